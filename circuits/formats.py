@@ -1,0 +1,102 @@
+"""Formats: how the operands of a task are laid out over scales.
+
+Unaligned is the task as written. Aligned pads every operand to one width, so that a token's position no longer
+depends on the scale ([P], section 7 of docs/theory.md). A format is a task itself: whatever can be asked of a task
+can be asked of its aligned form.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from circuits.task import Task, TaskError, Tokens
+
+PAD = "_"
+"""The symbol that fills an operand up to its width."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Positions first..last (1-based) of a prompt: an operand, whose tokens vary, or fixed tokens between operands."""
+
+    first: int
+    last: int
+    operand: bool
+
+    @property
+    def width(self) -> int:
+        return self.last - self.first + 1
+
+
+def segments(task: Task, scale: int) -> tuple[Segment, ...]:
+    """The prompt of one scale cut into operands (maximal runs of positions with a choice) and what is between."""
+    found = []
+    start = 1
+    for operand, run in itertools.groupby(task.choices(scale), key=lambda symbols: len(symbols) > 1):
+        width = len(list(run))
+        found.append(Segment(first=start, last=start + width - 1, operand=operand))
+        start += width
+    return tuple(found)
+
+
+def aligned(task: Task, largest_scale: int) -> Task:
+    """The task with every operand padded to its width at the largest scale, and one PAD more.
+
+    The one PAD more closes the operand at the largest scale too: without it the end of an operand would look
+    different there than at every smaller scale, and the step that ends the output would meet it for the first time.
+
+    Raises:
+        TaskError: the alphabet already holds PAD, or (when scales are asked for) scales beyond the largest, operands
+            that shrink, or another number of operands than at the largest scale.
+    """
+    if PAD in task.alphabet:
+        raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
+    widths = [segment.width + 1 for segment in segments(task, largest_scale) if segment.operand]
+
+    def prompt(scale: int) -> list[Sequence[str]]:
+        cut = segments(task, scale)
+        operands = [segment for segment in cut if segment.operand]
+        if len(operands) != len(widths) or any(s.width >= w for s, w in zip(operands, widths, strict=True)):
+            raise TaskError(
+                f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
+                "align to the largest scale in use, or use the unaligned format"
+            )
+        plain = [tuple(symbols) for symbols in task.prompt(scale)]
+        width_of = dict(zip(operands, widths, strict=True))
+        padded: list[Sequence[str]] = []
+        for segment in cut:
+            padded += plain[segment.first - 1 : segment.last]
+            padded += [(PAD,)] * (width_of.get(segment, segment.width) - segment.width)
+        return padded
+
+    pad = len(task.alphabet)
+    plain_vectorised = task.vectorised
+
+    def vectorised(prompts: Tokens) -> Tokens:
+        assert plain_vectorised is not None
+        return np.asarray(plain_vectorised(prompts[:, prompts[0] != pad]))
+
+    return replace(
+        task,
+        name=f"{task.name}-aligned-{largest_scale}",
+        alphabet=(*task.alphabet, PAD),
+        prompt=prompt,
+        generate=lambda symbols: task.generate(tuple(symbol for symbol in symbols if symbol != PAD)),
+        vectorised=vectorised if plain_vectorised else None,
+    )
+
+
+FORMATS = ("aligned", "unaligned")
+
+
+def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
+    """The task in the named format.
+
+    Raises:
+        TaskError: the format is not one of FORMATS, or the task cannot be aligned.
+    """
+    if name not in FORMATS:
+        raise TaskError(f"unknown format '{name}': choose one of {', '.join(FORMATS)}")
+    return aligned(task, largest_scale) if name == "aligned" else task

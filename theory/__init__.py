@@ -1,0 +1,24 @@
+"""The symbolic side: position relations, patterns and their LRC, and the laws of the encodings."""
+
+from theory.lrc import level_sets, lrc
+from theory.relation import (
+    Relation,
+    absolute,
+    clipped_relative,
+    constant,
+    from_function,
+    from_labels,
+    relative,
+)
+
+__all__ = [
+    "Relation",
+    "absolute",
+    "clipped_relative",
+    "constant",
+    "from_function",
+    "from_labels",
+    "level_sets",
+    "lrc",
+    "relative",
+]

@@ -1,0 +1,146 @@
+"""Position relations (PRFs): the one type that theory, circuits, encodings and figures share.
+
+A relation gives every pair of a key position i and a query position j, 1 <= i <= j, a label phi(i, j); with a
+scale hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F], definitions of arXiv
+2510.04130, Def. 2). A position encoding can treat two pairs differently only if their labels differ.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Labels = NDArray[np.int64]
+Law = Callable[[Labels, Labels, int | None], Labels]
+
+NO_LABEL = -1
+"""What a label matrix holds below the diagonal, where the key would lie after the query."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """A position relation phi, labelling pairs of positions with non-negative integers.
+
+    Attributes:
+        name: what tables and figures call it.
+        law: vectorised phi; takes int64 arrays of keys and queries of one shape (1-based, key <= query) and the
+            scale (None without scale hint), returns int64 labels of that shape.
+        scale_hint: whether phi depends on the scale n as well.
+    """
+
+    name: str
+    law: Law
+    scale_hint: bool = False
+
+    def labels(self, length: int, scale: int | None = None) -> Labels:
+        """The label matrix of positions 1..length: int64 [length, length], rows are keys i, columns queries j.
+
+        Entries below the diagonal (i > j) are NO_LABEL.
+
+        Raises:
+            ValueError: length is not positive, the relation needs a scale and got none, the law leaves some pair
+                without a label, or gives a negative one.
+        """
+        if length < 1:
+            raise ValueError(f"length must be at least 1, not {length}")
+        if self.scale_hint and scale is None:
+            raise ValueError(f"relation '{self.name}' depends on the scale: pass scale=n")
+        keys, queries = np.triu_indices(length)
+        found = np.asarray(self.law(keys + 1, queries + 1, scale if self.scale_hint else None), dtype=np.int64)
+        if found.shape != keys.shape:
+            raise ValueError(f"relation '{self.name}' gave shape {found.shape} for {keys.size} pairs")
+        if (found < 0).any():
+            at = int(np.argmax(found < 0))
+            raise ValueError(
+                f"relation '{self.name}' has no label for key {keys[at] + 1}, query {queries[at] + 1}: "
+                "labels are integers >= 0"
+            )
+        matrix = np.full((length, length), NO_LABEL, dtype=np.int64)
+        matrix[keys, queries] = found
+        return matrix
+
+
+def absolute() -> Relation:
+    """phi(i, j) = (i, j), every pair its own label [P]; the pair is numbered i + j(j-1)/2."""
+    return Relation(name="absolute", law=lambda key, query, _: key + query * (query - 1) // 2)
+
+
+def relative() -> Relation:
+    """phi(i, j) = j - i [P]."""
+    return Relation(name="relative", law=lambda key, query, _: query - key)
+
+
+def clipped_relative(limit: int) -> Relation:
+    """phi(i, j) = min(j - i, limit) [P].
+
+    Raises:
+        ValueError: limit is negative.
+    """
+    if limit < 0:
+        raise ValueError(f"the clipping limit must be at least 0, not {limit}")
+    return Relation(name=f"clipped-{limit}", law=lambda key, query, _: np.minimum(query - key, limit))
+
+
+def constant() -> Relation:
+    """phi(i, j) = 0: no position encoding [P]."""
+    return Relation(name="constant", law=lambda key, query, _: np.zeros_like(key))
+
+
+def from_function(function: Callable[..., int], *, name: str, scale_hint: bool = False) -> Relation:
+    """A relation from a plain function phi(i, j), or phi(i, j, n) with scale_hint, of 1-based Python integers.
+
+    Raises (when labels are asked for):
+        ValueError: the function returns something that is not an integer >= 0.
+    """
+
+    def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
+        hint = (scale,) if scale_hint else ()
+        found = np.empty(keys.shape, dtype=np.int64)
+        for at, (key, query) in enumerate(zip(keys.tolist(), queries.tolist(), strict=True)):
+            label = function(key, query, *hint)
+            if not isinstance(label, int | np.integer):
+                raise ValueError(f"relation '{name}' gave {label!r} for key {key}, query {query}: not an integer")
+            found[at] = label
+        return found
+
+    return Relation(name=name, law=law, scale_hint=scale_hint)
+
+
+def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> Relation:
+    """A relation from its label matrix, or with scale hint from one label matrix a scale.
+
+    Args:
+        matrices: integers [length, length], rows keys and columns queries, read on and above the diagonal only;
+            or a mapping from scale n to such a matrix.
+        name: what tables and figures call it.
+
+    Raises:
+        ValueError: a matrix is not square or not of integers; when labels are asked for, a scale or a position
+            that the matrices do not reach.
+    """
+    hinted = isinstance(matrices, Mapping)
+    tables: dict[int | None, Labels] = {}
+    if isinstance(matrices, Mapping):
+        tables |= {scale: _label_matrix(matrix, name) for scale, matrix in matrices.items()}
+    else:
+        tables[None] = _label_matrix(matrices, name)
+
+    def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
+        if scale not in tables:
+            raise ValueError(f"relation '{name}' is given for scales {sorted(map(str, tables))}, not {scale}")
+        table = tables[scale]
+        if queries.size and int(queries.max()) > len(table):
+            raise ValueError(f"relation '{name}' is given for positions 1..{len(table)}, not {int(queries.max())}")
+        return np.asarray(table[keys - 1, queries - 1])
+
+    return Relation(name=name, law=law, scale_hint=hinted)
+
+
+def _label_matrix(matrix: ArrayLike, name: str) -> Labels:
+    table = np.asarray(matrix)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(f"the label matrix of '{name}' must be square, not of shape {table.shape}")
+    if not np.issubdtype(table.dtype, np.integer):
+        raise ValueError(f"the label matrix of '{name}' must hold integers, not {table.dtype}")
+    return table.astype(np.int64)
