@@ -1,6 +1,5 @@
 """The symbolic side: position relations, patterns and their LRC, and the laws of the encodings."""
 
-from theory.lrc import level_sets, lrc
 from theory.relation import (
     Relation,
     absolute,
@@ -18,7 +17,5 @@ __all__ = [
     "constant",
     "from_function",
     "from_labels",
-    "level_sets",
-    "lrc",
     "relative",
 ]

@@ -1,0 +1,83 @@
+"""What a claim is: a statement with its source, and one check that decides the statement and its mutations alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+Parameters = Mapping[str, Any]
+
+
+class Strength(StrEnum):
+    """How far a check reaches, from strong to weak."""
+
+    GENERAL = "general"  # symbolic: every dimension and parameter
+    BOUNDED = "bounded"  # symbolic or exact for each dimension up to a bound
+    EXHAUSTIVE = "exhaustive"  # every case of a finite domain
+    INTERVAL = "interval"  # rigorous enclosure
+    NUMERIC = "numeric"  # floating point with a tolerance
+    STATISTICAL = "statistical"  # trained runs, with a test
+
+
+class Refuted(Exception):
+    """The statement is false; the message is a concrete counterexample."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the statement is made: the paper, its arXiv id, and the place in it."""
+
+    paper: str
+    arxiv: str
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What a check that did not refute has established, and under which assumptions."""
+
+    strength: Strength
+    facts: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement, the check that decides it, and the mutations of it that the check must reject.
+
+    `check(**holds)` decides the statement we believe: it returns `Evidence` or raises `Refuted`.  `printed` and each
+    falsifier name only the parameters that they change.  `printed` is the paper's statement where it differs from
+    ours; the check must refute it too.
+
+    Raises `ValueError` for a claim without falsifiers, and for a mutation that is the statement itself or changes a
+    parameter that the statement does not have.
+    """
+
+    id: str
+    source: Source
+    statement: str
+    latex: str
+    label: Literal["P", "F"]
+    check: Callable[..., Evidence]
+    holds: Parameters
+    falsifiers: Mapping[str, Parameters]
+    printed: Parameters = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.falsifiers:
+            raise ValueError(f"claim {self.id} has no falsifier: name a false statement that its check must reject")
+        for name, changes in self.falsifiers.items():
+            self._refuse_pointless(f"falsifier {name!r}", changes)
+        if self.printed:
+            self._refuse_pointless("the printed statement", self.printed)
+
+    def mutated(self, changes: Parameters) -> Parameters:
+        """The parameters of the statement with some of them changed."""
+        return {**self.holds, **changes}
+
+    def _refuse_pointless(self, name: str, changes: Parameters) -> None:
+        unknown = sorted(set(changes) - set(self.holds))
+        if unknown:
+            raise ValueError(f"claim {self.id}: {name} changes {unknown}, which the statement does not have")
+        if self.mutated(changes) == dict(self.holds):
+            raise ValueError(f"claim {self.id}: {name} is the statement itself")

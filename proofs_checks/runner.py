@@ -1,0 +1,114 @@
+"""Run claims: the statement, the printed statement where it differs, and every falsifier, all by the one check."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from time import perf_counter
+
+from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+
+
+class Verdict(StrEnum):
+    """What a run established about a claim."""
+
+    VERIFIED = "verified"  # the statement holds and every falsifier is rejected
+    REFUTED = "refuted"  # the statement fails: the reason is a counterexample
+    CORRECTED = "corrected"  # the paper's printed statement fails, ours holds
+    UNSETTLED = "unsettled"  # the check did not decide, or cannot tell true from false: see the reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class FalsifierResult:
+    """Whether the check refuted the mutated statement, and the counterexample or what happened instead."""
+
+    name: str
+    rejected: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The outcome of one claim.  `evidence` is None where the check found none for our statement."""
+
+    claim: Claim
+    verdict: Verdict
+    evidence: Evidence | None
+    reason: str
+    falsifiers: tuple[FalsifierResult, ...]
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the statement is established by a check that rejects all it must reject."""
+        return self.verdict in (Verdict.VERIFIED, Verdict.CORRECTED)
+
+    @property
+    def strength(self) -> Strength | None:
+        """How far the evidence reaches; None for a claim that does not hold."""
+        return self.evidence.strength if self.evidence and self.holds else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome:
+    """What the check did with one statement: evidence, a refutation, or neither."""
+
+    evidence: Evidence | None = None
+    refuted: bool = False
+    reason: str = ""
+
+
+def run(claims: Iterable[Claim], *, on_done: Callable[[Result], None] | None = None) -> tuple[Result, ...]:
+    """Run the claims in order; `on_done` is called after each."""
+    results = []
+    for claim in claims:
+        results.append(run_claim(claim))
+        if on_done:
+            on_done(results[-1])
+    return tuple(results)
+
+
+def run_claim(claim: Claim) -> Result:
+    """Run one claim with its printed statement and its falsifiers."""
+    start = perf_counter()
+    ours = _decide(claim, claim.holds)
+    falsifiers = tuple(_falsify(claim, name, changes) for name, changes in claim.falsifiers.items())
+    printed = _decide(claim, claim.mutated(claim.printed)) if claim.printed else None
+    verdict, reason = _judge(ours, falsifiers, printed)
+    return Result(
+        claim=claim,
+        verdict=verdict,
+        evidence=ours.evidence,
+        reason=reason,
+        falsifiers=falsifiers,
+        seconds=perf_counter() - start,
+    )
+
+
+def _judge(ours: _Outcome, falsifiers: tuple[FalsifierResult, ...], printed: _Outcome | None) -> tuple[Verdict, str]:
+    if ours.refuted:
+        return Verdict.REFUTED, ours.reason
+    if ours.evidence is None:
+        return Verdict.UNSETTLED, ours.reason
+    for falsifier in falsifiers:
+        if not falsifier.rejected:
+            return Verdict.UNSETTLED, f"falsifier {falsifier.name!r} is not rejected: {falsifier.reason}"
+    if printed is None:
+        return Verdict.VERIFIED, ""
+    if not printed.refuted:
+        return Verdict.UNSETTLED, f"the printed statement is not refuted, so nothing is corrected: {printed.reason}"
+    return Verdict.CORRECTED, f"as printed: {printed.reason}"
+
+
+def _falsify(claim: Claim, name: str, changes: Parameters) -> FalsifierResult:
+    outcome = _decide(claim, claim.mutated(changes))
+    return FalsifierResult(name=name, rejected=outcome.refuted, reason=outcome.reason)
+
+
+def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
+    try:
+        evidence = claim.check(**parameters)
+    except Refuted as counterexample:
+        return _Outcome(refuted=True, reason=str(counterexample))
+    except Exception as error:  # a check that breaks has decided nothing; the ledger must say so and go on
+        return _Outcome(reason=f"{type(error).__name__}: {error}")
+    return _Outcome(evidence=evidence, reason="the check accepts it")

@@ -1,0 +1,80 @@
+"""What the registry refuses, and how claims are selected."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proofs_checks import registry
+from proofs_checks.claim import Claim, Evidence, Source, Strength
+
+
+def _accept(*, value: int) -> Evidence:
+    return Evidence(strength=Strength.GENERAL, facts=(str(value),))
+
+
+def _claim(**changes: Any) -> Claim:
+    fields: dict[str, Any] = {
+        "id": "toy-1",
+        "source": Source(paper="toy", arxiv="0000.00000", place="nowhere"),
+        "statement": "one is one",
+        "latex": "1=1",
+        "label": "F",
+        "check": _accept,
+        "holds": {"value": 1},
+        "falsifiers": {"two": {"value": 2}},
+    }
+    return Claim(**(fields | changes))
+
+
+def test_claim_without_falsifier_is_refused() -> None:
+    with pytest.raises(ValueError, match="toy-1 has no falsifier"):
+        _claim(falsifiers={})
+
+
+def test_falsifier_equal_to_the_statement_is_refused() -> None:
+    with pytest.raises(ValueError, match="'same' is the statement itself"):
+        _claim(falsifiers={"same": {"value": 1}})
+
+
+def test_falsifier_that_changes_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="'empty' is the statement itself"):
+        _claim(falsifiers={"empty": {}})
+
+
+def test_falsifier_of_an_unknown_parameter_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"changes \['valeu'\]"):
+        _claim(falsifiers={"misspelt": {"valeu": 2}})
+
+
+def test_printed_statement_equal_to_ours_is_refused() -> None:
+    with pytest.raises(ValueError, match="the printed statement is the statement itself"):
+        _claim(printed={"value": 1})
+
+
+def test_duplicate_id_is_refused() -> None:
+    with pytest.raises(ValueError, match="two claims have the id 'toy-1'"):
+        registry.gather((_claim(),), (replace(_claim(), statement="again"),))
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["grape-1"], ["grape-1"]),
+        (["grape"], ["grape-1", "grape-5", "grape-8", "grape-10"]),
+        (["hope-6"], ["hope-6-complex", "hope-6-real"]),
+        (["pola", "rope-1", "rope"], ["rope-1", "pola-2b"]),
+        ([], [claim.id for claim in registry.CLAIMS]),
+    ],
+)
+def test_selection_by_id_and_by_family(names: list[str], expected: list[str]) -> None:
+    assert [claim.id for claim in registry.select(names)] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("grap-1", "did you mean grape-1"), ("zzz", "the families are"), ("", "the families are")]
+)
+def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(registry.UnknownClaim, match=hint) as refusal:
+        registry.select([name])
+    assert "\n" not in str(refusal.value)

@@ -1,0 +1,37 @@
+"""ALiBi: a bias that falls linearly with the distance between query and key.
+
+Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2512.07805.
+"""
+
+import sympy as sp
+
+from theory.encodings import lift
+
+
+def slopes(heads: int) -> tuple[sp.Expr, ...]:
+    """The slope of each head, exact.
+
+    For a power of two, m_h = 2^(-8h/H), h = 1 .. H.  Otherwise the slopes of the largest power of two below H, then
+    every second slope of twice that power until H are reached (the rule of the released code).  [P]
+
+    Raises `ValueError` unless `heads` is positive.
+    """
+    if heads <= 0:
+        raise ValueError(f"heads must be positive, not {heads}")
+    power = 1 << (heads.bit_length() - 1)
+    between = _geometric_slopes(2 * power)[::2]
+    return _geometric_slopes(power) + between[: heads - power]
+
+
+def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:
+    """-m (j - i), with j the query and i the key position, i <= j.  [P]"""
+    return -slope * (query_position - key_position)
+
+
+def generator(*, slope: sp.Expr) -> sp.Matrix:
+    """A = -m E, the generator whose unipotent group acts on the two extra coordinates.  [P, GRAPE]"""
+    return -slope * lift.nilpotent()
+
+
+def _geometric_slopes(heads: int) -> tuple[sp.Expr, ...]:
+    return tuple(sp.Integer(2) ** sp.Rational(-8 * head, heads) for head in range(1, heads + 1))

@@ -1,0 +1,163 @@
+"""Decide, exactly, whether an exponential-polynomial expression is identically zero.
+
+The fragment: rational functions over Q(i) of symbols, of `exp(m)` with `m` a polynomial without constant term over
+Q(i), and of the trigonometric and hyperbolic functions of such `m`; symbols may be bound as square roots,
+`s**2 = r`, of polynomials `r` in the other symbols.
+
+Why the answer is right both ways.  Each monomial `m` met in an exponent gives two generators, exp(m/D) and exp(I*m/D),
+where D clears the denominators; the expression becomes P/Q with P, Q polynomials in symbols and generators over Q(i).
+
+* P = 0 modulo the relations => the expression is zero wherever Q is not: every rewriting is an identity of functions.
+* P != 0 => the expression is not identically zero.  Let K = C(symbols)(roots), a field because no product of distinct
+  `r` is a square.  Different power products of the generators are exponentials of elements of K whose difference is
+  not constant, and such exponentials are linearly independent over K: differentiate a shortest relation and subtract
+  to get a shorter one, or else exp(g) would be algebraic over K for a non-constant g, which it never is.  So a P that
+  vanishes as a function has all its coefficients zero in K, that is, zero remainder modulo the relations: they are
+  monic in distinct variables, hence a Groebner basis, and division decides.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from operator import mul
+from random import Random
+from typing import Any
+
+import sympy as sp
+from sympy.polys.polyerrors import PolynomialError
+
+Squares = Mapping[sp.Symbol, sp.Expr]
+
+_REWRITTEN = (sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc, sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch)
+_WITNESS_TRIALS = 200
+_WITNESS_DIGITS = 30
+_WITNESS_LEAST = sp.Rational(1, 10**9)
+
+
+class Undecided(Exception):
+    """The expression is outside the fragment in which zero can be decided exactly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether the expression is identically zero, and the exponentials that served as polynomial generators."""
+
+    zero: bool
+    generators: tuple[str, ...]
+
+
+def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
+    """Whether `expression` vanishes identically; see `decide`."""
+    return decide(expression, squares=squares).zero
+
+
+def decide(expression: sp.Expr, *, squares: Squares | None = None) -> Decision:
+    """Decide exactly whether `expression` is identically zero, given `root**2 == squares[root]`.
+
+    Raises `Undecided` outside the fragment, `ValueError` for relations that do not define a field, and
+    `ZeroDivisionError` where a denominator is identically zero.  Label [F].
+    """
+    relations = dict(squares or {})
+    _check_relations(relations)
+    expression = sp.sympify(expression, strict=True).rewrite(_REWRITTEN, sp.exp)
+    if expression.has(sp.Float):
+        raise Undecided(f"floating-point number in {expression}: use rationals")
+    polynomial_form, exponentials = _name_exponentials(expression, relations)
+    roots = sorted(relations, key=str)
+    radicand_symbols = [square.free_symbols for square in relations.values()]
+    variables = roots + sorted(polynomial_form.free_symbols.union(*radicand_symbols) - set(roots), key=str)
+    numerator, denominator = sp.together(polynomial_form).as_numer_denom()
+    ideal = [root**2 - relations[root] for root in roots]
+    if _vanishes(denominator, ideal, variables):
+        raise ZeroDivisionError(f"the denominator of {expression} is identically zero")
+    return Decision(zero=_vanishes(numerator, ideal, variables), generators=tuple(map(str, exponentials)))
+
+
+def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.Symbol, sp.Expr]:
+    """A point of small positive integers at which a nonzero expression is visibly nonzero (roots taken positive).
+
+    Raises `Undecided` when no tried point shows it.
+    """
+    relations = dict(squares or {})
+    free = set(expression.free_symbols).union(*(square.free_symbols for square in relations.values()))
+    symbols = sorted(free - set(relations), key=str)
+    draw = Random(0)
+    for _ in range(_WITNESS_TRIALS):
+        point: dict[Any, Any] = {symbol: sp.Integer(draw.randint(1, 5)) for symbol in symbols}
+        radicands = {root: square.subs(point) for root, square in relations.items()}
+        if not all(radicand.is_positive for radicand in radicands.values()):
+            continue
+        point |= {root: sp.sqrt(radicand) for root, radicand in radicands.items()}
+        if abs(sp.N(expression.subs(point), _WITNESS_DIGITS)) > _WITNESS_LEAST:
+            return point
+    raise Undecided(f"{expression} is not identically zero, but no small point shows it")
+
+
+def _check_relations(relations: Squares) -> None:
+    for root, square in relations.items():
+        if sp.sympify(square).free_symbols & set(relations):
+            raise ValueError(f"the square of {root} may not contain a root: {square}")
+    for size in range(1, len(relations) + 1):
+        for chosen in combinations(relations.values(), size):
+            product = reduce(mul, chosen)
+            factors = sp.factor_list(product, extension=sp.I)[1]
+            if all(multiplicity % 2 == 0 for _, multiplicity in factors):
+                raise ValueError(f"{product} is a square, so its root is not a new element: substitute it instead")
+
+
+def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr, list[sp.Expr]]:
+    """Replace every exponential by a power product of named generators; also return what the names stand for."""
+    exponents = {atom: _exponent_terms(atom.exp, relations) for atom in expression.atoms(sp.exp)}
+    scales: dict[sp.Expr, int] = {}
+    for terms in exponents.values():
+        for monomial, coefficient in terms:
+            denominators = [part.q for part in coefficient.as_real_imag()]
+            scales[monomial] = int(sp.ilcm(scales.get(monomial, 1), *denominators))
+    names = {m: (sp.Dummy(f"exp({m})"), sp.Dummy(f"exp(I {m})")) for m in sorted(scales, key=str)}
+    used: dict[sp.Dummy, sp.Expr] = {}
+    replacement = {}
+    for atom, terms in exponents.items():
+        factors = []
+        for monomial, coefficient in terms:
+            parts = coefficient.as_real_imag()
+            for name, unit, part in zip(names[monomial], (1, sp.I), parts, strict=True):
+                if part:
+                    used[name] = sp.exp(unit * monomial / scales[monomial])
+                    factors.append(name ** int(part * scales[monomial]))
+        replacement[atom] = sp.Mul(*factors)
+    return expression.xreplace(replacement), sorted(used.values(), key=str)
+
+
+def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr, sp.Expr]]:
+    """The exponent as (monomial, Gaussian rational) pairs."""
+    symbols = sorted(exponent.free_symbols, key=str)
+    if not symbols:
+        raise Undecided(f"constant exponent {exponent}")
+    polynomial = _polynomial(exponent, symbols)
+    for powers in polynomial.monoms():
+        if not any(powers):
+            raise Undecided(f"constant term in the exponent {exponent}")
+        if any(power > 1 for symbol, power in zip(symbols, powers, strict=True) if symbol in relations):
+            raise Undecided(f"a root enters the exponent {exponent} to a power above one: write out its square")
+    return [
+        (sp.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True))), coefficient)
+        for powers, coefficient in polynomial.terms()
+    ]
+
+
+def _polynomial(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> sp.Poly:
+    try:
+        return sp.Poly(expression, *symbols, domain=sp.QQ_I)
+    except (PolynomialError, sp.CoercionFailed) as error:
+        raise Undecided(f"not a polynomial over Q(i): {expression}") from error
+
+
+def _vanishes(expression: sp.Expr, ideal: list[sp.Expr], variables: list[sp.Symbol]) -> bool:
+    if not variables:
+        return bool(_polynomial(expression, [sp.Dummy()]).is_zero)
+    polynomial = _polynomial(expression, variables)
+    if not ideal:
+        return bool(polynomial.is_zero)
+    remainder = sp.reduced(polynomial.as_expr(), ideal, *variables, order="lex", domain=sp.QQ_I)[1]
+    return bool(_polynomial(remainder, variables).is_zero)
