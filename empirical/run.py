@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from circuits.formats import in_format
-from circuits.tasks import load
 from circuits.task import Task
+from circuits.tasks import load
 from empirical.data import TEST, examples
 from empirical.profile import Evaluation, Model, Profile, Training
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from time import monotonic
@@ -35,10 +35,25 @@ Progress = Callable[[int, int], None]
 """Called with (epochs done, epochs in all)."""
 
 
-def train(run: Run, store: RunStore, *, device: str = "cpu", progress: Progress | None = None) -> None:
+def train(
+    run: Run,
+    store: RunStore,
+    *,
+    device: str = "cpu",
+    provenance: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Trains the run to its end and stores it; goes on where it stopped, and does nothing when it is done.
 
-    On one machine and device an interrupted and resumed run ends with the same bits as an uninterrupted one.
+    On one machine and device an interrupted and resumed run ends with the same bits as an uninterrupted one. On a
+    CPU it computes on one thread: sums of several threads come out in an order that depends on their number.
+
+    Args:
+        run: what to train.
+        store: where it goes.
+        device: "cpu" or "cuda".
+        provenance: added to environment.json when the run is finished.
+        progress: called after every epoch.
 
     Raises:
         TrainingError: the loss is not finite, or the device is not there.
@@ -47,9 +62,10 @@ def train(run: Run, store: RunStore, *, device: str = "cpu", progress: Progress 
         raise TrainingError("no CUDA device is available: leave out --device, or say --device cpu")
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
+    torch.set_num_threads(1)
     with store.lock(run):
         if not store.finished(run):
-            _Training(run, store, device).to_end(progress or (lambda done, total: None))
+            _Training(run, store, device).to_end(progress or (lambda done, total: None), provenance or {})
 
 
 @lru_cache(maxsize=4)
@@ -122,7 +138,7 @@ class _Training:
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[Measurement] = []
 
-    def to_end(self, progress: Progress) -> None:
+    def to_end(self, progress: Progress, provenance: Mapping[str, str]) -> None:
         """Epoch after epoch; a checkpoint every `evaluate_every`, and at the end."""
         self._restore()
         total = self.run.training.epochs
@@ -138,7 +154,7 @@ class _Training:
             self.run,
             metrics=self.metrics,
             checkpoint=save(self.model.state_dict()),
-            environment=environment(self.device) | {"seconds": round(seconds, 3)},
+            environment=environment(self.device) | {"seconds": round(seconds, 3)} | dict(provenance),
         )
 
     def _epoch(self) -> float:
