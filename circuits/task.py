@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.errors import LengthgenError
+
 Tokens = NDArray[np.uint8]
 
 MAX_SYMBOLS = 254
 """Token numbers are uint8, and 255 marks what is undefined."""
 
 
-class TaskError(ValueError):
+class TaskError(LengthgenError):
     """A task that breaks its own contract; the message is one line: what, where, how to mend it."""
 
 

@@ -208,6 +208,13 @@ def prediction_json(prediction: Prediction) -> dict[str, Any]:
     return {key: "inf" if value == float("inf") else value for key, value in content.items()}
 
 
+def prediction_from_json(content: Mapping[str, Any]) -> Prediction:
+    """The prediction that `prediction_json` wrote."""
+    values = {key: float("inf") if value == "inf" else value for key, value in content.items()}
+    del values["generalizes"]
+    return Prediction(**values)
+
+
 def diagnosis(cell: Cell) -> str | None:
     """What is known about why a cell disagrees with its prediction; None where it agrees."""
     if cell.observed is None:

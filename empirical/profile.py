@@ -9,10 +9,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from theory.errors import LengthgenError
+
 FOLDER = Path(__file__).parent / "profiles"
 
 
-class ProfileError(ValueError):
+class ProfileError(LengthgenError):
     """A profile that does not exist or does not fit; one line, what, where and how to mend it."""
 
 

@@ -22,11 +22,12 @@ from typing import Any
 
 from empirical.files import locked, write_bytes, write_json
 from empirical.run import Run
+from theory.errors import LengthgenError
 
 STATE = "state.safetensors"
 
 
-class StoreError(ValueError):
+class StoreError(LengthgenError):
     """A stored run that cannot be used; the message says which file and what to do."""
 
 

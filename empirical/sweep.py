@@ -11,9 +11,10 @@ from pathlib import Path
 
 from empirical.run import Run
 from empirical.store import RunStore
+from theory.errors import LengthgenError
 
 
-class SweepError(RuntimeError):
+class SweepError(LengthgenError):
     """A worker died; one line says what is left to do."""
 
 

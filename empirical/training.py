@@ -24,10 +24,11 @@ from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.files import write_bytes
 from empirical.run import Run
 from empirical.store import Measurement, RunStore, environment
+from theory.errors import LengthgenError
 from theory.relation import NO_LABEL, Relation
 
 
-class TrainingError(RuntimeError):
+class TrainingError(LengthgenError):
     """Training cannot start or go on; one line says why."""
 
 

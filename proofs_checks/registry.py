@@ -5,9 +5,10 @@ from difflib import get_close_matches
 
 from proofs_checks.claim import Claim
 from proofs_checks.papers import fox, grape, hope, pola, rope
+from theory.errors import LengthgenError
 
 
-class UnknownClaim(ValueError):
+class UnknownClaim(LengthgenError):
     """No claim has this id, and no family this name."""
 
 

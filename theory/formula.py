@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.errors import LengthgenError
+
 Number = int | Fraction
 Compute = Callable[[int, int], Number]
 
@@ -29,7 +31,7 @@ MAX_BITS = 4_096
 """Size of any number that comes up: larger ones are refused before they are computed."""
 
 
-class FormulaError(ValueError):
+class FormulaError(LengthgenError):
     """The formula cannot be read or has no value at some pair; the message is one line that says where."""
 
 

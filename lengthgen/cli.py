@@ -1,0 +1,201 @@
+"""The command line: `lengthgen COMMAND`, each with --json."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, RenderableType
+
+from circuits.formats import in_format
+from circuits.prediction import analyse
+from circuits.tasks import load
+from empirical.profile import load_profile
+from lengthgen import pipeline
+from lengthgen.drawing import draw_figures
+from lengthgen.experiment import Experiment, from_profile, run_conjecture, train_one
+from lengthgen.results import lrc_answer, prediction_answer, src_answer
+from lengthgen.scales import parse_scales
+from lengthgen.tables import accuracy_table, conjecture_table, lrc_table, prediction_table, src_table, summary
+from theory.errors import LengthgenError
+
+app = typer.Typer(
+    help="Check claims about position encodings and length generalization.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+# typer brings its own copy of click in some versions and uses the package in others; these are the right one's.
+_, _, ClickException, *_ = typer.BadParameter.__mro__
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TaskArgument = Annotated[str, typer.Argument(help="parity, copy, permutation, or path/to/file.py:name")]
+Format = Annotated[str, typer.Option("--format", help="aligned or unaligned")]
+Encodings = Annotated[str, typer.Option("--encoding", help="Comma-separated: ipe,rpe,ape,nope.")]
+Profile = Annotated[str, typer.Option(help="smoke, quick or paper")]
+Out = Annotated[Path, typer.Option(help="Folder for everything that is stored.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda")]
+TrainScales = Annotated[str, typer.Option("--train", help="Training scales, like 1-5.")]
+TestScales = Annotated[str, typer.Option("--test", help="Test scales, like 1-20.")]
+
+
+@app.command()
+def lrc(
+    expression: Annotated[str, typer.Argument(help="Pattern A(i, j), i the key and j the query, 1 <= i <= j.")],
+    scales: Annotated[str, typer.Option(help="Scales, like 4,8 or 1-20.")] = "4,8",
+    as_json: Json = False,
+) -> None:
+    """Linear Representation Complexity of an attention pattern."""
+    answer = lrc_answer(expression, parse_scales(scales))
+    _show(answer, lrc_table(answer), as_json)
+
+
+@app.command()
+def src(
+    task: TaskArgument,
+    arity: Annotated[int | None, typer.Option(min=1, max=8, help="Slots of an operator; the fewest possible.")] = None,
+    scales: Annotated[str, typer.Option(help="Scales, like 1-6.")] = "1-6",
+    format: Format = "unaligned",
+    as_json: Json = False,
+) -> None:
+    """Sequential Representation Complexity of a task, with the circuit that attains it."""
+    wanted = parse_scales(scales)
+    answer = src_answer(in_format(load(task), format, largest_scale=wanted[-1]), arity, wanted)
+    _show(answer, src_table(answer), as_json)
+
+
+@app.command()
+def predict(
+    task: TaskArgument,
+    encoding: Encodings = "ipe,rpe,ape,nope",
+    train: TrainScales = "1-5",
+    test: TestScales = "1-20",
+    format: Format = "aligned",
+    as_json: Json = False,
+) -> None:
+    """Which encodings should generalize on a task, where the others break, and why."""
+    training, testing = parse_scales(train), parse_scales(test)
+    analysis = analyse(load(task), format, max(training[-1], testing[-1]))
+    answer = prediction_answer(analysis, encoding.split(","), training, testing)
+    _show(answer, prediction_table(answer), as_json)
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Claim ids or families; all where left out.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check claims of the field's papers. Ends with 0 only if all hold."""
+    from proofs_checks import registry, report, runner
+
+    results = runner.run(registry.select(names or []))
+    answer = report.as_json(results)
+    _show(answer, report.table(results), as_json)
+    if not answer["holds"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def train(
+    task: TaskArgument,
+    encoding: Annotated[str, typer.Option(help="ipe, rpe, ape or nope")] = "ipe",
+    train: TrainScales = "1-5",
+    test: TestScales = "1-20",
+    format: Format = "aligned",
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    profile: Profile = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Train one model and test it at every scale; goes on where it stopped, never trains a finished run twice."""
+    experiment = Experiment(
+        profile=load_profile(profile),
+        out=out,
+        tasks=[task],
+        formats=[format],
+        encodings=[encoding],
+        train=parse_scales(train),
+        test=parse_scales(test),
+        seeds=[seed],
+    )
+    answer = train_one(experiment, device)
+    _show(answer, accuracy_table(answer), as_json)
+
+
+@app.command()
+def conjecture(
+    task: TaskArgument = "parity",
+    encoding: Encodings = "ipe,rpe,ape,nope",
+    format: Annotated[str, typer.Option("--format", help="Comma-separated: aligned,unaligned.")] = "aligned,unaligned",
+    train: TrainScales = "1-5",
+    test: TestScales = "1-20",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = 5,
+    profile: Profile = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Store predictions, train every cell over seeds, and judge each prediction."""
+    experiment = Experiment(
+        profile=load_profile(profile),
+        out=out,
+        tasks=[task],
+        formats=format.split(","),
+        encodings=encoding.split(","),
+        train=parse_scales(train),
+        test=parse_scales(test),
+        seeds=range(seeds),
+    )
+    trial = run_conjecture(experiment, device)
+    _show(trial, conjecture_table(trial), as_json)
+
+
+@app.command()
+def figures(profile: Profile = "quick", out: Out = Path("out"), as_json: Json = False) -> None:
+    """Draw the figures of a profile's experiment from its stored runs."""
+    written = draw_figures(from_profile(load_profile(profile), out))
+    _show({"figures": written}, "\n".join(written), as_json)
+
+
+@app.command()
+def reproduce(
+    profile: Profile = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
+) -> None:
+    """The main job: claims, circuits, predictions, runs, verdicts and figures under one folder."""
+    answers = pipeline.reproduce(profile, out, device)
+    _show(answers, summary(answers, out), as_json)
+
+
+def main() -> None:
+    """Entry point: every expected error is one line on stderr and a non-zero exit."""
+    try:
+        code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+    except ClickException as error:
+        _fail(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        _fail("interrupted; run the same command again to go on", code=130)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "pyarrow"):
+            raise
+        _fail(f"this needs {error.name}: install the extra with  pip install 'lengthgen[train]'")
+    except (LengthgenError, OSError) as error:
+        _fail(str(error))
+    sys.exit(code or 0)
+
+
+def _show(answer: Mapping[str, Any], table: RenderableType, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(answer, indent=2))
+    else:
+        # Where the width is not known, as in a file, tables get what they need.
+        Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _fail(message: str, code: int = 2) -> None:
+    line = " ".join(message.split())
+    print(f"error: {line}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,66 @@
+"""`reproduce`: from claims to figures under one folder. What is done is not redone; what was interrupted goes on."""
+
+from pathlib import Path
+from typing import Any
+
+from circuits.tasks import TASKS, load
+from empirical.files import locked, sweep_partial, write_json
+from empirical.profile import Profile, load_profile
+from empirical.store import environment
+from lengthgen.cache import cached, file_digest, source_digest
+from lengthgen.drawing import draw_figures
+from lengthgen.experiment import from_profile, run_conjecture
+from lengthgen.progress import Progress
+from lengthgen.results import lrc_answer, src_answer
+
+WORKED_PATTERNS = {"prefix sum": "1", "window filter": "1 if j - i < 3 else 0", "decay": "0.5**(j-i)"}
+"""The three worked cases of docs/theory.md, from scale 4 to 8."""
+SRC_SCALES = range(1, 7)
+
+
+def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
+    """Everything, in order; returns what the summary shows.
+
+    Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
+    predictions.json, runs/, conjecture.json, figures/ and manifest.json, which names every file and its SHA-256.
+    """
+    profile = load_profile(profile_name)
+    out.mkdir(parents=True, exist_ok=True)
+    with locked(out / ".lock"):
+        sweep_partial(out)
+        answers = {
+            "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
+            "claims": cached(out / "claims.json", source_digest("theory", "proofs_checks"), _claims),
+            "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
+            "conjecture": run_conjecture(from_profile(profile, out), device),
+            "figures": draw_figures(from_profile(profile, out)),
+        }
+        write_json(out / "manifest.json", _manifest(profile, out, device))
+    return answers
+
+
+def _lrc() -> list[dict[str, Any]]:
+    return [{"name": name, **lrc_answer(text, [4, 8])} for name, text in WORKED_PATTERNS.items()]
+
+
+def _claims() -> dict[str, Any]:
+    from proofs_checks.registry import CLAIMS
+    from proofs_checks.report import as_json
+    from proofs_checks.runner import run
+
+    progress = Progress("claims", len(CLAIMS))
+    return as_json(run(CLAIMS, on_done=lambda result: progress.step(f"{result.claim.id} {result.verdict}")))
+
+
+def _src() -> list[dict[str, Any]]:
+    return [src_answer(load(name), None, list(SRC_SCALES)) for name in TASKS]
+
+
+def _manifest(profile: Profile, out: Path, device: str) -> dict[str, Any]:
+    hidden = (path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json")
+    files = sorted(path for path in hidden if not any(part.startswith(".") for part in path.relative_to(out).parts))
+    return {
+        "profile": profile.name,
+        "environment": environment(device),
+        "files": {str(path.relative_to(out)): file_digest(path) for path in files},
+    }

@@ -1,0 +1,100 @@
+"""Computed answers as plain data: what the commands print with --json and what `reproduce` stores."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from circuits.prediction import Analysis, predict
+from circuits.src import SRCResult, minimal_arity, src, traces_up_to
+from circuits.task import Task, TaskError
+from circuits.templates import Template
+from empirical.conjecture import prediction_json
+from lengthgen.scales import ScalesError
+from theory.formula import parse
+from theory.lrc import lrc_profile
+
+MAX_LRC_SCALE = 1_000
+"""Entries are computed one by one, exactly; beyond this that takes minutes."""
+
+
+def lrc_answer(expression: str, scales: Sequence[int]) -> dict[str, Any]:
+    """LRC of a formula by scale, and whether some relation generalizes it from the first scale to the last.
+
+    Raises:
+        FormulaError: the formula cannot be read or has no value somewhere.
+        ScalesError: a scale beyond MAX_LRC_SCALE.
+    """
+    if scales[-1] > MAX_LRC_SCALE:
+        raise ScalesError(f"scale {scales[-1]}: a formula is evaluated exactly up to scale {MAX_LRC_SCALE}")
+    profile = lrc_profile(parse(expression).matrix(scales[-1]), scales)
+    return {
+        "expression": expression,
+        "lrc": {str(scale): value for scale, value in profile.items()},
+        "generalizes": profile[scales[0]] == profile[scales[-1]],
+        "from_scale": scales[0],
+        "to_scale": scales[-1],
+        "label": "F",
+    }
+
+
+def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str, Any]:
+    """SRC of a task by scale, at one arity; at the minimal one where none is given.
+
+    Raises:
+        TaskError: the task breaks its contract, or no bounded arity determines its steps.
+    """
+    traces = traces_up_to(task, scales[-1])
+    least = minimal_arity(traces)
+    if arity is None and least is None:
+        raise TaskError(f"task '{task.name}': some step needs too many arguments; say --arity K to have SRC = inf")
+    result = src(task, traces, arity or least or 1)
+    return {
+        "task": task.name,
+        "arity": result.arity,
+        "minimal_arity": least,
+        "src": {str(scale): number(result.values[scale]) for scale in scales},
+        "bounds": {str(scale): [number(bound) for bound in result.bounds[scale]] for scale in scales},
+        "status": result.status,
+        "coverage_scale": result.coverage_scale,
+        "inputs": result.inputs,
+        "wiring": [[template_text(one, task) for one in combination] for combination in result.templates],
+        "label": "F",
+    }
+
+
+def prediction_answer(
+    analysis: Analysis, encodings: Sequence[str], train: Sequence[int], test: Sequence[int]
+) -> dict[str, Any]:
+    """Predictions for several encodings on one task and format. Raises as `predict` does."""
+    result: SRCResult = analysis.result
+    return {
+        "task": analysis.task.name,
+        "format": analysis.format,
+        "arity": result.arity,
+        "train": list(train),
+        "test": list(test),
+        "predictions": {
+            encoding: prediction_json(predict(analysis, encoding, train=train, test=test)) for encoding in encodings
+        },
+        "label": "F",
+    }
+
+
+def number(value: float | None) -> int | str | None:
+    """A count as JSON holds it: infinite is "inf", unknown is null."""
+    if value is None:
+        return None
+    return "inf" if math.isinf(value) else int(value)
+
+
+def template_text(template: Template, task: Task) -> str:
+    """Where an argument is found, in words; t is the number of the step."""
+    offset = f" {'+' if template.offset > 0 else '-'} {abs(template.offset)}" if template.offset else ""
+    part = f"part {template.segment + 1} of the prompt"
+    return {
+        "query": f"{template.offset} before the query" if template.offset else "the query itself",
+        "along": f"{part}, place t{offset}",
+        "start": f"{part}, place {1 + template.offset}",
+        "end": f"{part}, {template.offset} before its last place" if template.offset else f"{part}, last place",
+        "against": f"{part}, place t{offset} from its end",
+    }[template.kind]

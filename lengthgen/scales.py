@@ -1,0 +1,32 @@
+"""Scales as they are typed: `4,8`, `1-20`, `1-5,8`."""
+
+import itertools
+import re
+
+from theory.errors import LengthgenError
+
+MAX_SCALE = 10_000
+
+
+class ScalesError(LengthgenError):
+    """Scales that cannot be read; one line."""
+
+
+def parse_scales(text: str) -> list[int]:
+    """The scales of a comma-separated list of numbers and ranges.
+
+    Raises:
+        ScalesError: empty, not ascending, below 1, above MAX_SCALE, or not numbers.
+    """
+    scales: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
+        if not match:
+            raise ScalesError(f"scales '{text:.60}': '{part:.60}' is neither a number nor a range like 1-20")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not 1 <= first <= last <= MAX_SCALE:
+            raise ScalesError(f"scales '{text:.60}': '{part.strip()}' must ascend within 1..{MAX_SCALE}")
+        scales += range(first, last + 1)
+    if any(later <= earlier for earlier, later in itertools.pairwise(scales)):
+        raise ScalesError(f"scales '{text:.60}' must ascend")
+    return scales

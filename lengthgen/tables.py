@@ -1,0 +1,122 @@
+"""Answers as tables for people."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+
+def lrc_table(answer: Mapping[str, Any]) -> Group:
+    """LRC by scale."""
+    table = _table(f"LRC of {answer['expression']:.60}", "scale", "LRC")
+    for scale, value in answer["lrc"].items():
+        table.add_row(scale, str(value))
+    some = "some" if answer["generalizes"] else "no"
+    return _with(table, f"{some} relation generalizes it from scale {answer['from_scale']} to {answer['to_scale']} [F]")
+
+
+def src_table(answer: Mapping[str, Any]) -> Group:
+    """SRC by scale, with status and wiring."""
+    table = _table(f"SRC of {answer['task']} at arity {answer['arity']}", "scale", "SRC", "bounds")
+    for scale, value in answer["src"].items():
+        table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
+    notes = [f"{answer['status']}, on {answer['inputs']} prompts; the fewest slots possible: {answer['minimal_arity']}"]
+    if answer["coverage_scale"]:
+        notes.append(f"every table entry in use is met up to scale {answer['coverage_scale']}")
+    for combination in answer["wiring"]:
+        notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
+    return _with(table, *notes)
+
+
+def prediction_table(answer: Mapping[str, Any]) -> Group:
+    """Predictions by encoding."""
+    train, test = answer["train"], answer["test"]
+    title = f"{answer['task']}, {answer['format']}: trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
+    table = _table(title, "encoding", "relation", "operators: train", "test", "generalizes", "breaks at")
+    for encoding, one in answer["predictions"].items():
+        table.add_row(
+            encoding,
+            one["relation"],
+            str(one["complexity_train"]),
+            str(one["complexity_test"]),
+            "yes" if one["generalizes"] else "no",
+            str(one["breaks_at"] or "-"),
+        )
+    return _with(table, *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()))
+
+
+def accuracy_table(answer: Mapping[str, Any]) -> Group:
+    """Exact match of one run by scale."""
+    table = _table(answer["run"], "scale", "exact match")
+    for scale, value in answer["accuracy"].items():
+        table.add_row(scale, f"{value:.3f}")
+    outcome = {True: "generalizes", False: "does not generalize", None: "does not fit its training scales"}
+    ending = f"(threshold {answer['threshold']}); stored in {answer['folder']}"
+    return _with(table, f"{outcome[answer['generalizes']]} {ending}")
+
+
+def conjecture_table(trial: Mapping[str, Any]) -> Group:
+    """Every cell with its exact intervals and its verdict, and the 2x2 table."""
+    title = "Predicted and observed: runs of all runs, with exact 95% intervals"
+    table = _table(title, "cell", "predicted", "fit", "generalize | fit", "generalize", "verdict", "p against", "Holm")
+    for cell in trial["cells"]:
+        table.add_row(
+            f"{cell['task']} {cell['format']} {cell['encoding']}",
+            "yes" if cell["prediction"]["generalizes"] else "no",
+            _share(cell["fit"]),
+            _share(cell["generalizes_given_fit"]),
+            _share(cell["generalizes"]),
+            cell["verdict"],
+            f"{cell['p_against']:.3f}",
+            f"{cell['p_holm']:.3f}",
+        )
+    counts = trial["table"]
+    notes = [
+        f"cells predicted yes: {counts['yes_yes']} observed yes, {counts['yes_no']} no; "
+        f"predicted no: {counts['no_yes']} yes, {counts['no_no']} no; "
+        f"not observed: {counts['not_observed']}; Fisher's exact p = {trial['fisher_p']:.3f}"
+    ]
+    for cell in trial["cells"]:
+        if cell["diagnosis"]:
+            notes.append(f"{cell['task']} {cell['format']} {cell['encoding']}: {cell['diagnosis']}")
+    return _with(table, *notes)
+
+
+def summary(answers: Mapping[str, Any], out: Path) -> Group:
+    """The one screen at the end of `reproduce`."""
+    claims = answers["claims"]["claims"]
+    rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
+    patterns = [f"{one['name']} {' -> '.join(map(str, one['lrc'].values()))}" for one in answers["lrc"]]
+    tasks = [
+        f"{one['task']} {', '.join(map(str, one['src'].values()))} (arity {one['arity']})" for one in answers["src"]
+    ]
+    return Group(
+        Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
+        Text(f"SRC at scales 1-6:      {'; '.join(tasks)}"),
+        Text(
+            f"Claims:                 {sum(claim['holds'] for claim in claims)} of {len(claims)} hold, "
+            f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
+        ),
+        conjecture_table(answers["conjecture"]),
+        Text(f"Figures: {', '.join(answers['figures'])}"),
+        Text(f"Everything is in {out}; manifest.json names every file."),
+    )
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def _with(table: Table, *notes: str) -> Group:
+    return Group(table, *(Text(note) for note in notes))
+
+
+def _share(share: Mapping[str, Any]) -> str:
+    return f"{share['successes']}/{share['trials']}  {share['low']:.2f}-{share['high']:.2f}"
