@@ -17,6 +17,11 @@ from theory.errors import LengthgenError
 
 Tokens = NDArray[np.uint8]
 
+MAX_EXHAUSTIVE = 20_000
+"""Prompts of one scale up to which a trace holds all of them."""
+SAMPLE = 4_096
+"""About as many prompts a trace holds of a scale that has more."""
+
 MAX_SYMBOLS = 254
 """Token numbers are uint8, and 255 marks what is undefined."""
 
@@ -149,8 +154,8 @@ class Trace:
         return range(self.prompt_length + 1, self.length + 1)
 
 
-def trace(task: Task, scale: int, *, max_inputs: int = 4096, seed: int = 0) -> Trace:
-    """The trace of every prompt of one scale where there are at most max_inputs, else of a sample of them.
+def trace(task: Task, scale: int) -> Trace:
+    """The trace of every prompt of one scale where there are at most MAX_EXHAUSTIVE, else of a sample of them.
 
     A sample is made of random prompts and all their neighbours at distance one: two inputs that differ little tell
     most about which earlier positions a step needs.
@@ -159,14 +164,14 @@ def trace(task: Task, scale: int, *, max_inputs: int = 4096, seed: int = 0) -> T
         TaskError: the task breaks its contract.
     """
     choices = task.choices(scale)
-    exhaustive = task.prompt_count(scale) <= max_inputs
+    exhaustive = task.prompt_count(scale) <= MAX_EXHAUSTIVE
     if exhaustive:
         prompts = task.all_prompts(scale)
     else:
-        rng = np.random.default_rng([seed, scale])
+        rng = np.random.default_rng(scale)
         neighbours = sum(len(symbols) - 1 for symbols in choices)
-        bases = task.sample_prompts(scale, max(1, max_inputs // (2 * (1 + neighbours))), rng)
-        loose = task.sample_prompts(scale, max_inputs // 2, rng)
+        bases = task.sample_prompts(scale, max(1, SAMPLE // (2 * (1 + neighbours))), rng)
+        loose = task.sample_prompts(scale, SAMPLE // 2, rng)
         prompts = np.concatenate([bases, _neighbours(bases, choices), loose])
     prompts = np.unique(prompts, axis=0)
     tokens = np.concatenate([prompts, task.outputs(prompts)], axis=1).T

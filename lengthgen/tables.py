@@ -12,16 +12,20 @@ from rich.text import Text
 
 def lrc_table(answer: Mapping[str, Any]) -> Group:
     """LRC by scale."""
-    table = _table(f"LRC of {answer['expression']:.60}", "scale", "LRC")
+    table = _table("scale", "LRC")
     for scale, value in answer["lrc"].items():
         table.add_row(scale, str(value))
     some = "some" if answer["generalizes"] else "no"
-    return _with(table, f"{some} relation generalizes it from scale {answer['from_scale']} to {answer['to_scale']} [F]")
+    return _with(
+        f"LRC of {answer['expression']:.60}",
+        table,
+        f"{some} relation generalizes it from scale {answer['from_scale']} to {answer['to_scale']} [F]",
+    )
 
 
 def src_table(answer: Mapping[str, Any]) -> Group:
     """SRC by scale, with status and wiring."""
-    table = _table(f"SRC of {answer['task']} at arity {answer['arity']}", "scale", "SRC", "bounds")
+    table = _table("scale", "SRC", "bounds")
     for scale, value in answer["src"].items():
         table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
     notes = [f"{answer['status']}, on {answer['inputs']} prompts; the fewest slots possible: {answer['minimal_arity']}"]
@@ -29,14 +33,14 @@ def src_table(answer: Mapping[str, Any]) -> Group:
         notes.append(f"every table entry in use is met up to scale {answer['coverage_scale']}")
     for combination in answer["wiring"]:
         notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
-    return _with(table, *notes)
+    return _with(f"SRC of {answer['task']} at arity {answer['arity']} [F]", table, *notes)
 
 
 def prediction_table(answer: Mapping[str, Any]) -> Group:
     """Predictions by encoding."""
     train, test = answer["train"], answer["test"]
     title = f"{answer['task']}, {answer['format']}: trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
-    table = _table(title, "encoding", "relation", "operators: train", "test", "generalizes", "breaks at")
+    table = _table("encoding", "relation", "operators: train", "test", "generalizes", "breaks at")
     for encoding, one in answer["predictions"].items():
         table.add_row(
             encoding,
@@ -46,23 +50,23 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
             "yes" if one["generalizes"] else "no",
             str(one["breaks_at"] or "-"),
         )
-    return _with(table, *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()))
+    return _with(title, table, *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()))
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:
     """Exact match of one run by scale."""
-    table = _table(answer["run"], "scale", "exact match")
+    table = _table("scale", "exact match")
     for scale, value in answer["accuracy"].items():
         table.add_row(scale, f"{value:.3f}")
     outcome = {True: "generalizes", False: "does not generalize", None: "does not fit its training scales"}
     ending = f"(threshold {answer['threshold']}); stored in {answer['folder']}"
-    return _with(table, f"{outcome[answer['generalizes']]} {ending}")
+    return _with(answer["run"], table, f"{outcome[answer['generalizes']]} {ending}")
 
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
     """Every cell with its exact intervals and its verdict, and the 2x2 table."""
     title = "Predicted and observed: runs of all runs, with exact 95% intervals"
-    table = _table(title, "cell", "predicted", "fit", "generalize | fit", "generalize", "verdict", "p against", "Holm")
+    table = _table("cell", "predicted", "fit", "generalize | fit", "generalize", "verdict", "p against", "Holm")
     for cell in trial["cells"]:
         table.add_row(
             f"{cell['task']} {cell['format']} {cell['encoding']}",
@@ -83,7 +87,7 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
     for cell in trial["cells"]:
         if cell["diagnosis"]:
             notes.append(f"{cell['task']} {cell['format']} {cell['encoding']}: {cell['diagnosis']}")
-    return _with(table, *notes)
+    return _with(title, table, *notes)
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
@@ -107,15 +111,13 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
     )
 
 
-def _table(title: str, *headings: str) -> Table:
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading)
-    return table
+def _table(*headings: str) -> Table:
+    return Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)
 
 
-def _with(table: Table, *notes: str) -> Group:
-    return Group(table, *(Text(note) for note in notes))
+def _with(title: str, table: Table, *notes: str) -> Group:
+    """A title that may be wider than its table, the table, and what is to be said about it."""
+    return Group(Text(title, style="bold"), table, *(Text(note) for note in notes))
 
 
 def _share(share: Mapping[str, Any]) -> str:
