@@ -1,0 +1,176 @@
+"""The command line's contracts: stable JSON, exit codes, and one line for every mistake."""
+
+import json
+import sys
+
+import pytest
+
+from lengthgen.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Calls the command; returns (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lengthgen", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return call
+
+
+def answer(run, *arguments):
+    code, out, err = run(*arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_lrc(run):
+    found = answer(run, "lrc", "1", "--scales", "4,8")
+    assert found["lrc"] == {"4": 1, "8": 1}
+    assert found["generalizes"] is True
+    found = answer(run, "lrc", "0.5**(j-i)", "--scales", "4,8")
+    assert found["lrc"] == {"4": 4, "8": 8}
+    assert found["generalizes"] is False
+
+
+def test_src(run):
+    found = answer(run, "src", "parity", "--arity", "2", "--scales", "1-6")
+    assert found["src"] == {str(scale): 1 for scale in range(1, 7)}
+    assert (found["status"], found["coverage_scale"]) == ("exact", 2)
+
+
+def test_src_of_an_infeasible_arity(run):
+    found = answer(run, "src", "parity", "--arity", "1", "--scales", "1-3")
+    assert found["src"] == {"1": 1, "2": "inf", "3": "inf"}
+    assert found["minimal_arity"] == 2
+
+
+def test_src_of_the_control_grows(run):
+    assert answer(run, "src", "permutation", "--arity", "1", "--scales", "2,5")["src"] == {"2": 2, "5": 5}
+
+
+def test_predict(run):
+    for format, relative in (("aligned", True), ("unaligned", False)):
+        found = answer(
+            run, "predict", "parity", "--encoding", "ipe,rpe,ape,nope", "--train", "1-3", "--test", "1-6",
+            "--format", format,
+        )  # fmt: skip
+        yes = {encoding: one["generalizes"] for encoding, one in found["predictions"].items()}
+        assert yes == {"ipe": True, "rpe": relative, "ape": False, "nope": False}
+
+
+def test_verify(run):
+    found = answer(run, "verify", "rope-1", "hope-6")
+    assert [claim["id"] for claim in found["claims"]] == ["rope-1", "hope-6-complex", "hope-6-real"]
+    for claim in found["claims"]:
+        assert {"id", "verdict", "strength", "seconds", "falsifiers"} <= claim.keys()
+        assert claim["falsifiers"]
+        assert all(falsifier["rejected"] is True for falsifier in claim["falsifiers"])
+
+
+def test_verify_ends_with_an_error_when_a_claim_fails(run, monkeypatch):
+    from theory.encodings import rotary
+
+    right = rotary.rotation
+    monkeypatch.setattr(rotary, "rotation", lambda angle: right(angle) * 2)
+    code, out, _ = run("verify", "rope-1", "--json")
+    assert code == 1
+    assert json.loads(out)["claims"][0]["verdict"] == "refuted"
+
+
+def test_train(run, tmp_path):
+    arguments = ("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4", "--profile", "smoke")
+    found = answer(run, *arguments, "--out", str(tmp_path))
+    assert found["accuracy"].keys() == {"1", "2", "3", "4"}
+    assert (tmp_path / "runs" / found["run"] / "metrics.parquet").exists()
+    assert answer(run, *arguments, "--out", str(tmp_path)) == found
+
+
+def test_a_users_own_task_goes_through_every_command(run, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from circuits import Task\n"
+        "def generate(prompt):\n"
+        "    return ['1' if '1' in prompt[: n + 1] else '0' for n in range(len(prompt) - 1)]\n"
+        "running_or = Task(name='running-or', alphabet=('0', '1', '='), generate=generate,\n"
+        "                  prompt=lambda n: [('0', '1')] * n + [('=',)])\n"
+    )
+    spec = f"{path}:running_or"
+    assert answer(run, "src", spec, "--scales", "1-5")["src"] == {str(scale): 1 for scale in range(1, 6)}
+    predicted = answer(run, "predict", spec, "--encoding", "ipe", "--train", "1-3", "--test", "1-5")
+    assert predicted["predictions"]["ipe"]["generalizes"] is True
+    trained = answer(
+        run, "train", spec, "--train", "1-2", "--test", "1-4", "--profile", "smoke", "--out", str(tmp_path / "out")
+    )
+    assert trained["run"].startswith("running_or-aligned-ipe-seed0-")
+    path.write_text(path.read_text().replace("'1' if '1' in", "'0' if '1' in"))
+    changed = answer(
+        run, "train", spec, "--train", "1-2", "--test", "1-4", "--profile", "smoke", "--out", str(tmp_path / "out")
+    )
+    assert changed["run"] != trained["run"], "a changed task is another run"
+
+
+HOSTILE = {
+    "attribute access": "i.__class__",
+    "a call of a builtin": "__import__('os').system('touch HERE')",
+    "a call of an attribute": "(1).__class__.__bases__[0].__subclasses__()",
+    "10 MB": "i+" * 5_000_000 + "i",
+    "a tower with the wrong sign": "10^9^9",
+    "a tower": "10**9**9",
+    "deep nesting": "(" * 900 + "i" + ")" * 900,
+    "a comprehension": "[x for x in (1,)]",
+    "an exponent that grows": "j**j**j",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_formula_gets_one_line_and_is_not_run(run, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("lrc", HOSTILE[name].replace("HERE", "was-here"), "--scales", "4,8")
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert len(err) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+MISTAKES = {
+    "unknown task": (("src", "parityy"), "did you mean 'parity'?"),
+    "unknown command": (("sr",), "src"),
+    "no task file": (("src", "nowhere.py:task"), "does not exist"),
+    "arity no number": (("src", "parity", "--arity", "x"), "valid integer"),
+    "scale zero": (("src", "parity", "--scales", "0"), "must ascend within 1..10000"),
+    "scales that fall": (("lrc", "1", "--scales", "8,4"), "must ascend"),
+    "no scales": (("lrc", "1", "--scales", ""), "neither a number nor a range"),
+    "scale too large": (("lrc", "1", "--scales", "9999"), "up to scale 1000"),
+    "unknown encoding": (("predict", "parity", "--encoding", "rope", "--test", "1-6"), "unknown encoding 'rope'"),
+    "unknown format": (("predict", "parity", "--format", "diagonal"), "unknown format 'diagonal'"),
+    "unknown claim": (("verify", "hopeful"), "did you mean hope"),
+    "unknown profile": (("train", "parity", "--profile", "huge"), "choose one of paper, quick, smoke"),
+    "test within training": (("train", "parity", "--train", "1-5", "--test", "1-5"), "must exceed"),
+    "unreadable folder": (("reproduce", "--out", "/dev/null/out"), "/dev/null"),
+    "runs that are missing": (("figures", "--out", "nowhere"), "make them with"),
+    "division by zero": (("lrc", "1/(j-i)"), "division by zero at i=1, j=1"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gets_one_line_that_says_what(run, name):
+    arguments, says = MISTAKES[name]
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_without_arguments_there_is_help(run):
+    code, out, _ = run()
+    assert code == 0
+    assert "reproduce" in out

@@ -1,0 +1,103 @@
+"""The main job, small: it redoes nothing, and being killed changes no number."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(out, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "lengthgen", "reproduce", "--profile", "smoke", "--out", str(out)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def finish(out):
+    process = start(out)
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 0, stderr
+    return stdout, stderr
+
+
+def numbers(out):
+    """Every result without what tells time: file -> hash."""
+    claims = json.loads((out / "claims.json").read_text())["answer"]["claims"]
+    timeless = [{key: value for key, value in claim.items() if key != "seconds"} for claim in claims]
+    found = {"claims": hashlib.sha256(json.dumps(timeless, sort_keys=True).encode()).hexdigest()}
+    for path in out.rglob("*"):
+        name = str(path.relative_to(out))
+        if path.is_file() and path.name not in ("claims.json", "environment.json", "manifest.json", ".lock", "lock"):
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    out = tmp_path_factory.mktemp("clean") / "out"
+    stdout, stderr = finish(out)
+    return out, stdout, stderr
+
+
+def test_everything_is_there_and_named_by_the_manifest(clean):
+    out, stdout, stderr = clean
+    manifest = json.loads((out / "manifest.json").read_text())
+    for name, digest in manifest["files"].items():
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    kinds = {Path(name).name for name in manifest["files"]}
+    assert {"lrc.json", "claims.json", "src.json", "predictions.json", "conjecture.json"} <= kinds
+    assert {"figure1.pdf", "figure1.png"} <= kinds
+    assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 8
+    assert "s left" in stderr, "long work says how long it takes"
+    assert "falsifiers rejected" in stdout
+    assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
+
+
+def test_predictions_were_stored_before_training(clean):
+    out, *_ = clean
+    trial = json.loads((out / "conjecture.json").read_text())
+    assert all(cell["predicted_before_training"] for cell in trial["cells"])
+
+
+def test_run_again_it_redoes_nothing(clean):
+    out, stdout, _ = clean
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    again, stderr = finish(out)
+    after = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    assert {path.name for path in after if after[path] != before.get(path)} <= {"manifest.json", "conjecture.json"}
+    assert "training" not in stderr
+    assert again == stdout
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
+    out = tmp_path / "out"
+    moments = random.Random(0)
+    for _ in range(4):
+        process = start(out, start_new_session=True)
+        time.sleep(moments.uniform(0.5, 9))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+        for path in out.rglob("*.json"):
+            json.loads(path.read_text())
+    finish(out)
+    assert numbers(out) == numbers(clean[0])
+
+
+def test_two_at_once_do_the_work_once(tmp_path, clean):
+    out = tmp_path / "out"
+    both = [start(out), start(out)]
+    errors = [process.communicate(timeout=300)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], errors
+    assert sum("training: 8 to do" in error for error in errors) == 1
+    assert numbers(out) == numbers(clean[0])
