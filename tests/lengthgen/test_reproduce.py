@@ -55,7 +55,7 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
         assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     kinds = {Path(name).name for name in manifest["files"]}
     assert {"lrc.json", "claims.json", "src.json", "predictions.json", "conjecture.json"} <= kinds
-    assert {"figure1.pdf", "figure1.png"} <= kinds
+    assert {"figure1-parity.pdf", "figure1-parity.png", "accuracy-parity.pdf", "accuracy-parity.png"} <= kinds
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 8
     assert "s left" in stderr, "long work says how long it takes"
     assert "falsifiers rejected" in stdout

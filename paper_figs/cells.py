@@ -1,0 +1,96 @@
+"""The runs of one format and encoding, and how sure a share of them is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from scipy.stats import binomtest
+
+LEVEL = 0.95
+"""Of every interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The runs of one format and encoding at their last checkpoint.
+
+    Attributes:
+        format: names the panel.
+        encoding: names the curve.
+        exact_match: scale -> one value a seed, the seeds in one order at every scale.
+
+    Raises:
+        ValueError: no scales, no seeds, unequal numbers of seeds, or a value that is not in [0, 1].
+    """
+
+    format: str
+    encoding: str
+    exact_match: Mapping[int, tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        counts = {scale: len(values) for scale, values in self.exact_match.items()}
+        if not counts or 0 in counts.values():
+            raise ValueError(f"{self.name}: needs at least one scale, and at least one seed at every scale")
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"{self.name}: unequal numbers of seeds at its scales: {counts}")
+        for scale, values in self.exact_match.items():
+            if not all(0 <= value <= 1 for value in values):
+                raise ValueError(f"{self.name}: exact match at scale {scale} must lie in [0, 1], not {values}")
+
+    @property
+    def name(self) -> str:
+        """What messages and captions call it."""
+        return f"{self.encoding}, {self.format}"
+
+    @property
+    def scales(self) -> tuple[int, ...]:
+        """All scales, ascending."""
+        return tuple(sorted(self.exact_match))
+
+    @property
+    def seeds(self) -> int:
+        """How many runs it has."""
+        return len(self.exact_match[self.scales[0]])
+
+    def solved(self, scales: Sequence[int], threshold: float) -> int:
+        """How many seeds solve every one of the scales."""
+        runs = zip(*(self.exact_match[scale] for scale in scales), strict=True)
+        return sum(all(value >= threshold for value in run) for run in runs)
+
+
+@cache
+def interval(successes: int, trials: int) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) 95% interval of a binomial probability."""
+    found = binomtest(successes, trials).proportion_ci(confidence_level=LEVEL, method="exact")
+    return float(found.low), float(found.high)
+
+
+def common_scales(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> tuple[int, ...]:
+    """The scales that all cells have, once it is sure that the cells can be compared.
+
+    Raises:
+        ValueError: no cells, two for one format and encoding, a scale that some cell lacks, unequal numbers of
+            seeds, no training scales or one without values, or a threshold outside (0, 1].
+    """
+    if not cells:
+        raise ValueError("nothing to draw: no cells given")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"the threshold must lie in (0, 1], not {threshold}")
+    names = [cell.name for cell in cells]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name}: given twice")
+    scales = sorted({scale for cell in cells for scale in cell.scales})
+    for cell in cells:
+        missing = [scale for scale in scales if scale not in cell.exact_match]
+        if missing:
+            raise ValueError(f"{cell.name}: no values at scales {missing}, which other cells have")
+    if len({cell.seeds for cell in cells}) > 1:
+        counts = {cell.name: cell.seeds for cell in cells}
+        raise ValueError(f"unequal numbers of seeds: {counts}; draw the seeds that all cells have")
+    unmeasured = sorted(set(train) - set(scales))
+    if not train or unmeasured:
+        raise ValueError(
+            f"training scales must be given and have values; these have none: {unmeasured or 'none given'}"
+        )
+    return tuple(scales)

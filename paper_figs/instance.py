@@ -1,0 +1,88 @@
+"""One instance of an analysed task as figures show it: token names, and the step whose arguments are marked."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+
+from circuits.formats import segments
+from circuits.induced import induced_complexity
+from circuits.prediction import Analysis
+from circuits.roles import step_roles
+from theory.relation import Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """A task in one format at one scale, all of it read from the analysis.
+
+    Attributes:
+        analysis: of the task, up to `scale` at least.
+        scale: of the instance.
+        step: the step whose arguments are marked, counted from 1.
+
+    Raises:
+        ValueError: the scale was not analysed, or has no such step.
+    """
+
+    analysis: Analysis
+    scale: int
+    step: int
+
+    def __post_init__(self) -> None:
+        largest = len(self.analysis.traces)
+        if not 1 <= self.scale <= largest:
+            raise ValueError(f"scale {self.scale} was not analysed: choose one of 1..{largest}")
+        steps = len(self.analysis.circuit.wirings[self.scale])
+        if not 1 <= self.step <= steps:
+            raise ValueError(f"scale {self.scale} has the steps 1..{steps}, not {self.step}")
+
+    @property
+    def position(self) -> int:
+        """Where the marked step's token stands; it is computed at the query before."""
+        return self.analysis.circuit.wirings[self.scale][self.step - 1].position
+
+    @property
+    def queries(self) -> frozenset[int]:
+        """The positions at which some step is computed."""
+        return frozenset(wiring.position - 1 for wiring in self.analysis.circuit.wirings[self.scale])
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The circuit of the scale."""
+        return self.analysis.circuit.graph(self.scale)
+
+    def names(self) -> list[str]:
+        """The token of every position: its symbol where that is always the same, else x1, x2, ... or y1, y2, ...
+
+        A prompt of several operands has a1, a2, ..., b1, b2, ... instead of x.
+        """
+        trace = self.analysis.traces[self.scale - 1]
+        names = [self.analysis.task.alphabet[row[0]] if (row == row[0]).all() else "" for row in trace.tokens]
+        operands = [segment for segment in segments(self.analysis.task, self.scale) if segment.operand]
+        letters = ["x"] if len(operands) == 1 else [chr(ord("a") + index) for index in range(len(operands))]
+        runs = [range(operand.first, operand.last + 1) for operand in operands]
+        for positions, letter in zip([*runs, trace.steps], [*letters, "y"], strict=True):
+            for count, position in enumerate(positions, start=1):
+                names[position - 1] = names[position - 1] or f"{letter}{count}"
+        return names
+
+    def arguments(self) -> dict[int, tuple[int, ...]]:
+        """Key position -> the slots that it fills at the marked step, where the operator depends on them."""
+        roles = step_roles(self.analysis.circuit, self.scale)
+        query = self.position - 1
+        return {key: tuple(slot for _, slot in sorted(role)) for (key, at), role in roles.items() if at == query}
+
+    def relevant(self) -> frozenset[tuple[int, int]]:
+        """(key, query) of every argument of every step."""
+        return frozenset(step_roles(self.analysis.circuit, self.scale))
+
+    def labels(self, encoding: str) -> Labels:
+        """The label matrix of an encoding: int64 [length, length], rows keys, columns queries."""
+        return self.analysis.relation(encoding).labels(self.analysis.traces[self.scale - 1].length, self.scale)
+
+    def operators(self, encoding: str) -> float:
+        """How many operators the encoding induces up to this scale; infinite where it cannot compute some step."""
+        traces = self.analysis.traces[: self.scale]
+        return induced_complexity(self.analysis.circuit, self.analysis.relation(encoding), traces).complexity[
+            self.scale
+        ]

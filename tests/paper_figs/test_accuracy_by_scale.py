@@ -1,0 +1,194 @@
+"""Accuracy by scale shows its cells: curves, seeds, intervals and shading are read back from the artists."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from numpy.typing import NDArray
+from scipy.stats import beta, binomtest
+
+from paper_figs import accuracy_by_scale, style
+from paper_figs.accuracy_by_scale import Cell
+from paper_figs.cells import interval
+
+TRAIN = (1, 2, 3)
+THRESHOLD = 0.9
+FORMATS = ("aligned", "unaligned")
+ENCODINGS = ("ipe", "rpe", "ape", "nope")
+SEEDS = 5
+
+
+def _cell(format_: str, encoding: str, *, scales: Sequence[int] = range(1, 9), seeds: int = SEEDS) -> Cell:
+    """Synthetic values, for these tests only."""
+    rng = np.random.default_rng([FORMATS.index(format_), ENCODINGS.index(encoding)])
+    values = {scale: tuple(rng.choice([0.0, 0.25, THRESHOLD, 1.0], seeds).tolist()) for scale in scales}
+    return Cell(format=format_, encoding=encoding, exact_match=values)
+
+
+@pytest.fixture(scope="module")
+def cells() -> list[Cell]:
+    return [_cell(format_, encoding) for format_ in FORMATS for encoding in ENCODINGS]
+
+
+@pytest.fixture(scope="module")
+def figure(cells: list[Cell]) -> Figure:
+    return accuracy_by_scale.draw(cells, train=TRAIN, threshold=THRESHOLD, task="synthetic")
+
+
+def _panel(figure: Figure, gid: str) -> Axes:
+    return next(axes for axes in figure.axes if axes.get_gid() == gid)
+
+
+def _curves(axes: Axes, gid: str) -> list[NDArray[np.float64]]:
+    return [np.asarray(line.get_ydata()) for line in axes.lines if line.get_gid() == gid]
+
+
+def test_curves_are_medians_and_seeds(figure: Figure, cells: list[Cell]) -> None:
+    for cell in cells:
+        axes = _panel(figure, f"exact match:{cell.format}")
+        (curve,) = _curves(axes, f"median:{cell.encoding}")
+        assert curve.tolist() == [median(cell.exact_match[scale]) for scale in cell.scales]
+        seeds = np.array(_curves(axes, f"seed:{cell.encoding}"))
+        assert seeds.T.tolist() == [list(cell.exact_match[scale]) for scale in cell.scales]
+
+
+def test_shares_have_exact_intervals(figure: Figure, cells: list[Cell]) -> None:
+    for cell in cells:
+        axes = _panel(figure, f"solved:{cell.format}")
+        (shares,) = _curves(axes, f"share:{cell.encoding}")
+        bars = next(one for one in axes.collections if one.get_gid() == f"interval:{cell.encoding}")
+        for scale, share, segment in zip(cell.scales, shares, bars.get_segments(), strict=True):
+            solved = sum(value >= THRESHOLD for value in cell.exact_match[scale])
+            expected = binomtest(solved, SEEDS).proportion_ci(confidence_level=0.95, method="exact")
+            assert share == solved / SEEDS
+            assert segment[:, 1].tolist() == [expected.low, expected.high]
+            assert np.allclose(segment[:, 0], scale, atol=0.45), "no mark is nearer to another scale"
+
+
+def test_the_interval_is_clopper_pearson() -> None:
+    for trials in (1, 5, 20):
+        for successes in range(trials + 1):
+            low = beta.ppf(0.025, successes, trials - successes + 1) if successes else 0.0
+            high = beta.ppf(0.975, successes + 1, trials - successes) if successes < trials else 1.0
+            assert interval(successes, trials) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_the_training_range_is_shaded_and_nothing_else(cells: list[Cell]) -> None:
+    figure = accuracy_by_scale.draw(cells, train=(1, 2, 5), threshold=THRESHOLD, task="synthetic")
+    for axes in figure.axes:
+        shaded = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
+        assert [(round(box.x0, 6), round(box.x1, 6)) for box in shaded] == [(0.5, 2.5), (4.5, 5.5)]
+    (threshold,) = _curves(_panel(figure, "exact match:aligned"), "threshold")
+    assert (threshold == THRESHOLD).all()
+
+
+def test_no_marks_of_one_scale_coincide(figure: Figure) -> None:
+    axes = _panel(figure, "solved:aligned")
+    places = [line.get_xdata()[0] for line in axes.lines if str(line.get_gid()).startswith("share:")]
+    in_points = np.diff(sorted(axes.transData.transform([(place, 0) for place in places])[:, 0])) * 72 / figure.dpi
+    assert (in_points > 2).all()
+
+
+def test_an_encoding_looks_the_same_in_every_panel_and_the_legend(figure: Figure) -> None:
+    (legend,) = figure.legends
+    entries = {text.get_text(): handle for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)}
+    assert list(entries) == ["IPE", "RPE", "APE", "NoPE", "threshold 0.9", "training scales"]
+    for encoding in ENCODINGS:
+        look = style.look(encoding)
+        lines = [
+            line
+            for axes in figure.axes
+            for line in axes.lines
+            if line.get_gid() in (f"median:{encoding}", f"share:{encoding}")
+        ]
+        assert len(lines) == 2 * len(FORMATS)
+        assert {(line.get_color(), line.get_marker()) for line in [*lines, entries[look.label]]} == {
+            (look.colour, look.marker)
+        }
+    for axes in figure.axes:
+        assert not legend.get_window_extent().overlaps(axes.get_window_extent()), "the legend hides data"
+
+
+def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
+    figure.draw_without_rendering()
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent()
+            assert text.get_fontsize() >= style.SMALLEST_TEXT
+            assert not text.get_usetex()
+            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+
+
+def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
+    rows = accuracy_by_scale.rows(cells, train=TRAIN, threshold=THRESHOLD)
+    assert len(rows) == len(cells) * 8
+    for row in rows:
+        cell = next(one for one in cells if (one.format, one.encoding) == (row["format"], row["encoding"]))
+        values = cell.exact_match[int(str(row["scale"]))]
+        assert tuple(row[f"seed_{at}"] for at in range(1, SEEDS + 1)) == values
+        assert row["solved"] == sum(value >= THRESHOLD for value in values)
+        assert row["training_scale"] == (row["scale"] in TRAIN)
+
+
+def test_the_caption_counts_fits_and_successes() -> None:
+    values = {1: (1.0, 1.0, 0.2), 2: (0.95, 1.0, 1.0), 3: (0.0, 0.9, 1.0)}
+    cell = Cell(format="aligned", encoding="ipe", exact_match=values)
+    caption = accuracy_by_scale.caption([cell], train=(1, 2), threshold=THRESHOLD, task="toy")
+    assert caption.endswith("every scale: aligned IPE 2 and 1 (of 3).")
+    assert "3 of 3 seeds: at least 0.29; none: at most 0.71" in caption
+
+
+@pytest.mark.parametrize(("scales", "train"), [((5, 10, 15, 20), (5,)), ((7,), (7,)), (range(1, 41), (1, 2))])
+def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]) -> None:
+    one = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS]
+    figure = accuracy_by_scale.draw(one, train=train, threshold=THRESHOLD, task="synthetic")
+    ticks = _panel(figure, "solved:aligned").get_xticks()
+    assert all(float(tick).is_integer() for tick in ticks)
+    assert len(scales) > 10 or ticks.tolist() == list(scales)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "at least one scale"),
+        ({1: ()}, "at least one seed"),
+        ({1: (1.0, 1.0), 2: (1.0,)}, r"ipe, aligned: unequal numbers of seeds at its scales: \{1: 2, 2: 1\}"),
+        ({1: (1.5,)}, r"must lie in \[0, 1\]"),
+        ({1: (float("nan"),)}, r"must lie in \[0, 1\]"),
+    ],
+)
+def test_a_broken_cell_is_refused(values: dict[int, tuple[float, ...]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Cell(format="aligned", encoding="ipe", exact_match=values)
+
+
+@pytest.mark.parametrize(
+    ("other", "train", "threshold", "message"),
+    [
+        (_cell("aligned", "rpe", scales=(1, 2)), (1,), 0.9, r"rpe, aligned: no values at scales \[3, 4, 5, 6, 7, 8\]"),
+        (_cell("aligned", "rpe", seeds=3), (1,), 0.9, "unequal numbers of seeds: .*'rpe, aligned': 3"),
+        (_cell("aligned", "ipe"), (1,), 0.9, "ipe, aligned: given twice"),
+        (_cell("aligned", "rpe"), (9,), 0.9, r"these have none: \[9\]"),
+        (_cell("aligned", "rpe"), (), 0.9, "none given"),
+        (_cell("aligned", "rpe"), (1,), 95, r"threshold must lie in \(0, 1\]"),
+    ],
+)
+def test_cells_that_cannot_be_compared_are_refused(
+    other: Cell, train: tuple[int, ...], threshold: float, message: str
+) -> None:
+    cells = [_cell("aligned", "ipe"), other]
+    with pytest.raises(ValueError, match=message):
+        accuracy_by_scale.draw(cells, train=train, threshold=threshold, task="synthetic")
+    with pytest.raises(ValueError, match=message):
+        accuracy_by_scale.rows(cells, train=train, threshold=threshold)
+    with pytest.raises(ValueError, match=message):
+        accuracy_by_scale.caption(cells, train=train, threshold=threshold, task="synthetic")
+
+
+def test_nothing_to_draw_is_refused() -> None:
+    with pytest.raises(ValueError, match="no cells"):
+        accuracy_by_scale.draw([], train=TRAIN, threshold=THRESHOLD, task="synthetic")
