@@ -6,8 +6,9 @@ every operator entry used up to N was used up to N0.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -55,6 +56,18 @@ class Prediction:
     def generalizes(self) -> bool:
         """The prediction."""
         return self.breaks_at is None
+
+    def as_json(self) -> dict[str, Any]:
+        """As JSON holds it, with the prediction itself; infinite complexity is "inf"."""
+        content = asdict(self) | {"generalizes": self.generalizes}
+        return {key: "inf" if value == math.inf else value for key, value in content.items()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """What `as_json` wrote."""
+        values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
+        del values["generalizes"]
+        return cls(**values)
 
 
 @dataclass(frozen=True, kw_only=True)

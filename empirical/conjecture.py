@@ -196,23 +196,10 @@ def as_json(cells: Sequence[Cell], predictions_sha256: str) -> dict[str, Any]:
         "disagreements": [_name(cell) for cell in cells if cell.observed not in (None, cell.prediction.generalizes)],
         "cells": [
             asdict(cell)
-            | {"prediction": prediction_json(cell.prediction), "observed": cell.observed, "diagnosis": diagnosis(cell)}
+            | {"prediction": cell.prediction.as_json(), "observed": cell.observed, "diagnosis": diagnosis(cell)}
             for cell in cells
         ],
     }
-
-
-def prediction_json(prediction: Prediction) -> dict[str, Any]:
-    """A prediction as JSON holds it; infinite complexity is "inf"."""
-    content = asdict(prediction) | {"generalizes": prediction.generalizes}
-    return {key: "inf" if value == float("inf") else value for key, value in content.items()}
-
-
-def prediction_from_json(content: Mapping[str, Any]) -> Prediction:
-    """The prediction that `prediction_json` wrote."""
-    values = {key: float("inf") if value == "inf" else value for key, value in content.items()}
-    del values["generalizes"]
-    return Prediction(**values)
 
 
 def diagnosis(cell: Cell) -> str | None:

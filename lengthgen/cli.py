@@ -1,4 +1,7 @@
-"""The command line: `lengthgen COMMAND`, each with --json."""
+"""The command line: `lengthgen COMMAND`, each with --json.
+
+What only some commands need (matplotlib, scipy's statistics, sympy) is imported by them, so that the others start fast.
+"""
 
 import json
 import sys
@@ -13,9 +16,6 @@ from circuits.formats import in_format
 from circuits.prediction import analyse
 from circuits.tasks import load
 from empirical.profile import load_profile
-from lengthgen import pipeline
-from lengthgen.drawing import draw_figures
-from lengthgen.experiment import Experiment, from_profile, run_conjecture, train_one
 from lengthgen.results import lrc_answer, prediction_answer, src_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables import accuracy_table, conjecture_table, lrc_table, prediction_table, src_table, summary
@@ -28,8 +28,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# typer brings its own copy of click in some versions and uses the package in others; these are the right one's.
-_, _, ClickException, *_ = typer.BadParameter.__mro__
+# typer brings its own copy of click in some versions and uses the package in others; this is the right one's.
+ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TaskArgument = Annotated[str, typer.Argument(help="parity, copy, permutation, or path/to/file.py:name")]
@@ -112,6 +112,8 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train one model and test it at every scale; goes on where it stopped, never trains a finished run twice."""
+    from lengthgen.experiment import Experiment, train_one
+
     experiment = Experiment(
         profile=load_profile(profile),
         out=out,
@@ -140,6 +142,8 @@ def conjecture(
     as_json: Json = False,
 ) -> None:
     """Store predictions, train every cell over seeds, and judge each prediction."""
+    from lengthgen.experiment import Experiment, run_conjecture
+
     experiment = Experiment(
         profile=load_profile(profile),
         out=out,
@@ -157,6 +161,9 @@ def conjecture(
 @app.command()
 def figures(profile: Profile = "quick", out: Out = Path("out"), as_json: Json = False) -> None:
     """Draw the figures of a profile's experiment from its stored runs."""
+    from lengthgen.drawing import draw_figures
+    from lengthgen.experiment import from_profile
+
     written = draw_figures(from_profile(load_profile(profile), out))
     _show({"figures": written}, "\n".join(written), as_json)
 
@@ -166,6 +173,8 @@ def reproduce(
     profile: Profile = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
     """The main job: claims, circuits, predictions, runs, verdicts and figures under one folder."""
+    from lengthgen import pipeline
+
     answers = pipeline.reproduce(profile, out, device)
     _show(answers, summary(answers, out), as_json)
 

@@ -10,7 +10,7 @@ from typing import Any
 from circuits.prediction import ENCODINGS, Prediction, analyse, predict
 from circuits.task import TaskError
 from circuits.tasks import load
-from empirical.conjecture import as_json, judge, outcome, prediction_from_json, prediction_json
+from empirical.conjecture import as_json, judge, outcome
 from empirical.files import write_json
 from empirical.profile import Profile
 from empirical.run import Run, plan
@@ -103,8 +103,8 @@ def stored_predictions(experiment: Experiment) -> tuple[dict[CellKey, Prediction
         for task, one in cells:
             analysis = analyse(load(task), one, test[-1])
             for encoding in experiment.encodings:
-                prediction = prediction_json(predict(analysis, encoding, train=train, test=test))
-                found.append({"task": task, "format": one, "encoding": encoding, "prediction": prediction})
+                prediction = predict(analysis, encoding, train=train, test=test)
+                found.append({"task": task, "format": one, "encoding": encoding, "prediction": prediction.as_json()})
             progress.step(f"{task}, {one}")
         return found
 
@@ -113,7 +113,7 @@ def stored_predictions(experiment: Experiment) -> tuple[dict[CellKey, Prediction
     answer = cached(experiment.out / "predictions.json", key, compute)
     predictions = {(one["task"], one["format"], one["encoding"]): one["prediction"] for one in answer}
     digest = hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
-    return {cell: prediction_from_json(content) for cell, content in predictions.items()}, digest
+    return {cell: Prediction.from_json(content) for cell, content in predictions.items()}, digest
 
 
 def run_conjecture(experiment: Experiment, device: str) -> dict[str, Any]:

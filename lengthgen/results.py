@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from circuits.prediction import Analysis, predict
-from circuits.src import SRCResult, minimal_arity, src, traces_up_to
+from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.templates import Template
-from empirical.conjecture import prediction_json
 from lengthgen.scales import ScalesError
 from theory.formula import parse
 from theory.lrc import lrc_profile
@@ -66,15 +65,14 @@ def prediction_answer(
     analysis: Analysis, encodings: Sequence[str], train: Sequence[int], test: Sequence[int]
 ) -> dict[str, Any]:
     """Predictions for several encodings on one task and format. Raises as `predict` does."""
-    result: SRCResult = analysis.result
     return {
         "task": analysis.task.name,
         "format": analysis.format,
-        "arity": result.arity,
+        "arity": analysis.result.arity,
         "train": list(train),
         "test": list(test),
         "predictions": {
-            encoding: prediction_json(predict(analysis, encoding, train=train, test=test)) for encoding in encodings
+            encoding: predict(analysis, encoding, train=train, test=test).as_json() for encoding in encodings
         },
         "label": "F",
     }
