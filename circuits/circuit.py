@@ -20,7 +20,7 @@ UNDEFINED = 255
 
 
 class CircuitError(ValueError):
-    """The circuit computes a wrong token; the message names the scale, the prompt and the step."""
+    """The circuit does not compute its task; the message says where."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,19 @@ class Circuit:
     operators: tuple[NDArray[np.uint8], ...]
 
     def evaluate(self, trace: Trace) -> NDArray[np.uint8]:
-        """The tokens that the circuit gives at the steps of a trace: uint8 [steps, inputs]."""
+        """The tokens that the circuit gives at the steps of a trace: uint8 [steps, inputs].
+
+        Raises:
+            CircuitError: its steps are not those of the trace, or one reads what is not there before it.
+        """
+        if [wiring.position for wiring in self.wirings[trace.scale]] != list(trace.steps):
+            raise CircuitError(f"the circuit of '{self.task.name}' does not give the steps of scale {trace.scale}")
+        for wiring in self.wirings[trace.scale]:
+            if not all(1 <= argument < wiring.position for argument in wiring.arguments):
+                raise CircuitError(
+                    f"the circuit of '{self.task.name}' reads {wiring.arguments} for position {wiring.position}, "
+                    f"scale {trace.scale}: only earlier positions can be read"
+                )
         symbols = len(self.task.alphabet)
         tokens = np.empty((len(trace.steps), trace.tokens.shape[1]), dtype=np.uint8)
         for row, wiring in enumerate(self.wirings[trace.scale]):
@@ -64,7 +76,7 @@ class Circuit:
         Since every earlier token is given, one pass decides: the first wrong step is wrong in free running as well.
 
         Raises:
-            CircuitError: some step is wrong; names the first.
+            CircuitError: some step is wrong or cannot be computed; names the first.
         """
         inputs = 0
         for trace in traces:

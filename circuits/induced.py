@@ -19,7 +19,8 @@ from circuits.roles import step_roles
 from circuits.task import Trace
 from theory.relation import Relation
 
-View = bytes
+View = tuple[tuple[int, ...], bytes]
+"""How many keys each label of the signature has, and their tokens, label by label."""
 Signature = tuple[int, ...]
 """The labels of a step's relevant keys, ascending."""
 
@@ -110,5 +111,6 @@ def _views(one: Trace, labels: NDArray[np.int64], signature: Signature, position
     parts = [np.sort(one.tokens[np.flatnonzero(labels == label)], axis=0) for label in signature]
     rows = np.concatenate([*parts, one.tokens[position - 1 : position]]).T
     distinct = np.unique(rows, axis=0)
-    views = {row[:-1].tobytes(): int(row[-1]) for row in distinct}
+    counts = tuple(len(part) for part in parts)
+    views = {(counts, row[:-1].tobytes()): int(row[-1]) for row in distinct}
     return views if len(views) == len(distinct) else None

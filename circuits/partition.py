@@ -5,7 +5,7 @@ them is still a function. Minimum hitting set over all operators, solved by dept
 pairwise unshareable steps and a first fit.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from circuits.wirings import Table
@@ -117,26 +117,29 @@ def _search(
     budget: int | None = None,
 ) -> tuple[Table, ...] | None:
     """At most `count` operators that serve all steps, or None when there are none. First fit where it succeeds."""
-    nodes = 0
 
-    def place(index: int, operators: tuple[Table, ...]) -> tuple[Table, ...] | None:
-        nonlocal nodes
+    def placed(step: frozenset[Table], operators: tuple[Table, ...]) -> Iterator[tuple[Table, ...]]:
+        """Every way to serve one more step: with an operator there is, the best fit first, or with a new one."""
+        for which, operator in enumerate(operators):
+            for table in sorted(step, key=lambda t: (t & ~operator).bit_count()):
+                if compatible(operator, table):
+                    yield (*operators[:which], operator | table, *operators[which + 1 :])
+        if len(operators) < count:
+            for table in sorted(step):
+                yield (*operators, table)
+
+    # Depth first on a stack of our own: there may be more steps than Python allows calls within calls.
+    stack: list[Iterator[tuple[Table, ...]]] = [iter([()])]
+    nodes = 0
+    while stack:
+        operators = next(stack[-1], None)
+        if operators is None:
+            stack.pop()
+            continue
         nodes += 1
         if budget is not None and nodes > budget:
             raise _OutOfBudget
-        if index == len(steps):
+        if len(stack) > len(steps):
             return operators
-        for which, operator in enumerate(operators):
-            for table in sorted(steps[index], key=lambda t: (t & ~operator).bit_count()):
-                if compatible(operator, table):
-                    found = place(index + 1, (*operators[:which], operator | table, *operators[which + 1 :]))
-                    if found is not None:
-                        return found
-        if len(operators) < count:
-            for table in sorted(steps[index]):
-                found = place(index + 1, (*operators, table))
-                if found is not None:
-                    return found
-        return None
-
-    return place(0, ())
+        stack.append(placed(steps[len(stack) - 1], operators))
+    return None

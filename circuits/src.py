@@ -14,11 +14,12 @@ import numpy as np
 from circuits.circuit import Circuit, Wiring, as_array
 from circuits.formats import segments
 from circuits.partition import Compatibility, Partition, fewest_operators, minimal_tables
-from circuits.task import Task, Trace, trace
+from circuits.task import Task, TaskError, Trace, trace
 from circuits.templates import Template, choose_wirings
 from circuits.wirings import Alternatives, Table, alternatives, determining_sets, keys_of
 
 MAX_ARITY = 8
+MAX_ENTRIES = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,13 @@ def minimal_arity(traces: Sequence[Trace]) -> int | None:
 
 
 def traces_up_to(task: Task, scale: int) -> list[Trace]:
-    """The traces of scales 1..scale: SRC at a scale speaks of all scales up to it."""
+    """The traces of scales 1..scale: SRC at a scale speaks of all scales up to it.
+
+    Raises:
+        TaskError: the scale is below 1, or the task breaks its contract.
+    """
+    if scale < 1:
+        raise TaskError(f"task '{task.name}': a scale is at least 1, not {scale}")
     return [trace(task, n) for n in range(1, scale + 1)]
 
 
@@ -83,9 +90,17 @@ def src(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
 
     Raises:
         ValueError: the arity is not positive, or the scales have a gap.
+        TaskError: an operator of this arity would have more than MAX_ENTRIES entries.
     """
     if arity < 1:
         raise ValueError(f"the arity must be at least 1, not {arity}")
+    if len(task.alphabet) ** arity > MAX_ENTRIES:
+        raise TaskError(
+            f"task '{task.name}': an operator of arity {arity} over {len(task.alphabet)} symbols has more than "
+            f"{MAX_ENTRIES:,} entries; use fewer symbols or slots"
+        )
+    if not traces:
+        raise ValueError("no traces given")
     if [one.scale for one in traces] != list(range(1, len(traces) + 1)):
         raise ValueError("SRC needs the traces of scales 1, 2, ... without a gap")
     symbols = len(task.alphabet)
@@ -144,6 +159,8 @@ def _simplest_circuit(
         operators = _operators_in_order(tables, symbols, partition.upper)
         if len(operators) <= partition.upper:
             break
+    else:  # where the search was cut short its own operators may be fewer
+        operators = _in_use(partition.operators, tables)
     wirings: dict[int, list[Wiring]] = {scale: [] for scale in sorted(cut)}
     for step, table in zip(steps, tables, strict=True):
         wirings[step.scale].append(
@@ -178,6 +195,15 @@ def _operators_in_order(tables: Sequence[Table], symbols: int, enough: int) -> t
     if len(operators) <= enough:
         return tuple(operators)
     return fewest_operators([frozenset({table}) for table in tables], symbols).operators
+
+
+def _in_use(operators: Sequence[Table], tables: Sequence[Table]) -> tuple[Table, ...]:
+    """The operators, cut down to the entries that the tables ask of them; each table is in one of them."""
+    used: dict[Table, Table] = {}
+    for table in tables:
+        serving = next(operator for operator in operators if table & operator == table)
+        used[serving] = used.get(serving, 0) | table
+    return tuple(used.values())
 
 
 def _table_of(step: Alternatives, wiring: tuple[int, ...]) -> Table:

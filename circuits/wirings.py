@@ -47,6 +47,14 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
     return keys
 
 
+def _groups(rows: Tokens) -> NDArray[np.int64]:
+    """Numbers that are equal where the tokens of all rows are: int64 [inputs], for any number of rows."""
+    groups = np.zeros(rows.shape[1], dtype=np.int64)
+    for row in rows:
+        groups = np.unique(groups * 256 + row, return_inverse=True)[1]
+    return groups
+
+
 def determining_sets(trace: Trace, position: int, arity: int) -> list[frozenset[int]]:
     """Sets of at most `arity` positions that determine the step's token, on the inputs of the trace.
 
@@ -67,7 +75,7 @@ def determining_sets(trace: Trace, position: int, arity: int) -> list[frozenset[
         near = np.flatnonzero(~differs[rows].any(axis=0))
         if near.size:
             return np.flatnonzero(differs[:, near[np.argmin(differs[:, near].sum(axis=0))]])
-        keys = keys_of(before[rows], 256)
+        keys = _groups(before[rows])
         order = np.lexsort((output, keys))
         clash = (keys[order[1:]] == keys[order[:-1]]) & (output[order[1:]] != output[order[:-1]])
         if not clash.any():

@@ -175,9 +175,7 @@ def _compile(node: ast.expr, text: str, depth: int) -> Compute:
         case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in COMPARISONS for op in ops):
             sides = [inner(side) for side in (left, *rights)]
             tests = [COMPARISONS[type(op)] for op in ops]
-            return lambda i, j: int(
-                all(test(a(i, j), b(i, j)) for test, a, b in zip(tests, sides, sides[1:], strict=False))
-            )
+            return _chained(tests, sides)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             condition, then, otherwise = inner(test), inner(body), inner(orelse)
             return lambda i, j: then(i, j) if condition(i, j) else otherwise(i, j)
@@ -187,6 +185,8 @@ def _compile(node: ast.expr, text: str, depth: int) -> Compute:
                 takes = str(fewest) if fewest == most else f"{fewest} to {most}"
                 raise FormulaError(f"{name} takes {takes} arguments, not {len(arguments)}")
             return _guarded(function, *(inner(argument) for argument in arguments))
+        case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
+            raise FormulaError(f"{name} takes its arguments by place, not by name")
         case ast.Call(func=ast.Name(id=name)):
             raise FormulaError(f"unknown function '{name}': a formula knows {', '.join(FUNCTIONS)}")
     raise FormulaError(f"a formula cannot hold {_what(node)}")
@@ -198,6 +198,21 @@ def _guarded(function: Callable[..., Number], *operands: Compute) -> Compute:
             return _bounded(function(*(operand(i, j) for operand in operands)))
         except ZeroDivisionError:
             raise FormulaError("division by zero") from None
+
+    return compute
+
+
+def _chained(tests: list[Callable[[Any, Any], bool]], sides: list[Compute]) -> Compute:
+    """a < b < c: each side is computed once, and none after the first test that fails."""
+
+    def compute(i: int, j: int) -> int:
+        left = sides[0](i, j)
+        for test, side in zip(tests, sides[1:], strict=True):
+            right = side(i, j)
+            if not test(left, right):
+                return 0
+            left = right
+        return 1
 
     return compute
 

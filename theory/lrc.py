@@ -23,13 +23,14 @@ def as_pattern(matrix: ArrayLike) -> NDArray[Any]:
     Raises:
         ValueError: not square, empty, not of numbers, holds a NaN, or is non-zero below the diagonal.
     """
-    pattern = np.asarray(matrix)
+    # Lists stay what they are: numpy would turn mixed or large integers into floats, and unequal ones into equal.
+    pattern = matrix if isinstance(matrix, np.ndarray) else np.array(matrix, dtype=object)
     if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1] or not pattern.size:
         raise ValueError(f"a pattern must be a square matrix, not of shape {pattern.shape}")
     if pattern.dtype == object:
         for entry in pattern.flat:
-            if not isinstance(entry, int | float | Fraction):
-                raise ValueError(f"a pattern must hold numbers, not {type(entry).__name__}")
+            if not isinstance(entry, int | float | Fraction | np.integer | np.floating):
+                raise ValueError(f"a pattern must hold real numbers, not {type(entry).__name__}")
     elif pattern.dtype.kind not in "iufb":
         raise ValueError(f"a pattern must hold real numbers, not {pattern.dtype}")
     nan = np.not_equal(pattern, pattern)

@@ -47,9 +47,12 @@ class Relation:
         if self.scale_hint and scale is None:
             raise ValueError(f"relation '{self.name}' depends on the scale: pass scale=n")
         keys, queries = np.triu_indices(length)
-        found = np.asarray(self.law(keys + 1, queries + 1, scale if self.scale_hint else None), dtype=np.int64)
-        if found.shape != keys.shape:
-            raise ValueError(f"relation '{self.name}' gave shape {found.shape} for {keys.size} pairs")
+        found = np.asarray(self.law(keys + 1, queries + 1, scale if self.scale_hint else None))
+        if found.shape != keys.shape or not np.can_cast(found.dtype, np.int64):
+            raise ValueError(
+                f"relation '{self.name}' gave shape {found.shape} of {found.dtype} for {keys.size} pairs: "
+                "its law returns one integer a pair"
+            )
         if (found < 0).any():
             at = int(np.argmax(found < 0))
             raise ValueError(
@@ -99,8 +102,10 @@ def from_function(function: Callable[..., int], *, name: str, scale_hint: bool =
         found = np.empty(keys.shape, dtype=np.int64)
         for at, (key, query) in enumerate(zip(keys.tolist(), queries.tolist(), strict=True)):
             label = function(key, query, *hint)
-            if not isinstance(label, int | np.integer):
-                raise ValueError(f"relation '{name}' gave {label!r} for key {key}, query {query}: not an integer")
+            if not isinstance(label, int | np.integer) or label >= 2**63:
+                raise ValueError(
+                    f"relation '{name}' gave {label!r} for key {key}, query {query}: not an integer below 2**63"
+                )
             found[at] = label
         return found
 

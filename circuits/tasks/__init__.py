@@ -30,8 +30,9 @@ def load(spec: str) -> Task:
         raise TaskError(f"task file '{path}' does not exist")
     try:
         namespace = runpy.run_path(path)
-    except Exception as error:
-        raise TaskError(f"task file '{path}' fails: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise TaskError(f"task file '{path}' fails: {reason}") from error
     task = namespace.get(attribute)
     if not isinstance(task, Task):
         tasks = [name for name, value in namespace.items() if isinstance(value, Task)]
