@@ -116,9 +116,14 @@ def alternatives(trace: Trace, position: int, arity: int, symbols: int) -> Alter
                 if wiring not in done:
                     done.add(wiring)
                     rows = trace.tokens[[p - 1 for p in wiring]]
-                    bits = np.unique(keys_of(rows, symbols) * symbols + output)
+                    bits = _distinct(keys_of(rows, symbols) * symbols + output, symbols ** (arity + 1))
                     wirings.setdefault(_as_table(bits.tolist()), []).append(wiring)
     return Alternatives(scale=trace.scale, position=position, wirings=wirings, complete=complete)
+
+
+def _distinct(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+    """The distinct values, all below `bound`; counting is faster than sorting where the bound is small."""
+    return np.flatnonzero(np.bincount(values)) if bound <= len(values) else np.unique(values)
 
 
 def _as_table(bits: Iterable[int]) -> Table:
