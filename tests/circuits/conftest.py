@@ -1,0 +1,17 @@
+"""Analyses that many tests look at, made once."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from circuits.prediction import Analysis, analyse
+from circuits.tasks import load
+
+Analyses = Callable[[str, str, int], Analysis]
+
+
+@pytest.fixture(scope="session")
+def analyses() -> Analyses:
+    """(task name, format, largest scale) -> its analysis."""
+    return cache(lambda name, layout, largest: analyse(load(name), layout, largest))

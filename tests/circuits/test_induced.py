@@ -1,0 +1,128 @@
+"""How many operators an encoding induces on parity, copy and the permutation: the figures worked out by hand."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from circuits.circuit import Circuit, Wiring
+from circuits.induced import Induced, induced_complexity
+from circuits.prediction import Analysis
+from circuits.task import Task, trace
+from tests.circuits.conftest import Analyses
+from theory.relation import clipped_relative, from_labels, relative
+
+LARGEST = 10
+SCALES = range(1, LARGEST + 1)
+
+
+def _induced(analysis: Analysis, encoding: str) -> Induced:
+    return induced_complexity(analysis.circuit, analysis.relation(encoding), analysis.traces)
+
+
+# Steps of scale n: n digits and the end. Aligned, the same positions serve every scale; unaligned, none serves two.
+FIGURES: list[tuple[str, str, str, Callable[[int], float]]] = [
+    ("parity", "aligned", "ipe", lambda n: 1),
+    ("parity", "unaligned", "ipe", lambda n: 1),
+    ("parity", "aligned", "rpe", lambda n: 1),
+    ("parity", "unaligned", "rpe", lambda n: n),
+    ("parity", "aligned", "ape", lambda n: n + 1),
+    ("parity", "unaligned", "ape", lambda n: sum(m + 1 for m in range(1, n + 1))),
+    # One digit is told from '=' by what it is; which of two digits comes first is not.
+    ("parity", "aligned", "nope", lambda n: 1 if n == 1 else math.inf),
+    ("parity", "unaligned", "nope", lambda n: 1 if n == 1 else math.inf),
+    ("copy", "aligned", "ipe", lambda n: 1),
+    ("copy", "aligned", "rpe", lambda n: 1),
+    ("copy", "unaligned", "rpe", lambda n: n),
+    ("copy", "aligned", "ape", lambda n: n + 1),
+]
+
+
+@pytest.mark.parametrize(("name", "layout", "encoding", "figure"), FIGURES, ids=lambda part: str(part)[:9])
+def test_induced_complexity_figures(
+    name: str, layout: str, encoding: str, figure: Callable[[int], float], analyses: Analyses
+) -> None:
+    induced = _induced(analyses(name, layout, LARGEST), encoding)
+    assert induced.complexity == {n: figure(n) for n in SCALES}
+
+
+def test_absolute_positions_unaligned_need_230_operators_at_scale_20(analyses: Analyses) -> None:
+    assert _induced(analyses("parity", "unaligned", 20), "ape").complexity[20] == 230
+
+
+@pytest.mark.parametrize("layout", ["aligned", "unaligned"])
+def test_the_ideal_relation_induces_as_many_operators_as_src(layout: str, analyses: Analyses) -> None:
+    for name in ("copy", "parity", "permutation"):
+        analysis = analyses(name, layout, 6)
+        assert _induced(analysis, "ipe").complexity == analysis.result.values
+
+
+def test_what_is_first_met_at_a_scale(analyses: Analyses) -> None:
+    unaligned = _induced(analyses("parity", "unaligned", LARGEST), "rpe")
+    # Slot 2 is at distance 0 always, slot 1 at distance n: one new label a scale, and with it one new operator.
+    assert unaligned.new_labels == {1: {0, 1}} | {n: {n} for n in SCALES[1:]}
+    assert unaligned.new_operators == dict.fromkeys(SCALES, 1)
+    aligned = _induced(analyses("parity", "aligned", LARGEST), "rpe")
+    assert aligned.new_labels == {1: {0, LARGEST + 1}} | {n: set() for n in SCALES[1:]}
+    assert aligned.new_operators == {1: 1} | dict.fromkeys(SCALES[1:], 0)
+    # Scale 2 is the first where a digit meets a digit; nothing is new from then on.
+    assert [n for n, count in aligned.new_entries.items() if count and n > 1] == [2]
+
+
+def test_scales_are_counted_in_the_order_given(analyses: Analyses) -> None:
+    analysis = analyses("parity", "unaligned", LARGEST)
+    some = [analysis.traces[n - 1] for n in (5, 2, 7)]
+    induced = induced_complexity(analysis.circuit, relative(), some)
+    assert induced.complexity == {5: 1, 2: 2, 7: 3}
+    assert induced.new_labels == {5: {0, 5}, 2: {2}, 7: {7}}
+
+
+@pytest.mark.parametrize("limit", [0, 2, LARGEST])
+def test_a_clipped_relation_fails_at_the_first_scale_beyond_its_limit(limit: int, analyses: Analyses) -> None:
+    analysis = analyses("parity", "unaligned", LARGEST)
+    complexity = induced_complexity(analysis.circuit, clipped_relative(limit), analysis.traces).complexity
+    # Up to n = limit the keys that share a label with x_t are x_1..x_t at most, whose parity y_t is; then x_1 of
+    # scale n shares its label with x_2.
+    assert [n for n in SCALES if math.isinf(complexity[n])] == list(range(max(2, limit + 1), LARGEST + 1))
+
+
+def test_a_relation_too_short_for_the_task_is_refused(analyses: Analyses) -> None:
+    analysis = analyses("parity", "unaligned", LARGEST)
+    with pytest.raises(ValueError, match=r"positions 1\.\.3, not 4"):
+        induced_complexity(analysis.circuit, from_labels(np.zeros((3, 3), dtype=int), name="short"), analysis.traces)
+
+
+def test_views_with_other_numbers_of_keys_a_label_are_other_views() -> None:
+    """(x1 | x2 x3) and (x1 x2 | x3) hold the same tokens in a row; the labels tell them apart."""
+    task = Task(
+        name="xor-and-xnor",
+        alphabet=("0", "1"),
+        prompt=lambda n: [("0", "1")] * 3,
+        generate=lambda p: [str(p.count("1") % 2), str(1 - p.count("1") % 2)],
+    )
+    xor = np.array([0, 1, 1, 0, 1, 0, 0, 1], dtype=np.uint8)
+    steps = tuple(Wiring(position=4 + step, arguments=(1, 2, 3), operator=step) for step in (0, 1))
+    circuit = Circuit(task=task, arity=3, wirings={1: steps}, operators=(xor, 1 - xor))
+    circuit.check([trace(task, 1)])
+    labels = np.zeros((5, 5), dtype=int)
+    labels[:3, 2] = 1, 2, 2
+    labels[:4, 3] = 1, 1, 2, 0
+    induced = induced_complexity(circuit, from_labels(labels, name="two ways"), [trace(task, 1)])
+    assert induced.complexity == {1: 1}
+
+
+def test_steps_of_one_view_with_different_tokens_never_share_an_operator() -> None:
+    task = Task(
+        name="same-argument",
+        alphabet=("0", "1"),
+        prompt=lambda n: [("0", "1")],
+        generate=lambda p: [p[0], str(1 - int(p[0]))],
+    )
+    identity, negation = np.array([[0, 1], [1, 0]], dtype=np.uint8)
+    steps = tuple(Wiring(position=2 + step, arguments=(1,), operator=step) for step in (0, 1))
+    circuit = Circuit(task=task, arity=1, wirings={1: steps}, operators=(identity, negation))
+    same = from_labels(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 0]]), name="same")
+    other = from_labels(np.array([[1, 2, 0], [0, 0, 0], [0, 0, 0]]), name="other")
+    assert induced_complexity(circuit, same, [trace(task, 1)]).complexity == {1: 2}
+    assert induced_complexity(circuit, other, [trace(task, 1)]).complexity == {1: 2}

@@ -1,0 +1,106 @@
+"""Tasks are loaded by name or from a user's own file, and what cannot be loaded is said in one line."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from circuits.prediction import analyse, predict
+from circuits.src import src, traces_up_to
+from circuits.task import TaskError
+from circuits.tasks import load
+
+RUNNING_OR = """
+    import itertools
+
+    from circuits import Task
+
+    END = "="
+
+
+    def running(bits):
+        return itertools.accumulate(bits, max)
+
+
+    def generate(prompt):
+        return list(running(prompt[:-1]))
+
+
+    running_or = Task(
+        name="running-or",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [("0", "1")] * n + [(END,)],
+        generate=generate,
+    )
+    number = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def user_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("user") / "my task.py"
+    path.write_text(textwrap.dedent(RUNNING_OR))
+    return path
+
+
+def test_a_users_task_goes_all_the_way_to_a_prediction(user_file: Path) -> None:
+    task = load(f"{user_file}:running_or")
+    result = src(task, traces_up_to(task, 5), 2)
+    # y_1 = x_1 or '=' with '=' counted as 0: one operator at every scale; no one argument decides y_2.
+    assert result.values == dict.fromkeys(range(1, 6), 1)
+    assert result.status == "exact"
+    assert src(task, traces_up_to(task, 2), 1).values[2] == float("inf")
+    aligned = analyse(task, "aligned", 6)
+    verdicts = {name: predict(aligned, name, train=[1, 2, 3], test=range(1, 7)) for name in ("ipe", "rpe", "ape")}
+    assert {name: verdict.generalizes for name, verdict in verdicts.items()} == {
+        "ipe": True,
+        "rpe": True,
+        "ape": False,
+    }
+
+
+@pytest.mark.parametrize("name", ["copy", "parity", "permutation"])
+def test_built_in_tasks_load_by_name(name: str) -> None:
+    assert load(name).name == name
+
+
+FAILING = {
+    "raises": "raise RuntimeError('no luck')",
+    "syntax": "def",
+    "missing import": "import no_such_module_of_mine",
+    "broken task": "from circuits import Task\ntask = Task(name='t', alphabet=(), prompt=None, generate=None)",
+    "two lines": "raise RuntimeError('first\\nsecond')",
+    "exits": "raise SystemExit(3)",
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_file_that_fails_is_named_in_one_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FAILING[name])
+    with pytest.raises(TaskError, match=r"mine\.py") as caught:
+        load(f"{path}:task")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("partiy", "did you mean 'parity'"),
+        ("nothing like it", "known: copy, parity, permutation; your own: path/to/file.py:name"),
+        ("", "known:"),
+        ("file.txt:task", "unknown task"),
+        ("task.py", "your own: path/to/file.py:name"),
+        ("no/such/file.py:task", "'no/such/file.py' does not exist"),
+    ],
+)
+def test_an_unknown_task_gets_a_suggestion(spec: str, says: str) -> None:
+    with pytest.raises(TaskError, match=says) as caught:
+        load(spec)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_wrong_name_in_a_file_lists_its_tasks(user_file: Path) -> None:
+    for wrong in ("runing_or", "number", "generate", ""):
+        with pytest.raises(TaskError, match="is not a Task; it defines: running_or"):
+            load(f"{user_file}:{wrong}")

@@ -1,0 +1,185 @@
+"""Tasks keep their contract or say in one line how they break it; traces are what the task appends to its prompts."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from circuits import task as module
+from circuits.task import MAX_SYMBOLS, Task, TaskError, Trace, trace
+from circuits.tasks import TASKS
+from circuits.tasks.copying import copy
+from circuits.tasks.parity import parity
+from circuits.tasks.permutation import permutation
+from tests.circuits.examples import addition, direct_parity
+
+
+def _task(**changes: Any) -> Task:
+    good: dict[str, Any] = {
+        "name": "toy",
+        "alphabet": ("0", "1", "="),
+        "prompt": lambda n: [("0", "1")] * n + [("=",)],
+        "generate": lambda prompt: prompt[:-1],
+    }
+    return Task(**(good | changes))
+
+
+def _uneven(prompt: tuple[str, ...]) -> list[str]:
+    return ["0"] * (1 + (prompt[0] == "1"))
+
+
+BROKEN: dict[str, tuple[Callable[[], object], str]] = {
+    "no symbols": (lambda: _task(alphabet=()), "at least one"),
+    "a symbol twice": (lambda: _task(alphabet=("0", "1", "0")), "different symbols"),
+    "too many symbols": (lambda: _task(alphabet=tuple(map(str, range(MAX_SYMBOLS + 1)))), "at most 254"),
+    "scale 0": (lambda: trace(_task(), 0), "at least 1, not 0"),
+    "negative scale": (lambda: _task().choices(-2), "at least 1, not -2"),
+    "no positions": (lambda: trace(_task(prompt=lambda n: []), 1), "scale 1 allows nothing"),
+    "an empty position": (lambda: trace(_task(prompt=lambda n: [("0",), ()]), 2), "scale 2 allows nothing"),
+    "stranger in the prompt": (lambda: trace(_task(prompt=lambda n: [("0", "2")]), 1), "'2' in the prompt of scale 1"),
+    "stranger in the output": (lambda: trace(_task(generate=lambda p: ["x"]), 1), "'x' in the output"),
+    "a number for a symbol": (lambda: trace(_task(generate=lambda p: [0]), 1), "0 in the output"),
+    "empty output": (lambda: trace(_task(generate=lambda p: []), 1), "appends nothing to prompt 0 ="),
+    "uneven output": (lambda: trace(_task(generate=_uneven), 1), "1 and 2 symbols .* give 1 = as many as 0 ="),
+    "wrong twin": (lambda: trace(replace(parity(), vectorised=lambda p: p * 0), 3), "twin disagrees"),
+    "twin of wrong width": (lambda: trace(replace(parity(), vectorised=lambda p: p[:, :1]), 3), "twin disagrees"),
+    "twin of wrong count": (lambda: trace(replace(parity(), vectorised=lambda p: p[:1]), 3), "twin disagrees"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_contract_is_named_in_one_line(name: str) -> None:
+    act, says = BROKEN[name]
+    with pytest.raises(TaskError, match=says) as caught:
+        act()
+    assert len(str(caught.value).splitlines()) == 1
+    assert "task 'toy'" in str(caught.value) or "task 'parity'" in str(caught.value)
+
+
+def test_the_largest_alphabet_is_allowed() -> None:
+    symbols = tuple(map(str, range(MAX_SYMBOLS)))
+    one = trace(_task(alphabet=symbols, prompt=lambda n: [symbols], generate=lambda p: p), 1)
+    assert one.tokens.shape == (2, MAX_SYMBOLS)
+    assert one.tokens.max() == MAX_SYMBOLS - 1
+
+
+def test_a_twin_that_leaves_the_alphabet_is_refused_wherever_it_does() -> None:
+    """Tables are bit sets by key and token: a token beyond the alphabet would be read as another key."""
+
+    def twin(prompts: np.ndarray) -> np.ndarray:
+        output = parity().vectorised(prompts)  # type: ignore[misc]
+        output[len(output) // 2, 0] = 200
+        return output
+
+    with pytest.raises(TaskError, match="twin"):
+        trace(replace(parity(), vectorised=twin), 8)
+
+
+@pytest.mark.parametrize("task", [parity(), copy(3), permutation(4), permutation()], ids=lambda task: task.name)
+def test_vectorised_twins_agree_on_every_prompt(task: Task) -> None:
+    for scale in range(1, 5):
+        prompts = task.all_prompts(scale)
+        assert (task.outputs(prompts) == replace(task, vectorised=None).outputs(prompts)).all()
+
+
+@pytest.mark.parametrize(
+    ("task", "prompt", "output"),
+    [
+        (parity(), "1 0 1 1 =", "1 1 0 1 $"),
+        (copy(), "1 0 1 =", "1 0 1 $"),
+        (copy(10), "9 0 7 =", "9 0 7 $"),
+        # Lexicographic order of permutations of 0, 1, 2: 012 021 102 120 201 210, then 012 again.
+        (permutation(3), "1 1 1 1 1 1 1 =", "1 2 0 2 0 1 1 $"),
+        (addition(10), "9 5 + 9 4 =", "8 0 1 $"),
+    ],
+)
+def test_worked_outputs(task: Task, prompt: str, output: str) -> None:
+    numbers = np.array([[task.alphabet.index(symbol) for symbol in prompt.split()]], dtype=np.uint8)
+    assert task.text(task.outputs(numbers)[0]) == output
+
+
+def test_built_in_tasks_are_known_by_their_own_name() -> None:
+    assert {name: make().name for name, make in TASKS.items()} == {name: name for name in TASKS}
+
+
+def _rows(one: Trace) -> list[tuple[int, ...]]:
+    return [tuple(column) for column in one.tokens.T.tolist()]
+
+
+@pytest.mark.parametrize("task", [parity(), copy(3), addition(2), direct_parity()], ids=lambda task: task.name)
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_an_exhaustive_trace_holds_every_instance_once(task: Task, scale: int) -> None:
+    one = trace(task, scale)
+    instances = [
+        tuple(task.alphabet.index(symbol) for symbol in (*prompt, *task.generate(prompt)))
+        for prompt in itertools.product(*task.prompt(scale))
+    ]
+    assert one.exhaustive
+    assert sorted(_rows(one)) == sorted(instances)
+    assert len(instances) == task.prompt_count(scale)
+    assert one.prompt_length == len(task.prompt(scale))
+    assert list(one.steps) == list(range(one.prompt_length + 1, one.length + 1))
+
+
+def _near(one: Trace) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in one.near.tolist()}
+
+
+def _differences(one: Trace, pair: frozenset[int]) -> int:
+    first, second = pair
+    prompts = one.tokens[: one.prompt_length]
+    return int((prompts[:, first] != prompts[:, second]).sum())
+
+
+@pytest.mark.parametrize(("task", "scale"), [(parity(), 1), (parity(), 4), (addition(2), 2), (direct_parity(), 1)])
+def test_near_pairs_of_two_choices_are_all_pairs_at_distance_one(task: Task, scale: int) -> None:
+    one = trace(task, scale)
+    inputs = one.tokens.shape[1]
+    expected = {
+        frozenset(pair) for pair in itertools.combinations(range(inputs), 2) if _differences(one, frozenset(pair)) == 1
+    }
+    assert _near(one) == expected
+    assert len(one.near) == len(expected)
+
+
+def test_near_pairs_of_a_sample_differ_in_exactly_one_prompt_position() -> None:
+    one = trace(permutation(), 20)  # so many prompts that no two random ones are near
+    assert not one.exhaustive
+    assert len(one.near) > 100
+    assert {_differences(one, pair) for pair in _near(one)} == {1}
+
+
+def test_a_sample_is_reproducible_bounded_without_repeats_and_of_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SAMPLE", 500)
+    first, again = (trace(parity(), 15) for _ in range(2))
+    assert not first.exhaustive
+    assert (first.tokens == again.tokens).all()
+    assert (first.near == again.near).all()
+    assert 250 <= first.tokens.shape[1] <= 500
+    assert len(set(_rows(first))) == first.tokens.shape[1]
+    bits, output = first.tokens[:15].astype(int), first.tokens[16:31]
+    assert (output == bits.cumsum(axis=0) % 2).all()
+
+
+@pytest.mark.parametrize(("limit", "exhaustive"), [(64, True), (63, False)])
+def test_exhaustive_up_to_the_limit_and_not_beyond(
+    limit: int, exhaustive: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_EXHAUSTIVE", limit)
+    monkeypatch.setattr(module, "SAMPLE", 20)
+    one = trace(parity(), 6)
+    assert one.exhaustive == exhaustive
+    assert (one.tokens.shape[1] == 64) == exhaustive
+
+
+def test_samples_are_uniform_over_the_choices_of_each_position() -> None:
+    prompts = permutation(5).sample_prompts(3, 5_000, np.random.default_rng(0))
+    assert prompts.shape == (5_000, 4)
+    for column in range(3):
+        counts = np.bincount(prompts[:, column], minlength=5)
+        # Six standard deviations of a binomial count around its mean.
+        assert (abs(counts - 1_000) < 6 * np.sqrt(800)).all()
+    assert (prompts[:, 3] == 5).all()

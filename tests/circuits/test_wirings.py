@@ -1,0 +1,78 @@
+"""The search finds exactly the wirings that trying every tuple of positions finds."""
+
+import itertools
+
+import pytest
+
+from circuits.task import Task, trace
+from circuits.tasks.copying import copy
+from circuits.tasks.parity import parity
+from circuits.wirings import MAX_WIRINGS, Table, alternatives, determining_sets
+from tests.circuits.examples import addition, direct_parity, random_task
+from tests.oracles import sequences as oracle
+
+
+def _decoded(table: Table, alphabet: tuple[str, ...], arity: int) -> oracle.Table:
+    """The bit set read by its documented layout: bit key * symbols + value, slot 1 the highest digit of the key."""
+    pairs = []
+    for number, key in enumerate(itertools.product(alphabet, repeat=arity)):
+        for value, symbol in enumerate(alphabet):
+            if table >> (number * len(alphabet) + value) & 1:
+                pairs.append((key, symbol))
+    return frozenset(pairs)
+
+
+CASES = [
+    *((random_task(seed, symbols=2 + seed % 2, arity=2, scales=3, local=seed % 4 != 3), 2) for seed in range(16)),
+    (parity(), 1),
+    (parity(), 2),
+    (parity(), 3),
+    (copy(3), 1),
+    (addition(2), 2),
+    (direct_parity(), 3),
+]
+
+
+@pytest.mark.parametrize(("task", "arity"), CASES, ids=lambda case: getattr(case, "name", case))
+def test_the_wirings_and_tables_are_those_of_brute_force(task: Task, arity: int) -> None:
+    for scale in (1, 2, 3) if arity < 3 else (1, 2):
+        one = trace(task, scale)
+        instances = oracle.sequences(task.prompt, task.generate, scale)
+        for position in one.steps:
+            found = alternatives(one, position, arity, len(task.alphabet))
+            assert found.complete
+            by_wiring = {
+                wiring: _decoded(table, task.alphabet, arity)
+                for table, wirings in found.wirings.items()
+                for wiring in wirings
+            }
+            assert by_wiring == oracle.wirings(instances, position, arity)
+            assert sum(map(len, found.wirings.values())) == len(by_wiring), "each wiring has one table"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_determining_sets_are_the_minimal_ones(seed: int) -> None:
+    task = random_task(seed, symbols=2, arity=2, scales=3, local=seed % 4 != 3)
+    one = trace(task, 3)
+    instances = oracle.sequences(task.prompt, task.generate, 3)
+    for position in one.steps:
+        determining = {frozenset(wiring) for wiring in oracle.wirings(instances, position, 3)}
+        if len({row[position - 1] for row in instances}) == 1:
+            determining.add(frozenset())
+        minimal = {chosen for chosen in determining if not any(other < chosen for other in determining)}
+        assert set(determining_sets(one, position, 3)) == minimal
+
+
+def test_a_set_may_be_as_large_as_the_arity_even_beyond_eight() -> None:
+    assert determining_sets(trace(direct_parity(), 8), 9, 8) == [frozenset(range(1, 9))]
+    assert determining_sets(trace(direct_parity(), 9), 10, 9) == [frozenset(range(1, 10))]
+
+
+def test_where_too_many_wirings_exist_some_are_left_out_and_it_is_said() -> None:
+    # The last step of parity is constant, so every slot is spare.
+    one = trace(parity(), 4)
+    last = alternatives(one, one.length, 6, 4)
+    assert (one.length - 1) ** 6 > MAX_WIRINGS
+    assert not last.complete
+    assert last.wirings
+    assert alternatives(one, one.length, 4, 4).complete
