@@ -131,7 +131,7 @@ def predict(analysis: Analysis, encoding: str, *, train: Sequence[int], test: Se
     induced = induced_complexity(analysis.circuit, relation, [*seen, *later])
     unseen = [one.scale for one in later]
     reasons = {
-        "cannot tell the arguments from other keys": [n for n, c in induced.complexity.items() if math.isinf(c)],
+        "cannot tell the arguments from other keys": [n for n, c in induced.complexity.items() if math.isinf(c)][:1],
         "meets labels that training never showed": [n for n in unseen if induced.new_labels[n]],
         "needs operators that training never showed": [n for n in unseen if induced.new_operators[n]],
         "needs operator entries that training never showed": [n for n in unseen if induced.new_entries[n]],

@@ -6,7 +6,8 @@ Def. 4). All tokens are visible, so a task is fully described by its prompts and
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,13 +61,17 @@ class Task:
         """The token numbers allowed at each prompt position of one scale.
 
         Raises:
-            TaskError: no positions, none allowed at some position, or a symbol outside the alphabet.
+            TaskError: no positions, none allowed at some position, one allowed twice, a symbol outside the alphabet,
+                or `prompt` fails.
         """
         if scale < 1:
             raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
-        allowed = [tuple(symbols) for symbols in self.prompt(scale)]
+        with self._told(f"prompt fails at scale {scale}"):
+            allowed = [tuple(symbols) for symbols in self.prompt(scale)]
         if not allowed or not all(allowed):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
+        if any(len(set(symbols)) < len(symbols) for symbols in allowed):
+            raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position")
         return [tuple(self._numbers(symbols, f"the prompt of scale {scale}")) for symbols in allowed]
 
     def prompt_count(self, scale: int) -> int:
@@ -86,14 +91,14 @@ class Task:
         """What is appended to each prompt of one scale: uint8 [count, output length].
 
         Raises:
-            TaskError: empty output, lengths that differ, a symbol outside the alphabet, or a vectorised twin that
-                disagrees with `generate`.
+            TaskError: empty output, lengths that differ, a symbol outside the alphabet, `generate` fails, or a
+                vectorised twin disagrees with it.
         """
         if self.vectorised is None:
             return self._plain_outputs(prompts)
         found = np.asarray(self.vectorised(prompts))
-        # Both ends of a batch: cheap at any size, and the ends of a lexicographic list are its extreme prompts.
-        rows = np.unique(np.r_[: min(8, len(prompts)), max(0, len(prompts) - 8) : len(prompts)])
+        # Spread over the batch: in a lexicographic list neighbours differ in their last symbols only.
+        rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
         plain = self._plain_outputs(prompts[rows])
         right = found.shape == (len(prompts), plain.shape[1]) and (found[rows] == plain).all()
         if not right or found.min() < 0 or found.max() >= len(self.alphabet):
@@ -105,7 +110,10 @@ class Task:
         return " ".join(self.alphabet[token] for token in tokens)
 
     def _plain_outputs(self, prompts: Tokens) -> Tokens:
-        rows = [list(self.generate(tuple(self.alphabet[token] for token in row))) for row in prompts]
+        rows = []
+        for row in prompts:
+            with self._told(f"generate fails on prompt {self.text(row)}"):
+                rows.append(list(self.generate(tuple(self.alphabet[token] for token in row))))
         for prompt, row in zip(prompts, rows, strict=True):
             if not row:
                 raise TaskError(f"task '{self.name}': generate appends nothing to prompt {self.text(prompt)}")
@@ -115,6 +123,17 @@ class Task:
                     f"give {self.text(prompt)} as many as {self.text(prompts[0])}"
                 )
         return np.array([self._numbers(row, "the output") for row in rows], dtype=np.uint8)
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Turns a failure of the user's own functions into one line that says where."""
+        try:
+            yield
+        except TaskError:
+            raise
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise TaskError(f"task '{self.name}': {what}: {reason}") from error
 
     def _numbers(self, symbols: Sequence[str], where: str) -> list[int]:
         try:

@@ -36,7 +36,9 @@ class Template(NamedTuple):
         return abs(self.offset), KINDS.index(self.kind), self.segment
 
     def locate(self, position: int, segments: tuple[Segment, ...]) -> int:
-        """The argument's position for the step at `position`; may lie outside the sequence."""
+        """The argument's position for the step at `position`; 0 or another place outside where there is none."""
+        if self.segment >= len(segments):
+            return 0
         number = position - segments[-1].last - 1
         match self.kind:
             case "query":
@@ -93,9 +95,9 @@ def choose_wirings(
         found = {place: tuple(locate(template, *place) for template in combination) for place in open_steps}
         return {place: wiring for place, wiring in found.items() if wiring in open_steps[place]}
 
-    def rank(combination: Combination) -> tuple[int, int, list[tuple[int, int, int]]]:
+    def rank(combination: Combination) -> tuple[int, int, list[tuple[int, int, int]], Combination]:
         costs = [template.cost() for template in combination]
-        return -len(served(combination)), sum(cost[0] for cost in costs), costs
+        return -len(served(combination)), sum(cost[0] for cost in costs), costs, combination
 
     while open_steps:
         scale, position = min(open_steps, key=lambda place: (len(open_steps[place]), place))

@@ -219,7 +219,11 @@ def test_the_circuit_has_no_more_operators_than_the_upper_bound(seed: int, monke
 
 
 def test_left_out_wirings_give_bounds_and_a_valid_circuit(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = [parity(), permutation(3), *(random_task(seed, symbols=3, arity=1, scales=2) for seed in range(20))]
+    tasks = [
+        parity(),
+        permutation(3),
+        *(random_task(seed, symbols=3, arity=1, scales=2, fixed=0.4) for seed in range(20)),
+    ]
     exact = [_src(task, 2, 2).values for task in tasks]
     monkeypatch.setattr(wirings, "MAX_WIRINGS", 0)
     loose = 0

@@ -183,3 +183,27 @@ def test_samples_are_uniform_over_the_choices_of_each_position() -> None:
         # Six standard deviations of a binomial count around its mean.
         assert (abs(counts - 1_000) < 6 * np.sqrt(800)).all()
     assert (prompts[:, 3] == 5).all()
+
+
+def test_a_twin_that_swaps_early_symbols_is_noticed() -> None:
+    swapped = replace(parity(), vectorised=lambda p: parity().vectorised(p[:, [1, 0, *range(2, p.shape[1])]]))
+    with pytest.raises(TaskError, match="disagrees with generate"):
+        swapped.outputs(swapped.all_prompts(8))
+
+
+def test_a_symbol_allowed_twice_is_refused() -> None:
+    with pytest.raises(TaskError, match="allows a symbol twice"):
+        replace(parity(), prompt=lambda n: [("0", "1", "0")] * n + [("=",)]).choices(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"prompt": lambda n: 1 // 0}, "prompt fails at scale 2: ZeroDivisionError"),
+        ({"generate": lambda p: p.nothing, "vectorised": None}, "generate fails on prompt 0 0 =: AttributeError"),
+    ],
+)
+def test_a_users_function_that_fails_is_named_in_one_line(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(TaskError, match=says) as caught:
+        trace(replace(parity(), **changes), 2)
+    assert "\n" not in str(caught.value)
