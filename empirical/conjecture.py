@@ -203,15 +203,15 @@ def as_json(cells: Sequence[Cell], predictions_sha256: str) -> dict[str, Any]:
 
 
 def diagnosis(cell: Cell) -> str | None:
-    """What is known about why a cell disagrees with its prediction; None where it agrees."""
+    """What may explain why a cell disagrees with its prediction or shows nothing; None where it agrees."""
     if cell.observed is None:
         return None if cell.fit.successes else "no run fits the training scales"
     if cell.observed == cell.prediction.generalizes:
         return None
     if cell.prediction.generalizes and cell.prediction.unseen_irrelevant_labels:
         return (
-            f"{cell.prediction.unseen_irrelevant_labels} labels of irrelevant pairs occur only beyond training; "
-            "the rule ignores them, attention does not"
+            f"{cell.prediction.unseen_irrelevant_labels} labels of irrelevant pairs occur only beyond training: "
+            "the rule ignores them, a trained model may not"
         )
     return "not explained by coverage of labels or operator entries"
 

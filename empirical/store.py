@@ -98,6 +98,7 @@ class RunStore:
         try:
             config = json.loads((folder / "config.json").read_text())
             rows = [Measurement(**row) for row in pq.read_table(folder / "metrics.parquet").to_pylist()]
+            json.loads((folder / "environment.json").read_text())
         except (OSError, ValueError, TypeError, pa.ArrowException) as error:
             raise StoreError(f"run {folder} is broken ({error}): remove the folder, and it is trained again") from error
         if config != run.config():

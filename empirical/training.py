@@ -11,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
@@ -29,7 +29,7 @@ from theory.relation import NO_LABEL, Relation
 
 
 class TrainingError(LengthgenError):
-    """Training cannot start or go on; one line says why."""
+    """Training cannot begin or go on; one line says why."""
 
 
 Progress = Callable[[int, int], None]
@@ -57,7 +57,7 @@ def train(
         progress: called after every epoch.
 
     Raises:
-        TrainingError: the loss is not finite, or the device is not there.
+        TrainingError: the loss is not finite, the device is not there, or the checkpoint is damaged.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise TrainingError("no CUDA device is available: leave out --device, or say --device cpu")
@@ -220,9 +220,12 @@ class _Training:
         path = self.store.state_path(self.run)
         if not path.exists():
             return
-        with safe_open(path, framework="pt", device=self.device) as file:
-            progress = json.loads(file.metadata()["progress"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        try:
+            with safe_open(path, framework="pt", device=self.device) as file:
+                progress = json.loads(file.metadata()["progress"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        except SafetensorError as error:
+            raise TrainingError(f"the checkpoint {path} is damaged ({error}): remove it to begin again") from error
         model = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
         self.model.load_state_dict(model)
         state: dict[int, dict[str, Tensor]] = {}

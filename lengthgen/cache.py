@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,14 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
         compute: makes the answer.
     """
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
-    if path.exists():
+    try:
         stored = json.loads(path.read_text())
         if stored["key"] == digest:
             return stored["answer"]
+    except FileNotFoundError:
+        pass
+    except (ValueError, KeyError, TypeError):
+        print(f"{path} was damaged and is made again", file=sys.stderr)
     write_json(path, {"key": digest, "answer": compute()})
     return json.loads(path.read_text())["answer"]
 

@@ -131,3 +131,13 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     store = RunStore(tmp_path)
     train(run, store)
     assert store.final_exact_match(run)[20] < 0.10
+
+
+def test_a_damaged_checkpoint_is_named(small_run, tmp_path):
+    run, store = small_run(), RunStore(tmp_path)
+    with pytest.raises(Stop):
+        train(run, store, progress=stop_after(2))
+    state = store.state_path(run)
+    state.write_bytes(state.read_bytes()[:-100])
+    with pytest.raises(TrainingError, match=r"state.safetensors is damaged .* remove it to begin again"):
+        train(run, store)
