@@ -5,6 +5,8 @@ scale N0 generalizes to N iff it induces as many operators up to N as up to N0, 
 every operator entry used up to N was used up to N0.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -61,6 +63,11 @@ class Prediction:
         """As JSON holds it, with the prediction itself; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes}
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the whole prediction: what a run names that was trained after it was made."""
+        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:

@@ -59,7 +59,7 @@ class Cell:
         p_holm: the same, corrected for the number of cells (Holm).
         best_checkpoint_generalizes: successes under the published rule, which picks each run's checkpoint by its
             average over all test scales and so selects on them; shown beside, never used for the verdict.
-        predicted_before_training: whether every run names the stored predictions in its provenance.
+        predicted_before_training: whether every run names this prediction in its provenance.
     """
 
     task: str
@@ -117,7 +117,7 @@ def judge(
 
     Args:
         predictions: by (task, format, encoding).
-        runs: for each cell its runs, their metrics, and whether the run names the stored predictions.
+        runs: for each cell its runs, their metrics, and whether the run names the prediction in its provenance.
     """
     draft = []
     for key, prediction in predictions.items():
@@ -185,12 +185,11 @@ def table(cells: Sequence[Cell]) -> dict[str, int]:
     return counts
 
 
-def as_json(cells: Sequence[Cell], predictions_sha256: str) -> dict[str, Any]:
+def as_json(cells: Sequence[Cell]) -> dict[str, Any]:
     """The whole trial as JSON holds it."""
     counts = table(cells)
     matrix = [[counts["yes_yes"], counts["yes_no"]], [counts["no_yes"], counts["no_no"]]]
     return {
-        "predictions_sha256": predictions_sha256,
         "table": counts,
         "fisher_p": float(fisher_exact(matrix, alternative="greater").pvalue),
         "disagreements": [_name(cell) for cell in cells if cell.observed not in (None, cell.prediction.generalizes)],

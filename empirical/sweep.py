@@ -23,7 +23,7 @@ def train_all(
     store: RunStore,
     *,
     device: str,
-    provenance: Mapping[str, str],
+    provenance: Mapping[str, Mapping[str, str]],
     on_done: Callable[[Run], None],
     workers: int | None = None,
 ) -> None:
@@ -33,7 +33,7 @@ def train_all(
         runs: what to train.
         store: where they go.
         device: "cpu" or "cuda".
-        provenance: added to each run's environment.json.
+        provenance: run id -> what is added to its environment.json.
         on_done: called in this process.
         workers: processes; as many as there are cores where left out.
 
@@ -48,7 +48,7 @@ def train_all(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
     try:
-        futures = {pool.submit(_train, run, store.root, device, dict(provenance)): run for run in waiting}
+        futures = {pool.submit(_train, run, store.root, device, dict(provenance[run.id])): run for run in waiting}
         for future in as_completed(futures):
             future.result()
             on_done(futures[future])

@@ -1,7 +1,5 @@
 """One experiment: cells of task, format and encoding, predicted, trained and judged, under one folder."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,13 +84,10 @@ def from_profile(profile: Profile, out: Path) -> Experiment:
     )
 
 
-def stored_predictions(experiment: Experiment) -> tuple[dict[CellKey, Prediction], str]:
+def stored_predictions(experiment: Experiment) -> dict[CellKey, Prediction]:
     """The predictions of all cells, computed and stored in predictions.json where they are not yet.
 
-    Made before any training; their hash goes into every run that is trained after.
-
-    Returns:
-        The predictions by cell, and the SHA-256 of what is stored.
+    Made before any training: every run that is trained after names the hash of its cell's prediction.
     """
     cells = [(task, one) for task in experiment.tasks for one in experiment.formats]
     train, test = list(experiment.train), list(experiment.test)
@@ -111,14 +106,12 @@ def stored_predictions(experiment: Experiment) -> tuple[dict[CellKey, Prediction
     digests = [run.digest for runs in experiment.runs().values() for run in runs]
     key = [source_digest("theory", "circuits"), cells, list(experiment.encodings), train, test, digests]
     answer = cached(experiment.out / "predictions.json", key, compute)
-    predictions = {(one["task"], one["format"], one["encoding"]): one["prediction"] for one in answer}
-    digest = hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
-    return {cell: Prediction.from_json(content) for cell, content in predictions.items()}, digest
+    return {(one["task"], one["format"], one["encoding"]): Prediction.from_json(one["prediction"]) for one in answer}
 
 
 def run_conjecture(experiment: Experiment, device: str) -> dict[str, Any]:
     """Predicts, trains what is not trained yet, judges, and stores conjecture.json; returns its content."""
-    predictions, digest = stored_predictions(experiment)
+    predictions = stored_predictions(experiment)
     cells = experiment.runs()
     waiting = [run for runs in cells.values() for run in runs if not experiment.store.finished(run)]
     progress = Progress("training", len(waiting))
@@ -126,24 +119,26 @@ def run_conjecture(experiment: Experiment, device: str) -> dict[str, Any]:
         waiting,
         experiment.store,
         device=device,
-        provenance={"predictions_sha256": digest},
+        provenance={
+            run.id: {"prediction_sha256": predictions[cell].digest} for cell, runs in cells.items() for run in runs
+        },
         on_done=lambda run: progress.step(run.id),
     )
     judged = judge(
         predictions,
         {
-            key: [
+            cell: [
                 (
                     run,
                     experiment.store.metrics(run),
-                    experiment.store.environment(run).get("predictions_sha256") == digest,
+                    experiment.store.environment(run).get("prediction_sha256") == predictions[cell].digest,
                 )
                 for run in runs
             ]
-            for key, runs in cells.items()
+            for cell, runs in cells.items()
         },
     )
-    trial = as_json(judged, digest)
+    trial = as_json(judged)
     write_json(experiment.out / "conjecture.json", trial)
     return trial
 

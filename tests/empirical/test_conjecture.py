@@ -115,7 +115,7 @@ def test_the_table_and_the_disagreements(small_run):
         {("t", "f", name): [(run, scores, True)] * 5 for name, (_, scores) in outcomes.items()},
     )
     assert table(cells) == {"yes_yes": 1, "yes_no": 1, "no_yes": 0, "no_no": 1, "not_observed": 1}
-    trial = as_json(cells, "hash")
+    trial = as_json(cells)
     assert trial["disagreements"] == ["t/f/b"]
     assert [cell["diagnosis"] is not None for cell in trial["cells"]] == [False, True, False, True]
     # Hypergeometric: of three observed cells one says yes, and it is among the two predicted yes.
