@@ -17,7 +17,7 @@ import numpy as np
 from circuits.circuit import Circuit
 from circuits.formats import in_format
 from circuits.induced import induced_complexity
-from circuits.roles import ScaleHintNeeded, ideal_relation
+from circuits.roles import ScaleHintNeeded, ideal_relation, step_roles
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError, Trace
 from theory.relation import Relation, absolute, constant, relative
@@ -36,8 +36,8 @@ class Prediction:
         scale_hint: whether the relation depends on the scale.
         complexity_train, complexity_test: induced complexity over the training scales, and over all.
         labels_covered, entries_covered: whether training meets every relevant label and operator entry.
-        unseen_irrelevant_labels: labels that only irrelevant pairs carry and training never meets; the rule ignores
-            them, a trained model may not.
+        unseen_distractors: pairs of (label, token) that irrelevant keys show in the test and never showed in
+            training; the rule ignores them, a trained model may not.
         breaks_at: first scale that needs something training did not show, or that the encoding cannot compute at all;
             None when it generalizes.
         why: one sentence.
@@ -50,7 +50,7 @@ class Prediction:
     complexity_test: float
     labels_covered: bool
     entries_covered: bool
-    unseen_irrelevant_labels: int
+    unseen_distractors: int
     breaks_at: int | None
     why: str
 
@@ -156,8 +156,8 @@ def predict(analysis: Analysis, encoding: str, *, train: Sequence[int], test: Se
         complexity_test=high,
         labels_covered=not any(induced.new_labels[n] for n in unseen),
         entries_covered=not any(induced.new_entries[n] for n in unseen),
-        unseen_irrelevant_labels=len(
-            _labels(relation, later) - _labels(relation, seen) - frozenset[int]().union(*induced.new_labels.values())
+        unseen_distractors=len(
+            _distractors(analysis.circuit, relation, later) - _distractors(analysis.circuit, relation, seen)
         ),
         breaks_at=breaks_at,
         why=_reason(low, high, first, breaks_at),
@@ -172,11 +172,16 @@ def _reason(low: float, high: float, first: str | None, breaks_at: int | None) -
     return f"operators: {low:g} in training, {high:g} in the test; at scale {breaks_at} it {first}"
 
 
-def _labels(relation: Relation, traces: Sequence[Trace]) -> set[int]:
-    """Every label of the relation on the queries where steps are computed."""
-    found: set[int] = set()
+def _distractors(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> set[tuple[int, int]]:
+    """(label, token) of every key that is irrelevant to the step computed at its query."""
+    found: set[tuple[int, int]] = set()
     for one in traces:
-        matrix = relation.labels(one.length, one.scale)
+        labels = relation.labels(one.length, one.scale)
+        roles = step_roles(circuit, one.scale)
+        tokens = [np.unique(row).tolist() for row in one.tokens]
         for position in one.steps:
-            found |= set(np.unique(matrix[: position - 1, position - 2]).tolist())
+            for key in range(1, position):
+                if (key, position - 1) not in roles:
+                    label = int(labels[key - 1, position - 2])
+                    found |= {(label, token) for token in tokens[key - 1]}
     return found

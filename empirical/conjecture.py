@@ -207,10 +207,10 @@ def diagnosis(cell: Cell) -> str | None:
         return None if cell.fit.successes else "no run fits the training scales"
     if cell.observed == cell.prediction.generalizes:
         return None
-    if cell.prediction.generalizes and cell.prediction.unseen_irrelevant_labels:
+    if cell.prediction.generalizes and cell.prediction.unseen_distractors:
         return (
-            f"{cell.prediction.unseen_irrelevant_labels} labels of irrelevant pairs occur only beyond training: "
-            "the rule ignores them, a trained model may not"
+            f"{cell.prediction.unseen_distractors} pairs of label and token occur at irrelevant keys only beyond "
+            "training: the rule ignores them, a trained model may not"
         )
     return "not explained by coverage of labels or operator entries"
 

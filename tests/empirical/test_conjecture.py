@@ -19,7 +19,7 @@ from empirical.store import Measurement
 
 YES = Prediction(
     encoding="ipe", relation="ideal", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
-    entries_covered=True, unseen_irrelevant_labels=0, breaks_at=None, why="",
+    entries_covered=True, unseen_distractors=0, breaks_at=None, why="",
 )  # fmt: skip
 NO = replace(YES, complexity_test=float("inf"), breaks_at=3)
 
