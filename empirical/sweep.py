@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +49,10 @@ def train_all(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
     try:
+        # Workers begin while interrupts are ignored, and so ignore them: an interrupt is the parent's to answer.
+        answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
         futures = {pool.submit(_train, run, store.root, device, dict(provenance[run.id])): run for run in waiting}
+        signal.signal(signal.SIGINT, answer)
         for future in as_completed(futures):
             future.result()
             on_done(futures[future])
@@ -57,7 +61,11 @@ def train_all(
             "a training process was killed (out of memory?): run the same command again to go on"
         ) from error
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Nothing is waited for: at the end the workers are idle, and after an error or an interrupt what is under way
+        # goes on from its checkpoint another time. (From Python 3.14 on this is pool.terminate_workers().)
+        for worker in (pool._processes or {}).values():
+            worker.terminate()
+        pool.shutdown(cancel_futures=True)
 
 
 def _train(run: Run, root: Path, device: str, provenance: dict[str, str]) -> None:

@@ -31,6 +31,9 @@ app = typer.Typer(
 # typer brings its own copy of click in some versions and uses the package in others; this is the right one's.
 ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
+INTERRUPTED = 130
+"""Exit code, as shells have it."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TaskArgument = Annotated[str, typer.Argument(help="parity, copy, permutation, or path/to/file.py:name")]
 Format = Annotated[str, typer.Option("--format", help="aligned or unaligned")]
@@ -177,6 +180,8 @@ def reproduce(
 
     answers = pipeline.reproduce(profile, out, device)
     _show(answers, summary(answers, out), as_json)
+    if not answers["claims"]["holds"]:
+        raise typer.Exit(1)
 
 
 def main() -> None:
@@ -186,13 +191,15 @@ def main() -> None:
     except ClickException as error:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted; run the same command again to go on", code=130)
+        code = INTERRUPTED
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "pyarrow"):
             raise
         _fail(f"this needs {error.name}: install the extra with  pip install 'lengthgen[train]'")
     except (LengthgenError, OSError) as error:
         _fail(str(error))
+    if code == INTERRUPTED:  # which some versions of typer return and others raise
+        print("error: interrupted; run the same command again to go on", file=sys.stderr)
     sys.exit(code or 0)
 
 
@@ -204,7 +211,7 @@ def _show(answer: Mapping[str, Any], table: RenderableType, as_json: bool) -> No
         Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
-def _fail(message: str, code: int = 2) -> None:
+def _fail(message: str) -> None:
     line = " ".join(message.split())
     print(f"error: {line}", file=sys.stderr)
-    sys.exit(code)
+    sys.exit(2)

@@ -29,6 +29,19 @@ def finish(out):
     return stdout, stderr
 
 
+def alive(group):
+    """Command lines of the processes of a group that still run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of_group, *_ = status.read_text().rpartition(")")[2].split()
+            if int(of_group) == group and state != "Z":
+                found.append((status.parent / "cmdline").read_text())
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
 def numbers(out):
     """Every result without what tells time: file -> hash."""
     claims = json.loads((out / "claims.json").read_text())["answer"]["claims"]
@@ -88,6 +101,8 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
         process.wait()
         process.stdout.close()
         process.stderr.close()
+        time.sleep(1)
+        assert alive(process.pid) == [], "nobody works on behind the back of who starts again"
         for path in out.rglob("*.json"):
             json.loads(path.read_text())
     finish(out)
@@ -101,3 +116,20 @@ def test_two_at_once_do_the_work_once(tmp_path, clean):
     assert [process.returncode for process in both] == [0, 0], errors
     assert sum("training: 8 to do" in error for error in errors) == 1
     assert numbers(out) == numbers(clean[0])
+
+
+def test_an_interrupt_ends_in_one_line_and_leaves_nobody_working(tmp_path):
+    process = start(tmp_path / "out", start_new_session=True)
+    for line in process.stderr:
+        if line.startswith("training: 8 to do"):
+            break
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers as well
+    rest = process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(20) == 130
+    assert rest.strip().splitlines()[-1] == "error: interrupted; run the same command again to go on"
+    assert "Traceback" not in rest
+    time.sleep(1)
+    assert alive(process.pid) == []
