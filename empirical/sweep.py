@@ -26,7 +26,6 @@ def train_all(
     device: str,
     provenance: Mapping[str, Mapping[str, str]],
     on_done: Callable[[Run], None],
-    workers: int | None = None,
 ) -> None:
     """Trains every run that is not finished; `on_done` is called for each as it ends.
 
@@ -36,16 +35,15 @@ def train_all(
         device: "cpu" or "cuda".
         provenance: run id -> what is added to its environment.json.
         on_done: called in this process.
-        workers: processes; as many as there are cores where left out.
 
     Raises:
         SweepError: a worker was killed. What had finished is stored, what was under way goes on from its checkpoint.
         TrainingError: as `train` raises it.
     """
     waiting = [run for run in runs if not store.finished(run)]
-    workers = min(workers or len(os.sched_getaffinity(0)), len(waiting))
     if not waiting:
         return
+    workers = min(os.cpu_count() or 1, len(waiting))
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
     try:
