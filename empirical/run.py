@@ -18,11 +18,12 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run, whole: everything its numbers depend on.
+    """One run: everything its numbers depend on but the code itself (FORMAT_VERSION stands for that).
 
     Attributes:
         task: name, or path/to/file.py:name.
-        digest: hash of what the task generates at the scales in use, so that a changed task is another run.
+        digest: hash of samples of what the task generates at the scales in use: a task that changes there is
+            another run.
         train, test: the scales, ascending.
     """
 

@@ -16,7 +16,6 @@ from safetensors.torch import save
 from torch import Tensor
 
 from circuits.prediction import Analysis, analyse
-from circuits.task import Task
 from circuits.tasks import load
 from empirical.data import TEST, TRAIN, Examples, examples
 from empirical.decoder import Decoder
@@ -76,19 +75,18 @@ def _analysis(task: str, format: str, largest_scale: int) -> Analysis:
 
 
 class Geometry:
-    """The labels of a run's relation for any batch; empty where the encoding needs none."""
+    """The labels of a relation for any batch."""
 
-    def __init__(self, relation: Relation, task: Task, scales: list[int], device: str) -> None:
-        """Label matrices at all scales, padded to the longest sequence."""
-        lengths = {n: len(task.choices(n)) + task.outputs(task.sample_prompts(n, 1, _rng())).shape[1] for n in scales}
+    def __init__(self, relation: Relation, lengths: Mapping[int, int], device: str) -> None:
+        """Label matrices at all scales, filled to the longest sequence; `lengths` is scale -> sequence length."""
         self.length = max(lengths.values())
         if relation.scale_hint:
-            self._row = {scale: row for row, scale in enumerate(scales)}
-            stack = np.zeros((len(scales), self.length, self.length), dtype=np.int64)
+            self._row = {scale: row for row, scale in enumerate(lengths)}
+            stack = np.zeros((len(lengths), self.length, self.length), dtype=np.int64)
             for scale, row in self._row.items():
                 stack[row, : lengths[scale], : lengths[scale]] = relation.labels(lengths[scale], scale)
         else:
-            self._row = dict.fromkeys(scales, 0)
+            self._row = dict.fromkeys(lengths, 0)
             stack = relation.labels(self.length)[None]
         stack[stack == NO_LABEL] = 0
         self.count = int(stack.max()) + 1
@@ -100,10 +98,6 @@ class Geometry:
             return self._labels_SJI[:, :length, :length]
         rows = torch.tensor([self._row[int(scale)] for scale in scales], device=self._labels_SJI.device)
         return self._labels_SJI[rows, :length, :length]
-
-
-def _rng() -> np.random.Generator:
-    return np.random.default_rng(0)
 
 
 def build_encoding(name: str, geometry: Geometry, run: Run) -> PositionEncoding:
@@ -123,9 +117,9 @@ class _Training:
         self.run, self.store, self.device = run, store, device
         self.started = monotonic()
         self.task = run.load_task()
-        scales = sorted({*run.train, *run.test})
-        relation = _analysis(run.task, run.format, scales[-1]).relation(run.encoding)
-        self.geometry = Geometry(relation, self.task, scales, device)
+        analysis = _analysis(run.task, run.format, max(*run.train, *run.test))
+        lengths = {one.scale: one.length for one in analysis.traces if one.scale in {*run.train, *run.test}}
+        self.geometry = Geometry(analysis.relation(run.encoding), lengths, device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(run.seed)
             encoding = build_encoding(run.encoding, self.geometry, run)

@@ -56,7 +56,7 @@ def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str
         "status": result.status,
         "coverage_scale": result.coverage_scale,
         "inputs": result.inputs,
-        "wiring": [[template_text(one, task) for one in combination] for combination in result.templates],
+        "wiring": [[template_text(one) for one in combination] for combination in result.templates],
         "label": "F",
     }
 
@@ -85,7 +85,7 @@ def number(value: float | None) -> int | str | None:
     return "inf" if math.isinf(value) else int(value)
 
 
-def template_text(template: Template, task: Task) -> str:
+def template_text(template: Template) -> str:
     """Where an argument is found, in words; t is the number of the step."""
     offset = f" {'+' if template.offset > 0 else '-'} {abs(template.offset)}" if template.offset else ""
     part = f"part {template.segment + 1} of the prompt"

@@ -141,7 +141,7 @@ CLAIMS = (
         statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
         "prints L(e_{2l-1}, e_{2l}), which turns the other way).",
         latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
-        label="P",
+        label="F",
         check=rope_planes,
         holds={"a": (0, 1), "b": (1, 0)},
         printed={"a": (1, 0), "b": (0, 1)},

@@ -121,12 +121,12 @@ def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_pat
 
 
 def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
-    """The control of the one above: IPE's own tables with its roles thrown away."""
+    """The control of the one above, trained as long: IPE's own tables with its roles thrown away."""
     from theory.relation import constant
 
     monkeypatch.setattr("circuits.prediction.ideal_relation", lambda circuit, scale_hint: constant())
     profile = load_profile("quick")
-    profile = replace(profile, training=replace(profile.training, epochs=1))
+    profile = replace(profile, training=replace(profile.training, epochs=2))
     run = plan("parity", format="unaligned", encoding="ipe", train=range(1, 6), test=[5, 20], seed=0, profile=profile)
     store = RunStore(tmp_path)
     train(run, store)
