@@ -1,4 +1,4 @@
-"""On the Limitations and Capabilities of Position Embeddings for Length Generalization (arXiv 2510.04130)."""
+"""What a position encoding can make position-only linear attention generalize (Theorem 2 of arXiv 2510.04130)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
