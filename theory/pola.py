@@ -1,43 +1,319 @@
-"""What position-only linear attention (POLA) learns under a relation.
+"""Position-only linear attention (POLA) and what it learns under a relation.
 
-Gradient descent on squared loss from zero, and equally min-norm least squares, on noise-free data that spans: the
-flow decouples over labels, d theta_k / dt = -2 m_k (theta_k - mean of A over the class of k), so every label met in
-training ends at the mean of its class and every other stays at 0 ([F], section 5 of docs/theory.md; arXiv 2510.04130
-Thm. 2 could not be read).
+POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
+2510.04130, Def. 2). In theta it is a linear model whose features are Z_(s,j),k = sum of x_i over the keys i <= j of
+query j in sample s with phi(i, j) = k, so squared loss is a `theory.learners.QuadraticProblem`. Parameter k of a
+problem belongs to the k-th smallest label met on or above the diagonal.
+
+On noise-free data with unit second moments the loss decouples over labels: gradient descent ends with every label
+met in training at the mean of A over its class, and with every other label at its start ([F], section 5 of
+docs/theory.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
+
+Vector tokens: A_ij is a matrix W_ij, [d, e], that takes tokens of size e to outputs of size d, and theta_k is [d, e].
+None of this is for relations with scale hint.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from theory.errors import LengthgenError
+from theory.learners import QuadraticProblem, gradient_flow_limit
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 
-def learned_matrix(target: NDArray[Any], labels: NDArray[np.int64], *, training_scale: int) -> NDArray[np.float64]:
-    """The POLA matrix learned at scale n from all pairs of scale <= training_scale.
+def attend(pattern: NDArray[Any], tokens: NDArray[Any]) -> NDArray[Any]:
+    """f_A(x)_j = sum over i <= j of A_ij x_i.
 
     Args:
-        target: patterns A, real [..., n, n], rows keys and columns queries.
-        labels: the relation's label matrix, int64 [n, n] (`Relation.labels`).
-        training_scale: N0 in 1..n; training sees the pairs i <= j <= N0, equally often.
+        pattern: A, [n, n], or W, [n, n, d, e], rows keys and columns queries; read on and above the diagonal only.
+        tokens: x, [..., n], or [..., n, e] for vector tokens; numbers of any exact or floating type.
 
     Returns:
-        float64 [..., n, n], zero below the diagonal.
+        [..., n], or [..., n, d].
 
     Raises:
-        ValueError: the shapes differ, or training_scale is not in 1..n.
+        LengthgenError: the shapes do not fit.
     """
-    size = labels.shape[-1]
-    if labels.shape != (size, size) or target.shape[-2:] != labels.shape:
-        raise ValueError(f"target {target.shape} and labels {labels.shape} must end in the same [n, n]")
-    if not 1 <= training_scale <= size:
-        raise ValueError(f"the training scale must be in 1..{size}, not {training_scale}")
-    keys, queries = np.triu_indices(size)
-    classes, label_of = np.unique(labels[keys, queries], return_inverse=True)
-    seen = queries < training_scale
-    member = (label_of[seen, None] == np.arange(classes.size)).astype(np.float64)
-    counts = member.sum(axis=0)
-    sums = target[..., keys[seen], queries[seen]].astype(np.float64) @ member
-    theta = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
-    learned = np.zeros(target.shape, dtype=np.float64)
-    learned[..., keys, queries] = theta[..., label_of]
-    return learned
+    size = pattern.shape[0] if pattern.ndim in (2, 4) else -1
+    wanted = (size, pattern.shape[3]) if pattern.ndim == 4 else (size,)
+    if pattern.shape[:2] != (size, size) or tokens.shape[max(0, tokens.ndim - len(wanted)) :] != wanted:
+        raise LengthgenError(
+            f"pattern {pattern.shape} and tokens {tokens.shape} do not fit: pass A [n, n] and x [..., n], "
+            "or W [n, n, d, e] and x [..., n, e]"
+        )
+    causal = np.triu(np.ones((size, size), dtype=bool))
+    if pattern.ndim == 2:
+        return np.asarray(tokens @ np.where(causal, pattern, 0))
+    weights = np.where(causal[:, :, None, None], pattern, 0)
+    return np.tensordot(tokens, weights, axes=((-2, -1), (0, 3)))
+
+
+def label_features(tokens: Array, labels: Labels) -> Array:
+    """Z_(s,j),k = sum of x_i over i <= j with phi(i, j) = k, for scalar tokens.
+
+    Args:
+        tokens: float64 [..., n].
+        labels: int64 [n, n] (`Relation.labels`).
+
+    Returns:
+        float64 [..., n, labels met], so that Z theta = `attend`(`spread`(theta, labels), tokens).
+
+    Raises:
+        LengthgenError: the shapes do not fit.
+    """
+    cells = _cells(labels)
+    if tokens.shape[-1:] != (len(labels),):
+        raise LengthgenError(f"tokens {tokens.shape} and labels {labels.shape} do not fit: pass x [..., n], phi [n, n]")
+    features = np.zeros((cells.count, *tokens.shape))
+    for query in range(len(labels)):
+        met = cells.number[: query + 1, query]
+        np.add.at(features[..., query], met, np.moveaxis(tokens[..., : query + 1], -1, 0))
+    return np.moveaxis(features, 0, -1)
+
+
+def population(
+    target: NDArray[Any],
+    labels: Labels,
+    *,
+    training_scale: int,
+    scale_weights: ArrayLike | None = None,
+    vector_tokens: bool = False,
+) -> QuadraticProblem:
+    """The loss on noise-free data whose tokens have identity second moments: H is diagonal, with entries m_k.
+
+    L(theta) = sum of w_j |theta_phi(i,j) - A_ij|^2 over the pairs i <= j <= N0: the expected squared error of an
+    instance, summed over its queries. w_j = sum of p_n over n >= j, and m_k is the weight of all pairs labelled k.
+
+    Args:
+        target: A, real [..., n, n]; with vector_tokens W, real [..., n, n, d, e].
+        labels: int64 [n, n].
+        training_scale: N0 in 1..n.
+        scale_weights: p, [N0], the weights of scales 1..N0 in the data, not negative; if left out every instance has
+            scale N0, so that all pairs weigh the same.
+        vector_tokens: whether the entries of A are matrices.
+
+    Returns:
+        The problem of K labels, with b [..., K] and H [K]; with vector_tokens b [..., d, K e] and H [K e].
+
+    Raises:
+        LengthgenError: the shapes do not fit, training_scale is not in 1..n, or a weight is negative or not finite.
+    """
+    cells = _cells(labels)
+    stack = _scalar_targets(target, vector_tokens)
+    if stack.shape[-2:] != labels.shape:
+        raise LengthgenError(f"target {target.shape} and labels {labels.shape} must end in the same [n, n]")
+    if not 1 <= training_scale <= len(labels):
+        raise LengthgenError(f"the training scale must be in 1..{len(labels)}, not {training_scale}")
+    query_weights = _query_weights(scale_weights, training_scale)
+    seen = cells.queries < training_scale
+    weights = query_weights[cells.queries[seen]]
+    entries = stack[..., cells.keys[seen], cells.queries[seen]].astype(np.float64)
+    hessian, linear = (cells.sum_by_label(values, seen) for values in (weights, weights * entries))
+    constant = (weights * entries**2).sum(axis=-1)
+    if vector_tokens:
+        *outer, inputs, count = linear.shape
+        linear = np.swapaxes(linear, -1, -2).reshape(*outer, count * inputs)
+        hessian, constant = np.repeat(hessian, inputs), constant.sum(axis=-1)
+    return QuadraticProblem(hessian=hessian, linear=linear, constant=constant)
+
+
+def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> QuadraticProblem:
+    """The mean over samples of the squared error summed over the queries j <= n_s, for finite, maybe noisy data.
+
+    Only the second moments of each query enter: besides H and a copy of the tokens, memory is one block [N0 e, N0 e].
+
+    Args:
+        tokens: x, float64 [S, N0] or [S, N0, e]; not read beyond each sample's length.
+        outputs: y, float64 [S, N0], or [S, N0, d] for vector tokens; not read beyond each sample's length.
+        labels: int64 [n, n] with n >= N0; labels that the data never meet have zero rows in H.
+        lengths: n_s, int64 [S], in 1..N0.
+
+    Returns:
+        The problem of K labels, with b [K] and H [K, K]; for vector tokens b [d, K e] and H [K e, K e].
+
+    Raises:
+        LengthgenError: the shapes do not fit, there is no sample, a length is not in 1..N0, or an entry is not finite.
+    """
+    cells = _cells(labels)
+    vectors, answers = _as_vectors(tokens, outputs, labels, lengths)
+    samples, scale, inputs = vectors.shape
+    hessian = np.zeros((cells.count * inputs, cells.count * inputs))
+    linear = np.zeros((cells.count * inputs, answers.shape[-1]))
+    constant = np.zeros(answers.shape[-1])
+    for query in range(scale):
+        use = lengths > query
+        keys = vectors[use, : query + 1].reshape(use.sum(), (query + 1) * inputs)
+        wanted = answers[use, query]
+        at = cells.number[: query + 1, query, None] * inputs + np.arange(inputs)
+        columns = at.ravel()
+        np.add.at(hessian, (columns[:, None], columns), keys.T @ keys / samples)
+        np.add.at(linear, columns, keys.T @ wanted / samples)
+        constant += (wanted**2).sum(axis=0) / samples
+    if tokens.ndim == 2:
+        return QuadraticProblem(hessian=hessian, linear=linear[:, 0], constant=constant[0])
+    return QuadraticProblem(hessian=hessian, linear=linear.T, constant=constant)
+
+
+def spread(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Array:
+    """The matrix that parameters stand for: A_ij = theta_phi(i,j), and 0 below the diagonal.
+
+    Args:
+        theta: float64 [..., K], as the learners return it; with vector_tokens [..., d, K e].
+        labels: int64 [n, n].
+        vector_tokens: whether the entries of A are matrices.
+
+    Returns:
+        float64 [..., n, n], or [..., n, n, d, e].
+
+    Raises:
+        LengthgenError: there are not K parameters, or with vector_tokens not a multiple of K.
+    """
+    cells = _cells(labels)
+    inputs, rest = divmod(theta.shape[-1], cells.count)
+    if rest or inputs < 1 or (theta.ndim < 2 if vector_tokens else inputs > 1):
+        raise LengthgenError(
+            f"theta {theta.shape} does not fit {cells.count} labels: pass [..., K], or [..., d, K e] for vectors"
+        )
+    values = np.moveaxis(theta.reshape(*theta.shape[:-1], cells.count, inputs), -1, -2) if vector_tokens else theta
+    matrix = np.zeros((*values.shape[:-1], *labels.shape))
+    matrix[..., cells.keys, cells.queries] = values[..., cells.parameters]
+    return np.moveaxis(matrix, (-4, -3), (-2, -1)) if vector_tokens else matrix
+
+
+def learned_matrix(
+    target: NDArray[Any],
+    labels: Labels,
+    *,
+    training_scale: int,
+    start: ArrayLike = 0.0,
+    vector_tokens: bool = False,
+) -> Array:
+    """The POLA matrix that gradient descent (at any rate that converges) ends at, on `population` data.
+
+    Every label met in training is at the mean of its class, and every other at its start; from 0 this is the
+    min-norm least-squares fit.
+
+    Args:
+        target: patterns A, real [..., n, n], rows keys and columns queries; with vector_tokens W, [..., n, n, d, e].
+        labels: the relation's label matrix, int64 [n, n] (`Relation.labels`).
+        training_scale: N0 in 1..n; training sees the pairs i <= j <= N0, equally often.
+        start: theta before training: one number, or one for each label, [K], in the order of the labels.
+        vector_tokens: whether the entries of A are matrices; each of their entries has the same start.
+
+    Returns:
+        float64 of the target's shape, zero below the diagonal.
+
+    Raises:
+        LengthgenError: the shapes do not fit, or training_scale is not in 1..n.
+    """
+    # With identity second moments every entry of W is a scalar problem of its own.
+    stack = _scalar_targets(target, vector_tokens)
+    problem = population(stack, labels, training_scale=training_scale)
+    first = np.asarray(start, dtype=np.float64)
+    if first.shape not in ((), problem.hessian.shape):
+        raise LengthgenError(
+            f"start {first.shape} does not fit: pass one number, or {len(problem.hessian)}, a label each"
+        )
+    learned = spread(gradient_flow_limit(problem, start=first), labels)
+    return np.moveaxis(learned, (-4, -3), (-2, -1)) if vector_tokens else learned
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorByScale:
+    """How far a learned pattern is from its target at scales 1..N.
+
+    Attributes:
+        risk: sum over i <= j <= n of |learned_ij - target_ij|^2, the expected squared error of an instance of scale n
+            in total over its queries, above the noise; float64 [..., N].
+        largest: the largest |learned_ij - target_ij| with i <= j <= n, over all entries of matrices; float64 [..., N].
+    """
+
+    risk: Array
+    largest: Array
+
+
+def error_by_scale(learned: NDArray[Any], target: NDArray[Any], *, vector_tokens: bool = False) -> ErrorByScale:
+    """The error at every scale 1..N, for tokens with identity second moments [F].
+
+    Args:
+        learned: real [..., N, N]; with vector_tokens [..., N, N, d, e].
+        target: real, of a shape that broadcasts with it.
+        vector_tokens: whether the entries of both are matrices.
+
+    Raises:
+        LengthgenError: the patterns are not square or of different size.
+    """
+    one, other = _scalar_targets(learned, vector_tokens), _scalar_targets(target, vector_tokens)
+    if one.shape[-2:] != other.shape[-2:] or one.ndim < 2 or one.shape[-2] != one.shape[-1]:
+        raise LengthgenError(f"patterns {learned.shape} and {target.shape} must both be square, and of one size")
+    gap = np.abs(np.triu(one.astype(np.float64) - other.astype(np.float64)))
+    risk, largest = (gap**2).sum(axis=-2), gap.max(axis=-2)
+    if vector_tokens:
+        risk, largest = risk.sum(axis=(-3, -2)), largest.max(axis=(-3, -2))
+    return ErrorByScale(risk=risk.cumsum(axis=-1), largest=np.maximum.accumulate(largest, axis=-1))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Cells:
+    """The pairs i <= j of a label matrix, query after query within each key, and the parameter of each."""
+
+    keys: Labels
+    queries: Labels
+    parameters: Labels
+    number: Labels  # the parameter of a pair, [n, n], 0 below the diagonal
+    count: int
+
+    def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
+        """The sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
+        order = np.argsort(self.parameters[seen], kind="stable")
+        met, first = np.unique(self.parameters[seen][order], return_index=True)
+        sums = np.zeros((*values.shape[:-1], self.count))
+        sums[..., met] = np.add.reduceat(values[..., order], first, axis=-1)
+        return sums
+
+
+def _cells(labels: Labels) -> _Cells:
+    if labels.ndim != 2 or labels.shape[0] != labels.shape[1] or not labels.size:
+        raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
+    keys, queries = np.triu_indices(len(labels))
+    met, parameters = np.unique(labels[keys, queries], return_inverse=True)
+    number = np.zeros(labels.shape, dtype=np.int64)
+    number[keys, queries] = parameters
+    return _Cells(keys=keys, queries=queries, parameters=parameters, number=number, count=met.size)
+
+
+def _scalar_targets(target: NDArray[Any], vector_tokens: bool) -> NDArray[Any]:
+    """[..., n, n], or [..., n, n, d, e] as the stack [..., d, e, n, n]."""
+    if not vector_tokens:
+        return target
+    if target.ndim < 4:
+        raise LengthgenError(f"a pattern of matrices must be [..., n, n, d, e], not of shape {target.shape}")
+    return np.moveaxis(target, (-2, -1), (-4, -3))
+
+
+def _query_weights(scale_weights: ArrayLike | None, training_scale: int) -> Array:
+    if scale_weights is None:
+        return np.ones(training_scale)
+    weights = np.asarray(scale_weights, dtype=np.float64)
+    if weights.shape != (training_scale,) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one a scale 1..N0")
+    return weights[::-1].cumsum()[::-1]
+
+
+def _as_vectors(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Tokens [S, N0, e] and outputs [S, N0, d]."""
+    samples, scale = tokens.shape[:2] if tokens.ndim in (2, 3) else (0, 0)
+    fits = outputs.ndim == tokens.ndim and outputs.shape[:2] == (samples, scale) and lengths.shape == (samples,)
+    if not fits or not samples or not 1 <= scale <= len(labels):
+        shapes = f"tokens {tokens.shape}, outputs {outputs.shape}, lengths {lengths.shape}, labels {labels.shape}"
+        raise LengthgenError(f"{shapes} do not fit: pass x, y [S, N0] (or [S, N0, e], [S, N0, d]), [S], [n, n]")
+    if not ((lengths >= 1) & (lengths <= scale)).all():
+        raise LengthgenError(f"the length of every sample must be in 1..{scale}, the width of the tokens")
+    if tokens.ndim == 2:
+        return tokens[:, :, None], outputs[:, :, None]
+    return tokens, outputs

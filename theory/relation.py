@@ -5,17 +5,24 @@ scale hint the label may also depend on the scale n of the instance, phi(i, j, n
 2510.04130, Def. 2). A position encoding can treat two pairs differently only if their labels differ.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.errors import LengthgenError
+
 Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]
 
 NO_LABEL = -1
 """What a label matrix holds below the diagonal, where the key would lie after the query."""
+
+
+class RelationError(LengthgenError):
+    """A relation that cannot be made as asked, or has no label where it was asked for one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,34 +46,77 @@ class Relation:
         Entries below the diagonal (i > j) are NO_LABEL.
 
         Raises:
-            ValueError: length is not positive, the relation needs a scale and got none, the law leaves some pair
+            RelationError: length is not positive, the relation needs a scale and got none, the law leaves some pair
                 without a label, or gives a negative one.
         """
         if length < 1:
-            raise ValueError(f"length must be at least 1, not {length}")
-        if self.scale_hint and scale is None:
-            raise ValueError(f"relation '{self.name}' depends on the scale: pass scale=n")
+            raise RelationError(f"length must be at least 1, not {length}")
         keys, queries = np.triu_indices(length)
-        found = np.asarray(self.law(keys + 1, queries + 1, scale if self.scale_hint else None))
+        matrix = np.full((length, length), NO_LABEL, dtype=np.int64)
+        matrix[keys, queries] = self.label(keys + 1, queries + 1, scale)
+        return matrix
+
+    def label(self, keys: Labels, queries: Labels, scales: Labels | int | None = None) -> Labels:
+        """The labels of pairs given one by one: int64 [pairs].
+
+        Args:
+            keys: int64 [pairs], 1-based.
+            queries: int64 [pairs], keys <= queries.
+            scales: the scale of each pair, int64 [pairs], or one scale for all; not looked at without scale hint.
+
+        Raises:
+            RelationError: the shapes differ, a key is not in 1..query, the relation needs a scale and got none, or
+                the law leaves some pair without a label or gives a negative one.
+        """
+        if keys.ndim != 1 or keys.shape != queries.shape:
+            raise RelationError(f"keys {keys.shape} and queries {queries.shape} must be two lists of one length")
+        misplaced = (keys < 1) | (keys > queries)
+        if misplaced.any():
+            at = int(np.argmax(misplaced))
+            raise RelationError(f"key {keys[at]} is not in 1..{queries[at]}, where its query is")
+        if not self.scale_hint:
+            return self._label_at(keys, queries, None)
+        if scales is None:
+            raise RelationError(f"relation '{self.name}' depends on the scale: pass scale=n")
+        if not isinstance(scales, np.ndarray):
+            return self._label_at(keys, queries, scales)
+        if scales.shape != keys.shape:
+            raise RelationError(f"scales {scales.shape} and keys {keys.shape} must be two lists of one length")
+        found = np.empty(keys.shape, dtype=np.int64)
+        by_scale = np.argsort(scales, kind="stable")
+        for pairs in np.split(by_scale, np.flatnonzero(np.diff(scales[by_scale])) + 1):
+            if pairs.size:
+                found[pairs] = self._label_at(keys[pairs], queries[pairs], int(scales[pairs[0]]))
+        return found
+
+    def _label_at(self, keys: Labels, queries: Labels, scale: int | None) -> Labels:
+        found = np.asarray(self.law(keys, queries, scale))
         if found.shape != keys.shape or not np.can_cast(found.dtype, np.int64):
-            raise ValueError(
+            raise RelationError(
                 f"relation '{self.name}' gave shape {found.shape} of {found.dtype} for {keys.size} pairs: "
                 "its law returns one integer a pair"
             )
         if (found < 0).any():
             at = int(np.argmax(found < 0))
-            raise ValueError(
-                f"relation '{self.name}' has no label for key {keys[at] + 1}, query {queries[at] + 1}: "
-                "labels are integers >= 0"
+            raise RelationError(
+                f"relation '{self.name}' has no label for key {keys[at]}, query {queries[at]}: labels are integers >= 0"
             )
-        matrix = np.full((length, length), NO_LABEL, dtype=np.int64)
-        matrix[keys, queries] = found
-        return matrix
+        return found.astype(np.int64, copy=False)
 
 
 def absolute() -> Relation:
     """phi(i, j) = (i, j), every pair its own label [P]; the pair is numbered i + j(j-1)/2."""
     return Relation(name="absolute", law=lambda key, query, _: key + query * (query - 1) // 2)
+
+
+def key_position() -> Relation:
+    """phi(i, j) = i: where the key stands, whoever asks [F]. Its meet with `query_position` is `absolute`."""
+    return Relation(name="key", law=lambda key, query, _: key)
+
+
+def query_position() -> Relation:
+    """phi(i, j) = j: where the query stands, whatever it reads [F]."""
+    return Relation(name="query", law=lambda key, query, _: query)
 
 
 def relative() -> Relation:
@@ -75,14 +125,45 @@ def relative() -> Relation:
 
 
 def clipped_relative(limit: int) -> Relation:
-    """phi(i, j) = min(j - i, limit) [P].
+    """phi(i, j) = min(j - i, limit) [P]; the clipping is that of Shaw et al. (arXiv 1803.02155, section 3.2).
 
     Raises:
-        ValueError: limit is negative.
+        RelationError: limit is negative.
     """
     if limit < 0:
-        raise ValueError(f"the clipping limit must be at least 0, not {limit}")
+        raise RelationError(f"the clipping limit must be at least 0, not {limit}")
     return Relation(name=f"clipped-{limit}", law=lambda key, query, _: np.minimum(query - key, limit))
+
+
+def t5_buckets(buckets: int = 32, longest: int = 128) -> Relation:
+    """The buckets of causal T5 (arXiv 1910.10683, section 2.1; the rule is that of its published code).
+
+    With e = buckets // 2 and d = j - i, phi(i, j) = d for d < e, and from there on
+    min(e + floor((buckets - e) log(d/e) / log(longest/e)), buckets - 1). The floor is decided in integers, by
+    d^(buckets-e) >= longest^k e^(buckets-e-k): where d stands exactly at the start of a bucket, libraries that take
+    logarithms in floating point may put it into the bucket before.
+
+    Raises:
+        RelationError: fewer than two buckets, or longest is not beyond the exact distances.
+    """
+    exact = buckets // 2
+    if buckets < 2 or longest <= exact:
+        raise RelationError(
+            f"T5 buckets need buckets >= 2 and longest > buckets // 2, not buckets={buckets}, longest={longest}"
+        )
+    coarse = buckets - exact
+    starts = [
+        *range(1, exact + 1),
+        *(
+            bisect_left(range(longest), longest**k * exact ** (coarse - k), key=lambda distance: distance**coarse)
+            for k in range(1, coarse)
+        ),
+    ]
+    edges = np.array(starts, dtype=np.int64)
+    return Relation(
+        name=f"t5-{buckets}-{longest}",
+        law=lambda key, query, _: np.searchsorted(edges, query - key, side="right"),
+    )
 
 
 def constant() -> Relation:
@@ -94,7 +175,7 @@ def from_function(function: Callable[..., int], *, name: str, scale_hint: bool =
     """A relation from a plain function phi(i, j), or phi(i, j, n) with scale_hint, of 1-based Python integers.
 
     Raises (when labels are asked for):
-        ValueError: the function returns something that is not an integer >= 0.
+        RelationError: the function returns something that is not an integer >= 0.
     """
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
@@ -103,7 +184,7 @@ def from_function(function: Callable[..., int], *, name: str, scale_hint: bool =
         for at, (key, query) in enumerate(zip(keys.tolist(), queries.tolist(), strict=True)):
             label = function(key, query, *hint)
             if not isinstance(label, int | np.integer) or label >= 2**63:
-                raise ValueError(
+                raise RelationError(
                     f"relation '{name}' gave {label!r} for key {key}, query {query}: not an integer below 2**63"
                 )
             found[at] = label
@@ -121,7 +202,7 @@ def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> 
         name: what tables and figures call it.
 
     Raises:
-        ValueError: a matrix is not square or not of integers; when labels are asked for, a scale or a position
+        RelationError: a matrix is not square or not of integers; when labels are asked for, a scale or a position
             that the matrices do not reach.
     """
     hinted = isinstance(matrices, Mapping)
@@ -133,10 +214,10 @@ def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> 
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
         if scale not in tables:
-            raise ValueError(f"relation '{name}' is given for scales {sorted(map(str, tables))}, not {scale}")
+            raise RelationError(f"relation '{name}' is given for scales {sorted(map(str, tables))}, not {scale}")
         table = tables[scale]
         if queries.size and int(queries.max()) > len(table):
-            raise ValueError(f"relation '{name}' is given for positions 1..{len(table)}, not {int(queries.max())}")
+            raise RelationError(f"relation '{name}' is given for positions 1..{len(table)}, not {int(queries.max())}")
         return np.asarray(table[keys - 1, queries - 1])
 
     return Relation(name=name, law=law, scale_hint=hinted)
@@ -145,7 +226,7 @@ def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> 
 def _label_matrix(matrix: ArrayLike, name: str) -> Labels:
     table = np.asarray(matrix)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
-        raise ValueError(f"the label matrix of '{name}' must be square, not of shape {table.shape}")
+        raise RelationError(f"the label matrix of '{name}' must be square, not of shape {table.shape}")
     if not np.issubdtype(table.dtype, np.integer):
-        raise ValueError(f"the label matrix of '{name}' must hold integers, not {table.dtype}")
+        raise RelationError(f"the label matrix of '{name}' must hold integers, not {table.dtype}")
     return table.astype(np.int64)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.lrc import as_pattern, level_sets, lrc, lrc_profile
+from theory.lrc import level_sets, lrc, lrc_profile
+from theory.pattern import as_matrix
 
 Rows = list[list[Any]]
 VALUES = st.sampled_from([0, 1, -1, 2, Fraction(1, 3), Fraction(2, 3), 10**30, 10**30 + 1])
@@ -157,7 +158,7 @@ def test_the_scale_cuts_the_leading_block() -> None:
     ],
 )
 def test_what_is_no_pattern_is_refused(pattern: Any, says: str) -> None:
-    for ask in (as_pattern, lrc, level_sets):
+    for ask in (as_matrix, lrc, level_sets):
         with pytest.raises(ValueError, match=says) as caught:
             ask(pattern)
         assert "\n" not in str(caught.value)

@@ -1,4 +1,10 @@
-"""What POLA learns is the min-norm least-squares fit, which is where gradient descent from zero ends."""
+"""POLA by its definition, its problems by their moments, and what it learns from populations and samples."""
+
+import itertools
+import tracemalloc
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from theory.pola import learned_matrix
+from theory.learners import gradient_flow_limit, min_norm
+from theory.pola import attend, error_by_scale, from_samples, label_features, learned_matrix, population, spread
 from theory.relation import Relation, absolute, clipped_relative, constant, relative
 
 Matrix = NDArray[np.float64]
@@ -137,3 +144,208 @@ def test_what_lies_beyond_training_is_not_looked_at() -> None:
 def test_shapes_and_scales_that_do_not_fit_are_refused(shape: tuple[int, int], scale: int, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         learned_matrix(np.zeros(shape), relative().labels(3), training_scale=scale)
+
+
+@pytest.mark.parametrize("start", [2.5, [1.0, -1.0, 7.0, 5.0, 3.0]])
+def test_a_label_that_training_never_meets_keeps_its_start(start: Any) -> None:
+    labels = relative().labels(5)
+    learned = learned_matrix(np.triu(np.full((5, 5), 4.0)), labels, training_scale=3, start=start)
+    np.testing.assert_array_equal(learned[0, :3], [4, 4, 4])
+    np.testing.assert_array_equal(learned[0, 3:], np.broadcast_to(start, 5)[3:])
+
+
+def test_matrices_are_learned_entry_by_entry() -> None:
+    rng = np.random.default_rng(8)
+    target, labels = rng.normal(size=(2, 5, 5, 3, 4)), rng.integers(0, 6, (5, 5))
+    learned = learned_matrix(target, labels, training_scale=3, start=0.5, vector_tokens=True)
+    assert learned.shape == target.shape
+    for stack, output, entry in itertools.product(range(2), range(3), range(4)):
+        alone = learned_matrix(target[stack, :, :, output, entry], labels, training_scale=3, start=0.5)
+        np.testing.assert_array_equal(learned[stack, :, :, output, entry], alone)
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_attention_is_the_sum_over_keys_up_to_the_query(vector: bool) -> None:
+    rng = np.random.default_rng(1)
+    pattern = rng.integers(-5, 6, (4, 4, 3, 2) if vector else (4, 4))
+    tokens = rng.integers(-5, 6, (6, 4, 2) if vector else (6, 4))
+    found = attend(pattern, tokens)
+    for sample in range(6):
+        for j in range(4):
+            terms = [
+                pattern[i, j] @ tokens[sample, i] if vector else pattern[i, j] * tokens[sample, i] for i in range(j + 1)
+            ]
+            assert np.array_equal(found[sample, j], sum(terms))
+    assert np.array_equal(attend(pattern, tokens[0]), found[0])
+
+
+def test_attention_is_exact_on_fractions_and_does_not_read_below_the_diagonal() -> None:
+    third = Fraction(1, 3)
+    pattern = np.array([[third, third], [Fraction(10**40), third]], dtype=object)
+    found = attend(pattern, np.array([1, 10**30], dtype=object))
+    assert found.tolist() == [third, (10**30 + 1) * third]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_label_features_make_attention_linear_in_the_parameters(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels, tokens = rng.integers(0, 5, (5, 5)) * 1000, rng.normal(size=(3, 2, 5))
+    names = sorted({int(labels[i, j]) for i in range(5) for j in range(i, 5)})
+    features = label_features(tokens, labels)
+    for sample, j, (k, name) in itertools.product(np.ndindex(3, 2), range(5), enumerate(names)):
+        wanted = sum(tokens[sample][i] for i in range(j + 1) if labels[i, j] == name)
+        assert features[(*sample, j, k)] == pytest.approx(wanted, abs=1e-12)
+    theta = rng.normal(size=len(names))
+    np.testing.assert_allclose(features @ theta, attend(spread(theta, labels), tokens), rtol=0, atol=1e-12)
+
+
+def _signs(*shape: int) -> Matrix:
+    """All vectors of signs of a shape: as a uniform law, their second moments are exactly the identity."""
+    return np.array(list(itertools.product((-1.0, 1.0), repeat=int(np.prod(shape))))).reshape(-1, *shape)
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0, 1), (1, 2, 0, 3), (4, 1, 1, 0)])
+def test_samples_that_are_white_are_the_population(counts: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(4)
+    target, labels = np.triu(rng.normal(size=(6, 6))), rng.integers(0, 7, (6, 6))
+    lengths = np.repeat([1, 2, 3, 4], np.array(counts) * 16)
+    tokens = np.concatenate([_signs(4)] * sum(counts))
+    sampled = from_samples(tokens, attend(target[:4, :4], tokens), labels, lengths)
+    whole = population(target, labels, training_scale=4, scale_weights=np.array(counts) / sum(counts))
+    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
+
+
+def test_white_samples_of_vectors_are_the_population() -> None:
+    rng = np.random.default_rng(5)
+    target, labels = rng.normal(size=(3, 3, 2, 2)), rng.integers(0, 3, (3, 3))
+    tokens = _signs(3, 2)
+    sampled = from_samples(tokens, attend(target, tokens), labels, np.full(64, 3))
+    whole = population(target, labels, training_scale=3, vector_tokens=True)
+    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
+    learned = spread(min_norm(whole), labels, vector_tokens=True)
+    np.testing.assert_allclose(
+        learned, learned_matrix(target, labels, training_scale=3, vector_tokens=True), atol=1e-12
+    )
+
+
+def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
+    rng = np.random.default_rng(6)
+    labels = clipped_relative(2).labels(6)
+    values = rng.normal(size=(3, 2, 3))
+    target = np.array([[values[labels[i, j]] * (i <= j) for j in range(6)] for i in range(6)])
+    tokens = rng.normal(size=(40, 4, 3)) @ rng.normal(size=(3, 3))
+    problem = from_samples(tokens, attend(target[:4, :4], tokens), labels, rng.integers(1, 5, 40))
+    np.testing.assert_allclose(spread(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [(0, 0, 1), (0.2, 0.3, 0.5), (1, 1, 0)])
+def test_a_mixture_of_scales_is_the_weighted_sum_of_their_problems(weights: tuple[float, ...]) -> None:
+    rng = np.random.default_rng(7)
+    target, labels = np.triu(rng.normal(size=(2, 5, 5))), rng.integers(0, 9, (5, 5))
+    mixed = population(target, labels, training_scale=3, scale_weights=weights)
+    parts = [population(target, labels, training_scale=scale) for scale in (1, 2, 3)]
+    for field in ("hessian", "linear", "constant"):
+        wanted = sum(weight * getattr(part, field) for weight, part in zip(weights, parts, strict=True))
+        np.testing.assert_allclose(getattr(mixed, field), wanted, rtol=0, atol=1e-12)
+
+
+def test_a_scale_of_weight_zero_is_not_seen() -> None:
+    target, labels = np.triu(np.full((4, 4), 3.0)), relative().labels(4)
+    problem = population(target, labels, training_scale=3, scale_weights=(1, 1, 0))
+    np.testing.assert_array_equal(gradient_flow_limit(problem, start=7), [3, 3, 7, 7])
+
+
+def test_what_lies_beyond_the_length_of_a_sample_is_not_read() -> None:
+    rng = np.random.default_rng(9)
+    tokens, outputs, lengths = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.integers(1, 5, 9)
+    beyond = np.arange(4) >= lengths[:, None]
+    full, cut = (
+        from_samples(np.where(beyond, filler, tokens), np.where(beyond, filler, outputs), absolute().labels(5), lengths)
+        for filler in (0.0, np.nan)
+    )
+    np.testing.assert_array_equal(full.hessian, cut.hessian)
+    np.testing.assert_array_equal(full.linear, cut.linear)
+
+
+def test_many_samples_take_little_memory() -> None:
+    rng = np.random.default_rng(10)
+    tokens, lengths = rng.normal(size=(10_000, 20)), rng.integers(1, 21, 10_000)
+    outputs = attend(np.triu(np.ones((20, 20))), tokens)
+    tracemalloc.start()
+    problem = from_samples(tokens, outputs, absolute().labels(20), lengths)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * 2**20, "the features alone would take 336 MB"
+    np.testing.assert_allclose(min_norm(problem), 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_risk_is_the_expected_squared_error_over_the_queries(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    learned, target = np.triu(rng.normal(size=(2, 3, 5, 5)), 0)
+    error = error_by_scale(learned, target)
+    tokens = _signs(5)
+    for stack, scale in itertools.product(range(3), range(1, 6)):
+        gap = (attend(learned[stack], tokens) - attend(target[stack], tokens))[:, :scale]
+        assert error.risk[stack, scale - 1] == pytest.approx((gap**2).sum(axis=1).mean(), rel=1e-12)
+        cells = [abs(learned[stack, i, j] - target[stack, i, j]) for j in range(scale) for i in range(j + 1)]
+        assert error.largest[stack, scale - 1] == max(cells)
+
+
+def test_the_risk_of_vectors_sums_over_the_entries_of_the_matrices() -> None:
+    rng = np.random.default_rng(2)
+    learned, target = rng.normal(size=(2, 2, 2, 3, 4))
+    error, tokens = error_by_scale(learned, target, vector_tokens=True), _signs(2, 4)
+    gap = attend(learned, tokens) - attend(target, tokens)
+    for scale in (1, 2):
+        assert error.risk[scale - 1] == pytest.approx((gap[:, :scale] ** 2).sum(axis=(1, 2)).mean(), rel=1e-12)
+        cells = [np.abs(learned[i, j] - target[i, j]).max() for j in range(scale) for i in range(j + 1)]
+        assert error.largest[scale - 1] == max(cells)
+
+
+LABELS = relative().labels(3)
+SAMPLES = np.ones((2, 3))
+LENGTHS = np.array([1, 3])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda: attend(np.ones((3, 2)), np.ones(3)), "do not fit"),
+        (lambda: attend(np.ones((3, 3)), np.ones(4)), "do not fit"),
+        (lambda: attend(np.ones((3, 3, 2, 2)), np.ones((3, 1))), "do not fit"),
+        (lambda: attend(np.ones((3, 3, 2)), np.ones(3)), "do not fit"),
+        (lambda: attend(np.ones((3, 3)), np.array(1.0)), "do not fit"),
+        (lambda: label_features(np.ones(4), LABELS), "do not fit"),
+        (lambda: label_features(np.ones(4), LABELS[:2]), "square"),
+        (lambda: population(np.ones((4, 4)), LABELS, training_scale=2), "same"),
+        (lambda: population(np.ones((3, 3)), LABELS, training_scale=4), r"1\.\.3, not 4"),
+        (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, 1, 1)), "2 finite numbers"),
+        (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, -1)), "2 finite numbers"),
+        (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, vector_tokens=True), r"\[\.\.\., n, n, d, e\]"),
+        (lambda: population(np.full((3, 3), np.nan), LABELS, training_scale=2), "not finite"),
+        (lambda: from_samples(SAMPLES, SAMPLES[:1], LABELS, LENGTHS), "do not fit"),
+        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, LENGTHS[:1]), "do not fit"),
+        (lambda: from_samples(SAMPLES[:0], SAMPLES[:0], LABELS, LENGTHS[:0]), "do not fit"),
+        (lambda: from_samples(SAMPLES, SAMPLES, LABELS[:2, :2], LENGTHS), "do not fit"),
+        (lambda: from_samples(SAMPLES[..., None], SAMPLES, LABELS, LENGTHS), "do not fit"),
+        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, np.array([0, 3])), r"1\.\.3"),
+        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, np.array([1, 4])), r"1\.\.3"),
+        (lambda: from_samples(SAMPLES, np.nan * SAMPLES, LABELS, LENGTHS), "not finite"),
+        (lambda: spread(np.ones(4), LABELS), "does not fit 3 labels"),
+        (lambda: spread(np.ones(6), LABELS), "does not fit 3 labels"),
+        (lambda: spread(np.ones(6), LABELS, vector_tokens=True), "does not fit 3 labels"),
+        (lambda: spread(np.ones((2, 4)), LABELS, vector_tokens=True), "does not fit 3 labels"),
+        (lambda: learned_matrix(np.ones((3, 3)), LABELS, training_scale=2, start=(1, 2)), r"start \(2,\)"),
+        (lambda: error_by_scale(np.ones((3, 3)), np.ones((2, 2))), "square"),
+        (lambda: error_by_scale(np.ones((3, 2)), np.ones((3, 2))), "square"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match=says) as caught:
+        wrong()
+    assert "\n" not in str(caught.value)

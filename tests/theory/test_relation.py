@@ -1,12 +1,15 @@
 """Relations give the labels that their definition says, and refuse what is no label."""
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from theory.errors import LengthgenError
 from theory.relation import (
     NO_LABEL,
     Relation,
@@ -15,7 +18,10 @@ from theory.relation import (
     constant,
     from_function,
     from_labels,
+    key_position,
+    query_position,
     relative,
+    t5_buckets,
 )
 
 BUILT_IN = {
@@ -23,6 +29,8 @@ BUILT_IN = {
     "clipped-0": (clipped_relative(0), lambda i, j: 0),
     "clipped-3": (clipped_relative(3), lambda i, j: j - i if j - i < 3 else 3),
     "constant": (constant(), lambda i, j: 0),
+    "key": (key_position(), lambda i, j: i),
+    "query": (query_position(), lambda i, j: j),
 }
 ANY = {"absolute": absolute(), **{name: relation for name, (relation, _) in BUILT_IN.items()}}
 SQUARE = [[0, 3, 1], [9, 2, 2], [9, 9, 0]]
@@ -51,6 +59,70 @@ def test_a_longer_length_agrees_on_the_shorter(name: str) -> None:
     longest = ANY[name].labels(9)
     for length in range(1, 9):
         assert (ANY[name].labels(length) == longest[:length, :length]).all()
+
+
+def t5_by_logarithms(distance: int, buckets: int, longest: int) -> int:
+    """The rule of T5's published code for causal attention, with its logarithms in float64."""
+    exact = buckets // 2
+    if distance < exact:
+        return distance
+    share = math.log(distance / exact) / math.log(longest / exact)
+    return min(exact + int(share * (buckets - exact)), buckets - 1)
+
+
+@pytest.mark.parametrize(
+    ("buckets", "longest"), [(32, 128), (32, 256), (33, 100), (64, 2048), (8, 20), (6, 4), (3, 9), (2, 2)]
+)
+def test_t5_buckets_are_those_of_the_published_rule(buckets: int, longest: int) -> None:
+    distances = np.arange(3 * longest)
+    labels = t5_buckets(buckets, longest).label(np.ones_like(distances), distances + 1)
+    assert labels.tolist() == [t5_by_logarithms(distance, buckets, longest) for distance in distances.tolist()]
+
+
+# With longest = e r^p, distance e r^s starts bucket e + m s/p whenever m s/p is whole (m buckets beyond e).
+WHOLE_STARTS = [
+    (buckets, buckets // 2 * ratio**power, buckets // 2 * ratio**step, Fraction(buckets - buckets // 2) * step / power)
+    for buckets in (10, 12, 20, 32)
+    for ratio in (2, 5, 7)
+    for power in range(2, 6)
+    for step in range(1, power)
+    if ((buckets - buckets // 2) * step) % power == 0
+]
+
+
+@pytest.mark.parametrize(("buckets", "longest", "distance", "beyond"), WHOLE_STARTS)
+def test_a_t5_bucket_starts_exactly_where_its_logarithm_is_whole(
+    buckets: int, longest: int, distance: int, beyond: Fraction
+) -> None:
+    before, at = t5_buckets(buckets, longest).label(np.array([1, 1]), np.array([distance, distance + 1])).tolist()
+    assert at == buckets // 2 + beyond
+    assert before == at - 1
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.integers(0, 30),
+    name=st.sampled_from(["absolute", "clipped-3", "key", "n - i", "n"]),
+)
+def test_labels_of_single_pairs_are_those_of_the_matrix_of_their_scale(seed: int, size: int, name: str) -> None:
+    hinted = {
+        "n - i": from_function(lambda i, j, n: n - i, name="n - i", scale_hint=True),
+        "n": Relation(name="n", law=lambda key, query, scale: np.full_like(key, scale), scale_hint=True),
+    }
+    relation = {**ANY, **hinted}[name]
+    rng = np.random.default_rng(seed)
+    scales = rng.integers(1, 8, size)
+    queries = np.minimum(rng.integers(1, 8, size), scales)
+    keys = np.minimum(rng.integers(1, 8, size), queries)
+    found = relation.label(keys, queries, scales)
+    assert found.dtype == np.int64
+    expected = [relation.labels(n, n)[i - 1, j - 1] for i, j, n in zip(keys, queries, scales.tolist(), strict=True)]
+    assert found.tolist() == expected
+
+
+def test_one_scale_may_stand_for_all_pairs() -> None:
+    relation = from_function(lambda i, j, n: n - i, name="from-end", scale_hint=True)
+    assert relation.label(np.array([1, 2]), np.array([2, 2]), 5).tolist() == [4, 3]
 
 
 @given(table=st.lists(st.lists(st.integers(0, 9), min_size=6, max_size=6), min_size=6, max_size=6))
@@ -105,6 +177,14 @@ GIVEN = from_labels(SQUARE, name="given")
         (lambda: relative().labels(0), "length must be at least 1, not 0"),
         (lambda: relative().labels(-3), "length must be at least 1, not -3"),
         (lambda: clipped_relative(-1), "at least 0, not -1"),
+        (lambda: t5_buckets(1, 9), "buckets=1, longest=9"),
+        (lambda: t5_buckets(32, 16), "buckets=32, longest=16"),
+        (lambda: relative().label(np.array([2]), np.array([1])), r"key 2 is not in 1\.\.1"),
+        (lambda: relative().label(np.array([1, 0]), np.array([1, 3])), r"key 0 is not in 1\.\.3"),
+        (lambda: relative().label(np.array([1]), np.array([1, 2])), "two lists of one length"),
+        (lambda: HINTED.label(np.array([1]), np.array([1])), "pass scale=n"),
+        (lambda: HINTED.label(np.array([1]), np.array([1]), np.array([1, 2])), "two lists of one length"),
+        (lambda: HINTED.label(np.array([1]), np.array([1]), np.array([3])), r"scales \['2'\], not 3"),
         (lambda: HINTED.labels(2), "pass scale=n"),
         (lambda: HINTED.labels(2, 3), r"scales \['2'\], not 3"),
         (lambda: HINTED.labels(3, 2), r"positions 1\.\.2, not 3"),
@@ -121,7 +201,7 @@ GIVEN = from_labels(SQUARE, name="given")
     ],
 )
 def test_what_is_no_label_is_refused(ask: Callable[[], object], says: str) -> None:
-    with pytest.raises(ValueError, match=says) as caught:
+    with pytest.raises(LengthgenError, match=says) as caught:
         ask()
     assert "\n" not in str(caught.value)
 

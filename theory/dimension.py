@@ -1,0 +1,106 @@
+"""How large sets of patterns are, exactly: their members, their dimension, their volume.
+
+What LRC and the learners from zero tell apart is only which entries of a pattern are equal and which are zero. The
+patterns of one such kind, with k distinct non-zero values, are an open dense part of a linear space of dimension k;
+so finitely many kinds, listed here, stand for all real patterns [F].
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
+
+from theory.errors import LengthgenError
+from theory.relation import NO_LABEL, Labels
+
+
+def cell_count(size: int) -> int:
+    """d_n = n(n+1)/2, the number of pairs i <= j <= n, which is the dimension of all patterns of scale n."""
+    return size * (size + 1) // 2
+
+
+def kinds(cells: int) -> Iterator[tuple[int, ...]]:
+    """Every way in which so many entries can be zero or equal: 0 for zero, 1, 2, ... for values by first use.
+
+    S(cells + 1, k + 1) of them have k distinct non-zero values (Stirling numbers of the second kind).
+    """
+    if cells == 0:
+        yield ()
+        return
+    for entries in kinds(cells - 1):
+        for entry in range(max(entries, default=0) + 2):
+            yield (*entries, entry)
+
+
+def every_relation(size: int) -> Iterator[Labels]:
+    """The label matrices, int64 [size, size], of all relations on positions 1..size, one each up to renaming labels."""
+    for others in kinds(cell_count(size) - 1):
+        labels = np.full((size, size), NO_LABEL, dtype=np.int64)
+        labels[np.triu_indices(size)] = (0, *others)
+        yield labels
+
+
+def every_pattern(size: int, values: Sequence[float]) -> NDArray[np.float64]:
+    """All patterns with entries among the values: float64 [len(values) ** d_n, size, size]."""
+    cells = np.array(list(product(values, repeat=cell_count(size))), dtype=np.float64)
+    patterns = np.zeros((len(cells), size, size))
+    patterns[:, *np.triu_indices(size)] = cells
+    return patterns
+
+
+def rank(matrix: ArrayLike) -> int:
+    """The rank of a rational matrix [m, n], in exact arithmetic.
+
+    Raises:
+        LengthgenError: not two-dimensional, or an entry is not an integer or a Fraction.
+    """
+    entries: NDArray[Any] = np.asarray(matrix, dtype=object)
+    if entries.ndim != 2:
+        raise LengthgenError(f"a rank belongs to a matrix, not to an array of shape {entries.shape}")
+    rows = [[_rational(entry) for entry in row] for row in entries]
+    return int(DomainMatrix(rows, entries.shape, QQ).rank())
+
+
+def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fraction, half_side: Fraction) -> Fraction:
+    """The exact volume of a union of boxes within a cube, all in R^D with the max norm.
+
+    vol( {y: |y - c| <= radius for some centre c} intersected with [-half_side, half_side]^D ): the ends of the boxes
+    cut every axis into intervals, and a cell of that grid lies wholly inside a box or wholly outside it.
+
+    Args:
+        centres: at least one point of R^D; time and memory grow like (2 len(centres) + 1)^D at worst.
+        radius: half the side of a box, positive.
+        half_side: half the side of the cube, positive.
+
+    Raises:
+        LengthgenError: no centre, centres of different lengths, or a radius or half_side that is not positive.
+    """
+    if radius <= 0 or half_side <= 0:
+        raise LengthgenError(f"boxes of radius {radius} in a cube of half side {half_side}: both must be positive")
+    if len({len(centre) for centre in centres}) != 1:
+        raise LengthgenError("the centres of the boxes must be one or more points of one space")
+    cuts, covered = [], []
+    for coordinates in zip(*centres, strict=True):
+        ends = [tuple(min(max(end, -half_side), half_side) for end in (at - radius, at + radius)) for at in coordinates]
+        axis = sorted({-half_side, half_side}.union(*ends))
+        number = {cut: at for at, cut in enumerate(axis)}
+        cuts.append(axis)
+        covered.append([slice(number[low], number[high]) for low, high in ends])
+    inside = np.zeros([len(axis) - 1 for axis in cuts], dtype=bool)
+    for box in zip(*covered, strict=True):
+        inside[box] = True
+    volume: Any = inside.astype(object)
+    for axis in reversed(cuts):
+        volume = volume @ np.diff(np.array(axis, dtype=object))
+    return Fraction(volume)
+
+
+def _rational(entry: Any) -> Any:
+    if not isinstance(entry, int | Fraction | np.integer):
+        raise LengthgenError(f"an exact rank needs integers or Fractions, not {type(entry).__name__}")
+    return QQ(int(entry.numerator), int(entry.denominator))

@@ -1,0 +1,114 @@
+"""Patterns as formulas that a user types: A(i, j) with i the key and j the query, 1-based, i <= j; see `syntax`.
+
+The text is untrusted.  Python's own parser turns it into a syntax tree, in which only the nodes of the grammar are
+known; nothing of it is ever executed, and every operation is exact on numbers whose size is bounded.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.formula import blocks, exact
+from theory.formula.syntax import VARIABLES, FormulaError, Node, names, read
+
+__all__ = ["Formula", "FormulaError", "parse"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula:
+    """A pattern A(i, j) or, with n in it, A(i, j, n), evaluated exactly.
+
+    Attributes:
+        text: as it was typed.
+        parameters: names that stand for real numbers left open.
+        rows: the trees of a matrix of formulas; one row of one tree for a pattern of numbers.
+    """
+
+    text: str
+    parameters: tuple[str, ...]
+    rows: tuple[tuple[Node, ...], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one entry: () for numbers, (rows, columns) for matrices."""
+        shape = (len(self.rows), len(self.rows[0]))
+        return () if shape == (1, 1) else shape
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The trees of the entry's components, row by row."""
+        return tuple(node for row in self.rows for node in row)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Which of i, j, n occur."""
+        return frozenset().union(*map(names, self.nodes)) & frozenset(VARIABLES)
+
+    def value(self, key: int, query: int, scale: int | None = None) -> Any:
+        """The entry at one pair: int, Fraction or real sympy expression; a tuple of such, row by row, for matrices.
+
+        Raises:
+            FormulaError: no real value there, or one too large; says where.
+        """
+        at = self._point(key, query, scale)
+        try:
+            values = tuple(exact.evaluate(node, at) for node in self.nodes)
+        except FormulaError as error:
+            place = f", n={scale}" if "n" in self.variables else ""
+            raise FormulaError(f"{error} at i={key}, j={query}{place}") from None
+        return values if self.shape else values[0]
+
+    def entries(self, keys: Integers, queries: Integers, scales: Integers | None = None) -> tuple[list[Any], Integers]:
+        """The entries at many pairs: the values that occur, as of `value`, and the index of each pair's own.
+
+        Args:
+            keys: i, int64 [m].
+            queries: j, int64 [m].
+            scales: n, int64 [m]; needed where the formula has n in it.
+
+        Returns:
+            Values that are not the same object of computation (two of them may still be equal), and int64 [m].
+
+        Raises:
+            FormulaError: some pair has no value; names the first in the order given.
+        """
+        if not self.shape and not self.parameters:
+            at = {"i": keys, "j": queries} | ({} if scales is None else {"n": scales})
+            try:
+                return blocks.evaluate(self.nodes[0], at).distinct()
+            except blocks.NotVectorised:
+                pass
+        numbers: dict[Any, int] = {}
+        codes = np.empty(len(keys), dtype=np.int64)
+        listed = [None] * len(keys) if scales is None else scales.tolist()
+        for index, pair in enumerate(zip(keys.tolist(), queries.tolist(), listed, strict=True)):
+            codes[index] = numbers.setdefault(self.value(*pair), len(numbers))
+        return list(numbers), codes
+
+    def _point(self, key: int, query: int, scale: int | None) -> dict[str, Any]:
+        at: dict[str, Any] = {"i": key, "j": query, "n": scale}
+        if self.parameters:
+            import sympy as sp
+
+            at |= {name: sp.Symbol(name, real=True) for name in self.parameters}
+        return at
+
+
+def parse(text: str, parameters: Iterable[str] = ()) -> Formula:
+    """Reads a formula.
+
+    Args:
+        text: in the grammar of `theory.formula.syntax`.
+        parameters: names that stand for real numbers left open; entries are equal iff they are for all of them.
+
+    Raises:
+        FormulaError: too long, not in the grammar, or an unknown name.
+    """
+    known = tuple(parameters)
+    return Formula(text=text.strip(), parameters=known, rows=tuple(map(tuple, read(text, known))))

@@ -1,0 +1,278 @@
+"""The value of a formula at one pair, exactly: an int, a Fraction, or a real sympy expression where it is irrational.
+
+Every number that comes up is bounded before it is computed.  A choice that hangs on a free parameter, or on an
+equality that cannot be decided, is refused: nothing is guessed.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from theory.formula.syntax import MAX_BITS, Comparison, FormulaError, Name, Node, Number, Operation, bounded
+
+Value = Any
+"""int, Fraction, or sympy expression."""
+Point = Mapping[str, Value]
+
+
+def evaluate(node: Node, at: Point) -> Value:
+    """The value of the tree where `at` gives i, j, n and the parameters theirs.
+
+    Raises:
+        FormulaError: the formula has no real value there, one too large, or one that hangs on a parameter.
+    """
+    match node:
+        case Number(value=value):
+            return value
+        case Name(name="pi"):
+            return _sympy().pi
+        case Name(name=name):
+            return at[name]
+        case Comparison(tests=tests, sides=sides):
+            left = evaluate(sides[0], at)
+            for test, side in zip(tests, sides[1:], strict=True):
+                right = evaluate(side, at)
+                if not COMPARISONS[test](compare(left, right)):
+                    return 0
+                left = right
+            return 1
+        case Operation(name="if", operands=(condition, then, otherwise)):
+            return evaluate(then if holds(evaluate(condition, at)) else otherwise, at)
+        case Operation(name="and", operands=parts):
+            return int(all(holds(evaluate(part, at)) for part in parts))
+        case Operation(name="or", operands=parts):
+            return int(any(holds(evaluate(part, at)) for part in parts))
+        case Operation(name=name, operands=parts):
+            return apply(name, [evaluate(part, at) for part in parts])
+    raise AssertionError(node)
+
+
+def apply(name: str, operands: list[Value]) -> Value:
+    """The operation on values.  Raises `FormulaError` where it has no real value, or one too large."""
+    try:
+        if all(isinstance(operand, int | Fraction) for operand in operands):
+            return plain(RATIONAL[name](*operands))
+        return plain(_IRRATIONAL[name](*operands))
+    except ZeroDivisionError:
+        raise FormulaError("division by zero") from None
+
+
+def holds(value: Value) -> bool:
+    """Whether a condition holds: whether the value is not zero."""
+    return not _is_zero(value)
+
+
+def compare(first: Value, second: Value) -> int:
+    """-1, 0 or 1 as first is below, equal to or above second.  Raises `FormulaError` where that is not decided."""
+    if isinstance(first, int | Fraction) and isinstance(second, int | Fraction):
+        return (first > second) - (first < second)
+    return _sign(apply("-", [first, second]))
+
+
+def plain(value: Value) -> Value:
+    """The value in its simplest type.  Raises `FormulaError` where it is not real, or too large."""
+    if isinstance(value, int):
+        return bounded(value)
+    if isinstance(value, Fraction):
+        bounded(value.numerator), bounded(value.denominator)
+        return int(value) if value.denominator == 1 else value
+    sp = _sympy()
+    if value.is_Rational:
+        return plain(Fraction(int(value.p), int(value.q)))
+    if value.has(sp.I):
+        raise FormulaError(f"the complex value {value} comes up")
+    if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+        raise FormulaError(f"the value {value} comes up, which is no number")
+    return value
+
+
+COMPARISONS: dict[str, Callable[[int], bool]] = {
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+}
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    if base == 0 and exponent < 0:
+        raise ZeroDivisionError
+    if base in (0, 1, -1) and isinstance(exponent, int):
+        return int(base) if exponent % 2 or (base == 0 and exponent) else 1
+    exact = Fraction(base)
+    bits = max(exact.numerator.bit_length(), exact.denominator.bit_length())
+    # A number of b bits is at least 2**(b - 1), so its power has at least (b - 1) * exponent bits.
+    if (bits - 1) * abs(exponent) > MAX_BITS:
+        raise FormulaError(f"a power with exponent {exponent} would have more than {MAX_BITS} bits")
+    if isinstance(exponent, int):
+        return Fraction(exact**exponent)
+    return _real_power(_symbolic(base), _symbolic(exponent))
+
+
+def _real_power(base: Value, exponent: Value) -> Value:
+    if exponent.is_Integer:
+        if abs(exponent) > MAX_BITS:
+            raise FormulaError(f"a power with exponent {exponent} is too large")
+        if exponent < 0 and _is_zero(plain(base)):
+            raise ZeroDivisionError
+        return base**exponent
+    if _sign_where(base, f"{base}**{exponent} is complex") == 0:
+        if _sign(plain(exponent)) < 0:
+            raise ZeroDivisionError
+        return _sympy().Integer(0)
+    return base**exponent
+
+
+def _gcd(first: Value, second: Value) -> int:
+    if not (isinstance(first, int) and isinstance(second, int)):
+        raise FormulaError(f"gcd takes whole numbers, not {first} and {second}")
+    return math.gcd(first, second)
+
+
+def _divide(first: Value, second: Value) -> Value:
+    return Fraction(first) / Fraction(second)
+
+
+def _floor(value: Value) -> int:
+    from theory.equality import floor
+
+    whole = floor(value)
+    if whole is None:
+        raise FormulaError(f"the whole part of {value} hangs on a parameter or cannot be decided")
+    return whole
+
+
+def _floor_divide(first: Value, second: Value) -> Value:
+    return _floor(apply("/", [first, second]))
+
+
+def _remainder(first: Value, second: Value) -> Value:
+    return apply("-", [first, apply("*", [second, _floor_divide(first, second)])])
+
+
+def _quotient(first: Value, second: Value) -> Value:
+    if _is_zero(second):
+        raise ZeroDivisionError
+    return _symbolic(first) / _symbolic(second)
+
+
+def _least(*values: Value) -> Value:
+    least = values[0]
+    for value in values[1:]:
+        least = value if compare(value, least) < 0 else least
+    return least
+
+
+def _largest(*values: Value) -> Value:
+    largest = values[0]
+    for value in values[1:]:
+        largest = value if compare(value, largest) > 0 else largest
+    return largest
+
+
+def _sine_or_cosine(name: str) -> Callable[[Value], Value]:
+    return lambda value: getattr(_sympy(), name)(_symbolic(value))
+
+
+def _square_root(value: Value) -> Value:
+    return _power(value, Fraction(1, 2)) if isinstance(value, int | Fraction) else _real_power(value, _half())
+
+
+def _logarithm(value: Value) -> Value:
+    if _sign_where(_symbolic(value), f"log({value}) is not real") == 0:
+        raise FormulaError("log(0) comes up, which is no number")
+    return _sympy().log(_symbolic(value))
+
+
+RATIONAL: dict[str, Callable[..., Value]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divide,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": _power,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "not": lambda value: int(not value),
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "gcd": _gcd,
+    "sqrt": _square_root,
+    "exp": lambda value: _sympy().exp(_symbolic(value)),
+    "log": _logarithm,
+    "sin": _sine_or_cosine("sin"),
+    "cos": _sine_or_cosine("cos"),
+}
+"""Operations on ints and Fractions."""
+
+_IRRATIONAL: dict[str, Callable[..., Value]] = {
+    **RATIONAL,
+    "+": lambda first, second: _symbolic(first) + _symbolic(second),
+    "-": lambda first, second: _symbolic(first) - _symbolic(second),
+    "*": lambda first, second: _symbolic(first) * _symbolic(second),
+    "/": _quotient,
+    "//": _floor_divide,
+    "%": _remainder,
+    "**": lambda base, exponent: _real_power(_symbolic(base), _symbolic(exponent)),
+    "not": lambda value: int(not holds(value)),
+    "min": _least,
+    "max": _largest,
+    "abs": lambda value: _sympy().Abs(value),
+    "floor": _floor,
+    "ceil": lambda value: -_floor(-value),
+}
+
+
+def _is_zero(value: Value) -> bool:
+    if isinstance(value, int | Fraction):
+        return value == 0
+    from theory.equality import Answer, zero
+
+    answer = zero(value)
+    if answer is Answer.UNDECIDED:
+        raise FormulaError(f"whether {value} is zero cannot be decided")
+    return answer is Answer.YES
+
+
+def _sign(value: Value) -> int:
+    from theory.equality import sign
+
+    found = sign(value)
+    if found is None:
+        raise FormulaError(f"the sign of {value} hangs on a parameter or cannot be decided")
+    return found
+
+
+def _sign_where(value: Value, complaint: str) -> int:
+    """The sign, 0 or 1, of what must not be negative."""
+    if value.is_nonnegative:  # as a square of a parameter is
+        return 0 if value.is_zero else 1
+    found = _sign(plain(value))
+    if found < 0:
+        raise FormulaError(complaint)
+    return found
+
+
+def _symbolic(value: Value) -> Value:
+    from theory.equality import to_sympy
+
+    return to_sympy(value)
+
+
+def _half() -> Value:
+    return _sympy().Rational(1, 2)
+
+
+def _sympy() -> Any:
+    """Sympy, which takes half a second to import, only where a value is irrational."""
+    import sympy
+
+    return sympy

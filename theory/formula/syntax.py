@@ -1,0 +1,223 @@
+"""The grammar of patterns that a user types: text to a tree of our own nodes, of which nothing is ever executed.
+
+A pattern is A(i, j), i the key and j the query, 1-based, i <= j; with n in it, A(i, j, n) at scale n. Vector tokens:
+a matrix of formulas, [[a, b], [c, d]], is a pattern of matrices.
+
+Grammar: names i, j, n, pi and the parameters that the caller declares; whole and decimal numbers (0.5 is one half);
++ - * / // % **; comparisons, and, or, not (1 when true, 0 when false); `a if condition else b`; and FUNCTIONS.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from theory.errors import LengthgenError
+
+MAX_LENGTH = 2_000
+"""Characters of a formula; far above any that a person writes, far below what the parser's stack bears."""
+MAX_DEPTH = 100
+MAX_BITS = 4_096
+"""Size of any number that comes up: larger ones are refused before they are computed."""
+MAX_SIDE = 16
+"""Rows and columns of a matrix of formulas."""
+
+VARIABLES = ("i", "j", "n")
+FUNCTIONS = {
+    "min": (2, 20),
+    "max": (2, 20),
+    "abs": (1, 1),
+    "floor": (1, 1),
+    "ceil": (1, 1),
+    "gcd": (2, 2),
+    "sqrt": (1, 1),
+    "exp": (1, 1),
+    "log": (1, 1),
+    "sin": (1, 1),
+    "cos": (1, 1),
+}
+"""Name to the fewest and the most arguments."""
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not"}
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
+class FormulaError(LengthgenError):
+    """The formula cannot be read or has no value at some pair; the message is one line that says where."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A rational number."""
+
+    value: int | Fraction
+
+
+@dataclass(frozen=True)
+class Name:
+    """A variable (i, j, n), the number pi, or a declared parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator or a function on operands; "if" has (condition, then, otherwise)."""
+
+    name: str
+    operands: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """sides[0] tests[0] sides[1] tests[1] ...: as in a < b < c, each side is computed once, none after a failure."""
+
+    tests: tuple[str, ...]
+    sides: tuple["Node", ...]
+
+
+Node = Number | Name | Operation | Comparison
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The parts of a node."""
+    match node:
+        case Operation(operands=parts) | Comparison(sides=parts):
+            return parts
+    return ()
+
+
+def names(node: Node) -> frozenset[str]:
+    """The variables and parameters in a tree."""
+    if isinstance(node, Name):
+        return frozenset() if node.name == "pi" else frozenset({node.name})
+    return frozenset().union(*(names(child) for child in children(node)))
+
+
+def read(text: str, parameters: Iterable[str] = ()) -> list[list[Node]]:
+    """Reads a formula: rows of trees, one row of one tree for a pattern of numbers.
+
+    Raises:
+        FormulaError: too long, not in the grammar of this module, or an unknown name.
+    """
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"the formula has {len(text):,} characters; at most {MAX_LENGTH:,} are read")
+    known = tuple(parameters)
+    for name in known:
+        if not name.isidentifier() or name in (*VARIABLES, "pi", *FUNCTIONS):
+            raise FormulaError(f"'{name:.40}' cannot name a parameter: take a word that the grammar does not know")
+    source = text.strip()
+    try:
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
+            tree = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error).split(";")[0]
+        raise FormulaError(f"not a formula: {reason or 'too deeply nested'}") from None
+    reader = _Reader(source, known)
+    if not isinstance(tree, ast.List):
+        return [[reader.node(tree, 0)]]
+    rows = [row.elts if isinstance(row, ast.List) else [] for row in tree.elts]
+    if not rows or not rows[0] or len({len(row) for row in rows}) > 1 or max(len(rows), len(rows[0])) > MAX_SIDE:
+        raise FormulaError(f"a matrix is written [[a, b], [c, d]], its rows equally long, of at most {MAX_SIDE} each")
+    return [[reader.node(entry, 0) for entry in row] for row in rows]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+    parameters: tuple[str, ...]
+
+    def node(self, tree: ast.expr, depth: int) -> Node:
+        """Knows every node of the grammar and refuses all others."""
+        if depth > MAX_DEPTH:
+            raise FormulaError(f"the formula is nested more than {MAX_DEPTH} deep")
+
+        def inner(*parts: ast.expr) -> tuple[Node, ...]:
+            return tuple(self.node(part, depth + 1) for part in parts)
+
+        match tree:
+            case ast.Constant(value=value) if type(value) is int:
+                return Number(bounded(value))
+            case ast.Constant(value=value) if type(value) is float:
+                return Number(_decimal((ast.get_source_segment(self.text, tree) or "").replace("_", "")))
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:
+                return Operation(BINARY[type(op)], inner(left, right))
+            case ast.BinOp(op=ast.BitXor()):
+                raise FormulaError("'^' is not known here: write a power as **")
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in UNARY:
+                return Operation(UNARY[type(op)], inner(operand))
+            case ast.BoolOp(op=op, values=values):
+                return Operation("and" if isinstance(op, ast.And) else "or", inner(*values))
+            case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in COMPARISONS for op in ops):
+                return Comparison(tuple(COMPARISONS[type(op)] for op in ops), inner(left, *rights))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return Operation("if", inner(test, body, orelse))
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+                fewest, most = FUNCTIONS[name]
+                if not fewest <= len(arguments) <= most:
+                    takes = str(fewest) if fewest == most else f"{fewest} to {most}"
+                    raise FormulaError(f"{name} takes {takes} arguments, not {len(arguments)}")
+                return Operation(name, inner(*arguments))
+            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
+                raise FormulaError(f"{name} takes its arguments by place, not by name")
+            case ast.Call(func=ast.Name(id=name)):
+                raise FormulaError(f"unknown function '{name}': a formula knows {', '.join(FUNCTIONS)}")
+            case ast.List():
+                raise FormulaError("a matrix can only be the whole formula, not a part of it")
+        raise FormulaError(f"a formula cannot hold {_what(tree)}")
+
+    def _name(self, name: str) -> Name:
+        if name in (*VARIABLES, "pi", *self.parameters):
+            return Name(name)
+        declared = f", {', '.join(self.parameters)} (parameters)" if self.parameters else ""
+        raise FormulaError(
+            f"unknown name '{name}': a formula knows i (key), j (query), n (scale), pi{declared}; "
+            "declare a free parameter to use one"
+        )
+
+
+def bounded(value: int) -> int:
+    """The value itself; raises `FormulaError` where it has more than MAX_BITS bits."""
+    if value.bit_length() > MAX_BITS:
+        raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
+    return value
+
+
+def _decimal(literal: str) -> int | Fraction:
+    mantissa, _, exponent = literal.lower().partition("e")
+    # Fraction("1e999999999") would be computed before its size could be refused.
+    if exponent and abs(int(exponent)) > MAX_BITS // 4:
+        raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
+    value = Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+    bounded(value.numerator), bounded(value.denominator)
+    return int(value) if value.denominator == 1 else value
+
+
+def _what(tree: ast.expr) -> str:
+    described = {
+        ast.Attribute: "attribute access",
+        ast.Call: "a call of anything but its own functions",
+        ast.Subscript: "an index",
+        ast.Lambda: "a lambda",
+        ast.Constant: f"the constant {getattr(tree, 'value', None)!r:.40}",
+    }
+    return described.get(type(tree), f"this ({type(tree).__name__})")

@@ -1,0 +1,239 @@
+"""Which relations let position-only linear attention generalize a pattern, and which cells stop the others.
+
+A pattern enters through its level-set relation `values` (`theory.lrc.level_sets` makes one): label 0 where it is zero,
+and 1, 2, ... for its distinct non-zero values, with the scale hint if the pattern depends on the scale. Training meets
+the cells of scales 1..train, the test those of 1..test (`theory.lattice.Cells`).
+
+The learner has one free parameter a label and starts from zero (gradient descent, min-norm least squares). It learns
+the pattern up to `test` iff the pattern is constant on every class of the relation and zero on every class that
+training never meets (2a). Consistency and coverage together are sufficient (2c), and some relation passes iff the level
+sets do, which is iff LRC does not grow (2b). [F], our formalisation of Theorem 2 of arXiv 2510.04130.
+
+An encoding whose scores are a law rather than a free table (RoPE, ALiBi, FIRE, sinusoids) ties the parameters of its
+labels. For it a broken consistency still says that it cannot represent the pattern; what it does at unseen labels is
+its law's affair and not decided here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import LengthgenError
+from theory.lattice import Cell, Cells, cells_for
+from theory.relation import (
+    Labels,
+    Relation,
+    absolute,
+    clipped_relative,
+    constant,
+    relative,
+    t5_buckets,
+)
+
+
+class ScalesError(LengthgenError):
+    """Training and test scales between which nothing can be judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """Whether a relation lets a pattern generalize from scales 1..train to 1..test, and the cells that say no [F].
+
+    Attributes:
+        train: the largest training scale.
+        test: the largest test scale.
+        fits: whether the pattern is constant on every class up to train; if not, not even those scales are learned.
+        labels: how many labels occur up to test.
+        inconsistent_labels: on how many of them the pattern is not constant.
+        unseen_labels: how many occur beyond train only.
+        unseen_nonzero_labels: on how many of those the pattern is not zero everywhere.
+        conflict: two cells with one label and different values, or None. Where there is such a pair the first is met in
+            training and the second beyond; the second is then the first cell for which that is so.
+        unseen: the first cell that holds a non-zero value under a label never met in training, or None.
+    """
+
+    train: int
+    test: int
+    fits: bool
+    labels: int
+    inconsistent_labels: int
+    unseen_labels: int
+    unseen_nonzero_labels: int
+    conflict: tuple[Cell, Cell] | None
+    unseen: Cell | None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the relation represents the pattern: it is constant on every class up to test."""
+        return self.conflict is None
+
+    @property
+    def covered(self) -> bool:
+        """Whether training meets every label that occurs up to test."""
+        return self.unseen_labels == 0
+
+    @property
+    def generalizes(self) -> bool:
+        """Whether a learner from zero that is given the scales 1..train has the pattern right up to test (2a)."""
+        return self.consistent and self.unseen is None
+
+    @property
+    def why(self) -> str:
+        """The judgement's reason, one sentence."""
+        if self.conflict is not None:
+            first, second = self.conflict
+            return f"{self._place(first)} and {self._place(second)} have one label, but the pattern differs there."
+        if self.unseen is not None:
+            return (
+                f"{self._place(self.unseen)} has a label that training never meets, and the pattern is not zero there."
+            )
+        if self.covered:
+            return "Each label stands for one value, and training meets every label."
+        return "Each label stands for one value, and the pattern is zero wherever training does not meet the label."
+
+    def _place(self, cell: Cell) -> str:
+        key, query, scale = (*cell, cell[1])[:3]
+        hint = f", scale {scale}" if len(cell) == 3 else ""
+        return f"key {key}, query {query}{hint} ({'in' if scale <= self.train else 'beyond'} training)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The judgement of a standard encoding's relation.
+
+    Attributes:
+        relation: the relation judged.
+        encodings: which encodings can tell apart what it tells apart and nothing else.
+        judgement: of that relation.
+        limits: for clipped relative encodings, all clipping limits below train that generalize, and then the relation
+            is that of the least; if there is none, it is that of train - 1. None for other encodings.
+    """
+
+    relation: Relation
+    encodings: str
+    judgement: Judgement
+    limits: range | None = None
+
+
+def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Judgement:
+    """Whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
+
+    Raises:
+        ScalesError: not 1 <= train <= test.
+        RelationError: a relation has no label somewhere up to test.
+    """
+    cells = _cells(values, relation, train=train, test=test)
+    return _judge(cells.labels(values), cells.labels(relation), cells, train=train, test=test)
+
+
+def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tuple[Answer, ...]:
+    """The judgement of every standard encoding's relation, and last of the pattern's own level sets.
+
+    Training meets every label of a clipped relative relation whose limit is below train. So these limits generalize
+    where the relation is consistent: if the pattern depends on j - i alone, from the least limit on beyond which it has
+    one value; else none does. T5 has its usual 32 buckets up to distance 128.
+
+    Raises:
+        ScalesError: not 1 <= train <= test.
+        RelationError: `values` has no label somewhere up to test.
+    """
+    cells = _cells(values, train=train, test=test)
+    found = cells.labels(values)
+
+    def judged(relation: Relation) -> Judgement:
+        return _judge(found, cells.labels(relation), cells, train=train, test=test)
+
+    by_distance = judged(relative())
+    limits = _clipping_limits(found, cells, by_distance)
+    clipped = clipped_relative(limits.start if limits else train - 1)
+    return (
+        Answer(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
+        Answer(
+            relation=absolute(),
+            encodings="absolute embeddings, learned or sinusoidal",
+            judgement=judged(absolute()),
+        ),
+        Answer(
+            relation=relative(),
+            encodings="relative encodings without clipping: RoPE, ALiBi, FIRE, Transformer-XL",
+            judgement=by_distance,
+        ),
+        Answer(
+            relation=clipped,
+            encodings="clipped relative embeddings (Shaw et al.)",
+            judgement=judged(clipped),
+            limits=limits,
+        ),
+        Answer(relation=t5_buckets(), encodings="T5 buckets", judgement=judged(t5_buckets())),
+        Answer(
+            relation=values,
+            encodings="the ideal encoding: the pattern's own level sets",
+            judgement=_judge(found, found, cells, train=train, test=test),
+        ),
+    )
+
+
+def _cells(*relations: Relation, train: int, test: int) -> Cells:
+    if not 1 <= train <= test:
+        raise ScalesError(f"scales must be 1 <= train <= test, not train={train}, test={test}")
+    return cells_for(*relations, scale=test)
+
+
+def _judge(values: Labels, labels: Labels, cells: Cells, *, train: int, test: int) -> Judgement:
+    within = cells.count_within(train)
+    # Cells go by scale, so the first cell of a class is in training if any of its cells is.
+    _, first, class_of = np.unique(labels, return_index=True, return_inverse=True)
+    differs = values != values[first[class_of]]
+    filled = values != 0
+    unseen = first >= within
+    unseen_filled = filled & unseen[class_of]
+    return Judgement(
+        train=train,
+        test=test,
+        fits=not differs[:within].any(),
+        labels=first.size,
+        inconsistent_labels=_distinct(class_of[differs]),
+        unseen_labels=int(np.count_nonzero(unseen)),
+        unseen_nonzero_labels=_distinct(class_of[unseen_filled]),
+        conflict=_conflict(differs, first, class_of, cells, within=within),
+        unseen=cells[int(np.argmax(unseen_filled))] if unseen_filled.any() else None,
+    )
+
+
+def _conflict(
+    differs: NDArray[np.bool_], first: Labels, class_of: Labels, cells: Cells, *, within: int
+) -> tuple[Cell, Cell] | None:
+    """Two cells of one class with different values, from training and beyond if there are such.
+
+    `differs` says of each cell whether its value is another than that of the first cell of its class.
+    """
+    if not differs.any():
+        return None
+    # The first training cell of each class that differs from the class's first, or -1.
+    second = np.full(first.size, -1)
+    classes, at = np.unique(class_of[:within][differs[:within]], return_index=True)
+    second[classes] = np.flatnonzero(differs[:within])[at]
+    beyond = class_of[within:]
+    contradicts_training = (first[beyond] < within) & (differs[within:] | (second[beyond] >= 0))
+    if contradicts_training.any():
+        later = within + int(np.argmax(contradicts_training))
+        earlier = first[class_of[later]] if differs[later] else second[class_of[later]]
+    else:
+        later = int(np.argmax(differs))
+        earlier = first[class_of[later]]
+    return cells[int(earlier)], cells[later]
+
+
+def _clipping_limits(values: Labels, cells: Cells, by_distance: Judgement) -> range:
+    """The limits below train under which the clipped relation generalizes; see `judge_standard_encodings`."""
+    train = by_distance.train
+    if not by_distance.consistent:
+        return range(train, train)
+    _, first = np.unique(cells.queries - cells.keys, return_index=True)
+    changes = np.flatnonzero(np.diff(values[first])) + 1
+    return range(min(int(changes[-1]) if changes.size else 0, train), train)
+
+
+def _distinct(classes: Labels) -> int:
+    return int(np.unique(classes).size)
