@@ -16,7 +16,7 @@ from circuits.formats import in_format
 from circuits.prediction import analyse
 from circuits.tasks import load
 from empirical.profile import load_profile
-from lengthgen.results import lrc_answer, prediction_answer, src_answer
+from lengthgen.results import prediction_answer, src_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables import accuracy_table, conjecture_table, lrc_table, prediction_table, src_table, summary
 from theory.errors import LengthgenError
@@ -47,12 +47,30 @@ TestScales = Annotated[str, typer.Option("--test", help="Test scales, like 1-20.
 
 @app.command()
 def lrc(
-    expression: Annotated[str, typer.Argument(help="Pattern A(i, j), i the key and j the query, 1 <= i <= j.")],
-    scales: Annotated[str, typer.Option(help="Scales, like 4,8 or 1-20.")] = "4,8",
+    pattern: Annotated[
+        str,
+        typer.Argument(
+            help="A(i, j) as a formula, i the key and j the query, 1 <= i <= j, n the scale; a matrix of formulas "
+            "[[a, b], [c, d]]; path/to/array.npy; or path/to/file.py:name."
+        ),
+    ],
+    scales: Annotated[str, typer.Option(help="Scales, like 4,8 or 1-20: from the first to the last.")] = "4,8",
+    parameters: Annotated[str, typer.Option(help="Names left open in the formula, comma-separated.")] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="Judge the relation of every standard encoding.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="Folder for a figure of the pattern and what is learned.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Linear Representation Complexity of an attention pattern."""
-    answer = lrc_answer(expression, parse_scales(scales))
+    """Linear Representation Complexity of an attention pattern: can any position encoding make it generalize?"""
+    from lengthgen.explanation import MAX_SCALE, lrc_answer
+    from lengthgen.patterns import load_pattern
+
+    wanted = parse_scales(scales, largest=MAX_SCALE)
+    loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
+    answer = lrc_answer(loaded, wanted, explain=explain)
+    if draw:
+        from paper_figs import pattern_panels
+
+        answer["figure"] = pattern_panels.write(loaded, draw, train=wanted[0], test=wanted[-1])
     _show(answer, lrc_table(answer), as_json)
 
 

@@ -10,8 +10,10 @@ from empirical.store import environment
 from lengthgen.cache import cached, file_digest, source_digest
 from lengthgen.drawing import draw_figures
 from lengthgen.experiment import from_profile, run_conjecture
+from lengthgen.explanation import lrc_answer
 from lengthgen.progress import Progress
-from lengthgen.results import lrc_answer, src_answer
+from lengthgen.results import src_answer
+from theory.pattern import from_formula
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory.md, from scale 4 to 8."""
@@ -40,7 +42,9 @@ def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
 
 
 def _lrc() -> list[dict[str, Any]]:
-    return [{"name": name, **lrc_answer(text, [4, 8])} for name, text in WORKED_PATTERNS.items()]
+    return [
+        {"name": name, **lrc_answer(from_formula(text), [4, 8], explain=True)} for name, text in WORKED_PATTERNS.items()
+    ]
 
 
 def _claims() -> dict[str, Any]:

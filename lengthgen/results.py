@@ -8,32 +8,6 @@ from circuits.prediction import Analysis, predict
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.templates import Template
-from lengthgen.scales import ScalesError
-from theory.formula import parse
-from theory.lrc import lrc_profile
-
-MAX_LRC_SCALE = 1_000
-"""Entries are computed one by one, exactly; beyond this that takes minutes."""
-
-
-def lrc_answer(expression: str, scales: Sequence[int]) -> dict[str, Any]:
-    """LRC of a formula by scale, and whether some relation generalizes it from the first scale to the last.
-
-    Raises:
-        FormulaError: the formula cannot be read or has no value somewhere.
-        ScalesError: a scale beyond MAX_LRC_SCALE.
-    """
-    if scales[-1] > MAX_LRC_SCALE:
-        raise ScalesError(f"scale {scales[-1]}: a formula is evaluated exactly up to scale {MAX_LRC_SCALE}")
-    profile = lrc_profile(parse(expression).matrix(scales[-1]), scales)
-    return {
-        "expression": expression,
-        "lrc": {str(scale): value for scale, value in profile.items()},
-        "generalizes": profile[scales[0]] == profile[scales[-1]],
-        "from_scale": scales[0],
-        "to_scale": scales[-1],
-        "label": "F",
-    }
 
 
 def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str, Any]:

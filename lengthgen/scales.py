@@ -6,17 +6,18 @@ import re
 from theory.errors import LengthgenError
 
 MAX_SCALE = 10_000
+"""Of anything but patterns of one position, which are known at once at all scales."""
 
 
 class ScalesError(LengthgenError):
     """Scales that cannot be read; one line."""
 
 
-def parse_scales(text: str) -> list[int]:
+def parse_scales(text: str, *, largest: int = MAX_SCALE) -> list[int]:
     """The scales of a comma-separated list of numbers and ranges.
 
     Raises:
-        ScalesError: empty, not ascending, below 1, above MAX_SCALE, or not numbers.
+        ScalesError: empty, not ascending, below 1, above the largest, or not numbers.
     """
     scales: list[int] = []
     for part in text.split(","):
@@ -24,8 +25,8 @@ def parse_scales(text: str) -> list[int]:
         if not match:
             raise ScalesError(f"scales '{text:.60}': '{part:.60}' is neither a number nor a range like 1-20")
         first, last = int(match[1]), int(match[2] or match[1])
-        if not 1 <= first <= last <= MAX_SCALE:
-            raise ScalesError(f"scales '{text:.60}': '{part.strip()}' must ascend within 1..{MAX_SCALE}")
+        if not 1 <= first <= last <= largest:
+            raise ScalesError(f"scales '{text:.60}': '{part.strip()}' must ascend within 1..{largest}")
         scales += range(first, last + 1)
     if any(later <= earlier for earlier, later in itertools.pairwise(scales)):
         raise ScalesError(f"scales '{text:.60}' must ascend")

@@ -1,5 +1,6 @@
 """All claims, gathered by name, and their selection by id or by family."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -26,7 +27,7 @@ CLAIMS = gather(rope.CLAIMS, grape.CLAIMS, fox.CLAIMS, hope.CLAIMS, pola.CLAIMS,
 
 
 def select(names: Iterable[str]) -> tuple[Claim, ...]:
-    """The claims named by an id (`grape-1`) or by a family, its leading parts (`grape`, `hope-6`), in ledger order.
+    """The claims named by an id (`grape-1`) or by its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), in order.
 
     No name at all selects every claim.  Raises `UnknownClaim`, in one line and with the closest names.
     """
@@ -38,7 +39,8 @@ def select(names: Iterable[str]) -> tuple[Claim, ...]:
 
 
 def _belongs(claim: Claim, name: str) -> bool:
-    return claim.id == name or claim.id.startswith(f"{name}-")
+    part = name[-1:].isdigit() and re.match(rf"{re.escape(name)}[a-z]", claim.id)
+    return claim.id == name or claim.id.startswith(f"{name}-") or bool(part)
 
 
 def _unknown(name: str) -> str:

@@ -7,7 +7,10 @@ from theory.relation import (
     constant,
     from_function,
     from_labels,
+    key_position,
+    query_position,
     relative,
+    t5_buckets,
 )
 
 __all__ = [
@@ -17,5 +20,8 @@ __all__ = [
     "constant",
     "from_function",
     "from_labels",
+    "key_position",
+    "query_position",
     "relative",
+    "t5_buckets",
 ]

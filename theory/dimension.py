@@ -11,9 +11,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sympy import QQ
-from sympy.polys.matrices import DomainMatrix
+from numpy.typing import NDArray
 
 from theory.errors import LengthgenError
 from theory.relation import NO_LABEL, Labels
@@ -53,19 +51,6 @@ def every_pattern(size: int, values: Sequence[float]) -> NDArray[np.float64]:
     return patterns
 
 
-def rank(matrix: ArrayLike) -> int:
-    """The rank of a rational matrix [m, n], in exact arithmetic.
-
-    Raises:
-        LengthgenError: not two-dimensional, or an entry is not an integer or a Fraction.
-    """
-    entries: NDArray[Any] = np.asarray(matrix, dtype=object)
-    if entries.ndim != 2:
-        raise LengthgenError(f"a rank belongs to a matrix, not to an array of shape {entries.shape}")
-    rows = [[_rational(entry) for entry in row] for row in entries]
-    return int(DomainMatrix(rows, entries.shape, QQ).rank())
-
-
 def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fraction, half_side: Fraction) -> Fraction:
     """The exact volume of a union of boxes within a cube, all in R^D with the max norm.
 
@@ -98,9 +83,3 @@ def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fractio
     for axis in reversed(cuts):
         volume = volume @ np.diff(np.array(axis, dtype=object))
     return Fraction(volume)
-
-
-def _rational(entry: Any) -> Any:
-    if not isinstance(entry, int | Fraction | np.integer):
-        raise LengthgenError(f"an exact rank needs integers or Fractions, not {type(entry).__name__}")
-    return QQ(int(entry.numerator), int(entry.denominator))

@@ -3,7 +3,7 @@
 The loss is the expected square of the residuals r_j = sum over i <= j of (theta_phi(i,j) - A_ij) x_i, summed over the
 queries j <= N0 with weights w_j. phi, A, w, N0 and the label stay symbols, so a class may have any number of cells.
 Tokens enter through their second moments E[x_i x_h] only. Scalar tokens; vector tokens with identity second moments
-are one such problem for every entry of W ([F], section 5 of docs/theory.md; arXiv 2510.04130 Thm. 2).
+are one such problem for every entry of W ([F], docs/theory.md, "What a learner learns"; arXiv 2510.04130 Thm. 2).
 """
 
 from collections.abc import Callable

@@ -18,9 +18,10 @@ from typing import Any
 import sympy as sp
 
 from theory.formula import Formula, FormulaError
+from theory.formula.linear import linear
 from theory.formula.progressions import PATHS, Course, Path, Piece, along, takes_infinitely_many_values
 from theory.formula.ranges import MOST, finite_range
-from theory.formula.structure import Structure, dependence, linear, settled, structure
+from theory.formula.structure import Structure, dependence, settled, structure
 from theory.formula.syntax import Node, Operation, children, names
 from theory.lrc import Profile, profile
 from theory.pattern import Pattern

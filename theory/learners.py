@@ -3,7 +3,7 @@
 The loss is L(theta) = theta^T H theta - 2 b^T theta + c, so its gradient is 2 (H theta - b). Along an eigenvector of H
 with eigenvalue h every learner acts on one number: descent of rate eta keeps (1 - 2 eta h)^t of the start after t
 steps, flow keeps exp(-2 h t) after time t, and what the start loses is filled with b / h. Where h = 0 nothing moves
-([F], section 5 of docs/theory.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
+([F], docs/theory.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
 """
 
 from dataclasses import dataclass

@@ -71,6 +71,21 @@ class Profile:
             )
         return high
 
+    def generalizes(self, train: int, test: int) -> bool | None:
+        """Whether some relation generalizes the pattern from one scale to another: whether no value is new (2b) [F].
+
+        None where that hangs on entries that are neither proved equal nor different.
+        """
+        seen, high = self.bounds(train)[1], self.bounds(test)[1]
+        if seen == high:
+            return True
+        parent = {index: index for index in range(-1, high)}
+        for one, other in self.undecided:
+            if max(one, other) < high:
+                parent[_root(parent, one)] = _root(parent, other)
+        known = {_root(parent, index) for index in range(-1, seen)}
+        return False if any(_root(parent, index) not in known for index in range(seen, high)) else None
+
     @property
     def constant_from(self) -> int:
         """The first scale from which LRC, up to the largest scale, no longer grows."""
@@ -90,11 +105,11 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> Profile:
     """
     if not isinstance(pattern, Pattern):
         matrix = as_matrix(pattern)
-        if matrix.dtype != object and not (scale or 1) < 1 and (scale or 1) <= len(matrix):
-            size = scale or len(matrix)
+        size = len(matrix) if scale is None else scale
+        if matrix.dtype != object and 1 <= size <= len(matrix):
             new = distinct.new_values_per_query(matrix[:size, :size])
             return Profile(scale=size, first_scales=np.repeat(np.arange(1, size + 1), new))
-        pattern, scale = from_array(matrix), len(matrix) if scale is None else scale
+        pattern, scale = from_array(matrix), size
     assert scale is not None, "how far a pattern is to be looked at must be said"
     pattern.require(scale)
     if _never_repeats(pattern, scale):
@@ -114,10 +129,11 @@ def _never_repeats(pattern: Pattern, scale: int) -> bool:
 
     Such a pattern need not be looked at, where numbers would become too large for that.
     """
-    if scale <= _LONG or pattern.formula is None or pattern.shape:
+    formula = pattern.formula
+    if scale <= _LONG or formula is None or formula.shape or formula.parameters:
         return False
-    path = PATHS.get(structure(pattern.formula))
-    course = along(pattern.formula.nodes, path, {}) if path else None
+    path = PATHS.get(structure(formula))
+    course = along(formula.nodes, path, {}) if path else None
     return course is not None and all_distinct(course)
 
 

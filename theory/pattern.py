@@ -60,24 +60,34 @@ class Pattern:
             PatternError: beyond the pattern's limit.
             FormulaError: a formula without a value at some pair.
         """
-        matrix: NDArray[Any] = np.zeros((size, size, *self.shape), dtype=object)
-        self._fill(matrix, lambda value: value, scale or size)
-        return matrix
+        values, codes = self.entries(*self._pairs(size, scale))
+        return self._spread(size, _table(values, lambda value: value, self.shape, object)[codes])
 
     def numeric(self, size: int, scale: int | None = None) -> NDArray[np.float64]:
         """As `matrix`, in floats.  Raises `PatternError` also where an entry has free parameters."""
-        matrix = np.zeros((size, size, *self.shape))
-        self._fill(matrix, _as_float, scale or size)
-        return matrix
+        return self._spread(size, self.floats(*self._pairs(size, scale)))
 
-    def _fill(self, matrix: NDArray[Any], convert: Callable[[Value], Any], scale: int) -> None:
-        self.require(scale)
-        keys, queries = _pairs(len(matrix))
-        values, codes = self.entries(keys, queries, np.full(len(keys), scale) if self.scale_hint else None)
-        table = np.empty((len(values), *self.shape), dtype=matrix.dtype)
-        for index, value in enumerate(values):
-            table[index] = np.array(convert(value), dtype=matrix.dtype).reshape(self.shape)
-        matrix[keys - 1, queries - 1] = table[codes]
+    def floats(self, keys: Integers, queries: Integers, scales: Integers | None = None) -> NDArray[np.float64]:
+        """The entries of many cells in floats, float64 [m, *shape]; arguments as of `entries`.
+
+        Raises:
+            PatternError: an entry has free parameters.
+        """
+        values, codes = self.entries(keys, queries, scales if self.scale_hint else None)
+        return _table(values, _as_float, self.shape, np.float64)[codes]
+
+    def _pairs(self, size: int, scale: int | None) -> tuple[Integers, Integers, Integers | None]:
+        whole = size if scale is None else scale
+        self.require(min(size, whole))
+        self.require(max(size, whole))
+        queries, keys = np.tril_indices(size)
+        return keys + 1, queries + 1, np.full(len(keys), whole) if self.scale_hint else None
+
+    def _spread(self, size: int, entries: NDArray[Any]) -> NDArray[Any]:
+        queries, keys = np.tril_indices(size)
+        matrix = np.zeros((size, size, *self.shape), dtype=entries.dtype)
+        matrix[keys, queries] = entries
+        return matrix
 
     def require(self, scale: int) -> None:
         """Raises `PatternError` where the scale is not in 1..limit."""
@@ -106,17 +116,25 @@ def from_function(function: Callable[..., Any], *, name: str, scale_hint: bool =
     Raises (when entries are asked for):
         PatternError: it returned anything else, a NaN, or matrices of different shapes.
     """
-    first = _value(function(1, 1, 1) if scale_hint else function(1, 1), f"'{name}' at i=1, j=1")[1]
+
+    def called(*at: int) -> tuple[Value, tuple[int, ...]]:
+        where = f"'{name}' at {', '.join(f'{axis}={place}' for axis, place in zip('ijn', at, strict=False))}"
+        try:
+            found = function(*at)
+        except Exception as error:  # whatever the user's own code raises
+            raise PatternError(f"{where} fails: {type(error).__name__}: {' '.join(str(error).split())}") from error
+        return _value(found, where)
+
+    first = called(1, 1, 1)[1] if scale_hint else called(1, 1)[1]
 
     def entries(keys: Integers, queries: Integers, scales: Integers | None) -> tuple[list[Value], Integers]:
         numbers: dict[Value, int] = {}
         codes = np.empty(len(keys), dtype=np.int64)
         columns = [keys, queries] if scales is None else [keys, queries, scales]
         for index, at in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            where = f"'{name}' at {', '.join(f'{k}={v}' for k, v in zip('ijn', at, strict=False))}"
-            value, shape = _value(function(*at), where)
+            value, shape = called(*at)
             if shape != first:
-                raise PatternError(f"{where} has shape {shape}, and {first} at i=1, j=1")
+                raise PatternError(f"'{name}' has entries of shape {first} at the first pair and {shape} at {at}")
             codes[index] = numbers.setdefault(value, len(numbers))
         return list(numbers), codes
 
@@ -139,7 +157,7 @@ def from_array(matrix: ArrayLike, *, name: str = "array") -> Pattern:
         numbers: dict[Value, int] = {}
         codes = np.empty(len(keys), dtype=np.int64)
         for index, entry in enumerate(found.reshape(len(keys), -1).tolist()):
-            value = tuple(map(_exact, entry))
+            value = tuple(_exact(component) for component in entry)
             codes[index] = numbers.setdefault(value if pattern.ndim > 2 else value[0], len(numbers))
         return list(numbers), codes
 
@@ -153,9 +171,13 @@ def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = N
         relation: phi.
         parameters: theta, label to value; where left out every label has a free parameter of its own.
 
-    Raises (when entries are asked for):
-        PatternError: a label has no parameter.
+    Raises:
+        PatternError: a parameter is no entry, or they differ in shape; when entries are asked for, a label has none.
     """
+    given = {label: _value(value, f"the parameter of label {label}") for label, value in (parameters or {}).items()}
+    shapes = {shape for _, shape in given.values()} or {()}
+    if len(shapes) > 1:
+        raise PatternError(f"the parameters of relation '{relation.name}' have different shapes: {sorted(shapes)}")
 
     def entries(keys: Integers, queries: Integers, scales: Integers | None) -> tuple[list[Value], Integers]:
         labels, codes = np.unique(relation.label(keys, queries, scales), return_inverse=True)
@@ -166,11 +188,11 @@ def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = N
             import sympy as sp
 
             return sp.Symbol(f"theta_{label}", real=True)
-        if label not in parameters:
+        if label not in given:
             raise PatternError(f"relation '{relation.name}' has label {label}, for which no parameter is given")
-        return _value(parameters[label], f"the parameter of label {label}")[0]
+        return given[label][0]
 
-    return Pattern(name=relation.name, entries=entries, scale_hint=relation.scale_hint)
+    return Pattern(name=relation.name, entries=entries, scale_hint=relation.scale_hint, shape=shapes.pop())
 
 
 def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
@@ -186,8 +208,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
     if pattern.ndim not in (2, 4) or pattern.shape[0] != pattern.shape[1] or not pattern.size:
         raise PatternError(f"a pattern must be a square matrix, not of shape {pattern.shape}")
     if pattern.dtype == object:
-        _check_objects(pattern)
-        return pattern
+        return _exact_objects(pattern)
     from theory.distinct import check_upper_triangular
 
     if pattern.dtype.kind not in "iufb":
@@ -199,23 +220,28 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
     return pattern
 
 
-def _check_objects(pattern: NDArray[Any]) -> None:
+def _exact_objects(pattern: NDArray[Any]) -> NDArray[Any]:
+    exact = np.empty_like(pattern)
     below = None
     for at in np.ndindex(pattern.shape):
-        value = _scalar(pattern[at], f"the entry of the pattern at i={at[0] + 1}, j={at[1] + 1}")
-        if at[0] > at[1] and value != 0 and below is None:
+        exact[at] = _scalar(pattern[at], f"the entry of the pattern at i={at[0] + 1}, j={at[1] + 1}")
+        if at[0] > at[1] and exact[at] != 0 and below is None:
             below = at
     if below is not None:
         place = f"A({below[0] + 1}, {below[1] + 1})"
         raise PatternError(f"the pattern is not upper triangular: {place} is not 0 although i > j")
+    return exact
 
 
 def _value(found: Any, where: str) -> tuple[Value, tuple[int, ...]]:
     """One entry, exact, and its shape."""
     if isinstance(found, list | tuple | np.ndarray) or type(found).__name__.endswith("Matrix"):
         rows = found.tolist() if hasattr(found, "tolist") else found
-        if not all(isinstance(row, list | tuple) and len(row) == len(rows[0]) for row in rows) or not rows:
-            raise PatternError(f"{where} is no matrix: its rows differ in length")
+        if not isinstance(rows, list | tuple):  # an array without dimensions
+            return _scalar(rows, where), ()
+        widths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+        if len(widths) != 1 or not all(widths):
+            raise PatternError(f"{where} is no matrix: write its rows as lists of one length")
         return tuple(_scalar(entry, where) for row in rows for entry in row), (len(rows), len(rows[0]))
     return _scalar(found, where), ()
 
@@ -230,15 +256,26 @@ def _scalar(found: Any, where: str) -> Value:
             raise PatternError(f"{where} is a NaN")
         return _exact(found)
     if hasattr(found, "is_real") and hasattr(found, "free_symbols"):
-        if found.is_real is False:
+        if found.is_real is False or found.has(*_not_finite()):
             raise PatternError(f"{where} is {found}, which is not real")
         return _simplest(found)
     raise PatternError(f"{where} must hold real numbers, not {type(found).__name__}")
 
 
 def _simplest(found: Any) -> Value:
-    """A sympy number as an int or Fraction where it is one."""
-    return Fraction(int(found.p), int(found.q)) if found.is_Rational else found
+    """A sympy number as an int or Fraction where it is one, its floats as the fractions that they are."""
+    import sympy as sp
+
+    exact = found.xreplace({number: sp.Rational(number) for number in found.atoms(sp.Float)})
+    if not exact.is_Rational:
+        return exact
+    return int(exact) if exact.is_Integer else Fraction(int(exact.p), int(exact.q))
+
+
+def _not_finite() -> tuple[Any, ...]:
+    import sympy as sp
+
+    return sp.nan, sp.oo, -sp.oo, sp.zoo
 
 
 def _exact(value: Any) -> Value:
@@ -258,7 +295,9 @@ def _as_float(value: Value) -> Any:
     return float(value)
 
 
-def _pairs(size: int) -> tuple[Integers, Integers]:
-    """Keys and queries of T_size, query by query."""
-    queries, keys = np.tril_indices(size)
-    return keys + 1, queries + 1
+def _table(values: list[Value], convert: Callable[[Value], Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """The values as an array [values, *shape]."""
+    table = np.empty((len(values), *shape), dtype=dtype)
+    for index, value in enumerate(values):
+        table[index] = np.array(convert(value), dtype=dtype).reshape(shape) if shape else convert(value)
+    return table

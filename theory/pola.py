@@ -2,11 +2,12 @@
 
 POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
 2510.04130, Def. 2). In theta it is a linear model whose features are Z_(s,j),k = sum of x_i over the keys i <= j of
-query j in sample s with phi(i, j) = k, so squared loss is a `theory.learners.QuadraticProblem`. Parameter k of a
-problem belongs to the k-th smallest label met on or above the diagonal.
+query j in sample s with phi(i, j) = k, so squared loss is a `theory.learners.QuadraticProblem`, whose parameters are
+numbered as `theory.label_classes` does. Here the data are noise-free and of whole populations; `theory.samples` has
+those of finite samples.
 
 On noise-free data with unit second moments the loss decouples over labels: gradient descent ends with every label
-met in training at the mean of A over its class, and with every other label at its start ([F], section 5 of
+met in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
 docs/theory.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
 
 Vector tokens: A_ij is a matrix W_ij, [d, e], that takes tokens of size e to outputs of size d, and theta_k is [d, e].
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.errors import LengthgenError
+from theory.label_classes import label_classes
 from theory.learners import QuadraticProblem, gradient_flow_limit
 
 Array = NDArray[np.float64]
@@ -66,12 +68,12 @@ def label_features(tokens: Array, labels: Labels) -> Array:
     Raises:
         LengthgenError: the shapes do not fit.
     """
-    cells = _cells(labels)
+    classes = label_classes(labels)
     if tokens.shape[-1:] != (len(labels),):
         raise LengthgenError(f"tokens {tokens.shape} and labels {labels.shape} do not fit: pass x [..., n], phi [n, n]")
-    features = np.zeros((cells.count, *tokens.shape))
+    features = np.zeros((classes.count, *tokens.shape))
     for query in range(len(labels)):
-        met = cells.number[: query + 1, query]
+        met = classes.number[: query + 1, query]
         np.add.at(features[..., query], met, np.moveaxis(tokens[..., : query + 1], -1, 0))
     return np.moveaxis(features, 0, -1)
 
@@ -103,60 +105,23 @@ def population(
     Raises:
         LengthgenError: the shapes do not fit, training_scale is not in 1..n, or a weight is negative or not finite.
     """
-    cells = _cells(labels)
+    classes = label_classes(labels)
     stack = _scalar_targets(target, vector_tokens)
     if stack.shape[-2:] != labels.shape:
         raise LengthgenError(f"target {target.shape} and labels {labels.shape} must end in the same [n, n]")
     if not 1 <= training_scale <= len(labels):
         raise LengthgenError(f"the training scale must be in 1..{len(labels)}, not {training_scale}")
     query_weights = _query_weights(scale_weights, training_scale)
-    seen = cells.queries < training_scale
-    weights = query_weights[cells.queries[seen]]
-    entries = stack[..., cells.keys[seen], cells.queries[seen]].astype(np.float64)
-    hessian, linear = (cells.sum_by_label(values, seen) for values in (weights, weights * entries))
+    seen = classes.queries < training_scale
+    weights = query_weights[classes.queries[seen]]
+    entries = stack[..., classes.keys[seen], classes.queries[seen]].astype(np.float64)
+    hessian, linear = (classes.sum_by_label(values, seen) for values in (weights, weights * entries))
     constant = (weights * entries**2).sum(axis=-1)
     if vector_tokens:
         *outer, inputs, count = linear.shape
         linear = np.swapaxes(linear, -1, -2).reshape(*outer, count * inputs)
         hessian, constant = np.repeat(hessian, inputs), constant.sum(axis=-1)
     return QuadraticProblem(hessian=hessian, linear=linear, constant=constant)
-
-
-def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> QuadraticProblem:
-    """The mean over samples of the squared error summed over the queries j <= n_s, for finite, maybe noisy data.
-
-    Only the second moments of each query enter: besides H and a copy of the tokens, memory is one block [N0 e, N0 e].
-
-    Args:
-        tokens: x, float64 [S, N0] or [S, N0, e]; not read beyond each sample's length.
-        outputs: y, float64 [S, N0], or [S, N0, d] for vector tokens; not read beyond each sample's length.
-        labels: int64 [n, n] with n >= N0; labels that the data never meet have zero rows in H.
-        lengths: n_s, int64 [S], in 1..N0.
-
-    Returns:
-        The problem of K labels, with b [K] and H [K, K]; for vector tokens b [d, K e] and H [K e, K e].
-
-    Raises:
-        LengthgenError: the shapes do not fit, there is no sample, a length is not in 1..N0, or an entry is not finite.
-    """
-    cells = _cells(labels)
-    vectors, answers = _as_vectors(tokens, outputs, labels, lengths)
-    samples, scale, inputs = vectors.shape
-    hessian = np.zeros((cells.count * inputs, cells.count * inputs))
-    linear = np.zeros((cells.count * inputs, answers.shape[-1]))
-    constant = np.zeros(answers.shape[-1])
-    for query in range(scale):
-        use = lengths > query
-        keys = vectors[use, : query + 1].reshape(use.sum(), (query + 1) * inputs)
-        wanted = answers[use, query]
-        at = cells.number[: query + 1, query, None] * inputs + np.arange(inputs)
-        columns = at.ravel()
-        np.add.at(hessian, (columns[:, None], columns), keys.T @ keys / samples)
-        np.add.at(linear, columns, keys.T @ wanted / samples)
-        constant += (wanted**2).sum(axis=0) / samples
-    if tokens.ndim == 2:
-        return QuadraticProblem(hessian=hessian, linear=linear[:, 0], constant=constant[0])
-    return QuadraticProblem(hessian=hessian, linear=linear.T, constant=constant)
 
 
 def spread(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Array:
@@ -173,15 +138,15 @@ def spread(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Arra
     Raises:
         LengthgenError: there are not K parameters, or with vector_tokens not a multiple of K.
     """
-    cells = _cells(labels)
-    inputs, rest = divmod(theta.shape[-1], cells.count)
+    classes = label_classes(labels)
+    inputs, rest = divmod(theta.shape[-1], classes.count)
     if rest or inputs < 1 or (theta.ndim < 2 if vector_tokens else inputs > 1):
         raise LengthgenError(
-            f"theta {theta.shape} does not fit {cells.count} labels: pass [..., K], or [..., d, K e] for vectors"
+            f"theta {theta.shape} does not fit {classes.count} labels: pass [..., K], or [..., d, K e] for vectors"
         )
-    values = np.moveaxis(theta.reshape(*theta.shape[:-1], cells.count, inputs), -1, -2) if vector_tokens else theta
+    values = np.moveaxis(theta.reshape(*theta.shape[:-1], classes.count, inputs), -1, -2) if vector_tokens else theta
     matrix = np.zeros((*values.shape[:-1], *labels.shape))
-    matrix[..., cells.keys, cells.queries] = values[..., cells.parameters]
+    matrix[..., classes.keys, classes.queries] = values[..., classes.parameters]
     return np.moveaxis(matrix, (-4, -3), (-2, -1)) if vector_tokens else matrix
 
 
@@ -258,35 +223,6 @@ def error_by_scale(learned: NDArray[Any], target: NDArray[Any], *, vector_tokens
     return ErrorByScale(risk=risk.cumsum(axis=-1), largest=np.maximum.accumulate(largest, axis=-1))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Cells:
-    """The pairs i <= j of a label matrix, query after query within each key, and the parameter of each."""
-
-    keys: Labels
-    queries: Labels
-    parameters: Labels
-    number: Labels  # the parameter of a pair, [n, n], 0 below the diagonal
-    count: int
-
-    def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
-        """The sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
-        order = np.argsort(self.parameters[seen], kind="stable")
-        met, first = np.unique(self.parameters[seen][order], return_index=True)
-        sums = np.zeros((*values.shape[:-1], self.count))
-        sums[..., met] = np.add.reduceat(values[..., order], first, axis=-1)
-        return sums
-
-
-def _cells(labels: Labels) -> _Cells:
-    if labels.ndim != 2 or labels.shape[0] != labels.shape[1] or not labels.size:
-        raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
-    keys, queries = np.triu_indices(len(labels))
-    met, parameters = np.unique(labels[keys, queries], return_inverse=True)
-    number = np.zeros(labels.shape, dtype=np.int64)
-    number[keys, queries] = parameters
-    return _Cells(keys=keys, queries=queries, parameters=parameters, number=number, count=met.size)
-
-
 def _scalar_targets(target: NDArray[Any], vector_tokens: bool) -> NDArray[Any]:
     """[..., n, n], or [..., n, n, d, e] as the stack [..., d, e, n, n]."""
     if not vector_tokens:
@@ -303,17 +239,3 @@ def _query_weights(scale_weights: ArrayLike | None, training_scale: int) -> Arra
     if weights.shape != (training_scale,) or not (np.isfinite(weights) & (weights >= 0)).all():
         raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one a scale 1..N0")
     return weights[::-1].cumsum()[::-1]
-
-
-def _as_vectors(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Tokens [S, N0, e] and outputs [S, N0, d]."""
-    samples, scale = tokens.shape[:2] if tokens.ndim in (2, 3) else (0, 0)
-    fits = outputs.ndim == tokens.ndim and outputs.shape[:2] == (samples, scale) and lengths.shape == (samples,)
-    if not fits or not samples or not 1 <= scale <= len(labels):
-        shapes = f"tokens {tokens.shape}, outputs {outputs.shape}, lengths {lengths.shape}, labels {labels.shape}"
-        raise LengthgenError(f"{shapes} do not fit: pass x, y [S, N0] (or [S, N0, e], [S, N0, d]), [S], [n, n]")
-    if not ((lengths >= 1) & (lengths <= scale)).all():
-        raise LengthgenError(f"the length of every sample must be in 1..{scale}, the width of the tokens")
-    if tokens.ndim == 2:
-        return tokens[:, :, None], outputs[:, :, None]
-    return tokens, outputs

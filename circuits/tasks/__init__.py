@@ -1,14 +1,13 @@
 """The tasks that come with the project, by the names the command line knows, and the loading of a user's own."""
 
 import difflib
-import runpy
 from collections.abc import Callable
-from pathlib import Path
 
 from circuits.task import Task, TaskError
 from circuits.tasks.copying import copy
 from circuits.tasks.parity import parity
 from circuits.tasks.permutation import permutation
+from theory.userfile import run_file
 
 TASKS: dict[str, Callable[[], Task]] = {"copy": copy, "parity": parity, "permutation": permutation}
 
@@ -26,13 +25,7 @@ def load(spec: str) -> Task:
         close = difflib.get_close_matches(spec, TASKS, n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(TASKS)}; your own: path/to/file.py:name"
         raise TaskError(f"unknown task '{spec}': {hint}")
-    if not Path(path).is_file():
-        raise TaskError(f"task file '{path}' does not exist")
-    try:
-        namespace = runpy.run_path(path)
-    except (Exception, SystemExit) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise TaskError(f"task file '{path}' fails: {reason}") from error
+    namespace = run_file(path, what="task", error=TaskError)
     task = namespace.get(attribute)
     if not isinstance(task, Task):
         tasks = [name for name, value in namespace.items() if isinstance(value, Task)]

@@ -7,6 +7,7 @@ import pytest
 
 from proofs_checks import registry
 from proofs_checks.claim import Claim, Evidence, Source, Strength
+from proofs_checks.papers import plaa, pola
 
 
 def _accept(*, value: int) -> Evidence:
@@ -63,7 +64,11 @@ def test_duplicate_id_is_refused() -> None:
         (["grape-1"], ["grape-1"]),
         (["grape"], ["grape-1", "grape-5", "grape-8", "grape-10"]),
         (["hope-6"], ["hope-6-complex", "hope-6-real"]),
-        (["pola", "rope-1", "rope"], ["rope-1", "pola-2b"]),
+        (["plaa-rpe-square", "rope-1", "rope"], ["rope-1", "plaa-rpe-square-labels", "plaa-rpe-square-limit"]),
+        (["pola-2b"], ["pola-2b"]),
+        (["pola-1e"], ["pola-1e", "pola-1e-count"]),
+        (["pola"], [claim.id for claim in pola.CLAIMS]),
+        (["plaa"], [claim.id for claim in plaa.CLAIMS]),
         ([], [claim.id for claim in registry.CLAIMS]),
     ],
 )

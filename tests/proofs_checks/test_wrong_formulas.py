@@ -9,8 +9,12 @@ import pytest
 import sympy as sp
 
 from proofs_checks import registry
-from proofs_checks.runner import Verdict, run
+from proofs_checks.claim import Refuted
+from theory import flow, learners, lrc, pola, rpe_square
 from theory.encodings import fox, grape, hope
+
+RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
+RIGHT_FLOW, RIGHT_GRADIENT_FLOW, RIGHT_DESCENT = flow.label_flow, learners.gradient_flow, learners.gradient_descent
 
 
 def _cosine_over_speed(gram: grape.Gram, *, time: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
@@ -23,13 +27,27 @@ def _reversed_generator(gram: grape.Gram) -> grape.PlaneOperator:
     return grape.PlaneOperator(gram=gram, identity=sp.Integer(0), coefficients=sp.Matrix([[0, -1], [1, 0]]))
 
 
-def _count_with_zero(matrix: Any, scale: int) -> int:
-    return len(np.unique(np.asarray(matrix)[:scale, :scale][np.triu_indices(scale)]))
+def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> lrc.Profile:
+    found = RIGHT_PROFILE(pattern, scale)
+    return lrc.Profile(scale=found.scale, first_scales=found.first_scales + 1)
 
 
-def _last_value_wins(target: Any, labels: Any, *, training_scale: int) -> Any:
-    learned = np.zeros_like(target)
+def _one_value_for_zero(pattern: Any, scale: int | None = None) -> lrc.Profile:
+    found = RIGHT_PROFILE(pattern, scale)
+    zeros = [j + 1 for j in range(found.scale) for i in range(j + 1) if pattern[i][j] == 0]
+    first_scales = sorted([*zeros[:1], *found.first_scales.tolist()])
+    return lrc.Profile(scale=found.scale, first_scales=np.array(first_scales, dtype=np.int64))
+
+
+def _starts(labels: Any, start: Any) -> dict[int, float]:
+    names = np.unique(labels[np.triu_indices(len(labels))])
+    return dict(zip(names.tolist(), np.broadcast_to(start, names.shape).tolist(), strict=True))
+
+
+def _last_value_wins(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, **_: Any) -> Any:
+    learned, first = np.zeros_like(target, dtype=np.float64), _starts(labels, start)
     for key, query in zip(*np.triu_indices(labels.shape[0]), strict=True):
+        learned[..., key, query] = first[labels[key, query]]
         for seen_query in range(training_scale):
             for seen_key in range(seen_query + 1):
                 if labels[seen_key, seen_query] == labels[key, query]:
@@ -37,8 +55,31 @@ def _last_value_wins(target: Any, labels: Any, *, training_scale: int) -> Any:
     return learned
 
 
-def _knows_the_target(target: Any, labels: Any, *, training_scale: int) -> Any:
+def _knows_the_target(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, **_: Any) -> Any:
     return target
+
+
+def _forgets_its_start(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, **_: Any) -> Any:
+    return RIGHT_LEARNER(target, labels, training_scale=training_scale)
+
+
+def _twice(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, **_: Any) -> Any:
+    learned = np.zeros_like(target, dtype=np.float64)
+    learned[..., :training_scale, :training_scale] = 2 * target[..., :training_scale, :training_scale]
+    return learned
+
+
+def _of_the_largest_scale_only(target: Any, labels: Any, *, scale_weights: Any = None, **rest: Any) -> Any:
+    return RIGHT_POPULATION(target, labels, **rest)
+
+
+def _half_speed(second_moment: flow.SecondMoment = flow.unit_second_moment) -> flow.Flow:
+    right = RIGHT_FLOW(second_moment)
+    return flow.Flow(slope=right.slope / 2, intercept=right.intercept / 2, cross=right.cross)
+
+
+def _learns_nothing(basis: Any, targets: Any, *, training_scale: int, weights: Any = None) -> Any:
+    return np.zeros((*np.shape(targets)[:-2], len(basis.matrices)), dtype=object)
 
 
 WRONG: list[tuple[str, str, Callable[..., Any], str]] = [
@@ -116,17 +157,101 @@ WRONG: list[tuple[str, str, Callable[..., Any], str]] = [
         lambda *, rate, damping: (sp.exp(-damping), sp.exp(-rate - damping)),
         "hope-6-real",
     ),
-    ("theory.lrc", "lrc", _count_with_zero, "pola-2b"),
-    ("theory.pola", "learned_matrix", _last_value_wins, "pola-2b"),
-    ("theory.pola", "learned_matrix", _knows_the_target, "pola-2b"),
+    ("theory.lrc", "profile", _one_value_for_zero, "pola-2b"),
+    ("theory.lrc", "profile", _one_value_for_zero, "pola-1e"),
+    ("theory.lrc", "profile", _one_value_for_zero, "pola-1e-count"),
+    ("theory.lrc", "profile", _counted_from_the_next_scale, "pola-2b"),
+    ("theory.lrc", "profile", _counted_from_the_next_scale, "pola-2-worked"),
+    ("theory.lrc", "profile", _counted_from_the_next_scale, "pola-3-monotone"),
+    ("theory.lrc", "profile", _counted_from_the_next_scale, "pola-3-vector"),
+    ("theory.pola", "population", _of_the_largest_scale_only, "pola-2-learners"),
+    (
+        "theory.learners",
+        "gradient_flow",
+        lambda problem, *, start, time: RIGHT_GRADIENT_FLOW(problem, start=start, time=time / 2),
+        "pola-2-learners",
+    ),
+    (
+        "theory.learners",
+        "gradient_descent",
+        lambda problem, *, start, rate, steps: RIGHT_DESCENT(problem, start=start, rate=rate / 2, steps=steps),
+        "pola-2-learners",
+    ),
+    ("theory.flow", "label_flow", _half_speed, "pola-2-flow"),
+    ("theory.flow", "label_flow", _half_speed, "pola-2-learners"),
+    ("theory.flow", "constant_class_sum", lambda value: value, "pola-2-flow"),
+    ("theory.plaa", "advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
+    ("theory.plaa", "fourier", lambda matrix: np.zeros((len(matrix) + 1, len(matrix) + 1), dtype=object), "plaa-1"),
+    ("theory.plaa", "degree", len, "plaa-1"),
+    ("theory.min_degree", "learned_coefficients", _learns_nothing, "plaa-2"),
+    ("theory.min_degree", "learned_coefficients", _learns_nothing, "plaa-3"),
+    ("theory.min_degree", "learned_coefficients", _learns_nothing, "plaa-pola"),
+    ("theory.min_degree", "degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
+    ("theory.rpe_square", "zigzag", np.abs, "plaa-rpe-square-labels"),
+    (
+        "theory.rpe_square",
+        "copy_anchors",
+        lambda scale: rpe_square.last_anchor((1, scale + 1), length=2 * scale + 3),
+        "plaa-rpe-square-labels",
+    ),
+    (
+        "theory.rpe_square",
+        "addition_anchors",
+        lambda first, second: rpe_square.last_anchor((1, first + 2), length=2 * (first + second) + 5),
+        "plaa-rpe-square-labels",
+    ),
+    ("theory.rpe_square", "hard_scores", lambda anchors, table: np.zeros((len(anchors),) * 2), "plaa-rpe-square-limit"),
+    ("theory.rpe_square", "hard_limit_error", lambda table, *, lead, length: 0.0, "plaa-rpe-square-limit"),
 ]
+
+
+CLAIMS = {claim.id: claim for claim in registry.CLAIMS}
 
 
 @pytest.mark.parametrize(("module", "name", "wrong", "claim_id"), WRONG, ids=[f"{row[1]}-{row[3]}" for row in WRONG])
 def test_wrong_formula_is_refuted(
     module: str, name: str, wrong: Callable[..., Any], claim_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = registry.select([claim_id])
     monkeypatch.setattr(import_module(module), name, wrong)
-    (result,) = run(claims)
-    assert (result.verdict, result.holds) == (Verdict.REFUTED, False), result.reason
+    with pytest.raises(Refuted, match=r"\d"):
+        CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)
+
+
+WRONG_LEARNERS: list[tuple[Callable[..., Any], str, str]] = [
+    (_knows_the_target, "pola-1a", "reaches 1024 targets"),
+    (_knows_the_target, "pola-1b", "random starts do not reach"),
+    (_knows_the_target, "pola-1d", "fills dimension 6"),
+    (
+        _knows_the_target,
+        "pola-2a",
+        r"not the nearest .* N0 = 1, start \[0\], A = \[\[0, 0, 0\], \[0, 0, 0\], \[0, 0, 2\]\]",
+    ),
+    (_knows_the_target, "pola-2b", r"not the nearest .* A = \[\[0, 0, 0\], \[0, 0, 0\], \[0, 0, 2\]\]"),
+    (
+        _knows_the_target,
+        "pola-2-start",
+        r"not the nearest .* start \[1\], A = \[\[0, 0, 0\], \[0, 0, 0\], \[0, 0, 2\]\]",
+    ),
+    (_knows_the_target, "pola-2-worked", "prefix sum under the absolute relation generalizes"),
+    (_knows_the_target, "pola-3-rank", "sufficient in all 729 cases"),
+    (_knows_the_target, "pola-3-vector", "0 -> 1, some relation learns it"),
+    (_knows_the_target, "plaa-pola", r"POLA \[\[1, 0, 0\], \[0, 0, 0\], \[0, 0, 0\]\]"),
+    (_twice, "pola-1d", "changes what is learned by 2"),
+    (_twice, "pola-2c", r"\[\[1, 1, 1\], \[0, 1, 1\], \[0, 0, 1\]\] is not learned"),
+    (_last_value_wins, "pola-2a", r"not the nearest .* N0 = 2"),
+    (_last_value_wins, "pola-2b", r"not the nearest .* N0 = 2"),
+    (_last_value_wins, "pola-2-start", r"not the nearest .* N0 = 2"),
+    (_forgets_its_start, "pola-1b", "2 random starts do not reach 2 targets"),
+    (_forgets_its_start, "pola-2-start", r"not the nearest .* labels \[0, 0, 0, 0, 0, 1\], N0 = 1, start \[1, 1\]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("learner", "claim_id", "reason"), WRONG_LEARNERS, ids=[f"{row[0].__name__}-{row[1]}" for row in WRONG_LEARNERS]
+)
+def test_a_wrong_learner_is_refuted(
+    learner: Callable[..., Any], claim_id: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("theory.pola.learned_matrix", learner)
+    with pytest.raises(Refuted, match=reason):
+        CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

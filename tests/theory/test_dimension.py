@@ -1,4 +1,4 @@
-"""Kinds, ranks and volumes are exact: against counting formulas, minors, inclusion and exclusion."""
+"""Kinds and volumes are exact: against counting formulas, inclusion and exclusion."""
 
 import math
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stirling2
 
-from theory.dimension import cell_count, every_pattern, every_relation, kinds, rank, union_volume
+from theory.dimension import cell_count, every_pattern, every_relation, kinds, union_volume
 from theory.errors import LengthgenError
 from theory.lrc import lrc
 from theory.relation import NO_LABEL
@@ -60,43 +60,6 @@ def test_a_kind_with_its_numbers_for_values_has_that_lrc(cells: int) -> None:
         pattern = np.zeros((size, size), dtype=int)
         pattern[np.triu_indices(size)] = kind
         assert lrc(pattern) == len(set(kind) - {0})
-
-
-def _rank_by_minors(rows: list[list[Fraction]]) -> int:
-    def determinant(square: list[list[Fraction]]) -> Fraction:
-        if not square:
-            return Fraction(1)
-        minors = ([row[:at] + row[at + 1 :] for row in square[1:]] for at in range(len(square)))
-        return sum(((-1) ** at * square[0][at] * determinant(minor) for at, minor in enumerate(minors)), Fraction())
-
-    for order in range(min(len(rows), len(rows[0])), 0, -1):
-        for chosen in combinations(rows, order):
-            for columns in combinations(range(len(rows[0])), order):
-                if determinant([[row[column] for column in columns] for row in chosen]):
-                    return order
-    return 0
-
-
-@given(
-    st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(st.fractions(-2, 2, max_denominator=3), min_size=width, max_size=width), min_size=1, max_size=4
-        )
-    )
-)
-def test_rank_is_the_order_of_the_largest_minor_that_is_not_zero(rows: list[list[Fraction]]) -> None:
-    assert rank(rows) == _rank_by_minors(rows)
-
-
-def test_rank_tells_apart_what_floats_do_not() -> None:
-    assert rank([[10**20, 10**20 + 1], [1, 1]]) == 2
-    assert rank(np.array([[1, 2], [2, 4]])) == 1
-
-
-@pytest.mark.parametrize(("matrix", "says"), [([1, 2], "shape"), ([[0.5]], "not float"), ([[True, "a"]], "not str")])
-def test_what_has_no_exact_rank_is_refused(matrix: object, says: str) -> None:
-    with pytest.raises(LengthgenError, match=says):
-        rank(matrix)
 
 
 def _by_inclusion_and_exclusion(boxes: list[Box]) -> Fraction:

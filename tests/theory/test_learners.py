@@ -10,8 +10,9 @@ from scipy.integrate import solve_ivp
 from theory import learners
 from theory.learners import QuadraticProblem
 from theory.lrc import level_sets, lrc
-from theory.pola import attend, error_by_scale, from_samples, learned_matrix, population, spread
+from theory.pola import attend, error_by_scale, learned_matrix, population, spread
 from theory.relation import relative
+from theory.samples import from_samples
 
 Matrix = NDArray[np.float64]
 CASES = 200

@@ -1,7 +1,6 @@
-"""POLA by its definition, its problems by their moments, and what it learns from populations and samples."""
+"""POLA by its definition, its problems by their moments, and what it learns from populations."""
 
 import itertools
-import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -12,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from theory.learners import gradient_flow_limit, min_norm
-from theory.pola import attend, error_by_scale, from_samples, label_features, learned_matrix, population, spread
+from tests.oracles.pola import signs
+from theory.learners import gradient_flow_limit
+from theory.pola import attend, error_by_scale, label_features, learned_matrix, population, spread
 from theory.relation import Relation, absolute, clipped_relative, constant, relative
 
 Matrix = NDArray[np.float64]
@@ -199,49 +199,6 @@ def test_label_features_make_attention_linear_in_the_parameters(seed: int) -> No
     np.testing.assert_allclose(features @ theta, attend(spread(theta, labels), tokens), rtol=0, atol=1e-12)
 
 
-def _signs(*shape: int) -> Matrix:
-    """All vectors of signs of a shape: as a uniform law, their second moments are exactly the identity."""
-    return np.array(list(itertools.product((-1.0, 1.0), repeat=int(np.prod(shape))))).reshape(-1, *shape)
-
-
-@pytest.mark.parametrize("counts", [(0, 0, 0, 1), (1, 2, 0, 3), (4, 1, 1, 0)])
-def test_samples_that_are_white_are_the_population(counts: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(4)
-    target, labels = np.triu(rng.normal(size=(6, 6))), rng.integers(0, 7, (6, 6))
-    lengths = np.repeat([1, 2, 3, 4], np.array(counts) * 16)
-    tokens = np.concatenate([_signs(4)] * sum(counts))
-    sampled = from_samples(tokens, attend(target[:4, :4], tokens), labels, lengths)
-    whole = population(target, labels, training_scale=4, scale_weights=np.array(counts) / sum(counts))
-    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
-
-
-def test_white_samples_of_vectors_are_the_population() -> None:
-    rng = np.random.default_rng(5)
-    target, labels = rng.normal(size=(3, 3, 2, 2)), rng.integers(0, 3, (3, 3))
-    tokens = _signs(3, 2)
-    sampled = from_samples(tokens, attend(target, tokens), labels, np.full(64, 3))
-    whole = population(target, labels, training_scale=3, vector_tokens=True)
-    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
-    learned = spread(min_norm(whole), labels, vector_tokens=True)
-    np.testing.assert_allclose(
-        learned, learned_matrix(target, labels, training_scale=3, vector_tokens=True), atol=1e-12
-    )
-
-
-def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
-    rng = np.random.default_rng(6)
-    labels = clipped_relative(2).labels(6)
-    values = rng.normal(size=(3, 2, 3))
-    target = np.array([[values[labels[i, j]] * (i <= j) for j in range(6)] for i in range(6)])
-    tokens = rng.normal(size=(40, 4, 3)) @ rng.normal(size=(3, 3))
-    problem = from_samples(tokens, attend(target[:4, :4], tokens), labels, rng.integers(1, 5, 40))
-    np.testing.assert_allclose(spread(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize("weights", [(0, 0, 1), (0.2, 0.3, 0.5), (1, 1, 0)])
 def test_a_mixture_of_scales_is_the_weighted_sum_of_their_problems(weights: tuple[float, ...]) -> None:
     rng = np.random.default_rng(7)
@@ -259,36 +216,12 @@ def test_a_scale_of_weight_zero_is_not_seen() -> None:
     np.testing.assert_array_equal(gradient_flow_limit(problem, start=7), [3, 3, 7, 7])
 
 
-def test_what_lies_beyond_the_length_of_a_sample_is_not_read() -> None:
-    rng = np.random.default_rng(9)
-    tokens, outputs, lengths = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.integers(1, 5, 9)
-    beyond = np.arange(4) >= lengths[:, None]
-    full, cut = (
-        from_samples(np.where(beyond, filler, tokens), np.where(beyond, filler, outputs), absolute().labels(5), lengths)
-        for filler in (0.0, np.nan)
-    )
-    np.testing.assert_array_equal(full.hessian, cut.hessian)
-    np.testing.assert_array_equal(full.linear, cut.linear)
-
-
-def test_many_samples_take_little_memory() -> None:
-    rng = np.random.default_rng(10)
-    tokens, lengths = rng.normal(size=(10_000, 20)), rng.integers(1, 21, 10_000)
-    outputs = attend(np.triu(np.ones((20, 20))), tokens)
-    tracemalloc.start()
-    problem = from_samples(tokens, outputs, absolute().labels(20), lengths)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 16 * 2**20, "the features alone would take 336 MB"
-    np.testing.assert_allclose(min_norm(problem), 1, rtol=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_risk_is_the_expected_squared_error_over_the_queries(seed: int) -> None:
     rng = np.random.default_rng(seed)
     learned, target = np.triu(rng.normal(size=(2, 3, 5, 5)), 0)
     error = error_by_scale(learned, target)
-    tokens = _signs(5)
+    tokens = signs(5)
     for stack, scale in itertools.product(range(3), range(1, 6)):
         gap = (attend(learned[stack], tokens) - attend(target[stack], tokens))[:, :scale]
         assert error.risk[stack, scale - 1] == pytest.approx((gap**2).sum(axis=1).mean(), rel=1e-12)
@@ -299,7 +232,7 @@ def test_the_risk_is_the_expected_squared_error_over_the_queries(seed: int) -> N
 def test_the_risk_of_vectors_sums_over_the_entries_of_the_matrices() -> None:
     rng = np.random.default_rng(2)
     learned, target = rng.normal(size=(2, 2, 2, 3, 4))
-    error, tokens = error_by_scale(learned, target, vector_tokens=True), _signs(2, 4)
+    error, tokens = error_by_scale(learned, target, vector_tokens=True), signs(2, 4)
     gap = attend(learned, tokens) - attend(target, tokens)
     for scale in (1, 2):
         assert error.risk[scale - 1] == pytest.approx((gap[:, :scale] ** 2).sum(axis=(1, 2)).mean(), rel=1e-12)
@@ -308,8 +241,6 @@ def test_the_risk_of_vectors_sums_over_the_entries_of_the_matrices() -> None:
 
 
 LABELS = relative().labels(3)
-SAMPLES = np.ones((2, 3))
-LENGTHS = np.array([1, 3])
 
 
 @pytest.mark.parametrize(
@@ -328,14 +259,6 @@ LENGTHS = np.array([1, 3])
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, -1)), "2 finite numbers"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, vector_tokens=True), r"\[\.\.\., n, n, d, e\]"),
         (lambda: population(np.full((3, 3), np.nan), LABELS, training_scale=2), "not finite"),
-        (lambda: from_samples(SAMPLES, SAMPLES[:1], LABELS, LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, LENGTHS[:1]), "do not fit"),
-        (lambda: from_samples(SAMPLES[:0], SAMPLES[:0], LABELS, LENGTHS[:0]), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, LABELS[:2, :2], LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES[..., None], SAMPLES, LABELS, LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, np.array([0, 3])), r"1\.\.3"),
-        (lambda: from_samples(SAMPLES, SAMPLES, LABELS, np.array([1, 4])), r"1\.\.3"),
-        (lambda: from_samples(SAMPLES, np.nan * SAMPLES, LABELS, LENGTHS), "not finite"),
         (lambda: spread(np.ones(4), LABELS), "does not fit 3 labels"),
         (lambda: spread(np.ones(6), LABELS), "does not fit 3 labels"),
         (lambda: spread(np.ones(6), LABELS, vector_tokens=True), "does not fit 3 labels"),

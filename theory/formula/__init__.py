@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.formula import blocks, exact
-from theory.formula.syntax import VARIABLES, FormulaError, Node, names, read
+from theory.formula.syntax import VARIABLES, FormulaError, Node, may_be_irrational, names, read
 
 __all__ = ["Formula", "FormulaError", "parse"]
 
@@ -49,6 +49,11 @@ class Formula:
     def variables(self) -> frozenset[str]:
         """Which of i, j, n occur."""
         return frozenset().union(*map(names, self.nodes)) & frozenset(VARIABLES)
+
+    @cached_property
+    def exact_only(self) -> bool:
+        """Whether entries may be irrational, or matrices, so that they are computed one by one."""
+        return bool(self.shape or self.parameters) or any(map(may_be_irrational, self.nodes))
 
     def value(self, key: int, query: int, scale: int | None = None) -> Any:
         """The entry at one pair: int, Fraction or real sympy expression; a tuple of such, row by row, for matrices.

@@ -12,7 +12,8 @@ from math import inf, lcm
 from typing import Any
 
 from theory.formula import exact
-from theory.formula.structure import Form, decided, linear, linear_bounds, settled, slopes
+from theory.formula.linear import Form, decided, linear, linear_bounds, slopes
+from theory.formula.structure import settled
 from theory.formula.syntax import Comparison, FormulaError, Name, Node, Operation
 
 MOST = 4096
@@ -166,7 +167,14 @@ def _common(*ranges: Range) -> int | None:
 
 
 def _add(first: Range, second: Range) -> Range:
-    return Range(low=first.low + second.low, high=first.high + second.high, denominator=_common(first, second))
+    return Range(
+        low=_sum(first.low, second.low), high=_sum(first.high, second.high), denominator=_common(first, second)
+    )
+
+
+def _sum(first: Fraction | float, second: Fraction | float) -> Fraction | float:
+    """Of two bounds on one side; a large fraction cannot be added to an infinite float."""
+    return next((bound for bound in (first, second) if bound in (-inf, inf)), None) or first + second
 
 
 def _negate(one: Range) -> Range:
@@ -206,7 +214,8 @@ def _floor(one: Range) -> Range:
 def _floor_divide(first: Range, second: Range) -> Range:
     if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
         return Range(denominator=1)
-    return _floor(Range(low=first.low / second.low, high=first.high / second.low))
+    low, high = (bound if bound in (-inf, inf) else bound / second.low for bound in (first.low, first.high))
+    return _floor(Range(low=low, high=high))
 
 
 def _absolute(one: Range) -> Range:
@@ -228,7 +237,7 @@ def _largest(*parts: Range) -> Range:
 
 def _power(base: Range, exponent: Range) -> Range:
     if base.values is not None and base.values <= {-1, 0, 1} and exponent.denominator == 1:
-        return _of_set({one for value in base.values for one in (value, value * value)} | ({1} & base.values))
+        return _of_set(base.values | {1})
     if exponent.denominator != 1 or exponent.low < 0:
         return Range()
     within = base.low >= 0 and base.high <= 1

@@ -111,6 +111,14 @@ def names(node: Node) -> frozenset[str]:
     return frozenset().union(*(names(child) for child in children(node)))
 
 
+def may_be_irrational(node: Node) -> bool:
+    """Whether something in a tree can make its value irrational."""
+    match node:
+        case Name(name="pi") | Operation(name="sqrt" | "exp" | "log" | "sin" | "cos"):
+            return True
+    return any(map(may_be_irrational, children(node)))
+
+
 def read(text: str, parameters: Iterable[str] = ()) -> list[list[Node]]:
     """Reads a formula: rows of trees, one row of one tree for a pattern of numbers.
 

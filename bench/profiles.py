@@ -1,0 +1,62 @@
+"""What does one pass over the pairs save, and what does exactness cost?"""
+
+import numpy as np
+
+from bench.measure import Comparison, compare
+from theory.lrc import profile
+from theory.pattern import from_formula
+
+SCALES = 2_000
+COMPARED = 200
+LONG = 1_000_000
+
+
+def one_pass_against_one_per_scale() -> Comparison:
+    """LRC of a formula at all scales 1..200, against counting anew at each."""
+    pattern = from_formula("min(j - i, 5) + i % 3")
+    matrix = pattern.numeric(COMPARED)
+
+    def anew() -> list[int]:
+        return [
+            np.count_nonzero(np.unique(matrix[:scale, :scale][np.triu_indices(scale)]))
+            for scale in range(1, COMPARED + 1)
+        ]
+
+    return compare(
+        f"LRC of a formula at all scales 1..{COMPARED}",
+        lambda: profile(pattern, COMPARED),
+        "numpy.unique at each scale, its matrix ready",
+        anew,
+    )
+
+
+def all_scales_against_the_last() -> Comparison:
+    """All 2,000 scales of a formula in two positions, against the last scale alone in floats."""
+    pattern = from_formula("min(j - i, 5) + i % 3")
+
+    def last() -> int:
+        keys, queries = np.triu_indices(SCALES)
+        return np.count_nonzero(np.unique(np.minimum(queries - keys, 5.0) + (keys + 1.0) % 3))
+
+    return compare(
+        f"LRC of a formula at all scales 1..{SCALES:,}, exactly",
+        lambda: profile(pattern, SCALES),
+        f"numpy.unique at scale {SCALES:,} alone, in floats",
+        last,
+    )
+
+
+def long_distance_against_numpy() -> Comparison:
+    """A Toeplitz formula at scale 10^6, exactly, against numpy on the million distances in floats."""
+    pattern = from_formula("(j - i) % 1000 + min(j - i, 500000)")
+
+    def floats() -> int:
+        distance = np.arange(float(LONG))
+        return np.count_nonzero(np.unique(distance % 1000 + np.minimum(distance, 500_000)))
+
+    return compare(
+        f"LRC of a Toeplitz formula at all scales 1..{LONG:,}, exactly",
+        lambda: profile(pattern, LONG),
+        "numpy.unique of its distances, in floats",
+        floats,
+    )

@@ -1,0 +1,224 @@
+"""RPE-Square (arXiv 2410.08898): one index for each ideal slot at every scale, and the limit of sharp attention."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.plaa.source import source
+from theory import rpe_square
+
+Numbers = NDArray[Any]
+Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
+
+LONGEST_COPY = 6
+LOGIT_SCALES = (2.0, 4.0, 8.0, 16.0)
+ROUNDING = 1e-12
+_ALPHABET = ("^", "+", "=", "$", "0", "1")
+
+
+def square_labels(
+    *,
+    index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
+    anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr],
+) -> Evidence:
+    """Decide that an ideal slot has one index, whatever the scale and the step, and that the library gives it."""
+    found = {}
+    for name, (specials, query, key) in _ideal_slots().items():
+        found[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
+        if found[name].free_symbols:
+            raise Refuted(f"{name}: query {query}, key {key} have index {found[name]}, which is not one number")
+    _require_copy_slot_alone(index, found["copy: x_(t+1) at step t"])
+    _require_relation({name: int(value) for name, value in found.items()})
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *(f"{name}: index {value}, for all t and all lengths" for name, value in found.items()),
+            "copy: at an output query no other key has the index of the slot, and '=' has index t, its own anchor: at "
+            "the last query, which gives [EOS], no key has the slot's index at all",
+            "addition: both operands share an index, so only a symmetric operator can use it",
+            f"`theory.rpe_square` gives these to the digit written next, for copy at n <= {LONGEST_COPY} and for "
+            "addition of up to 4 digits",
+        ),
+        assumptions=("sharp attention to the last of [BOS], '+', '=' up to each position",),
+    )
+
+
+def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate: float) -> Evidence:
+    """Decide that soft scores come within the bound of R at the hard index, on texts of many scales."""
+    worst, count = 0.0, 0
+    for symbols, anchors in _texts():
+        embedded = np.eye(len(_ALPHABET))[[_ALPHABET.index(symbol) for symbol in symbols]]
+        table = np.random.default_rng(len(symbols)).normal(size=2 * len(symbols) - 1)
+        limit = hard(anchors, table)
+        for scale in LOGIT_SCALES:
+            attention = _anchor_finder().sharpened(scale)
+            found, lead = rpe_square.hard_anchors(embedded, attention)
+            if (found != anchors).any():
+                raise Refuted(f"{symbols}: attention leads to the anchors {found.tolist()}, not {anchors.tolist()}")
+            gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
+            bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
+            if gaps.max() > bound + ROUNDING:
+                key, query = np.unravel_index(gaps.argmax(), gaps.shape)
+                raise Refuted(
+                    f"{''.join(symbols)}, logits leading by {lead:g}, key {key + 1}, query {query + 1}: soft and hard "
+                    f"differ by {gaps.max():.3g}, the bound is {bound:.3g}"
+                )
+            worst, count = max(worst, float(gaps.max() / (bound + ROUNDING))), count + 1
+    return Evidence(
+        strength=Strength.NUMERIC,
+        facts=(
+            f"{count} texts of copy and addition and logit scales {LOGIT_SCALES}: the gap is at most {worst:.2f} of "
+            "4 max|R| (T-1) e^-lead",
+            "one pair of weight matrices finds the anchors at every scale: nothing but the text is looked at",
+        ),
+        assumptions=(f"double precision, {ROUNDING:g} allowed for rounding", "anchors have different keys"),
+    )
+
+
+def _ideal_slots() -> Places:
+    """Anchors, query and key of each slot; t counts steps from 0, and r, s >= 0 let operands be longer than read."""
+    t, r, s = sp.symbols("t r s", integer=True, nonnegative=True)
+    digit = t + 1
+    long, other = digit + s, r + 1
+    places = {"copy: x_(t+1) at step t": ([sp.Integer(1), long + 2], long + 2 + t, digit + 1)}
+    for operand, (first, second) in enumerate(((long, other), (other, long))):
+        specials = [sp.Integer(1), first + 2, first + second + 3]
+        for step in (t, t + 1):
+            name = f"addition: {'ab'[operand]}_(t+1) at step {step}".replace(" + ", "+")
+            places[name] = (specials, specials[-1] + step, specials[operand] + digit)
+    return places
+
+
+def _last_anchor(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
+    """The last special position up to this one; the symbols' signs must decide every comparison."""
+    found = sp.Integer(1)
+    for special in specials:
+        distance = sp.expand(position - special)
+        if distance.is_nonnegative:
+            found = special
+        elif not distance.is_negative:
+            raise ValueError(f"the signs of the symbols do not say whether {position} lies before {special}")
+    return found
+
+
+def _anchor_before(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
+    return specials[max(specials.index(_last_anchor(position, specials)) - 1, 0)]
+
+
+def _square(query: sp.Expr, of_query: sp.Expr, key: sp.Expr, of_key: sp.Expr) -> sp.Expr:
+    return (query - of_query) - (key - of_key)
+
+
+def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr], slot: sp.Expr) -> None:
+    """That x_u has the index of the slot only for u = t + 1, and no key from '=' on ever has it."""
+    n, t, u, slack = sp.symbols("n t u s", integer=True, nonnegative=True)
+    prompt = sp.expand(index(n + 2 + t, n + 2, u + 1, sp.Integer(1)))
+    if sp.solve(prompt - slot, u) != [t + 1]:
+        raise Refuted(f"copy: x_u has index {prompt}, which is that of the slot at u = {sp.solve(prompt - slot, u)}")
+    output = sp.expand(index(n + 2 + u + slack, n + 2, n + 2 + u, n + 2))
+    if not (output - slot).is_positive:
+        raise Refuted(f"copy: a key of the output has index {output}, which can be that of the slot, {slot}")
+
+
+def _require_relation(indices: dict[str, int]) -> None:
+    """That the library's relation labels the slots so, at small scales, and no other key of copy."""
+    wanted = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
+    law = rpe_square.rpe_square(rpe_square.copy_anchors)
+    for scale in range(1, LONGEST_COPY + 1):
+        labels = law.labels(2 * scale + 3, scale)
+        for step in range(scale + 1):
+            column = labels[:, scale + 1 + step]
+            slot = [step + 1] if step < scale else []
+            if np.flatnonzero(column == wanted).tolist() != slot:
+                raise Refuted(f"n = {scale}, step {step}: keys of label {wanted} are not the slot in {column.tolist()}")
+    for first, second in product(range(1, 5), repeat=2):
+        table = rpe_square.anchor_index(rpe_square.addition_anchors(first, second))
+        for start, width, name in ((1, first, "a"), (first + 2, second, "b")):
+            for step in range(width):
+                got = table[start + step, first + second + 2 + step]
+                if got != indices[f"addition: {name}_(t+1) at step t"]:
+                    raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {got} at step {step}")
+
+
+def _anchor_finder() -> rpe_square.AnchorAttention:
+    """Every token asks alike; '=' answers louder than '+', '+' than [BOS], [BOS] than the rest."""
+    ask = np.ones((1, len(_ALPHABET)))
+    answer = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
+    return rpe_square.AnchorAttention(query=ask, key=answer)
+
+
+def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
+    digits = np.random.default_rng(0)
+    for scale in range(1, LONGEST_COPY + 1):
+        word = "".join(digits.choice(["0", "1"], size=scale))
+        yield list(f"^{word}={word}$"), rpe_square.copy_anchors(scale)
+    for first, second in ((1, 1), (1, 3), (4, 2)):
+        a, b, c = ("".join(digits.choice(["0", "1"], size=size)) for size in (first, second, max(first, second) + 1))
+        yield list(f"^{a}+{b}={c}$"), rpe_square.addition_anchors(first, second)
+
+
+def _hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
+    return rpe_square.hard_scores(anchors, table)
+
+
+def _hard_with(change: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Callable[..., Numbers]:
+    """Hard scores at an index that differs from (j - a_j) - (i - a_i)."""
+
+    def hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
+        return np.triu(rpe_square.gather(table, np.triu(change(anchors))))
+
+    return hard
+
+
+def _positions(anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.arange(1, len(anchors) + 1)
+
+
+CLAIMS = (
+    Claim(
+        id="plaa-rpe-square-labels",
+        source=source("RPE-Square, the index (j - l_j) - (i - l_i)"),
+        statement="In unaligned copy and reversed addition, RPE-Square gives each ideal slot one index at every "
+        "scale and step: -1 for the digit written next, 0 for the one before. The plain relative index "
+        "changes with the scale.",
+        latex=r"(j-a_j)-(i-a_i)=\text{const on ideal slots},\quad j-i=n\ \text{in copy}",
+        label="F",
+        check=square_labels,
+        holds={"index": _square, "anchor": _last_anchor},
+        falsifiers={
+            "plain relative": {"index": lambda query, of_query, key, of_key: query - key},
+            "anchor of the query only": {"index": lambda query, of_query, key, of_key: query - of_query - key},
+            "anchor of the key only": {"index": lambda query, of_query, key, of_key: query - (key - of_key)},
+            "sum of the distances": {"index": lambda query, of_query, key, of_key: (query - of_query) + (key - of_key)},
+            "the anchor before the last": {"anchor": _anchor_before},
+        },
+    ),
+    Claim(
+        id="plaa-rpe-square-limit",
+        source=source("RPE-Square, the score; its limit and the bound are ours"),
+        statement="If the anchors' logits lead by at least D in a text of T tokens, every score of RPE-Square is "
+        "within 4 max|R| (T - 1) e^-D of R at (j - a_j) - (i - a_i).",
+        latex=r"|\mathrm{score}_{ij}-R_{(j-a_j)-(i-a_i)}|\le 4\max|R|\,(T-1)\,e^{-D}",
+        label="F",
+        check=square_limit,
+        holds={"hard": _hard, "rate": 1.0},
+        falsifiers={
+            "plain relative": {"hard": _hard_with(lambda a: _positions(a)[None, :] - _positions(a)[:, None])},
+            "sign reversed": {
+                "hard": _hard_with(lambda a: (_positions(a) - a)[:, None] - (_positions(a) - a)[None, :])
+            },
+            "anchor of the query only": {
+                "hard": _hard_with(lambda a: (_positions(a) - a)[None, :] - _positions(a)[:, None])
+            },
+            "anchor of the key only": {
+                "hard": _hard_with(lambda a: _positions(a)[None, :] - 1 - (_positions(a) - a)[:, None])
+            },
+            "twice the rate": {"rate": 2.0},
+        },
+    ),
+)

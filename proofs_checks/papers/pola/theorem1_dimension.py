@@ -1,0 +1,263 @@
+"""Theorem 1 of arXiv 2510.04130, formalised: dimensions over all blocks together (1d) and of low complexity (1e)."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+from sympy.functions.combinatorial.numbers import stirling
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES
+from proofs_checks.papers.pola.small_fractions import small_fractions
+from proofs_checks.papers.pola.source import source
+from theory import learners, pola
+from theory.dimension import cell_count, every_relation, kinds
+from theory.lrc import lrc
+from theory.rational import rank
+from theory.relation import Labels
+
+Pattern = NDArray[np.float64]
+Learner = Callable[[Pattern, Labels, int], Pattern]
+
+
+def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[[int], int]) -> Evidence:
+    """Decide, exactly and relation by relation: the patterns learned form a flat of at most the stated dimension.
+
+    The learner is read as an affine map A -> K A + c; what it reaches are the fixed points of that map.
+    """
+    facts = []
+    for training_scale in TRAINING_SCALES:
+        found, stated = Counter[int](), dimension(training_scale)
+        for (name, learner), labels in product(by.items(), every_relation(SCALE)):
+            flat = _what_is_learned(learner, labels, training_scale)
+            where = f"N0 = {training_scale}, {name}, labels {labels[np.triu_indices(SCALE)].tolist()}"
+            if flat.stretch > 1:
+                raise Refuted(f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
+            if flat.image > stated:
+                raise Refuted(f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
+            if flat.reached is not None:
+                found[flat.reached] += 1
+        if max(found) != stated:
+            raise Refuted(f"N0 = {training_scale}: no relation reaches dimension {stated}, at most {max(found)}")
+        facts.append(f"N0 = {training_scale}: dimension {dict(sorted(found.items()))} (dimension: number of cases)")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            *facts,
+            f"N = {SCALE}, all relations, exact ranks, {', '.join(by)}: each an affine map of B that stretches the "
+            "largest entry by no more than 1",
+            "argument for every countable Phi and learner Lipschitz in B: F_M meets the graph of B -> learned(B), a "
+            "Lipschitz image of R^d_N0, once for each phi; a countable union has the supremum of the dimensions",
+            "Lipschitz is needed: at N0 = 1, N = 2 a learner whose two free entries run along a space-filling curve as "
+            "B does reaches a set that projects onto a square, of dimension at least 2 > d_N0 = 1",
+        ),
+        assumptions=(
+            "learner affine, or at least Lipschitz, in B for each phi",
+            "no scale hint",
+            "Phi fixed before, M > 0",
+        ),
+    )
+
+
+def low_complexity_is_thin(
+    *, complexity: Callable[[NDArray[Any]], int], dimension: Callable[[int, int], int]
+) -> Evidence:
+    """Decide, kind by kind of pattern: the patterns of complexity at most r have the stated dimension."""
+    for size in range(1, SCALE + 1):
+        cells = cell_count(size)
+        highest: dict[int, int] = {}
+        for kind in kinds(cells):
+            small = np.zeros((size, size), dtype=object)
+            small[np.triu_indices(size)] = [Fraction(entry, 7 * cells) for entry in kind]
+            level = complexity(small)
+            highest[level] = max(highest.get(level, 0), len(set(kind) - {0}))
+        for r in range(cells + 2):
+            within = [top for level, top in highest.items() if level <= r]
+            if not within or max(within) != dimension(r, cells):
+                found = f"of dimension {max(within)}" if within else "none"
+                raise Refuted(
+                    f"N = {size}, r = {r}: patterns of complexity <= r are {found}, not {dimension(r, cells)}"
+                )
+    largest = 10
+    for cells in map(cell_count, range(1, largest + 1)):
+        spaces = [int(stirling(cells + 1, k + 1)) for k in range(cells + 2)]
+        q = sp.Integer(cells + 3)
+        if sum(number * sp.ff(q, k) for k, number in enumerate(spaces)) != (q + 1) ** cells:
+            raise Refuted(f"d_N = {cells}: the kinds do not add up to all patterns over {q} values and zero")
+        for r in range(cells + 2):
+            top = max(k for k in range(r + 1) if spaces[k])
+            if top != dimension(r, cells):
+                raise Refuted(f"d_N = {cells}, r = {r}: linear spaces of dimension {top}, not {dimension(r, cells)}")
+    return Evidence(
+        strength=Strength.BOUNDED,
+        facts=(
+            f"N <= {SCALE}: every kind of pattern, with entries in [-1/7, 1/7], and every r up to d_N + 1",
+            f"N <= {largest}: S(d_N + 1, k + 1) linear spaces of dimension k, for every k <= d_N",
+            "the set is a finite union of linear spaces, cut by the cube, so M > 0 does not matter; r = 0 leaves the "
+            "zero pattern, of dimension 0; r >= d_N leaves all",
+        ),
+        assumptions=("M > 0",),
+    )
+
+
+def targets_of_the_same_complexity(*, number: Callable[[int, int], int], half_side: Callable[[int], int]) -> Evidence:
+    """Decide, kind by kind of block: how many patterns around it have no more complexity than it has."""
+    for training_scale, size in ((1, 2), (1, 3), (2, 3)):
+        block = np.triu_indices(training_scale)
+        free = cell_count(size) - cell_count(training_scale)
+        beyond = [at for at in zip(*np.triu_indices(size), strict=True) if at[1] >= training_scale]
+        for kind in kinds(cell_count(training_scale)):
+            values = max(kind)
+            pattern = np.zeros((size, size), dtype=np.int64)
+            pattern[block] = kind
+            found = 0
+            for entries in product(range(values + 2), repeat=free):
+                pattern[tuple(np.transpose(beyond))] = entries
+                found += pattern.max() <= half_side(values) and lrc(pattern) == lrc(pattern, training_scale)
+            if found != number(values, free):
+                where = f"N0 = {training_scale}, N = {size}, B0 = {list(kind)}, M = {half_side(values)}"
+                raise Refuted(f"{where}: {found} targets keep LRC = {values}, not {number(values, free)}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"blocks of every kind with N <= {SCALE}, entries beyond from the block's values, zero and one value more",
+            "any other value would raise LRC like that one, so no real target is left out",
+            "B0 = 0 leaves the zero pattern alone; with M < ||B0|| there is no target at all",
+        ),
+        assumptions=("||B0|| <= M",),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flat:
+    """A learner under one relation, A -> K A + c: the rank of K, the dimension of its fixed points, its stretch."""
+
+    image: int
+    reached: int | None  # None: no pattern is learned
+    stretch: Fraction  # the most that what is learned changes, in the largest entry, when the target changes by 1
+
+
+def _what_is_learned(learner: Learner, labels: Labels, training_scale: int) -> _Flat:
+    cells, upper = cell_count(SCALE), np.triu_indices(SCALE)
+    # The unit patterns, zero, and one more to see that the learner is affine.
+    targets = np.zeros((cells + 2, SCALE, SCALE))
+    targets[:, *upper] = [*np.eye(cells), np.zeros(cells), np.arange(1, cells + 1) ** 2]
+    learned = learner(targets, labels, training_scale)[:, *upper]
+    offset = learned[cells]
+    linear = (learned[:cells] - offset).T
+    if np.abs(linear @ targets[cells + 1][upper] + offset - learned[cells + 1]).max() > TOLERANCE:
+        raise ArithmeticError(
+            f"the learner is not affine under labels {labels.tolist()}, so a matrix does not describe it"
+        )
+    return _flat(tuple(map(tuple, linear.tolist())), tuple(offset.tolist()))
+
+
+@cache
+def _flat(linear: tuple[tuple[float, ...], ...], offset: tuple[float, ...]) -> _Flat:
+    cells = len(offset)
+    matrix, moved = small_fractions(np.array(linear)), small_fractions(np.array(offset))
+    defect = matrix - np.eye(cells, dtype=np.int64).astype(object)
+    constraints = rank(defect)
+    return _Flat(
+        image=rank(matrix),
+        reached=cells - constraints if rank(np.column_stack([defect, moved])) == constraints else None,
+        stretch=max(sum(map(abs, row)) for row in matrix),
+    )
+
+
+def _least_squares(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    return pola.learned_matrix(target, labels, training_scale=training_scale)
+
+
+def _descent_from_one(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    return pola.learned_matrix(target, labels, training_scale=training_scale, start=1.0)
+
+
+def _short_descent(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    problem = pola.population(target, labels, training_scale=training_scale)
+    return pola.spread(learners.gradient_descent(problem, rate=1 / 8, steps=3), labels)
+
+
+def _ridge(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    problem = pola.population(target, labels, training_scale=training_scale)
+    return pola.spread(learners.ridge(problem, penalty=1.0), labels)
+
+
+def _sees_everything(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    return pola.learned_matrix(target, labels, training_scale=SCALE)
+
+
+_AFFINE: Mapping[str, Learner] = {
+    "least squares": _least_squares,
+    "gradient descent from 1": _descent_from_one,
+    "three steps of gradient descent": _short_descent,
+    "ridge": _ridge,
+}
+
+
+def _zero_as_a_value(pattern: NDArray[Any]) -> int:
+    return len(set(pattern[np.triu_indices(len(pattern))].tolist()))
+
+
+def _one_scale_earlier(pattern: NDArray[Any]) -> int:
+    return lrc(pattern, max(1, len(pattern) - 1))
+
+
+CLAIMS = (
+    Claim(
+        id="pola-1d",
+        source=source("Theorem 1", "1d"),
+        statement="Over all leading blocks together, countably many relations with a learner Lipschitz in the block "
+        "reach dimension at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in "
+        "the block; least squares attains the bound.",
+        latex=r"\dim_H F_M^{N_0,N} \le d_{N_0} < d_N = \dim_H F_M",
+        label="F",
+        check=dimension_over_all_blocks,
+        holds={"by": _AFFINE, "dimension": cell_count},
+        falsifiers={
+            "training shows all scales": {"by": {"least squares at scale N": _sees_everything}},
+            "one dimension fewer": {"dimension": lambda training_scale: cell_count(training_scale) - 1},
+            "all dimensions": {"dimension": lambda training_scale: cell_count(SCALE)},
+            "ridge alone attains it": {"by": {"ridge": _ridge}},
+        },
+    ),
+    Claim(
+        id="pola-1e",
+        source=source("Theorem 1", "1e"),
+        statement="The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension "
+        "min(r, d_N).",
+        latex=r"\dim_H\{A \in F_M: \mathrm{LRC}_N(A) \le r\} = \min(r, d_N)",
+        label="F",
+        check=low_complexity_is_thin,
+        holds={"complexity": lrc, "dimension": min},
+        falsifiers={
+            "zero a value of its own": {"complexity": _zero_as_a_value},
+            "LRC one scale earlier": {"complexity": _one_scale_earlier},
+            "one dimension more": {"dimension": lambda r, cells: min(r + 1, cells)},
+            "not capped by d_N": {"dimension": lambda r, cells: r},
+        },
+    ),
+    Claim(
+        id="pola-1e-count",
+        source=source("Theorem 1", "1e"),
+        statement="Exactly (r + 1)^D targets with the leading block B0, r = LRC_N0(B0) and ||B0|| <= M, keep the "
+        "complexity r at scale N.",
+        latex=r"|\{A \in F_{M,B_0}: \mathrm{LRC}_N(A) = \mathrm{LRC}_{N_0}(B_0) = r\}| = (r+1)^D",
+        label="F",
+        check=targets_of_the_same_complexity,
+        holds={"number": lambda r, free: (r + 1) ** free, "half_side": lambda largest: largest},
+        falsifiers={
+            "zero forgotten": {"number": lambda r, free: r**free},
+            "one value more": {"number": lambda r, free: (r + 2) ** free},
+            "one free entry more": {"number": lambda r, free: (r + 1) ** (free + 1)},
+            "M below the block's largest entry": {"half_side": lambda largest: max(0, largest - 1)},
+        },
+    ),
+)

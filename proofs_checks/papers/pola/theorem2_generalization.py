@@ -1,0 +1,277 @@
+"""Theorem 2 of arXiv 2510.04130, formalised: which patterns a relation lets position-only linear attention generalize.
+
+For a given relation (2a, also from another start), for some relation (2b), and a sufficient condition (2c).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola.cases import DESCENT, SCALE, TOLERANCE, TRAINING_SCALES, VALUES, right, said
+from proofs_checks.papers.pola.source import source
+from theory import pola
+from theory.dimension import every_pattern, every_relation
+from theory.lrc import lrc_profile
+from theory.relation import Labels, absolute, relative
+
+Pattern = NDArray[np.float64]
+Truth = NDArray[np.bool_]
+Profile = Mapping[int, int]
+Condition = Callable[[Pattern, Labels, int, Pattern], Truth]
+
+KEYS, QUERIES = np.triu_indices(SCALE)
+
+
+def learnable_iff_constant(
+    *, complexity: Callable[[Pattern, Iterable[int]], Profile], relations: Callable[[], Iterable[Labels]]
+) -> Evidence:
+    """Decide, pattern by pattern: some relation learns it from scale N0 <=> its complexity at N is that at N0."""
+    patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
+    profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]
+    for training_scale in TRAINING_SCALES:
+        learnable = np.zeros(len(patterns), dtype=bool)
+        for labels in labellings:
+            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale)
+            _require_nearest_minimum(learned, patterns, labels, training_scale, np.zeros(labels.max() + 1))
+            learnable |= right(learned, patterns)
+        for pattern, profile, found in zip(patterns, profiles, learnable, strict=True):
+            before, after = profile[training_scale], profile[SCALE]
+            if found != (before == after):
+                where = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}"
+                raise Refuted(f"{where}: complexity {before} -> {after}, {said(bool(found))}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, each under "
+            f"{len(labellings)} relations: learnable by one of them exactly where LRC does not grow",
+            "what is learned equals the pseudo-inverse solution in every one of these cases",
+        ),
+        assumptions=(DESCENT, "start 0"),
+    )
+
+
+def generalizes_exactly_on(
+    *, condition: Condition, dimension: Callable[[Labels, int], int], starts: Iterable[tuple[int, ...]]
+) -> Evidence:
+    """Decide, relation by relation: the patterns that are learned from N0 are those that meet the condition.
+
+    A start gives the values before training of label 0, 1, ..., over and over.
+    """
+    patterns, units = every_pattern(SCALE, VALUES), _units()
+    for labels, training_scale, cycle in product(every_relation(SCALE), TRAINING_SCALES, starts):
+        start = np.resize(np.array(cycle, dtype=np.float64), labels.max() + 1)
+        learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
+        where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {_listed(start)}"
+        _require_nearest_minimum(learned, patterns, labels, training_scale, start)
+        found, wanted = right(learned, patterns), condition(patterns, labels, training_scale, start)
+        if (found != wanted).any():
+            at = int(np.argmax(found != wanted))
+            answer = "learned" if found[at] else "not learned"
+            raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
+        linear = pola.learned_matrix(units, labels, training_scale=training_scale)[:, KEYS, QUERIES]
+        affine = patterns[:, KEYS, QUERIES] @ linear + learned[0, KEYS, QUERIES]
+        if np.abs(learned[:, KEYS, QUERIES] - affine).max() >= TOLERANCE:
+            raise Refuted(f"{where}: the learner is not an affine map")
+        free = len(units) - int(np.linalg.matrix_rank(linear - np.eye(len(units))))
+        if free != dimension(labels, training_scale):
+            raise Refuted(f"{where}: dimension {free}, not {dimension(labels, training_scale)}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, under all "
+            "relations: learned exactly where the condition holds",
+            "in each of these cases the parameters are the minimum nearest to the start, by the pseudo-inverse",
+            f"for all real patterns at N = {SCALE}: the learner is an affine map, and the patterns that it fixes have "
+            "the dimension stated",
+        ),
+        assumptions=(DESCENT,),
+    )
+
+
+def suffices(*, condition: Condition, necessary: bool, starts: Iterable[int]) -> Evidence:
+    """Decide, relation by relation: a pattern that meets the condition is learned, from every start."""
+    patterns = every_pattern(SCALE, VALUES)
+    met = spared = 0
+    for labels, training_scale in product(every_relation(SCALE), TRAINING_SCALES):
+        wanted = condition(patterns, labels, training_scale, np.zeros(labels.max() + 1))
+        for start in starts:
+            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
+            found = right(learned, patterns)
+            wrong = (found != wanted) if necessary else (wanted & ~found)
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                answer = "learned" if found[at] else "not learned"
+                where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {start}"
+                raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
+            met, spared = met + int(wanted.sum()), spared + int((found & ~wanted).sum())
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"all relations, N0 in {TRAINING_SCALES}, patterns with entries in {VALUES} at N = {SCALE}, starts "
+            f"{tuple(starts)}: the condition holds {met} times, and each time the pattern is learned",
+            f"it is not necessary: {spared} times a pattern is learned without it",
+        ),
+        assumptions=(DESCENT,),
+    )
+
+
+def _require_nearest_minimum(
+    learned: Pattern, patterns: Pattern, labels: Labels, training_scale: int, start: Pattern
+) -> None:
+    """That the learner's parameters are, of those of least squared loss, the nearest to the start."""
+    seen = training_scale > QUERIES
+    parameter_of_cell = np.equal.outer(labels[KEYS, QUERIES], np.arange(labels.max() + 1)).astype(np.float64)
+    design = parameter_of_cell[seen]
+    unexplained = patterns[:, KEYS[seen], QUERIES[seen]] - design @ start
+    parameters = start + unexplained @ np.linalg.pinv(design).T
+    gap = np.abs(learned[:, KEYS, QUERIES] - parameters @ parameter_of_cell.T).max(axis=1)
+    if gap.max() >= TOLERANCE:
+        where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {_listed(start)}"
+        raise Refuted(f"not the nearest least-squares fit: {where}, A = {_listed(patterns[gap.argmax()])}")
+
+
+def _units() -> Pattern:
+    """A basis of all patterns: one entry is 1."""
+    units = np.zeros((len(KEYS), SCALE, SCALE))
+    units[np.arange(len(KEYS)), KEYS, QUERIES] = 1
+    return units
+
+
+def _listed(array: NDArray[np.generic]) -> str:
+    return str(np.asarray(array, dtype=np.int64).tolist())
+
+
+def _values_with_zero(pattern: Pattern, scales: Iterable[int]) -> Profile:
+    return {scale: len(np.unique(pattern[:scale, :scale][np.triu_indices(scale)])) for scale in scales}
+
+
+def _rank(pattern: Pattern, scales: Iterable[int]) -> Profile:
+    return {scale: int(np.linalg.matrix_rank(pattern[:scale, :scale])) for scale in scales}
+
+
+def _met(labels: Labels, training_scale: int) -> set[int]:
+    return set(labels[np.triu_indices(training_scale)].tolist())
+
+
+def _classes(patterns: Pattern, labels: Labels) -> Iterator[tuple[int, Pattern]]:
+    """Each label with the entries of its class, [patterns, cells]."""
+    for label in sorted(_met(labels, SCALE)):
+        yield label, patterns[:, KEYS, QUERIES][:, labels[KEYS, QUERIES] == label]
+
+
+def _consistent(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    return _all([np.ptp(cells, axis=1) == 0 for _, cells in _classes(patterns, labels)], patterns)
+
+
+def _covered(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    return np.full(len(patterns), _met(labels, training_scale) == _met(labels, SCALE))
+
+
+def _consistent_in_training(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    beyond = np.arange(SCALE) >= training_scale
+    apart = np.where(beyond, labels.size + np.arange(labels.size).reshape(labels.shape), labels)
+    return _consistent(patterns, apart, training_scale, start)
+
+
+def _unmet_at_start(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    unmet = _met(labels, SCALE) - _met(labels, training_scale)
+    classes = _classes(patterns, labels)
+    return _all([(cells == start[label]).all(axis=1) for label, cells in classes if label in unmet], patterns)
+
+
+def _unmet_zero(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    return _unmet_at_start(patterns, labels, training_scale, np.zeros_like(start))
+
+
+def _both(one: Condition, other: Condition) -> Condition:
+    return lambda *case: one(*case) & other(*case)
+
+
+def _all(conditions: list[Truth], patterns: Pattern) -> Truth:
+    return np.asarray(np.logical_and.reduce([np.ones(len(patterns), dtype=bool), *conditions]))
+
+
+def _labels_met(labels: Labels, training_scale: int) -> int:
+    return len(_met(labels, training_scale))
+
+
+CLAIMS = (
+    Claim(
+        id="pola-2a",
+        source=source("Theorem 2", "2a"),
+        statement="Under a fixed relation, the patterns that generalize from N0 to N are those constant on "
+        "its classes and 0 on classes not met at N0: a linear space whose dimension is the number of "
+        "labels met at N0.",
+        latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=0\ \forall k\notin\varphi(T_{N_0})\},\ \dim=|\varphi(T_{N_0})|",
+        label="F",
+        check=generalizes_exactly_on,
+        holds={
+            "condition": _both(_consistent, _unmet_zero),
+            "dimension": _labels_met,
+            "starts": ((0,),),
+        },
+        falsifiers={
+            "classes never met are free": {"condition": _consistent},
+            "0 where never met is enough": {"condition": _unmet_zero},
+            "every class must be met": {"condition": _both(_consistent, _covered)},
+            "one dimension for each label at N": {"dimension": lambda labels, _: _labels_met(labels, SCALE)},
+            "one dimension for each cell at N0": {"dimension": lambda _, scale: scale * (scale + 1) // 2},
+        },
+    ),
+    Claim(
+        id="pola-2b",
+        source=source("Theorem 2", "2b"),
+        statement="Some position relation lets position-only linear attention generalize a pattern from scale N0 to N "
+        "if and only if the pattern's linear representation complexity is the same at both scales.",
+        latex=r"\exists\varphi:\ (N_0,N)\text{-LG on }A \iff \mathrm{LRC}_N(A)=\mathrm{LRC}_{N_0}(A)",
+        label="F",
+        check=learnable_iff_constant,
+        holds={"complexity": lrc_profile, "relations": lambda: every_relation(SCALE)},
+        falsifiers={
+            "zero counted as a value": {"complexity": _values_with_zero},
+            "rank in place of LRC": {"complexity": _rank},
+            "absolute relation only": {"relations": lambda: (absolute().labels(SCALE),)},
+            "relative relation only": {"relations": lambda: (relative().labels(SCALE),)},
+        },
+    ),
+    Claim(
+        id="pola-2c",
+        source=source("Theorem 2", "2c"),
+        statement="Consistency (the pattern is constant on the classes of the relation) and coverage (every label of "
+        "scale N is met at N0) suffice for generalization from N0 to N, from every start; neither does alone.",
+        latex=r"A=\theta\circ\varphi\ \wedge\ \varphi(T_N)=\varphi(T_{N_0}) \implies (N_0,N)\text{-LG on }A",
+        label="F",
+        check=suffices,
+        holds={"condition": _both(_consistent, _covered), "necessary": False, "starts": (0, 5)},
+        falsifiers={
+            "consistency alone": {"condition": _consistent},
+            "coverage alone": {"condition": _covered},
+            "consistency within training scales, and coverage": {"condition": _both(_consistent_in_training, _covered)},
+            "necessary as well": {"necessary": True},
+        },
+    ),
+    Claim(
+        id="pola-2-start",
+        source=source("Theorem 2", "2a, from another start"),
+        statement="From a start theta0 a label that training never meets keeps its theta0: the patterns that "
+        "generalize are those constant on classes and equal to theta0 on the classes never met, an affine space of the "
+        "same dimension.",
+        latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=\theta^{(0)}_k\ \forall k\notin\varphi(T_{N_0})\}",
+        label="F",
+        check=generalizes_exactly_on,
+        holds={
+            "condition": _both(_consistent, _unmet_at_start),
+            "dimension": _labels_met,
+            "starts": ((1,), (2, 0, 1)),
+        },
+        falsifiers={
+            "the start is forgotten": {"condition": _both(_consistent, _unmet_zero)},
+            "the start where never met is enough": {"condition": _unmet_at_start},
+            "every class must be met": {"condition": _both(_consistent, _covered)},
+            "labels never met are directions as well": {"dimension": lambda labels, _: _labels_met(labels, SCALE)},
+        },
+    ),
+)

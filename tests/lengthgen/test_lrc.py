@@ -1,0 +1,172 @@
+"""`lengthgen lrc`: what it answers, in JSON and as a table, and one line for every mistake."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+def test_the_contract_of_the_worked_cases(answer):
+    for pattern, values, yes in (("1", [1, 1], True), ("0.5**(j-i)", [4, 8], False), ("1/(i-9)", [4, 8], False)):
+        found = answer("lrc", pattern, "--scales", "4,8")
+        assert list(found["lrc"].values()) == values
+        assert found["generalizes"] is yes
+        assert (found["from_scale"], found["to_scale"], found["label"]) == (4, 8, "F")
+
+
+def test_growth_is_answered_with_its_reason(answer):
+    found = answer("lrc", "min(j - i, 3)", "--scales", "1-10")
+    assert found["constant_from"] == 4
+    assert found["structure"] == "a function of the distance j - i (Toeplitz)"
+    growth = found["growth"]
+    assert (growth["kind"], growth["low"], growth["high"], growth["from_scale"]) == ("eventually constant", 3, 3, 4)
+    assert growth["strength"] == "general"
+    assert answer("lrc", "i * j")["growth"]["kind"] == "unbounded"
+
+
+def test_a_value_that_is_missing_somewhere_is_said_of_all_scales_only(answer):
+    growth = answer("lrc", "1/(i-9)", "--scales", "4,8")["growth"]
+    assert growth["kind"] == "undecided"
+    assert "division by zero at i=9" in growth["reason"]
+
+
+def test_irrational_entries_and_free_parameters_stay_exact(answer):
+    assert answer("lrc", "sqrt(2)*sqrt(3) if i == j else sqrt(6)")["lrc"] == {"4": 1, "8": 1}
+    found = answer("lrc", "a if j - i < 3 else b", "--parameters", "a, b", "--explain")
+    assert found["lrc"] == {"4": 2, "8": 2}
+    assert [one["value"] for one in found["ideal"]] == ["a", "b"]
+    assert all(one["learned"] is None for one in found["relations"])
+
+
+def test_what_is_undecided_is_never_a_number(answer):
+    found = answer("lrc", "sin(1)**2 + cos(1)**2 if i < j else exp(pi*sqrt(163)) if j == 1 else 1", "--scales", "1,3")
+    assert found["lrc"] == {"1": 1, "3": 2}
+    unclear = "log(exp(a)) if i < j else a"
+    found = answer("lrc", unclear, "--parameters", "a", "--scales", "1,3")
+    low, high = found["bounds"]["3"]
+    assert found["lrc"]["3"] == (low if low == high else None)
+
+
+def test_a_family_that_depends_on_the_scale_wants_the_hint(answer):
+    found = answer("lrc", "1 if i == ceil(n/2) else 0", "--explain")
+    assert (found["scale_hint"], found["generalizes"], found["lrc"]) == (True, True, {"4": 1, "8": 1})
+    verdicts = {one["relation"]: one["generalizes"] for one in found["relations"]}
+    assert verdicts.pop("level-sets") is True
+    assert not any(verdicts.values())
+
+
+def test_an_explanation_names_the_pairs_that_break_a_relation(answer):
+    found = answer("lrc", "1", "--explain")
+    by_name = {one["relation"]: one for one in found["relations"]}
+    absolute = by_name["absolute"]
+    assert (absolute["generalizes"], absolute["unseen"], absolute["conflict"]) == (False, [1, 5], None)
+    assert absolute["learned"] == {
+        "wrong_cells": 26, "cells": 36, "largest_error_in_training": 0.0, "largest_error": 1.0,
+        "first_wrong": [1, 5], "there": 1.0, "learned_there": 0.0,
+    }  # fmt: skip
+    assert by_name["clipped-0"]["limits"] == [0, 1, 2, 3]
+    window = answer("lrc", "2 if i == j else 1 if j - i == 1 else 0", "--explain")
+    constant = next(one for one in window["relations"] if one["relation"] == "constant")
+    assert constant["conflict"] == [[1, 1], [1, 5]]
+    assert constant["learned"]["learned_there"] == pytest.approx((4 * 2 + 3 * 1) / 10)
+    assert window["ideal"][1:] == [
+        {"label": 1, "value": "2", "cells": 8, "first": [1, 1]},
+        {"label": 2, "value": "1", "cells": 7, "first": [1, 2]},
+    ]
+
+
+def test_vector_tokens(answer):
+    found = answer("lrc", "[[1, min(j - i, 2)], [0, 1]]", "--explain")
+    assert found["lrc"] == {"4": 3, "8": 3}
+    assert [one["value"] for one in found["ideal"]] == ["[1, 0, 0, 1]", "[1, 1, 0, 1]", "[1, 2, 0, 1]"]
+
+
+def test_a_table_for_people(run):
+    code, out, _ = run("lrc", "0.5**(j-i)", "--explain")
+    assert code == 0
+    for words in ("no relation generalizes it", "unbounded", "proved for all scales", "T5 buckets", "1/128"):
+        assert words in out
+
+
+def test_arrays_and_the_users_own_code(answer, tmp_path):
+    np.save(tmp_path / "a.npy", np.triu(np.arange(36).reshape(6, 6) % 4))
+    assert answer("lrc", str(tmp_path / "a.npy"), "--scales", "3,6")["lrc"] == {"3": 3, "6": 3}
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "from theory.relation import clipped_relative\n"
+        "def window(i, j): return 1 if j - i < 3 else 0\n"
+        "def middle(i, j, n): return 1 if 2 * i == n else 0\n"
+        "rows = [[1, 2], [0, 1]]\n"
+        "relation = clipped_relative(2)\n"
+    )
+    for name, lrc in (("window", 1), ("middle", 1), ("relation", 2)):
+        assert answer("lrc", f"{tmp_path / 'mine.py'}:{name}", "--scales", "2,2" if name == "rows" else "2")["lrc"] == {
+            "2": lrc
+        }
+    assert answer("lrc", f"{tmp_path / 'mine.py'}:rows", "--scales", "1,2")["lrc"] == {"1": 1, "2": 2}
+
+
+def test_long_scales_of_a_function_of_the_distance(answer):
+    assert answer("lrc", "0.5**(j-i)", "--scales", "4,1000000")["lrc"] == {"4": 4, "1000000": 1_000_000}
+    assert answer("lrc", "(j-i) % 7", "--scales", "4,1000000")["lrc"] == {"4": 3, "1000000": 6}
+
+
+MISTAKES = {
+    "unknown name": (("k*i",), "unknown name 'k'"),
+    "division by zero": (("1/(i-2)",), "division by zero at i=2, j=2"),
+    "not a whole number": (("gcd(i/2, 3)",), "gcd takes whole numbers, not 1/2 and 3 at i=1, j=1"),
+    "complex": (("sqrt(i-3)",), "complex at i=1, j=1"),
+    "logarithm of zero": (("log(i-1)",), "at i=1, j=1"),
+    "depends on a parameter": (("1 if a > 0 else 0", "--parameters", "a"), "hangs on a parameter"),
+    "bad parameter": (("a", "--parameters", "min"), "'min' cannot name a parameter"),
+    "no scales": (("1", "--scales", ""), "neither a number nor a range"),
+    "descending scales": (("1", "--scales", "8,4"), "must ascend"),
+    "scale 0": (("1", "--scales", "0,4"), "must ascend within 1.."),
+    "a scale and a half": (("1", "--scales", "1.5"), "neither a number nor a range"),
+    "too large": (("i*j", "--scales", "4,100000"), "too large"),
+    "too large one by one": (("sqrt(i*j)", "--scales", "4,1000"), "too large"),
+    "no array": (("HERE/none.npy",), "does not exist"),
+    "no file": (("HERE/none.py:f",), "does not exist"),
+    "not square": (("HERE/wide.npy",), "square matrix"),
+    "a NaN": (("HERE/nan.npy",), "NaN at i=1, j=2"),
+    "below the diagonal": (("HERE/full.npy",), r"A(2, 1) is not 0 although i > j"),
+    "complex array": (("HERE/complex.npy",), "real numbers"),
+    "pickled array": (("HERE/object.npy",), "cannot be read"),
+    "array too small": (("HERE/small.npy", "--scales", "1,9"), "scale must be 1 to 2"),
+    "no such name": (("HERE/mine.py:nothing",), "defines no 'nothing'"),
+    "no pattern": (("HERE/mine.py:text",), "is no pattern"),
+    "a function of one": (("HERE/mine.py:one",), "is no pattern"),
+    "a function that fails": (("HERE/mine.py:fails",), "ZeroDivisionError"),
+    "a function of strings": (("HERE/mine.py:words",), "real numbers"),
+    "a file that fails": (("HERE/broken.py:f",), "fails"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gets_one_line_and_exit_code_two(run, tmp_path, name):
+    arrays = {
+        "wide": np.ones((2, 3)), "nan": np.array([[1, np.nan], [0, 1]]), "full": np.ones((2, 2)),
+        "complex": np.triu(np.ones((2, 2))) * 1j, "object": np.array([[None]]), "small": np.eye(2),
+    }  # fmt: skip
+    for file, array in arrays.items():
+        np.save(tmp_path / f"{file}.npy", array)
+    (tmp_path / "mine.py").write_text(
+        "text = 'i'\n"
+        "def one(i): return i\n"
+        "def fails(i, j): return 1 // (j - 3)\n"
+        "def words(i, j): return 'i'\n"
+    )
+    (tmp_path / "broken.py").write_text("def f(i, j: return i\n")
+    arguments, says = MISTAKES[name]
+    code, out, err = run("lrc", *(one.replace("HERE", str(tmp_path)) for one in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_json_and_table_agree(run):
+    _, table, _ = run("lrc", "j - i", "--scales", "2,5")
+    _, text, _ = run("lrc", "j - i", "--scales", "2,5", "--json")
+    for value in json.loads(text)["lrc"].values():
+        assert f"   {value} " in table

@@ -1,0 +1,80 @@
+"""Linear forms a i + b j + c n + e in a formula, and what they are at least and at most at pairs i <= j <= n."""
+
+from fractions import Fraction
+from functools import lru_cache
+from math import inf
+
+from theory.formula.syntax import Name, Node, Number, Operation
+
+Form = tuple[Fraction, Fraction, Fraction, Fraction]
+"""Coefficients of i, j, n and 1."""
+NOTHING = (Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+
+
+@lru_cache(maxsize=4096)
+def linear(node: Node) -> Form | None:
+    """Coefficients of i, j, n and 1 where the tree is a rational linear form; None where it is not seen to be one."""
+    match node:
+        case Number(value=value):
+            return Fraction(0), Fraction(0), Fraction(0), Fraction(value)
+        case Name(name="i" | "j" | "n" as name):
+            return Fraction(name == "i"), Fraction(name == "j"), Fraction(name == "n"), Fraction(0)
+        case Operation(name="+" | "-" | "*" | "/" | "neg" | "pos" as name, operands=parts):
+            forms = [linear(part) for part in parts]
+            if None not in forms:
+                return _combine(name, [form for form in forms if form is not None])
+    return None
+
+
+def _combine(name: str, forms: list[Form]) -> Form | None:
+    first, last = forms[0], forms[-1]
+    match name:
+        case "+" | "-":
+            sign = 1 if name == "+" else -1
+            return _scaled(first, 1, last, sign)
+        case "neg" | "pos":
+            return _scaled(first, 1 if name == "pos" else -1)
+        case "*" if not any(first[:3]):
+            return _scaled(last, first[3])
+        case "*" if not any(last[:3]):
+            return _scaled(first, last[3])
+        case "/" if not any(last[:3]) and last[3]:
+            return _scaled(first, 1 / last[3])
+    return None
+
+
+def _scaled(first: Form, factor: Fraction | int, last: Form = NOTHING, weight: int = 0) -> Form:
+    a, b, c, d = (factor * one + weight * other for one, other in zip(first, last, strict=True))
+    return a, b, c, d
+
+
+def slopes(form: Form) -> Form:
+    """a i + b j + c n + e as x + y u + z v + w t with u, v, t >= 0, where i = 1 + u, j = i + v, n = j + t."""
+    a, b, c, constant = form
+    return a + b + c + constant, a + b + c, b + c, c
+
+
+def linear_bounds(node: Node) -> tuple[Fraction | float, Fraction | float]:
+    """The least and the largest value at pairs i <= j <= n of a linear form; infinite for all else."""
+    form = linear(node)
+    if form is None:
+        return -inf, inf
+    start, *growing = slopes(form)
+    return (
+        start if all(slope >= 0 for slope in growing) else -inf,
+        start if all(slope <= 0 for slope in growing) else inf,
+    )
+
+
+def decided(test: str, low: Fraction | float, high: Fraction | float) -> bool | None:
+    """Whether `x test 0` always comes out the same for low <= x <= high; None where it does not."""
+    match test:
+        case "<" | ">=" if high < 0 or low >= 0:
+            return (high < 0) == (test == "<")
+        case ">" | "<=" if low > 0 or high <= 0:
+            return (low > 0) == (test == ">")
+        case "==" | "!=" if high < 0 or low > 0:
+            return test == "!="
+        case "==" | "!=" if low == high == 0:
+            return test == "=="
+    return None
