@@ -9,11 +9,9 @@ from lengthgen.scales import ScalesError
 from theory.formula.structure import Structure, structure
 from theory.generalization import Answer, Judgement, judge, judge_standard_encodings
 from theory.growth import growth
-from theory.lattice import cells_for
 from theory.lrc import level_sets, profile
-from theory.outcome import learn
-from theory.pattern import Pattern, PatternError, Value
-from theory.relation import Relation
+from theory.outcome import Levels, Outcome, learn, levels_of
+from theory.pattern import Pattern, Value
 
 MAX_SCALE = 1_000_000
 """Of a pattern of one position or of the distance, for which the scale's length is looked at, not its pairs."""
@@ -22,7 +20,7 @@ MAX_SCALE_EXACT = 300
 """Where entries are computed one by one: irrational ones, and those of the user's own functions."""
 MAX_SCALE_OF_FAMILY = 100
 """Of a pattern that depends on the scale, whose cells are triples."""
-MAX_SCALE_EXPLAINED = 2_000
+MAX_SCALE_EXPLAINED = 500
 
 
 def lrc_answer(pattern: Pattern, scales: Sequence[int], *, explain: bool = False) -> dict[str, Any]:
@@ -67,8 +65,8 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool) -> None:
         most, why = MAX_SCALE_OF_PAIRS, "every pair is looked at"
         if one_by_one:
             most, why = MAX_SCALE_EXACT, "entries are computed one by one"
-        elif explain:
-            most, why = MAX_SCALE_EXPLAINED, "every pair is judged"
+        if explain:
+            most, why = min(most, MAX_SCALE_EXPLAINED), "every pair is judged"
     else:
         most, why = MAX_SCALE, "every position is looked at"
     if scale > most:
@@ -90,32 +88,27 @@ def _growth(pattern: Pattern) -> dict[str, Any] | None:
 
 
 def _explanation(pattern: Pattern, train: int, test: int) -> dict[str, Any]:
-    apart = level_sets(pattern, test)
-    together = level_sets(pattern, test, merge_undecided=True)
-    found = []
-    for answer in judge_standard_encodings(apart, train=train, test=test):
-        other = judge(together, answer.relation, train=train, test=test)
-        found.append(_relation(pattern, answer, other))
-    return {"ideal": _ideal(pattern, apart, test), "relations": found}
+    levels = levels_of(pattern, test)
+    merged = level_sets(pattern, test, merge_undecided=True)
+    return {
+        "ideal": _ideal(levels),
+        "relations": [
+            _relation(answer, judge(merged, answer.relation, train=train, test=test), levels)
+            for answer in judge_standard_encodings(levels.relation, train=train, test=test)
+        ],
+    }
 
 
-def _ideal(pattern: Pattern, ideal: Relation, test: int) -> list[dict[str, Any]]:
-    """The ideal relation: for every label its value, how many cells up to test have it, and the first."""
-    cells = cells_for(ideal, scale=test)
-    labels, first, counts = np.unique(cells.labels(ideal), return_index=True, return_counts=True)
-    scales = None if cells.scales is None else cells.scales[first]
-    values, codes = pattern.entries(cells.keys[first], cells.queries[first], scales)
+def _ideal(pattern: Levels) -> list[dict[str, Any]]:
+    """The ideal relation: for every label its entry, how many cells have it, and the first."""
+    labels, first, counts = np.unique(pattern.levels, return_index=True, return_counts=True)
     return [
-        {"label": label, "value": _text(values[code]), "cells": count, "first": list(cells[at])}
-        for label, code, count, at in zip(labels.tolist(), codes.tolist(), counts.tolist(), first.tolist(), strict=True)
+        {"label": label, "value": _text(pattern.entries[label]), "cells": count, "first": list(pattern.cells[at])}
+        for label, at, count in zip(labels.tolist(), first.tolist(), counts.tolist(), strict=True)
     ]
 
 
-def _text(value: Value) -> str:
-    return f"[{', '.join(map(_text, value))}]" if isinstance(value, tuple) else str(value)
-
-
-def _relation(pattern: Pattern, answer: Answer, merged: Judgement) -> dict[str, Any]:
+def _relation(answer: Answer, merged: Judgement, pattern: Levels) -> dict[str, Any]:
     judgement = answer.judgement
     agreed = judgement.generalizes == merged.generalizes
     return {
@@ -128,26 +121,23 @@ def _relation(pattern: Pattern, answer: Answer, merged: Judgement) -> dict[str, 
         "covered": judgement.covered,
         "conflict": None if judgement.conflict is None else [list(cell) for cell in judgement.conflict],
         "unseen": None if judgement.unseen is None else list(judgement.unseen),
-        "learned": _learned(pattern, answer),
+        "learned": _learned(learn(pattern, answer.relation, train=judgement.train), pattern),
     }
 
 
-def _learned(pattern: Pattern, answer: Answer) -> dict[str, Any] | None:
-    """What a learner does under the relation; None where entries have free parameters."""
-    judgement = answer.judgement
-    try:
-        outcome = learn(pattern, answer.relation, train=judgement.train, test=judgement.test)
-    except PatternError:
-        return None
-    within = outcome.cells.count_within(judgement.train)
-    wrong = outcome.wrong
-    at = int(np.argmax(wrong))
+def _learned(outcome: Outcome, pattern: Levels) -> dict[str, Any]:
+    """What a learner does under the relation."""
+    at = int(np.argmax(outcome.wrong))
+    found = outcome.first_wrong
     return {
-        "wrong_cells": int(np.count_nonzero(wrong)),
-        "cells": len(wrong),
-        "largest_error_in_training": float(outcome.error[:within].max()),
-        "largest_error": float(outcome.error.max()),
-        "first_wrong": None if outcome.first_wrong is None else list(outcome.first_wrong),
-        "there": None if outcome.first_wrong is None else outcome.target[at].tolist(),
-        "learned_there": None if outcome.first_wrong is None else outcome.learned[at].tolist(),
+        "wrong_cells": int(np.count_nonzero(outcome.wrong)),
+        "cells": len(outcome.wrong),
+        "largest_error": outcome.largest_error,
+        "first_wrong": None if found is None else list(found),
+        "entry_there": None if found is None else _text(pattern.entries[pattern.levels[at]]),
+        "learned_there": None if found is None else _text(outcome.parameters[outcome.class_of[at]]),
     }
+
+
+def _text(value: Value) -> str:
+    return f"[{', '.join(map(_text, value))}]" if isinstance(value, tuple) else str(value)

@@ -69,23 +69,17 @@ def _ideal(answer: Mapping[str, Any]) -> Group:
     )
 
 
-def _learned(learned: Mapping[str, Any] | None) -> str:
-    if learned is None:
-        return "(entries have free parameters)"
+def _learned(learned: Mapping[str, Any]) -> str:
     if not learned["wrong_cells"]:
         return "is right everywhere"
     return (
         f"is wrong at {learned['wrong_cells']} of {learned['cells']} cells, first at {_place(learned['first_wrong'])}: "
-        f"{_numbers(learned['learned_there'])} for {_numbers(learned['there'])}"
+        f"{learned['learned_there']:.40} for {learned['entry_there']:.40}"
     )
 
 
 def _place(cell: list[int]) -> str:
     return ", ".join(f"{name}={position}" for name, position in zip("ijn", cell, strict=False))
-
-
-def _numbers(value: float | list[Any]) -> str:
-    return f"[{', '.join(map(_numbers, value))}]" if isinstance(value, list) else f"{value:.4g}"
 
 
 def src_table(answer: Mapping[str, Any]) -> Group:

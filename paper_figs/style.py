@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from empirical.files import write_bytes
@@ -23,6 +25,13 @@ PAGE_WIDTH = 7.0
 
 SMALLEST_TEXT = 6.0
 """Points."""
+
+DIVERGING = LinearSegmentedColormap.from_list("diverging", ["#4F8FC4", "#FFFFFF", "#C87420"])
+"""Numbers around 0, which is white. Both ends are equally dark, so that grey tells the size, and bear black text."""
+
+_HUES = ("#004488", "#997700", "#994455", "#117733", "#884499")
+_MOST_HUES = 12
+"""Shades that are told apart; of more than that only the order shows."""
 
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
@@ -105,6 +114,19 @@ def slot_look(slot: int) -> SlotLook:
     if not 1 <= slot <= len(_SLOTS):
         raise ValueError(f"slot {slot} has no look: add one to paper_figs/style.py")
     return _SLOTS[slot - 1]
+
+
+def shades(count: int) -> ListedColormap:
+    """Colours of 0..count: white, then one for each of 1..count, ever darker, so that they differ in grey too.
+
+    They take turns in hue as long as they can be told apart; more than 12 are a ramp of one hue. Black text stays
+    legible on all of them.
+    """
+    hues = np.array([to_rgb(hue) for hue in (_HUES if count <= _MOST_HUES else _HUES[:1])])
+    full = hues[np.arange(count) % len(hues)]
+    darkness = 0.1 + 0.4 * (np.arange(count) + 0.5) / max(count, 1)
+    tinted = 1 - (1 - full) * (darkness / (1 - full @ (0.299, 0.587, 0.114)))[:, None]
+    return ListedColormap([(1.0, 1.0, 1.0), *map(tuple, tinted.tolist())])
 
 
 def context() -> AbstractContextManager[None]:

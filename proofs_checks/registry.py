@@ -27,7 +27,7 @@ CLAIMS = gather(rope.CLAIMS, grape.CLAIMS, fox.CLAIMS, hope.CLAIMS, pola.CLAIMS,
 
 
 def select(names: Iterable[str]) -> tuple[Claim, ...]:
-    """The claims named by an id (`grape-1`) or by its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), in order.
+    """The claims named by an id (`grape-1`) or by its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...).
 
     No name at all selects every claim.  Raises `UnknownClaim`, in one line and with the closest names.
     """
