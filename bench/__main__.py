@@ -2,12 +2,19 @@
 
 from collections.abc import Callable
 
-from bench import data, decoder, formulas, wirings
+from bench import data, decoder, distinct, formulas, profiles, wirings
 from bench.measure import Comparison
 
 QUESTIONS: tuple[Callable[[], Comparison], ...] = (
     data.vectorised_against_plain,
     formulas.compiled_against_sympy,
+    profiles.one_pass_against_one_per_scale,
+    profiles.all_scales_against_the_last,
+    profiles.long_distance_against_numpy,
+    distinct.window_pattern,
+    distinct.relative_pattern,
+    distinct.few_wide_values,
+    distinct.all_different,
     wirings.search_against_enumeration,
     decoder.training_step_against_torch,
 )

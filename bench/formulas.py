@@ -3,16 +3,16 @@
 import sympy
 
 from bench.measure import Comparison, compare
-from theory.formula import parse
+from theory.pattern import from_formula
 
 
 def compiled_against_sympy() -> Comparison:
     """The decay pattern at scale 40, exactly, on both sides."""
-    formula = parse("0.5**(j-i)")
+    pattern = from_formula("0.5**(j-i)")
     i, j = sympy.symbols("i j")
     expression = sympy.Rational(1, 2) ** (j - i)
 
     def with_sympy() -> list[sympy.Expr]:
         return [expression.subs({i: key, j: query}) for query in range(1, 41) for key in range(1, query + 1)]
 
-    return compare("exact entries of 0.5**(j-i) at scale 40", lambda: formula.matrix(40), "sympy's subs", with_sympy)
+    return compare("exact entries of 0.5**(j-i) at scale 40", lambda: pattern.matrix(40), "sympy's subs", with_sympy)

@@ -24,25 +24,23 @@ from theory.errors import LengthgenError
 Matrix = NDArray[Any]
 Keys = NDArray[np.uint64]
 Queries = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Place = tuple[int, int]
 Places = NDArray[np.intp]
+Place = tuple[int, int]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-TILE = (16, 2048)
+TILE = (32, 1024)
 """Rows and columns of a tile, in memory order: long enough for the memory, small enough for a core's cache."""
 SLOTS = 2**21
-"""Of a thread's table, 12 bytes each; a power of two, at least 4 tiles. It is full at half as many values."""
-PART = 2**24
-"""Entries that all threads together may hold while sorting: 9 bytes each, or 33 with their queries."""
+"""Of each thread's table, 12 bytes each: a power of two, at least 4 tiles. No more than half of them are filled."""
+PART = 20 * 10**6
+"""Keys that all threads together hold while sorting, at least 2 tiles each: 8 bytes a key, 40 with its query."""
 WORKERS = min(4, os.cpu_count() or 1)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 over the golden ratio: the high bits of multiples of it spread regular keys evenly (Knuth, TAOCP 3, 6.4)."""
-SAMPLES = 2**16
+"""2**64 over the golden ratio: the high bits of its multiples spread regular keys evenly (Knuth, TAOCP 3, 6.4)."""
 PAUSE = 16
-"""Tiles until neighbours are compared again where they differed."""
+"""Tiles to go before neighbours are compared again, where they differed."""
+STEP = 2**16
 UNSEEN = np.iinfo(np.int32).max
 
 
@@ -57,52 +55,46 @@ def count_nonzero_distinct(matrix: Matrix) -> int:
     Takes at most 200 MB beside the matrix; for blocks, what the distinct ones take.
 
     Raises:
-        LengthgenError: not square, of another dtype, or a NaN is met on or above the diagonal.
+        LengthgenError: not square, of another dtype, or a NaN on or above the diagonal.
     """
     matrix = _checked(matrix)
     if matrix.ndim > 2:
         return int(_new_blocks(matrix).sum())
-    known = _tabulated(matrix)
-    if known is not None:
-        return known[0].size
-    return sum(_by_parts(matrix, lambda part: part.squeeze(), with_queries=False))
+    known = _tabulated(matrix, with_queries=False)
+    return known.used if known else sum(_by_parts(matrix, lambda part: part.used, with_queries=False))
 
 
-def new_values_per_query(matrix: Matrix) -> Counts:
+def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
     """How many distinct non-zero values each query is the first to hold: int64 [n]. The running sum is LRC per scale.
 
-    Arguments and errors are those of `count_nonzero_distinct`. Takes at most 700 MB beside the matrix, and 200 MB if
-    there are less than a million values.
+    Arguments and errors are those of `count_nonzero_distinct`. Takes at most 200 MB beside the matrix if there are
+    less than a million values, and at most 900 MB in any case.
     """
     matrix = _checked(matrix)
     if matrix.ndim > 2:
         return _new_blocks(matrix)
-    known = _tabulated(matrix)
-    if known is not None:
-        return np.bincount(known[1], minlength=len(matrix))
 
-    def tally(part: "_Part") -> Counts:
-        part.squeeze()
+    def tally(part: _Part) -> NDArray[np.int64]:
         return np.bincount(part.queries[: part.used], minlength=len(matrix))
 
-    return np.sum(_by_parts(matrix, tally, with_queries=True), axis=0, dtype=np.int64)
+    known = _tabulated(matrix, with_queries=True)
+    return tally(known) if known else np.asarray(sum(_by_parts(matrix, tally, with_queries=True)))
 
 
 def check_upper_triangular(matrix: Matrix) -> None:
     """Refuse a matrix [n, n] or [n, n, ...] that holds a NaN, or anything but 0 below the diagonal.
 
-    The place named is the first row by row; a NaN goes first. Takes no memory that grows with n.
+    The place named is the first row by row; a NaN goes first. Takes no memory that grows with n x n.
 
     Raises:
-        LengthgenError: not square, not of a dtype that `count_nonzero_distinct` takes, a NaN, not upper triangular.
+        LengthgenError: not square, of a dtype that `count_nonzero_distinct` refuses, a NaN, not upper triangular.
     """
     matrix = _checked(matrix)
-    faults = _in_threads(
-        lambda top: _faults(matrix, top), range(0, len(matrix), _tile_shape(matrix)[0]), _workers(matrix)
-    )
-    for i, j in (nan for nan, _ in faults if nan is not None):
+    tops = range(0, len(matrix), _tile_shape(matrix)[0])
+    faults = _in_threads(lambda top: _faults(matrix, top), tops, _workers(matrix))
+    for i, j in (nan for nans, _ in faults for nan in nans[:1]):
         raise LengthgenError(f"the pattern holds a NaN at i={i}, j={j}")
-    for i, j in (below for _, below in faults if below is not None):
+    for i, j in (place for _, below in faults for place in below[:1]):
         raise LengthgenError(f"the pattern is not upper triangular: A({i}, {j}) is not 0 although i > j")
 
 
@@ -113,6 +105,11 @@ def _checked(matrix: Matrix) -> Matrix:
     if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
         raise LengthgenError(f"a pattern must hold real numbers of at most 64 bits, not {matrix.dtype}")
     return matrix
+
+
+def _refuse_nan(values: Matrix) -> None:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise LengthgenError("the pattern holds a NaN on or above its diagonal: write a number there")
 
 
 def _workers(matrix: Matrix) -> int:
@@ -126,31 +123,28 @@ def _in_threads(function: Callable[[Item], Result], items: Iterable[Item], worke
         return list(pool.map(function, items))
 
 
-def _faults(matrix: Matrix, top: int) -> tuple[Place | None, Place | None]:
-    """The first NaN, and the first non-zero entry below the diagonal, in the row of tiles that starts at `top`."""
+def _faults(matrix: Matrix, top: int) -> tuple[list[Place], list[Place]]:
+    """NaNs, and non-zero entries below the diagonal, in the row of tiles at key `top`: the first of each tile."""
     height, width = _tile_shape(matrix)
+    bottom = min(top + height, len(matrix))
     nans: list[Place] = []
     below: list[Place] = []
-    bottom = min(top + height, len(matrix))
     for left in range(0, len(matrix) if matrix.dtype.kind == "f" else bottom, width):
         tile = matrix[top:bottom, left : left + width]
         # Extremes are far faster than looking at every entry, and are NaN iff some entry is.
         least, most = tile.min(), tile.max()
         if np.isnan(most):
-            nans.append(_first_place(np.isnan(tile), top, left))
+            wrong, places = np.isnan(tile), nans
         elif left < bottom and (least or most):
-            wrong = np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1)
-            if wrong.any():
-                below.append(_first_place(wrong, top, left))
-    return min(nans, default=None), min(below, default=None)
+            wrong, places = np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1), below
+        else:
+            continue
+        for place in np.argwhere(wrong)[:1]:
+            places.append((top + int(place[0]) + 1, left + int(place[1]) + 1))
+    return sorted(nans), sorted(below)
 
 
-def _first_place(mask: Mask, top: int, left: int) -> Place:
-    row, column = np.argwhere(mask)[0, :2].tolist()
-    return top + row + 1, left + column + 1
-
-
-def _new_blocks(matrix: Matrix) -> Counts:
+def _new_blocks(matrix: Matrix) -> NDArray[np.int64]:
     """`new_values_per_query` where entries are blocks, by a set of their bytes."""
     known: set[bytes] = set()
     found = [0]
@@ -167,26 +161,11 @@ def _new_blocks(matrix: Matrix) -> Counts:
     return np.diff(found)
 
 
-def _refuse_nan(values: Matrix) -> None:
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise LengthgenError("the pattern holds a NaN on or above its diagonal: a NaN equals nothing, replace it")
-
-
-def _keys(entries: Matrix, out: Keys) -> Keys:
-    """The keys of the entries, in their shape, written to `out`."""
-    keys = out[: entries.size].reshape(entries.shape)
-    if entries.dtype.kind == "f":
-        np.add(entries, 0.0, out=keys.view(np.float64))  # turns -0.0 into 0.0
-    else:
-        np.copyto(keys.view(np.int64), entries, casting="unsafe")
-    return keys
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Tile:
-    """The entries at keys `top` and queries `left` onwards, in memory order, and those one key and one query earlier.
+    """Entries of the matrix in memory order, keys by queries or `flipped`; and those one key and one query earlier.
 
-    Memory order is keys by queries, or `flipped`. Places are flat; all counts start from 0.
+    It starts at key `top` and query `left`, from 0. Places are flat.
     """
 
     entries: Matrix
@@ -218,14 +197,23 @@ class _Tile:
 
     def queries(self) -> Queries:
         """In a shape that broadcasts with the entries."""
-        rows, columns = self.entries.shape
-        if self.flipped:
-            return np.arange(self.left, self.left + rows, dtype=np.int32)[:, None]
-        return np.arange(self.left, self.left + columns, dtype=np.int32)
+        queries = np.arange(self.left, self.left + self.entries.shape[0 if self.flipped else 1], dtype=np.int32)
+        return queries[:, None] if self.flipped else queries
 
     def queries_at(self, places: Places) -> Queries:
-        columns = self.entries.shape[1]
-        return (self.left + (places // columns if self.flipped else places % columns)).astype(np.int32)
+        width = self.entries.shape[1]
+        queries: Queries = (self.left + (places // width if self.flipped else places % width)).astype(np.int32)
+        return queries
+
+
+def _keys(entries: Matrix, out: Keys) -> Keys:
+    """The keys of the entries, in their shape, written to `out`."""
+    keys = out[: entries.size].reshape(entries.shape)
+    if entries.dtype.kind == "f":
+        np.add(entries, 0.0, out=keys.view(np.float64))  # turns -0.0 into 0.0
+    else:
+        np.copyto(keys.view(np.int64), entries, casting="unsafe")
+    return keys
 
 
 def _tile_shape(matrix: Matrix) -> tuple[int, int]:
@@ -234,7 +222,7 @@ def _tile_shape(matrix: Matrix) -> tuple[int, int]:
 
 
 def _tiles(matrix: Matrix, worker: int = 0, workers: int = 1) -> Iterator[_Tile]:
-    """A worker's share of the tiles that cover the upper triangle, queries ascending."""
+    """A worker's share of the tiles that cover the upper triangle, column by column of tiles, queries ascending."""
     size, (height, width) = len(matrix), _tile_shape(matrix)
     flipped = height > width
     for start in range(0, size, width):
@@ -243,17 +231,13 @@ def _tiles(matrix: Matrix, worker: int = 0, workers: int = 1) -> Iterator[_Tile]
             left, bottom = max(start, top), min(top + height, right)
             entries = matrix[top:bottom, left:right]
             earlier = matrix[top - 1 : bottom - 1, left - 1 : right - 1] if top else None
-            yield _Tile(
-                entries=entries.T if flipped else entries,
-                earlier=earlier.T if flipped and earlier is not None else earlier,
-                top=top,
-                left=left,
-                flipped=flipped,
-            )
+            if flipped:
+                entries, earlier = entries.T, None if earlier is None else earlier.T
+            yield _Tile(entries=entries, earlier=earlier, top=top, left=left, flipped=flipped)
 
 
 class _Table:
-    """The keys seen, each with the least query it was seen at: open addressing, linear probing.
+    """The keys seen, each with the least query it was added with: open addressing, linear probing.
 
     Slot 0 holds key 0 for good, so that zeros count as seen.
     """
@@ -264,169 +248,188 @@ class _Table:
         self.queries: Queries = np.full(slots, UNSEEN, dtype=np.int32)
         self.queries[0] = -1
         self.added = 0
-        self._shift = np.uint64(65 - slots.bit_length())
         self._multiplier = MULTIPLIER
+        self._shift = np.uint64(65 - slots.bit_length())
 
     def homes(self, keys: Keys, out: Keys | None = None) -> Places:
         """The slot where the search for each key begins."""
         return np.right_shift(np.multiply(keys, self._multiplier, out=out), self._shift, out=out).view(np.intp)
 
     def add(self, keys: Keys, queries: Queries) -> None:
-        """Keys may be 0, known, or there more than once: then `added` counts them more than once."""
+        """Keys may be 0, known, or there more than once, which `added` counts more than once."""
         slots = self.homes(keys)
         while keys.size:
             free = np.flatnonzero((self.keys[slots] == 0) & (slots != 0))
-            if free.size:
-                self.keys[slots[free]] = keys[free]
-                self.added += free.size
+            self.keys[slots[free]] = keys[free]
+            self.added += free.size
             settled = self.keys[slots] == keys
             np.minimum.at(self.queries, slots[settled], queries[settled])
             keys, queries = keys[~settled], queries[~settled]
             slots = (slots[~settled] + 1) & (self.keys.size - 1)
 
     def spread(self) -> None:
-        """Look for homes of their own for all keys, as long as they are so few that chance provides them."""
-        used = np.flatnonzero(self.keys)
+        """Give every key a home of its own, by another multiplier; where they are few enough for chance to do it."""
+        used = self.used()
         keys, queries = self.keys[used], self.queries[used]
-        if used.size**2 < self.keys.size:
-            while np.unique(self.homes(keys)).size < keys.size:
-                self._multiplier *= MULTIPLIER
-            self.keys[used], self.queries[used] = 0, UNSEEN
-            self.add(keys, queries)
+        if used.size**2 > self.keys.size:
+            return
+        for _ in range(16):
+            self._multiplier = np.uint64(int(self._multiplier) * int(MULTIPLIER) % 2**64)
+            homes = self.homes(keys)
+            if homes.all() and np.unique(homes).size == homes.size:
+                break
+        self.keys[used], self.queries[used], self.added = 0, UNSEEN, 0
+        self.add(keys, queries)
+
+    def used(self) -> Places:
+        return np.flatnonzero(self.keys != 0)  # 50 times as fast as np.flatnonzero of integers
 
     def full(self) -> bool:
         if 2 * self.added > self.keys.size:
-            self.added = np.count_nonzero(self.keys)
+            self.added = self.used().size
         return 2 * self.added > self.keys.size
 
 
-def _tabulated(matrix: Matrix) -> tuple[Keys, Queries] | None:
-    """The distinct non-zero keys and the first query of each, or None where they are too many for a table."""
+def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
+    """All distinct non-zero keys and the first query of each, or None where they are too many for a table."""
     workers = _workers(matrix)
-    tables = _in_threads(lambda worker: _scan(matrix, worker, workers), range(workers), workers)
-    found = [(table.keys[used], table.queries[used]) for table in tables if table for used in [table.keys > 0]]
+
+    def work(worker: int) -> _Part | None:
+        table = _scan(matrix, worker, workers, with_queries)
+        if table is None:
+            return None
+        used = table.used()
+        return _Part(keys=table.keys[used], queries=table.queries[used], used=used.size)
+
+    found = [part for part in _in_threads(work, range(workers), workers) if part]
     if len(found) < workers:
         return None
-    keys, queries = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    part = _Part(keys=keys, queries=queries, used=keys.size)
+    keys = np.concatenate([part.keys for part in found])
+    part = _Part(keys=keys, queries=np.concatenate([part.queries for part in found]), used=keys.size)
     part.squeeze()
-    return keys[: part.used], queries[: part.used]
+    return part
 
 
-def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
-    """A worker's tiles as a table, or None if it is full."""
+def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Table | None:
+    """A worker's tiles as a table, or None if it is full. Without queries, those in the table are not the least."""
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
     keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(TILE)), dtype=np.uint64)
-    renewed, pause = -1, 0
-    spread_at = 0
+    pause, reach, spread_at = 0, 0, 0
     for tile in _tiles(matrix, worker, workers):
-        added = table.added
         news = None if pause else tile.news()
+        looked_up = news is None
         if news is not None:
             keys = _keys(tile.entries[np.divmod(news, tile.entries.shape[1])], keys_buffer)
         else:
-            pause = pause - 1 if pause else PAUSE if tile.earlier is not None else 0
+            pause = pause - 1 if pause else PAUSE * (tile.earlier is not None)
             keys = tile.keys(keys_buffer)
             slots = table.homes(keys, slots_buffer[: keys.size])
-            held = table.keys.take(slots, out=held_buffer[: keys.size], mode="wrap")
-            unknown = held != keys
-            if tile.left <= renewed:
-                # A value that this column of tiles brought may be here at an earlier query.
-                late = table.queries.take(slots).reshape(tile.entries.shape) > tile.queries()
-                places = np.flatnonzero(late.reshape(-1) & ~unknown)
+            unknown = table.keys.take(slots, out=held_buffer[: keys.size], mode="wrap") != keys
+            if with_queries and tile.left < reach:
+                # Values that this column of tiles brought may be here at an earlier query.
+                later = table.queries.take(slots).reshape(tile.entries.shape) > tile.queries()
+                places = np.flatnonzero(later.reshape(-1) & ~unknown)
                 np.minimum.at(table.queries, slots[places], tile.queries_at(places))
+            if not unknown.any():
+                continue
             news = np.flatnonzero(unknown)
             keys = keys[news]
-        if news.size:
-            if matrix.dtype.kind == "f":
-                _refuse_nan(keys.view(np.float64))
-            table.add(keys, tile.queries_at(news))
+        if matrix.dtype.kind == "f":
+            _refuse_nan(keys.view(np.float64))
+        added = table.added
+        queries = tile.queries_at(news)
+        table.add(keys, queries)
         if table.added > added:
-            renewed = max(renewed, tile.left + min(tile.entries.shape) if 0 else tile.left)
+            reach = max(reach, int(queries.max()))
             if table.full():
                 return None
+        elif looked_up and spread_at < added:
+            # They were known but not at home, and would come here again and again.
+            table.spread()
+            spread_at = table.added
     return table
 
 
 @dataclass(kw_only=True)
 class _Part:
-    """Keys, and the query of each unless only their number is asked for; the first `used` of them."""
+    """The first `used` of room for keys, and for the query of each if those are asked for."""
 
     keys: Keys
-    queries: Queries | None
+    queries: Queries
     used: int = 0
 
-    def squeeze(self) -> int:
-        """Sort and drop repeats, with the least query of each; returns how many are left."""
+    def squeeze(self) -> None:
+        """Sort and drop repeats, keeping the least query of each."""
         keys = self.keys[: self.used]
-        if self.queries is None:
+        if self.queries.size < keys.size:
             keys.sort()
             self.used = _drop_repeats(keys)
-        elif self.used:
+        elif keys.size:
             order = np.argsort(keys)
             keys[:] = keys[order]
             starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
             self.used = starts.size
             self.queries[: self.used] = np.minimum.reduceat(self.queries[order], starts)
             self.keys[: self.used] = keys[starts]
-        return self.used
 
     def fill(self, matrix: Matrix, low: int, high: int) -> int:
-        """Take the keys low..high, or as many of the least as there is room for; returns where it ended."""
-        buffer = np.empty((2, math.prod(TILE)), dtype=np.uint64)
+        """Take all keys low..high, or as many of the least as there is room for; returns the last key looked for."""
+        buffer, offsets = np.empty((2, math.prod(TILE)), dtype=np.uint64)
         for tile in _tiles(matrix):
-            keys = tile.keys(buffer[0])
-            within = np.subtract(keys, np.uint64(low), out=buffer[1, : keys.size]) <= np.uint64(high - low)
-            if self.used + np.count_nonzero(within) > self.keys.size and self.squeeze() > self.keys.size // 2:
-                self.used = self.keys.size // 2
-                high = int(self.keys[self.used - 1])
-                within &= keys <= np.uint64(high)
+            keys = tile.keys(buffer)
+            within = np.subtract(keys, np.uint64(low), out=offsets[: keys.size]) <= np.uint64(high - low)
+            if self.used + np.count_nonzero(within) > self.keys.size:
+                self.squeeze()
+                if self.used > self.keys.size // 2:
+                    self.used = self.keys.size // 2
+                    high = int(self.keys[self.used - 1])
+                    within &= keys <= np.uint64(high)
             places = np.flatnonzero(within)
             end = self.used + places.size
             self.keys[self.used : end] = keys[places]
-            if self.queries is not None:
+            if self.queries.size:
                 self.queries[self.used : end] = tile.queries_at(places)
             self.used = end
+        if matrix.dtype.kind == "f":
+            _refuse_nan(self.keys[: self.used].view(np.float64))
+        self.squeeze()
         return high
 
 
 def _drop_repeats(keys: Keys) -> int:
-    """Move the distinct ones of sorted keys to the front; step by step, to take no memory. Returns their number."""
+    """Move the distinct ones of sorted, non-zero keys to the front, in little memory; returns their number."""
     used, last = 0, np.uint64(0)
-    for start in range(0, keys.size, SAMPLES):
-        step = keys[start : start + SAMPLES]
-        new = np.concatenate(([step[0] != last], step[1:] != step[:-1]))
-        last = step[-1]
-        kept = step.compress(new)
+    for start in range(0, keys.size, STEP):
+        step = keys[start : start + STEP]
+        kept = step.compress(np.concatenate(([step[0] != last], step[1:] != step[:-1])))
+        last = kept[-1] if kept.size else last
         keys[used : used + kept.size] = kept
         used += kept.size
     return used
 
 
 def _by_parts(matrix: Matrix, use: Callable[[_Part], Result], *, with_queries: bool) -> list[Result]:
-    """`use` of parts that together hold every distinct non-zero key once they are squeezed."""
+    """`use` of sorted parts that together hold every distinct non-zero key once, with its first query."""
     workers = _workers(matrix)
-    capacity = PART // workers
+    room = PART // workers
 
     def work(bounds: tuple[int, int]) -> list[Result]:
         results = []
         low, high = bounds
         while low <= high:
-            queries = np.empty(capacity, dtype=np.int32) if with_queries else None
-            part = _Part(keys=np.empty(capacity, dtype=np.uint64), queries=queries)
+            queries = np.empty(room if with_queries else 0, dtype=np.int32)
+            part = _Part(keys=np.empty(room, dtype=np.uint64), queries=queries)
             low = part.fill(matrix, low, high) + 1
             results.append(use(part))
         return results
 
-    return [result for results in _in_threads(work, _ranges(matrix, capacity), workers) for result in results]
+    return [result for results in _in_threads(work, _ranges(matrix, room), workers) for result in results]
 
 
-def _ranges(matrix: Matrix, capacity: int) -> list[tuple[int, int]]:
-    """Ranges of keys that cover all but 0, each likely to fit: cut where a sample says."""
-    size = len(matrix)
-    sample = np.sort(np.random.default_rng(0).integers(size, size=(2, SAMPLES)), axis=0)
-    keys = np.sort(_keys(matrix[sample[0], sample[1]], np.empty(SAMPLES, dtype=np.uint64)))
-    parts = 1 + int(1.15 * size * (size + 1) / 2 / capacity)
-    cuts = {int(keys[index * SAMPLES // parts]) for index in range(1, parts)} - {0, 1}
-    bounds = [1, *sorted(cuts), 2**64]
-    return [(low, high - 1) for low, high in pairwise(bounds)]
+def _ranges(matrix: Matrix, room: int) -> list[tuple[int, int]]:
+    """Ranges of keys that cover all but 0, cut where a sample says that each is likely to fit."""
+    pairs = np.sort(np.random.default_rng(0).integers(len(matrix), size=(2, STEP)), axis=0)
+    keys = np.sort(_keys(matrix[pairs[0], pairs[1]], np.empty(STEP, dtype=np.uint64)))
+    ranges = 1 + int(1.1 * matrix.size / 2 / room)
+    cuts = {int(keys[index * STEP // ranges]) for index in range(1, ranges)} - {0, 1}
+    return [(low, high - 1) for low, high in pairwise([1, *sorted(cuts), 2**64])]

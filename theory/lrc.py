@@ -105,11 +105,11 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> Profile:
     """
     if not isinstance(pattern, Pattern):
         matrix = as_matrix(pattern)
-        size = len(matrix) if scale is None else scale
-        if matrix.dtype != object and 1 <= size <= len(matrix):
-            new = distinct.new_values_per_query(matrix[:size, :size])
-            return Profile(scale=size, first_scales=np.repeat(np.arange(1, size + 1), new))
-        pattern, scale = from_array(matrix), size
+        scale = len(matrix) if scale is None else scale
+        if matrix.dtype != object and 1 <= scale <= len(matrix):
+            new = distinct.new_values_per_query(matrix[:scale, :scale])
+            return Profile(scale=scale, first_scales=np.repeat(np.arange(1, scale + 1), new))
+        pattern = from_array(matrix)
     assert scale is not None, "how far a pattern is to be looked at must be said"
     pattern.require(scale)
     if _never_repeats(pattern, scale):
