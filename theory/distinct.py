@@ -3,39 +3,36 @@
 Position patterns repeat along diagonals, so an entry that equals the one a key and a query earlier is no news. Other
 entries are looked up in a hash table, tile by tile, with vector operations. Where the table would outgrow its memory,
 most entries are values of their own: then the range of values is cut into parts that do fit, and each part is sorted.
-Threads share the work, since numpy releases the interpreter in what takes long.
-
-Values are compared as keys: uint64 numbers that are equal iff the values are, 0 for the value 0.
+Threads share the work, since numpy releases the interpreter in what takes long (theory.tiling).
 """
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
+from theory import tiling
+from theory.tiling import (
+    Keys,
+    Matrix,
+    Places,
+    Queries,
+    Result,
+    checked,
+    in_threads,
+    keys_of,
+    refuse_nan,
+    tiles,
+    workers_for,
+)
 
-Matrix = NDArray[Any]
-Keys = NDArray[np.uint64]
-Queries = NDArray[np.int32]
-Places = NDArray[np.intp]
-Place = tuple[int, int]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-TILE = (32, 1024)
-"""Rows and columns of a tile, in memory order: long enough for the memory, small enough for a core's cache."""
 SLOTS = 2**21
 """Of each thread's table, 12 bytes each: a power of two, at least 4 tiles. No more than half of them are filled."""
 PART = 20 * 10**6
 """Keys that all threads together hold while sorting, at least 2 tiles each: 8 bytes a key, 40 with its query."""
-WORKERS = min(4, os.cpu_count() or 1)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: the high bits of its multiples spread regular keys evenly (Knuth, TAOCP 3, 6.4)."""
 PAUSE = 16
@@ -57,7 +54,7 @@ def count_nonzero_distinct(matrix: Matrix) -> int:
     Raises:
         LengthgenError: not square, of another dtype, or a NaN on or above the diagonal.
     """
-    matrix = _checked(matrix)
+    matrix = checked(matrix)
     if matrix.ndim > 2:
         return int(_new_blocks(matrix).sum())
     known = _tabulated(matrix, with_queries=False)
@@ -70,7 +67,7 @@ def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
     Arguments and errors are those of `count_nonzero_distinct`. Takes at most 200 MB beside the matrix if there are
     less than a million values, and at most 900 MB in any case.
     """
-    matrix = _checked(matrix)
+    matrix = checked(matrix)
     if matrix.ndim > 2:
         return _new_blocks(matrix)
 
@@ -81,159 +78,21 @@ def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
     return tally(known) if known else np.asarray(sum(_by_parts(matrix, tally, with_queries=True)))
 
 
-def check_upper_triangular(matrix: Matrix) -> None:
-    """Refuse a matrix [n, n] or [n, n, ...] that holds a NaN, or anything but 0 below the diagonal.
-
-    The place named is the first row by row; a NaN goes first. Takes no memory that grows with n x n.
-
-    Raises:
-        LengthgenError: not square, of a dtype that `count_nonzero_distinct` refuses, a NaN, not upper triangular.
-    """
-    matrix = _checked(matrix)
-    tops = range(0, len(matrix), _tile_shape(matrix)[0])
-    faults = _in_threads(lambda top: _faults(matrix, top), tops, _workers(matrix))
-    for i, j in (nan for nans, _ in faults for nan in nans[:1]):
-        raise LengthgenError(f"the pattern holds a NaN at i={i}, j={j}")
-    for i, j in (place for _, below in faults for place in below[:1]):
-        raise LengthgenError(f"the pattern is not upper triangular: A({i}, {j}) is not 0 although i > j")
-
-
-def _checked(matrix: Matrix) -> Matrix:
-    matrix = np.asarray(matrix)
-    if matrix.ndim < 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise LengthgenError(f"a pattern must be a square matrix, not of shape {matrix.shape}")
-    if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
-        raise LengthgenError(f"a pattern must hold real numbers of at most 64 bits, not {matrix.dtype}")
-    return matrix
-
-
-def _refuse_nan(values: Matrix) -> None:
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise LengthgenError("the pattern holds a NaN on or above its diagonal: write a number there")
-
-
-def _workers(matrix: Matrix) -> int:
-    return min(WORKERS, -(-matrix.size // math.prod(TILE)))
-
-
-def _in_threads(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> list[Result]:
-    if workers == 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, items))
-
-
-def _faults(matrix: Matrix, top: int) -> tuple[list[Place], list[Place]]:
-    """NaNs, and non-zero entries below the diagonal, in the row of tiles at key `top`: the first of each tile."""
-    height, width = _tile_shape(matrix)
-    bottom = min(top + height, len(matrix))
-    nans: list[Place] = []
-    below: list[Place] = []
-    for left in range(0, len(matrix) if matrix.dtype.kind == "f" else bottom, width):
-        tile = matrix[top:bottom, left : left + width]
-        # Extremes are far faster than looking at every entry, and are NaN iff some entry is.
-        least, most = tile.min(), tile.max()
-        if np.isnan(most):
-            wrong, places = np.isnan(tile), nans
-        elif left < bottom and (least or most):
-            wrong, places = np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1), below
-        else:
-            continue
-        for place in np.argwhere(wrong)[:1]:
-            places.append((top + int(place[0]) + 1, left + int(place[1]) + 1))
-    return sorted(nans), sorted(below)
-
-
 def _new_blocks(matrix: Matrix) -> NDArray[np.int64]:
     """`new_values_per_query` where entries are blocks, by a set of their bytes."""
     known: set[bytes] = set()
     found = [0]
     for query in range(len(matrix)):
-        for start in range(0, query + 1, TILE[1]):
-            stop = min(start + TILE[1], query + 1)
+        for start in range(0, query + 1, tiling.TILE[1]):
+            stop = min(start + tiling.TILE[1], query + 1)
             blocks = matrix[start:stop, query].reshape(stop - start, -1)
-            _refuse_nan(blocks)
+            refuse_nan(blocks)
             if matrix.dtype.kind == "f":
                 blocks = blocks + blocks.dtype.type(0)  # turns -0.0 into 0.0
             blocks = np.ascontiguousarray(blocks[blocks.any(axis=1)])
             known.update(blocks.view(f"V{blocks.strides[0]}").ravel().tolist())
         found.append(len(known))
     return np.diff(found)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Tile:
-    """Entries of the matrix in memory order, keys by queries or `flipped`; and those one key and one query earlier.
-
-    It starts at key `top` and query `left`, from 0. Places are flat.
-    """
-
-    entries: Matrix
-    earlier: Matrix | None
-    top: int
-    left: int
-    flipped: bool
-
-    def blank_below(self, entries: Matrix) -> None:
-        """Set what is below the diagonal to 0, in place."""
-        entries = entries.T if self.flipped else entries
-        side = self.top + len(entries) - self.left
-        if side > 1:
-            entries[-side:, :side] *= np.tri(side, dtype=bool).T
-
-    def keys(self, out: Keys) -> Keys:
-        """Flat; 0 below the diagonal."""
-        keys = _keys(self.entries, out)
-        self.blank_below(keys)
-        return keys.reshape(-1)
-
-    def news(self) -> Places | None:
-        """Where entries differ from those earlier; None if in many places, or if there are none."""
-        if self.earlier is None:
-            return None
-        differs = self.entries != self.earlier
-        self.blank_below(differs)
-        return np.flatnonzero(differs) if 64 * np.count_nonzero(differs) < differs.size else None
-
-    def queries(self) -> Queries:
-        """In a shape that broadcasts with the entries."""
-        queries = np.arange(self.left, self.left + self.entries.shape[0 if self.flipped else 1], dtype=np.int32)
-        return queries[:, None] if self.flipped else queries
-
-    def queries_at(self, places: Places) -> Queries:
-        width = self.entries.shape[1]
-        queries: Queries = (self.left + (places // width if self.flipped else places % width)).astype(np.int32)
-        return queries
-
-
-def _keys(entries: Matrix, out: Keys) -> Keys:
-    """The keys of the entries, in their shape, written to `out`."""
-    keys = out[: entries.size].reshape(entries.shape)
-    if entries.dtype.kind == "f":
-        np.add(entries, 0.0, out=keys.view(np.float64))  # turns -0.0 into 0.0
-    else:
-        np.copyto(keys.view(np.int64), entries, casting="unsafe")
-    return keys
-
-
-def _tile_shape(matrix: Matrix) -> tuple[int, int]:
-    """Keys and queries of its tiles."""
-    return TILE if abs(matrix.strides[0]) >= abs(matrix.strides[1]) else TILE[::-1]
-
-
-def _tiles(matrix: Matrix, worker: int = 0, workers: int = 1) -> Iterator[_Tile]:
-    """A worker's share of the tiles that cover the upper triangle, column by column of tiles, queries ascending."""
-    size, (height, width) = len(matrix), _tile_shape(matrix)
-    flipped = height > width
-    for start in range(0, size, width):
-        right = min(start + width, size)
-        for top in range(worker * height, right, workers * height):
-            left, bottom = max(start, top), min(top + height, right)
-            entries = matrix[top:bottom, left:right]
-            earlier = matrix[top - 1 : bottom - 1, left - 1 : right - 1] if top else None
-            if flipped:
-                entries, earlier = entries.T, None if earlier is None else earlier.T
-            yield _Tile(entries=entries, earlier=earlier, top=top, left=left, flipped=flipped)
 
 
 class _Table:
@@ -292,7 +151,7 @@ class _Table:
 
 def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
     """All distinct non-zero keys and the first query of each, or None where they are too many for a table."""
-    workers = _workers(matrix)
+    workers = workers_for(matrix)
 
     def work(worker: int) -> _Part | None:
         table = _scan(matrix, worker, workers, with_queries)
@@ -301,7 +160,7 @@ def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
         used = table.used()
         return _Part(keys=table.keys[used], queries=table.queries[used], used=used.size)
 
-    found = [part for part in _in_threads(work, range(workers), workers) if part]
+    found = [part for part in in_threads(work, range(workers), workers) if part]
     if len(found) < workers:
         return None
     keys = np.concatenate([part.keys for part in found])
@@ -313,13 +172,13 @@ def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
 def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Table | None:
     """A worker's tiles as a table, or None if it is full. Without queries, those in the table are not the least."""
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
-    keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(TILE)), dtype=np.uint64)
+    keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
     pause, reach, spread_at = 0, 0, 0
-    for tile in _tiles(matrix, worker, workers):
+    for tile in tiles(matrix, worker, workers):
         news = None if pause else tile.news()
         looked_up = news is None
         if news is not None:
-            keys = _keys(tile.entries[np.divmod(news, tile.entries.shape[1])], keys_buffer)
+            keys = keys_of(tile.entries[np.divmod(news, tile.entries.shape[1])], keys_buffer)
         else:
             pause = pause - 1 if pause else PAUSE * (tile.earlier is not None)
             keys = tile.keys(keys_buffer)
@@ -335,7 +194,7 @@ def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Tab
             news = np.flatnonzero(unknown)
             keys = keys[news]
         if matrix.dtype.kind == "f":
-            _refuse_nan(keys.view(np.float64))
+            refuse_nan(keys.view(np.float64))
         added = table.added
         queries = tile.queries_at(news)
         table.add(keys, queries)
@@ -374,8 +233,8 @@ class _Part:
 
     def fill(self, matrix: Matrix, low: int, high: int) -> int:
         """Take all keys low..high, or as many of the least as there is room for; returns the last key looked for."""
-        buffer, offsets = np.empty((2, math.prod(TILE)), dtype=np.uint64)
-        for tile in _tiles(matrix):
+        buffer, offsets = np.empty((2, math.prod(tiling.TILE)), dtype=np.uint64)
+        for tile in tiles(matrix):
             keys = tile.keys(buffer)
             within = np.subtract(keys, np.uint64(low), out=offsets[: keys.size]) <= np.uint64(high - low)
             if self.used + np.count_nonzero(within) > self.keys.size:
@@ -391,7 +250,7 @@ class _Part:
                 self.queries[self.used : end] = tile.queries_at(places)
             self.used = end
         if matrix.dtype.kind == "f":
-            _refuse_nan(self.keys[: self.used].view(np.float64))
+            refuse_nan(self.keys[: self.used].view(np.float64))
         self.squeeze()
         return high
 
@@ -410,7 +269,7 @@ def _drop_repeats(keys: Keys) -> int:
 
 def _by_parts(matrix: Matrix, use: Callable[[_Part], Result], *, with_queries: bool) -> list[Result]:
     """`use` of sorted parts that together hold every distinct non-zero key once, with its first query."""
-    workers = _workers(matrix)
+    workers = workers_for(matrix)
     room = PART // workers
 
     def work(bounds: tuple[int, int]) -> list[Result]:
@@ -423,13 +282,13 @@ def _by_parts(matrix: Matrix, use: Callable[[_Part], Result], *, with_queries: b
             results.append(use(part))
         return results
 
-    return [result for results in _in_threads(work, _ranges(matrix, room), workers) for result in results]
+    return [result for results in in_threads(work, _ranges(matrix, room), workers) for result in results]
 
 
 def _ranges(matrix: Matrix, room: int) -> list[tuple[int, int]]:
     """Ranges of keys that cover all but 0, cut where a sample says that each is likely to fit."""
     pairs = np.sort(np.random.default_rng(0).integers(len(matrix), size=(2, STEP)), axis=0)
-    keys = np.sort(_keys(matrix[pairs[0], pairs[1]], np.empty(STEP, dtype=np.uint64)))
+    keys = np.sort(keys_of(matrix[pairs[0], pairs[1]], np.empty(STEP, dtype=np.uint64)))
     ranges = 1 + int(1.1 * matrix.size / 2 / room)
     cuts = {int(keys[index * STEP // ranges]) for index in range(1, ranges)} - {0, 1}
     return [(low, high - 1) for low, high in pairwise([1, *sorted(cuts), 2**64])]

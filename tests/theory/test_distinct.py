@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theory import distinct
-from theory.distinct import check_upper_triangular, count_nonzero_distinct, new_values_per_query
+from theory import distinct, tiling
+from theory.distinct import count_nonzero_distinct, new_values_per_query
+from theory.tiling import check_upper_triangular
 
 INTEGERS = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i8", ">u2")
 FLOATS = ("f2", "f4", "f8", ">f4")
@@ -48,10 +49,10 @@ def _oracle(matrix: np.ndarray) -> list[int]:
 
 
 def _set(patch: pytest.MonkeyPatch, tile: tuple[int, int], slots: int, part: int, workers: int) -> None:
-    patch.setattr(distinct, "TILE", tile)
+    patch.setattr(tiling, "TILE", tile)
     patch.setattr(distinct, "SLOTS", slots)
     patch.setattr(distinct, "PART", part)
-    patch.setattr(distinct, "WORKERS", workers)
+    patch.setattr(tiling, "WORKERS", workers)
     patch.setattr(distinct, "STEP", 8)
 
 
@@ -140,7 +141,7 @@ def _spy(patch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
 
 def test_each_way_of_counting_is_taken_where_it_is_meant_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     sorts, spreads = _spy(monkeypatch, distinct._Part, "fill"), _spy(monkeypatch, distinct._Table, "spread")
-    lookups = _spy(monkeypatch, distinct._Tile, "keys")
+    lookups = _spy(monkeypatch, tiling.Tile, "keys")
     _set(monkeypatch, (4, 8), 2**10, 64, 1)
     relative = _matrix("i8", 200, 400, "relative", seed=1)
     assert count_nonzero_distinct(relative) == sum(_oracle(relative))
@@ -225,11 +226,11 @@ def test_counting_takes_little_memory_beside_the_matrix(monkeypatch: pytest.Monk
 
 def test_the_default_settings_fit_into_the_memory_that_is_promised() -> None:
     for workers in (1, 2, 4):
-        tile_buffers = workers * 8 * 4 * math.prod(distinct.TILE)
+        tile_buffers = workers * 8 * 4 * math.prod(tiling.TILE)
         assert workers * 12 * distinct.SLOTS + tile_buffers < 200e6
         assert 8 * distinct.PART + tile_buffers < 200e6
-        assert distinct.PART // workers >= 2 * math.prod(distinct.TILE)
-    assert 4 * math.prod(distinct.TILE) <= distinct.SLOTS
+        assert distinct.PART // workers >= 2 * math.prod(tiling.TILE)
+    assert 4 * math.prod(tiling.TILE) <= distinct.SLOTS
 
 
 @pytest.mark.parametrize("setting", SETTINGS[:3], ids=str)

@@ -1,0 +1,166 @@
+"""A big matrix in tiles that fit a core's cache, on and above the diagonal, and threads to share them.
+
+Values are compared as keys: uint64 numbers that are equal iff the values are, 0 for the value 0.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import LengthgenError
+
+Matrix = NDArray[Any]
+Keys = NDArray[np.uint64]
+Queries = NDArray[np.int32]
+Places = NDArray[np.intp]
+Place = tuple[int, int]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+TILE = (32, 1024)
+"""Rows and columns of a tile, in memory order: long enough for the memory, small enough for a core's cache."""
+WORKERS = min(4, os.cpu_count() or 1)
+
+
+def check_upper_triangular(matrix: Matrix) -> None:
+    """Refuse a matrix [n, n] or [n, n, ...] that holds a NaN, or anything but 0 below the diagonal.
+
+    The place named is the first row by row; a NaN goes first. Takes no memory that grows with n x n.
+
+    Raises:
+        LengthgenError: not square, of a dtype that `count_nonzero_distinct` refuses, a NaN, not upper triangular.
+    """
+    matrix = checked(matrix)
+    tops = range(0, len(matrix), tile_shape(matrix)[0])
+    faults = in_threads(lambda top: _faults(matrix, top), tops, workers_for(matrix))
+    for i, j in (nan for nans, _ in faults for nan in nans[:1]):
+        raise LengthgenError(f"the pattern holds a NaN at i={i}, j={j}")
+    for i, j in (place for _, below in faults for place in below[:1]):
+        raise LengthgenError(f"the pattern is not upper triangular: A({i}, {j}) is not 0 although i > j")
+
+
+def checked(matrix: Matrix) -> Matrix:
+    matrix = np.asarray(matrix)
+    if matrix.ndim < 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise LengthgenError(f"a pattern must be a square matrix, not of shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
+        raise LengthgenError(f"a pattern must hold real numbers of at most 64 bits, not {matrix.dtype}")
+    return matrix
+
+
+def refuse_nan(values: Matrix) -> None:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise LengthgenError("the pattern holds a NaN on or above its diagonal: write a number there")
+
+
+def workers_for(matrix: Matrix) -> int:
+    return min(WORKERS, -(-matrix.size // math.prod(TILE)))
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> list[Result]:
+    if workers == 1:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, items))
+
+
+def _faults(matrix: Matrix, top: int) -> tuple[list[Place], list[Place]]:
+    """NaNs, and non-zero entries below the diagonal, in the row of tiles at key `top`: the first of each tile."""
+    height, width = tile_shape(matrix)
+    bottom = min(top + height, len(matrix))
+    nans: list[Place] = []
+    below: list[Place] = []
+    for left in range(0, len(matrix) if matrix.dtype.kind == "f" else bottom, width):
+        tile = matrix[top:bottom, left : left + width]
+        # Extremes are far faster than looking at every entry, and are NaN iff some entry is.
+        least, most = tile.min(), tile.max()
+        if np.isnan(most):
+            wrong, places = np.isnan(tile), nans
+        elif left < bottom and (least or most):
+            wrong, places = np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1), below
+        else:
+            continue
+        for place in np.argwhere(wrong)[:1]:
+            places.append((top + int(place[0]) + 1, left + int(place[1]) + 1))
+    return sorted(nans), sorted(below)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """Entries of the matrix in memory order, keys by queries or `flipped`; and those one key and one query earlier.
+
+    It starts at key `top` and query `left`, from 0. Places are flat.
+    """
+
+    entries: Matrix
+    earlier: Matrix | None
+    top: int
+    left: int
+    flipped: bool
+
+    def blank_below(self, entries: Matrix) -> None:
+        """Set what is below the diagonal to 0, in place."""
+        entries = entries.T if self.flipped else entries
+        side = self.top + len(entries) - self.left
+        if side > 1:
+            entries[-side:, :side] *= np.tri(side, dtype=bool).T
+
+    def keys(self, out: Keys) -> Keys:
+        """Flat; 0 below the diagonal."""
+        keys = keys_of(self.entries, out)
+        self.blank_below(keys)
+        return keys.reshape(-1)
+
+    def news(self) -> Places | None:
+        """Where entries differ from those earlier; None if in many places, or if there are none."""
+        if self.earlier is None:
+            return None
+        differs = self.entries != self.earlier
+        self.blank_below(differs)
+        return np.flatnonzero(differs) if 64 * np.count_nonzero(differs) < differs.size else None
+
+    def queries(self) -> Queries:
+        """In a shape that broadcasts with the entries."""
+        queries = np.arange(self.left, self.left + self.entries.shape[0 if self.flipped else 1], dtype=np.int32)
+        return queries[:, None] if self.flipped else queries
+
+    def queries_at(self, places: Places) -> Queries:
+        width = self.entries.shape[1]
+        queries: Queries = (self.left + (places // width if self.flipped else places % width)).astype(np.int32)
+        return queries
+
+
+def keys_of(entries: Matrix, out: Keys) -> Keys:
+    """The keys of the entries, in their shape, written to `out`."""
+    keys = out[: entries.size].reshape(entries.shape)
+    if entries.dtype.kind == "f":
+        np.add(entries, 0.0, out=keys.view(np.float64))  # turns -0.0 into 0.0
+    else:
+        np.copyto(keys.view(np.int64), entries, casting="unsafe")
+    return keys
+
+
+def tile_shape(matrix: Matrix) -> tuple[int, int]:
+    """Keys and queries of its tiles."""
+    return TILE if abs(matrix.strides[0]) >= abs(matrix.strides[1]) else TILE[::-1]
+
+
+def tiles(matrix: Matrix, worker: int = 0, workers: int = 1) -> Iterator[Tile]:
+    """A worker's share of the tiles that cover the upper triangle, column by column of tiles, queries ascending."""
+    size, (height, width) = len(matrix), tile_shape(matrix)
+    flipped = height > width
+    for start in range(0, size, width):
+        right = min(start + width, size)
+        for top in range(worker * height, right, workers * height):
+            left, bottom = max(start, top), min(top + height, right)
+            entries = matrix[top:bottom, left:right]
+            earlier = matrix[top - 1 : bottom - 1, left - 1 : right - 1] if top else None
+            if flipped:
+                entries, earlier = entries.T, None if earlier is None else earlier.T
+            yield Tile(entries=entries, earlier=earlier, top=top, left=left, flipped=flipped)
