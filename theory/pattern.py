@@ -209,7 +209,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         raise PatternError(f"a pattern must be a square matrix, not of shape {pattern.shape}")
     if pattern.dtype == object:
         return _exact_objects(pattern)
-    from theory.distinct import check_upper_triangular
+    from theory.tiling import check_upper_triangular
 
     if pattern.dtype.kind not in "iufb":
         raise PatternError(f"a pattern must hold real numbers, not {pattern.dtype}")
