@@ -6,7 +6,7 @@ the fewest non-zero parameters over all relations that represent A is the number
 entries are matrices; for a family A(i, j, n) the cells up to scale N are the triples with n <= N.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -119,8 +119,13 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> Profile:
         values, codes = pattern.entries(keys, queries, scales)
         since = np.empty(len(values), dtype=np.int64)
         since[codes[::-1]] = (queries if scales is None else scales)[::-1]
+        once = dict(zip(values, since.tolist(), strict=True))
+        if not first and len(once) == len(values):
+            first = once
+            continue
         for value, at in zip(values, since.tolist(), strict=True):
-            first.setdefault(value, at)  # blocks come in the order of their scales
+            if at < first.get(value, scale + 1):
+                first[value] = at
     return _profile(first, scale)
 
 
@@ -212,8 +217,8 @@ def _numbering(values: list[Value], codes: Integers, merge_undecided: bool) -> I
 
 def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...]]:
     """The class of each of some different values, 0 for zero, and the pairs of classes that may be equal."""
-    if {type(part) for value in values for part in (value if isinstance(value, tuple) else (value,))} <= _RATIONAL:
-        zero = (0,) * len(values[0]) if isinstance(values[0], tuple) else 0
+    if _rational(values):
+        zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
     from theory.equality import group
 
@@ -221,7 +226,22 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     return list(groups.labels), groups.undecided
 
 
+def _rational(values: Collection[Value]) -> bool:
+    """Whether different values are not equal, as is so of plain numbers."""
+    if isinstance(next(iter(values)), tuple):
+        return {type(part) for value in values for part in value} <= _RATIONAL
+    return set(map(type, values)) <= _RATIONAL
+
+
+def _zero(values: Collection[Value]) -> Value:
+    some = next(iter(values))
+    return (0,) * len(some) if isinstance(some, tuple) else 0
+
+
 def _profile(first: dict[Value, int], scale: int) -> Profile:
+    if _rational(first):
+        first.pop(_zero(first), None)
+        return Profile(scale=scale, first_scales=np.sort(np.fromiter(first.values(), np.int64, len(first))))
     classes, undecided = _classes(list(first))
     since: dict[int, int] = {}
     for label, at in sorted(zip(classes, first.values(), strict=True), key=lambda pair: pair[1]):
