@@ -147,9 +147,9 @@ def test_the_scale_cuts_the_leading_block() -> None:
         (np.zeros((0, 0)), "square"),
         ([[1, 0], [1, 1]], r"A\(2, 1\) is not 0"),
         ([[1, 2, 3], [0, 1, 2], [0, 1e-300, 1]], r"A\(3, 2\) is not 0"),
-        ([[math.nan]], "NaN at i=1, j=1"),
-        ([[1, math.nan], [0, 1]], "NaN at i=1, j=2"),
-        (_objects([[1, math.nan], [0, Fraction(1, 3)]]), "NaN at i=1, j=2"),
+        ([[math.nan]], "i=1, j=1 is a NaN"),
+        ([[1, math.nan], [0, 1]], "i=1, j=2 is a NaN"),
+        (_objects([[1, math.nan], [0, Fraction(1, 3)]]), "i=1, j=2 is a NaN"),
         ([[1j]], "real numbers"),
         (_objects([[1j]]), "not complex"),
         ([["1"]], "real numbers"),
@@ -166,5 +166,5 @@ def test_what_is_no_pattern_is_refused(pattern: Any, says: str) -> None:
 
 @pytest.mark.parametrize("scale", [0, -1, 3])
 def test_a_scale_outside_the_pattern_is_refused(scale: int) -> None:
-    with pytest.raises(ValueError, match=r"scale must be in 1\.\.2"):
+    with pytest.raises(ValueError, match="scale must be 1 to 2"):
         lrc([[1, 1], [0, 1]], scale)

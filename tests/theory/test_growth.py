@@ -1,0 +1,180 @@
+"""What is said of all scales agrees with brute force at many, and nothing is called bounded that grows."""
+
+import random
+
+import pytest
+
+from tests.oracles.lrc import lrc_by_level_sets
+from theory.formula import FormulaError
+from theory.growth import Growth, Kind, growth
+from theory.lrc import profile
+from theory.pattern import from_array, from_formula, from_function
+
+CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = Kind.CONSTANT, Kind.EVENTUALLY_CONSTANT, Kind.UNBOUNDED, Kind.UNDECIDED
+
+# Formula, kind, LRC where it ends, and the scale from which it no longer grows.
+TABLE: list[tuple[str, Kind, int | None, int | None]] = [
+    ("0", CONSTANT, 0, 1),
+    ("1", CONSTANT, 1, 1),
+    ("i - i", CONSTANT, 0, 1),
+    ("1 if j - i < 3 else 0", CONSTANT, 1, 1),
+    ("1 if i < j else 0", EVENTUALLY, 1, 2),
+    ("2 if i == j else 1 if j - i == 1 else 0", EVENTUALLY, 2, 2),
+    ("1 if j - i == 30 else 0", EVENTUALLY, 1, 31),
+    ("min(j - i, 3)", EVENTUALLY, 3, 4),
+    ("min(i, j, 5)", EVENTUALLY, 5, 5),
+    ("max(5 - (j - i), 0)", EVENTUALLY, 5, 5),
+    ("(j - i) % 7", EVENTUALLY, 6, 7),
+    ("(j - i) // 3 % 4", EVENTUALLY, 3, 10),
+    ("i % 2", CONSTANT, 1, 1),
+    ("j % 3", EVENTUALLY, 2, 2),
+    ("(i % 2) * (j % 3)", EVENTUALLY, 2, 2),
+    ("(i + j) % 2", EVENTUALLY, 1, 2),
+    ("i % 2 + min(j - i, 3)", EVENTUALLY, 4, 4),
+    ("(-1)**(i + j)", EVENTUALLY, 2, 2),
+    ("0**(j - i)", CONSTANT, 1, 1),
+    ("0.5**min(j - i, 10)", EVENTUALLY, 11, 11),
+    ("0.5**(j - i) if j - i < 5 else 0", EVENTUALLY, 5, 5),
+    ("gcd(j - i, 6)", EVENTUALLY, 4, 4),
+    ("gcd(i*j, 6)", EVENTUALLY, 4, 3),
+    ("j*i % 5", EVENTUALLY, 4, 3),
+    ("i // j", CONSTANT, 1, 1),
+    ("max(i, j) - j", CONSTANT, 0, 1),
+    ("1 if 3*i < j else 0", EVENTUALLY, 1, 4),
+    ("cos(pi*(j - i)/4)", EVENTUALLY, 4, 5),
+    ("sqrt(2)*(i % 2) + pi*(j % 2)", EVENTUALLY, 3, 3),
+    ("1 if i == ceil(n/2) else 0", CONSTANT, 1, 1),
+    ("1 if n - j < 3 else 0", CONSTANT, 1, 1),
+    ("j - i", UNBOUNDED, None, None),
+    ("i*j", UNBOUNDED, None, None),
+    ("i/j", UNBOUNDED, None, None),
+    ("1/j", UNBOUNDED, None, None),
+    ("1/n", UNBOUNDED, None, None),
+    ("(j - i)*(j - i - 7)", UNBOUNDED, None, None),
+    ("0.5**(j - i)", UNBOUNDED, None, None),
+    ("(-2)**(j - i)", UNBOUNDED, None, None),
+    ("2**i % 5 + j", UNBOUNDED, None, None),
+    ("gcd(i, j)", UNBOUNDED, None, None),
+    ("j // i", UNBOUNDED, None, None),
+    ("floor(sqrt(j - i))", UNBOUNDED, None, None),
+    ("floor(log(j)/log(2))", UNBOUNDED, None, None),
+    ("sqrt(i)", UNBOUNDED, None, None),
+    ("exp(i - j)", UNBOUNDED, None, None),
+    ("cos(j - i)", UNBOUNDED, None, None),
+    ("0.9**(j - i)*cos(j - i)", UNBOUNDED, None, None),
+    ("log(j - i + 1)/(j - i + 1)", UNBOUNDED, None, None),
+    ("0 if i != j else i", UNBOUNDED, None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "ends_at", "since"), TABLE, ids=[row[0] for row in TABLE])
+def test_the_kind_the_value_and_the_scale_are_right(
+    text: str, kind: Kind, ends_at: int | None, since: int | None
+) -> None:
+    found = growth(from_formula(text))
+    assert found is not None
+    assert (found.kind, found.from_scale, found.strength) == (kind, since, "general")
+    if kind is UNBOUNDED:
+        assert found.high is None
+    else:
+        assert (found.low, found.high) == (ends_at, ends_at)
+    _agrees_with_what_is_seen(text, found, 20 if "n" in text.replace("min", "") else 60)
+
+
+def _agrees_with_what_is_seen(text: str, found: Growth, scale: int) -> None:
+    seen = profile(from_formula(text), scale)
+    values = [seen.bounds(one) for one in range(1, scale + 1)]
+    ends_low, ends_high = values[-1]
+    if found.high is not None:
+        assert ends_low <= found.high
+    if found.from_scale is not None:
+        assert values[min(found.from_scale, scale) - 1 :] == [values[-1]] * (scale - min(found.from_scale, scale) + 1)
+        if found.from_scale <= scale:
+            assert ends_low == ends_high == found.low
+        if 1 < found.from_scale <= scale:
+            assert values[found.from_scale - 2] < values[-1]
+    if found.kind is CONSTANT:
+        assert len(set(values)) == 1
+    if found.kind is UNBOUNDED:
+        assert profile(from_formula(text), scale).bounds(scale)[1] > profile(from_formula(text), scale).bounds(4)[1]
+
+
+def test_it_does_not_claim_more_than_it_has_proved() -> None:
+    for text in ("2**(j - i) % 7", "sin(j - i) // 1 + 1"):
+        found = growth(from_formula(text))
+        assert found is not None
+        assert found.kind in (EVENTUALLY, UNDECIDED)
+        assert found.from_scale is None
+        assert found.high is None or found.low < found.high
+    missing = growth(from_formula("1/(i - 5)"))
+    assert missing is not None
+    assert (missing.kind, missing.strength) == (UNDECIDED, None)
+    assert "division by zero at i=5" in missing.reason
+
+
+def test_free_parameters() -> None:
+    kinds = {
+        "a": (CONSTANT, 1), "a if j - i < 3 else b": (EVENTUALLY, 2), "a - a": (CONSTANT, 0),
+        "a**(j - i)": (UNBOUNDED, None), "a*i + b*j": (UNBOUNDED, None), "exp(-a*(j - i))": (UNBOUNDED, None),
+    }  # fmt: skip
+    for text, (kind, high) in kinds.items():
+        found = growth(from_formula(text, parameters=["a", "b"]))
+        assert found is not None
+        assert (found.kind, found.high) == (kind, high), text
+
+
+def test_matrices() -> None:
+    for text, kind in (
+        ("[[1, min(j - i, 2)], [0, 1]]", EVENTUALLY),
+        ("[[cos(j - i), -sin(j - i)], [sin(j - i), cos(j - i)]]", UNBOUNDED),
+        ("[[1, 0], [0, 1]]", CONSTANT),
+    ):
+        found = growth(from_formula(text))
+        assert found is not None
+        assert found.kind is kind
+
+
+def test_what_is_no_formula_has_no_answer_for_all_scales() -> None:
+    assert growth(from_array([[1]])) is None
+    assert growth(from_function(lambda i, j: 1, name="one")) is None
+
+
+PARTS = ["i", "j", "(j - i)", "i % 3", "(j - i) % 4", "min(j - i, 3)", "max(2, i)", "2", "(i + j) % 3", "(i < 4)"]
+
+
+def test_random_formulas_never_contradict_what_is_seen() -> None:
+    draw = random.Random(0)
+    decided = 0
+    for _ in range(250):
+        first, second = draw.choice(PARTS), draw.choice(PARTS)
+        text = draw.choice(
+            [
+                f"{first} {draw.choice('+-*')} {second}",
+                f"{first} if {second} < {draw.choice(PARTS)} else {draw.choice(PARTS)}",
+                f"({first} * {second}) % 5",
+                f"abs({first} - {second}) // 2",
+            ]
+        )
+        try:
+            found = growth(from_formula(text))
+        except FormulaError:
+            continue
+        assert found is not None
+        decided += found.kind is not UNDECIDED
+        _never_contradicts(text, found)
+    assert decided > 200
+
+
+def _never_contradicts(text: str, found: Growth) -> None:
+    scale = 45
+    entries = from_formula(text).matrix(scale)
+    values = [
+        lrc_by_level_sets(sorted({entries[i, j] for j in range(size) for i in range(j + 1)}))
+        for size in (20, 33, scale)
+    ]
+    if found.high is not None:
+        assert values[-1] <= found.high, text
+    if found.from_scale is not None and found.from_scale <= 20:
+        assert set(values) == {found.low}, text
+    if found.kind is UNBOUNDED:
+        assert values[0] < values[-1], text
