@@ -13,6 +13,7 @@ QUESTIONS: tuple[Callable[[], Comparison], ...] = (
     profiles.long_distance_against_numpy,
     distinct.window_pattern,
     distinct.relative_pattern,
+    distinct.small_range,
     distinct.few_wide_values,
     distinct.all_different,
     wirings.search_against_enumeration,

@@ -31,12 +31,18 @@ def relative_pattern() -> Comparison:
     return _compare("j - i", lambda i, j: j - i, rounds=5)
 
 
+def small_range() -> Comparison:
+    """0 to 999 at random places."""
+    rng = np.random.default_rng(0)
+    return _compare("random below 1,000", lambda i, j: rng.integers(1_000, size=(i.size, j.size)), rounds=5)
+
+
 def few_wide_values() -> Comparison:
     """1,000 values of 63 bits, at random places."""
     rng = np.random.default_rng(0)
     values = rng.integers(1, 2**63, size=1_000)
     return _compare(
-        "1,000 random values", lambda i, j: values[rng.integers(values.size, size=(i.size, j.size))], rounds=5
+        "1,000 values of 63 bits", lambda i, j: values[rng.integers(values.size, size=(i.size, j.size))], rounds=5
     )
 
 

@@ -1,9 +1,10 @@
 """How many distinct non-zero values a big matrix holds on and above its diagonal: LRC by counting, in bounded memory.
 
-Position patterns repeat along diagonals, so an entry that equals the one a key and a query earlier is no news. Other
-entries are looked up in a hash table, tile by tile, with vector operations. Where the table would outgrow its memory,
-most entries are values of their own: then the range of values is cut into parts that do fit, and each part is sorted.
-Threads share the work, since numpy releases the interpreter in what takes long (theory.tiling).
+Position patterns repeat along diagonals, so an entry that equals the one a key and a query earlier is no news, nor is
+a tile whose extremes lie in a run of whole numbers that are all known. Other entries are looked up in a hash table,
+tile by tile, with vector operations. Where the table would outgrow its memory, most entries are values of their own:
+then the range of values is cut into parts that do fit, and each part is sorted. Threads share the work, since numpy
+releases the interpreter in what takes long (theory.tiling).
 """
 
 import math
@@ -36,7 +37,9 @@ PART = 20 * 10**6
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: the high bits of its multiples spread regular keys evenly (Knuth, TAOCP 3, 6.4)."""
 PAUSE = 16
-"""Tiles to go before neighbours are compared again, where they differed."""
+"""Tiles to go before neighbours are compared again, where they differed, or extremes, where they were too far apart."""
+FEW = 2**16
+"""Values among which a run of whole numbers is worth looking for: a tile with its extremes in that is no news."""
 STEP = 2**16
 UNSEEN = np.iinfo(np.int32).max
 
@@ -143,6 +146,14 @@ class _Table:
     def used(self) -> Places:
         return np.flatnonzero(self.keys != 0)  # 50 times as fast as np.flatnonzero of integers
 
+    def stretch(self, *, unsigned: bool) -> tuple[int, int]:
+        """The first and the last of the longest run of whole numbers that are all known."""
+        known = np.sort(np.append(self.keys[self.used()], np.uint64(0)).view(np.uint64 if unsigned else np.int64))
+        breaks = np.flatnonzero(np.diff(known) != 1)
+        first, last = np.append(0, breaks + 1), np.append(breaks, known.size - 1)
+        longest = int(np.argmax(last - first))
+        return int(known[first[longest]]), int(known[last[longest]])
+
     def full(self) -> bool:
         if 2 * self.added > self.keys.size:
             self.added = self.used().size
@@ -174,7 +185,15 @@ def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Tab
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
     keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
     pause, reach, spread_at = 0, 0, 0
+    stretch, stretch_at, outside = (0, 0), 0, 0
     for tile in tiles(matrix, worker, workers):
+        again = with_queries and tile.left < reach
+        if outside:
+            outside -= 1
+        elif stretch != (0, 0) and not again:
+            if stretch[0] <= tile.entries.min() and tile.entries.max() <= stretch[1]:
+                continue
+            outside = PAUSE
         news = None if pause else tile.news()
         looked_up = news is None
         if news is not None:
@@ -184,12 +203,14 @@ def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Tab
             keys = tile.keys(keys_buffer)
             slots = table.homes(keys, slots_buffer[: keys.size])
             unknown = table.keys.take(slots, out=held_buffer[: keys.size], mode="wrap") != keys
-            if with_queries and tile.left < reach:
+            if again:
                 # Values that this column of tiles brought may be here at an earlier query.
                 later = table.queries.take(slots).reshape(tile.entries.shape) > tile.queries()
                 places = np.flatnonzero(later.reshape(-1) & ~unknown)
                 np.minimum.at(table.queries, slots[places], tile.queries_at(places))
             if not unknown.any():
+                if matrix.dtype.kind != "f" and stretch_at < table.added <= FEW:
+                    stretch, stretch_at = table.stretch(unsigned=matrix.dtype.kind == "u"), table.added
                 continue
             news = np.flatnonzero(unknown)
             keys = keys[news]

@@ -320,3 +320,22 @@ def test_what_is_no_pattern_is_refused(matrix: np.ndarray, message: str) -> None
     for function in (count_nonzero_distinct, new_values_per_query, check_upper_triangular):
         with pytest.raises(ValueError, match=message):
             function(matrix)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint64, bool])
+@pytest.mark.parametrize("offset", [0, 7])
+def test_tiles_within_a_run_of_known_numbers_are_passed_over_and_others_are_not(
+    monkeypatch: pytest.MonkeyPatch, dtype: Any, offset: int
+) -> None:
+    _set(monkeypatch, (4, 8), 2**10, 64, 1)
+    stretches = _spy(monkeypatch, distinct._Table, "stretch")
+    matrix = np.triu(np.random.default_rng(0).integers(offset, offset + 3, (96, 96))).astype(dtype)
+    matrix[80, 90] = 1 if dtype is bool else 100  # beyond the run, long after it is known
+    matrix[3, 95] = 1 if dtype is bool else 101
+    values = {int(matrix[i, j]) for j in range(96) for i in range(j + 1)} - {0}
+    assert count_nonzero_distinct(matrix) == len(values)
+    profile = new_values_per_query(matrix).cumsum()
+    for scale in (1, 2, 10, 90, 91, 95, 96):
+        seen = {int(matrix[i, j]) for j in range(scale) for i in range(j + 1)} - {0}
+        assert profile[scale - 1] == len(seen)
+    assert stretches
