@@ -12,6 +12,8 @@ import sympy as sp
 
 _POINTS = (Fraction(1), Fraction(-3, 2), Fraction(0))
 """At point k a parameter stands between _POINTS[k] and one above, where its name puts it."""
+_LARGEST_ROOT = 2**32
+"""Above this a root is not a machine word, and computed as any power."""
 POINTS = range(len(_POINTS))
 
 
@@ -55,8 +57,10 @@ def _ball(expression: sp.Expr, at: dict[sp.Symbol, Any]) -> Any:
     if expression.is_Pow:
         exponent = expression.exp
         if exponent.is_Rational:
-            root = parts[0] if exponent.q == 1 else parts[0].root(int(exponent.q))
-            return root ** int(exponent.p)
+            if exponent.q == 1:
+                return parts[0] ** int(exponent.p)
+            if exponent.q < _LARGEST_ROOT:
+                return parts[0].root(int(exponent.q)) ** int(exponent.p)
         return parts[0] ** parts[1]
     function = _FUNCTIONS.get(expression.func)
     return function(parts[0]) if function else flint.arb("nan")

@@ -20,7 +20,7 @@ from theory.enclosure import POINTS, enclose, whole_part
 Value = Any
 """int, Fraction, or a real sympy expression; a tuple of such for a matrix. Patterns may hold infinite floats too."""
 
-_BITS = (192, 1536)
+_BITS = (192, 1536, 12_288)
 """Precisions at which values are told apart, one after the other."""
 
 
@@ -170,17 +170,30 @@ def _number(
 
 
 def _close_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
-    """Pairs whose enclosures meet at the first point: only these can be equal."""
-    balls = [None if isinstance(value, float) else enclose(to_sympy(value), bits=_BITS[0]) for value in values]
-    loose = [index for index, ball in enumerate(balls) if ball is None]
-    firm = sorted((ball.lower(), index, ball) for index, ball in enumerate(balls) if ball is not None)
-    pairs = [tuple(sorted((one, other))) for one in loose for other in range(len(values)) if one != other]
+    """Pairs whose enclosures meet at the first point at every precision: only these can be equal."""
+    pairs: set[tuple[int, int]] = set()
+    unclear = list(range(len(values)))
+    for bits in _BITS:
+        pairs = _meeting({index: _ball(values[index], bits) for index in unclear})
+        unclear = sorted({index for pair in pairs for index in pair})
+    return sorted(pairs)
+
+
+def _ball(value: Value, bits: int) -> Any | None:
+    return None if isinstance(value, float) else enclose(to_sympy(value), bits=bits)
+
+
+def _meeting(balls: dict[int, Any]) -> set[tuple[int, int]]:
+    """Pairs of indices whose balls meet; one that is None meets all."""
+    loose = [index for index, ball in balls.items() if ball is None]
+    firm = sorted((ball.lower(), index, ball) for index, ball in balls.items() if ball is not None)
+    pairs = {(min(one, other), max(one, other)) for one in loose for other in balls if one != other}
     for place, (_, one, ball) in enumerate(firm):
         for _, other, its_ball in firm[place + 1 :]:
             if not ball.overlaps(its_ball):
                 break
-            pairs.append((one, other))
-    return sorted({(min(pair), max(pair)) for pair in pairs})
+            pairs.add((min(one, other), max(one, other)))
+    return pairs
 
 
 def _root(parent: list[int], index: int) -> int:

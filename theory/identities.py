@@ -10,7 +10,7 @@ at most one generator is a number, and that is pi, log b, exp(1/D) or cos(1/D), 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
-from math import comb, lcm
+from math import comb, lcm, prod
 from operator import mul
 from typing import Any
 
@@ -32,16 +32,17 @@ def is_zero(value: sp.Expr) -> bool | None:
     """Whether the expression, which has a value somewhere, is identically zero; None where that is not decided."""
     names = _Names()
     named = names.rename(value)
-    # What a square holds is not always left in the expression itself.
-    generators = sorted(named.free_symbols.union(*(one.free_symbols for one in names.squares.values())), key=str)
-    if _largest(named, len(generators)) > MOST_TERMS:
+    # What a power is replaced by is not always left in the expression itself.
+    generators = sorted(named.free_symbols.union(*(one.free_symbols for _, one in names.powers.values())), key=str)
+    if _most_terms(named, len(generators)) > MOST_TERMS:
         return None
     context = flint.fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(generators))] or ["x"], "lex")
     at = dict(zip(generators, context.gens(), strict=False))
     numerator = _fraction(named, at, context)[0]
-    for sine in names.squares.keys() & set(generators):
-        square = _fraction(names.squares[sine], at, context)[0]
-        numerator = _reduced(numerator, generators.index(sine), square, context)
+    for place, generator in enumerate(generators):
+        if generator in names.powers:
+            power, replacement = names.powers[generator]
+            numerator = _reduced(numerator, place, power, _fraction(replacement, at, context)[0], context)
     answers = [algebraic.is_zero(coefficient) for coefficient in _coefficients(numerator.to_dict(), generators, names)]
     if all(answers):
         return True
@@ -50,10 +51,17 @@ def is_zero(value: sp.Expr) -> bool | None:
 
 @dataclass
 class _Names:
-    """Generators met so far."""
+    """Generators met so far.
+
+    Attributes:
+        algebraic: those that stand for algebraic numbers, and which.
+        powers: the power of a generator that is replaced, and by what.
+        transcendental: those that stand for numbers known to be transcendental.
+        opaque: whether there are others, of which nothing is known.
+    """
 
     algebraic: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
-    squares: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    powers: dict[sp.Symbol, tuple[int, sp.Expr]] = field(default_factory=dict)
     transcendental: set[sp.Symbol] = field(default_factory=set)
     opaque: bool = False
     _symbols: dict[Any, sp.Symbol] = field(default_factory=dict)
@@ -66,12 +74,12 @@ class _Names:
     def rename(self, value: sp.Expr) -> sp.Expr:
         """The value with a symbol for each generator."""
         leaves = set(_leaves(value))
+        numbers = [leaf.args[0] for leaf in leaves if isinstance(leaf, sp.log | sp.Pow)]
+        base = algebraic.coprime_base(part for number in numbers for part in _parts(number))
         scales: dict[Any, int] = {}
         for leaf in leaves:
-            for kind, weight, monomial in _multiples(leaf):
+            for kind, weight, monomial in _multiples(leaf, base):
                 scales[kind, monomial] = lcm(scales.get((kind, monomial), 1), int(weight.q))
-        whole = [int(part) for leaf in leaves if isinstance(leaf, sp.log) for part in _parts(leaf.args[0])]
-        base = algebraic.coprime_base(whole)
         return value.xreplace({leaf: self._name(leaf, scales, base) for leaf in leaves})
 
     def _name(self, leaf: sp.Expr, scales: dict[Any, int], base: list[int]) -> sp.Expr:
@@ -79,37 +87,38 @@ class _Names:
             return leaf
         if leaf is sp.pi:
             return self._number(leaf)
-        if algebraic.bounds(leaf) is not None:
+        root = leaf.is_Pow and leaf.base.is_Rational and leaf.exp.is_Rational
+        if not root and algebraic.bounds(leaf) is not None:
             return self._algebraic(leaf)
         if isinstance(leaf, sp.log) and leaf.args[0].is_Rational:
-            above, below = _parts(leaf.args[0])
-            return sp.Add(
-                *((_power_in(above, one) - _power_in(below, one)) * self._number(sp.log(one)) for one in base)
-            )
+            powers = _factors(leaf.args[0], base)
+            return sp.Add(*(power * self._number(sp.log(factor)) for factor, power in powers))
         if isinstance(leaf, sp.sin | sp.cos):
             cosine, sine = self._wave(leaf.args[0], scales)
             return sine if isinstance(leaf, sp.sin) else cosine
-        powers = list(_multiples(leaf))
-        if powers:
-            return sp.Mul(*(self._power(*power, scales) for power in powers))
+        factors = list(_multiples(leaf, base))
+        if factors:
+            return sp.Mul(*(self._power(*factor, scales) for factor in factors))
         self.opaque = True
         return self._symbol(leaf)
 
     def _power(self, base: Any, weight: sp.Rational, monomial: sp.Expr, scales: dict[Any, int]) -> sp.Expr:
         """base**(weight monomial) as a whole power of base**(monomial/D)."""
-        if monomial == 1 and base.is_Rational:
-            return self._algebraic(base**weight)
         scale = scales[base, monomial]
-        root = base ** (monomial / scale)
+        root, times = base ** (monomial / scale), int(weight * scale)
         if monomial == 1 and base is sp.E:
-            return self._number(root) ** int(weight * scale)
+            return self._number(root) ** times
+        if monomial == 1 and base.is_Integer:
+            symbol = self._algebraic(root)
+            self.powers[symbol] = scale, base
+            return symbol**times
         self.opaque = True
-        return self._symbol(root) ** int(weight * scale)
+        return self._symbol(root) ** times
 
     def _wave(self, angle: sp.Expr, scales: dict[Any, int]) -> tuple[sp.Expr, sp.Expr]:
         """Cosine and sine of a sum of multiples of angles."""
         cosine, sine = sp.Integer(1), sp.Integer(0)
-        for _, weight, monomial in _multiples(sp.cos(angle, evaluate=False)):
+        for weight, monomial in _terms(angle):
             if monomial is sp.pi:
                 c, s = self._algebraic(sp.cos(weight * sp.pi)), self._algebraic(sp.sin(weight * sp.pi))
             else:
@@ -127,7 +136,7 @@ class _Names:
             return self._symbol(sp.cos(angle)), self._symbol(sp.sin(angle))
         c = self._number(sp.cos(monomial / scale)) if number else self._symbol(sp.cos(monomial / scale))
         s = self._symbol(sp.sin(monomial / scale))
-        self.squares[s] = 1 - c**2
+        self.powers[s] = 2, 1 - c**2
         count = abs(int(times))
         sine = s * sp.chebyshevu(count - 1, c) if count else sp.Integer(0)
         return sp.chebyshevt(count, c), sine if times > 0 else -sine
@@ -159,24 +168,41 @@ def _leaves(value: sp.Expr) -> Iterator[sp.Expr]:
         yield value
 
 
-def _multiples(leaf: sp.Expr) -> Iterator[tuple[Any, sp.Rational, sp.Expr]]:
-    """(base, weight, monomial) for a power base**(sum of weight monomial), ("angle", ...) for a sine or cosine."""
-    kind: Any
+def _multiples(leaf: sp.Expr, base: list[int]) -> Iterator[tuple[Any, sp.Rational, sp.Expr]]:
+    """(b, weight, monomial) for a power b**(sum of weight monomial), ("angle", ...) for a sine or cosine.
+
+    Rational b are taken apart into factors of the coprime base.
+    """
+    factors: list[tuple[Any, int]] = []
+    exponent = leaf.args[-1] if leaf.args else sp.Integer(1)
     if leaf is sp.E or isinstance(leaf, sp.exp):
-        kind, exponent = sp.E, leaf.args[0] if leaf.args else sp.Integer(1)
-    elif leaf.is_Pow and leaf.base.is_positive:
-        kind, exponent = leaf.args
+        factors = [(sp.E, 1)]
     elif isinstance(leaf, sp.sin | sp.cos):
-        kind, exponent = "angle", leaf.args[0]
-    else:
-        return
-    for term in sp.Add.make_args(exponent):
+        factors = [("angle", 1)]
+    elif leaf.is_Pow and leaf.base.is_positive:
+        factors = _factors(leaf.base, base) if leaf.base.is_Rational else [(leaf.base, 1)]
+    for factor, power in factors:
+        for weight, monomial in _terms(exponent):
+            yield factor, power * weight, monomial
+
+
+def _terms(total: sp.Expr) -> Iterator[tuple[sp.Rational, sp.Expr]]:
+    """A sum as weights and monomials."""
+    for term in sp.Add.make_args(total):
         weight, monomial = term.as_coeff_Mul()
-        yield kind, sp.Rational(weight), monomial
+        yield sp.Rational(weight), monomial
 
 
 def _parts(number: sp.Expr) -> tuple[int, int]:
-    return (int(number.p), int(number.q)) if number.is_Rational else (1, 1)
+    """Numerator and denominator of a positive rational; of anything else none."""
+    return (int(number.p), int(number.q)) if number.is_Rational and number > 0 else (1, 1)
+
+
+def _factors(number: sp.Expr, base: list[int]) -> list[tuple[sp.Integer, int]]:
+    """A positive rational as powers of members of a coprime base."""
+    above, below = _parts(number)
+    powers = ((factor, _power_in(above, factor) - _power_in(below, factor)) for factor in base)
+    return [(sp.Integer(factor), power) for factor, power in powers if power]
 
 
 def _power_in(number: int, factor: int) -> int:
@@ -188,27 +214,42 @@ def _power_in(number: int, factor: int) -> int:
     return count
 
 
-def _largest(value: sp.Expr, generators: int) -> int:
-    """A bound of the terms that come up in `_fraction`."""
+def _most_terms(value: sp.Expr, generators: int) -> int:
+    """A bound of the terms that come up in `_fraction`: by what is multiplied with what, or by the degree."""
+    degree = max(_degrees(value))
+    if degree > MOST_TERMS:
+        return degree
+    return min(comb(degree + generators, generators), max(_lengths(value)))
 
-    def sizes(part: sp.Expr) -> tuple[int, int]:
-        """At most the degrees of numerator and denominator."""
-        if part.is_Rational:
-            return 0, 0
-        if part.is_Symbol:
-            return 1, 0
-        if part.is_Pow:
-            above, below = sizes(part.base)
-            times = abs(int(part.exp))
-            return (above * times, below * times) if part.exp > 0 else (below * times, above * times)
-        inner = [sizes(one) for one in part.args]
-        below = sum(one[1] for one in inner)
-        if part.is_Mul:
-            return sum(one[0] for one in inner), below
-        return max(one[0] - one[1] for one in inner) + below, below
 
-    degree = max(sizes(value))
-    return degree if generators < 2 else comb(min(degree, MOST_TERMS) + generators, generators)
+def _degrees(value: sp.Expr) -> tuple[int, int]:
+    """At most the degrees of numerator and denominator."""
+    if value.is_Symbol or value.is_Rational:
+        return int(value.is_Symbol), 0
+    if value.is_Pow:
+        above, below = _degrees(value.base)
+        times = abs(int(value.exp))
+        return (above * times, below * times) if value.exp > 0 else (below * times, above * times)
+    inner = [_degrees(part) for part in value.args]
+    below = sum(degrees[1] for degrees in inner)
+    if value.is_Mul:
+        return sum(degrees[0] for degrees in inner), below
+    return max(degrees[0] - degrees[1] for degrees in inner) + below, below
+
+
+def _lengths(value: sp.Expr) -> tuple[int, int]:
+    """At most the numbers of terms of numerator and denominator."""
+    if value.is_Symbol or value.is_Rational:
+        return 1, 1
+    if value.is_Pow:
+        times = abs(int(value.exp))
+        above, below = (comb(terms + times - 1, times) for terms in _lengths(value.base))
+        return (above, below) if value.exp > 0 else (below, above)
+    inner = [_lengths(part) for part in value.args]
+    below = prod(lengths[1] for lengths in inner)
+    if value.is_Mul:
+        return prod(lengths[0] for lengths in inner), below
+    return sum(lengths[0] * below // lengths[1] for lengths in inner), below
 
 
 def _fraction(value: sp.Expr, at: dict[sp.Symbol, Any], context: Any) -> Fractions:
@@ -235,13 +276,13 @@ def _sum(first: Fractions, second: Fractions) -> Fractions:
     return first[0] * second[1] + second[0] * first[1], first[1] * second[1]
 
 
-def _reduced(polynomial: Any, place: int, square: Any, context: Any) -> Any:
-    """The polynomial with the square of one generator replaced until its degree in it is at most 1."""
-    by_power: dict[int, Terms] = {}
+def _reduced(polynomial: Any, place: int, power: int, replacement: Any, context: Any) -> Any:
+    """The polynomial with a power of one generator replaced until none is left."""
+    by_times: dict[int, Terms] = {}
     for exponents, coefficient in polynomial.to_dict().items():
-        power, left = divmod(exponents[place], 2)
-        by_power.setdefault(power, {})[*exponents[:place], left, *exponents[place + 1 :]] = coefficient
-    parts = (context.from_dict(terms) * square**power for power, terms in by_power.items())
+        times, left = divmod(exponents[place], power)
+        by_times.setdefault(times, {})[*exponents[:place], left, *exponents[place + 1 :]] = coefficient
+    parts = (context.from_dict(terms) * replacement**times for times, terms in by_times.items())
     return sum(parts, context.constant(0))
 
 

@@ -1,27 +1,44 @@
-"""Random formulas as nested tuples, printed as text and evaluated by definition; shares no code with theory.formula.
+"""Formulas by definition, twice over; shares no code with theory.formula.
 
-A tree is a leaf ("i",), ("j",), ("number", text, value) or (symbol, child, ...). Every operand is parenthesised, so
-the text says nothing about precedence: that is tested by hand-written cases.
+Random formulas are nested tuples, printed as text and evaluated as fractions. A tree is a leaf ("i",), ("j",), ("n",)
+or ("number", text, value), or (symbol, child, ...). Every operand is parenthesised, so the text says nothing about
+precedence: that is tested by hand-written cases.
+
+`by_python` lets Python itself evaluate the text of a formula, with fractions for its numbers, or with 60 digits where
+something is irrational.
 """
 
+import ast
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache, reduce
+from random import Random
+from types import CodeType
 from typing import Any
+
+import mpmath
 
 Tree = tuple[Any, ...]
 
 INFIX = ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=", "and", "or")
 PREFIX = ("neg", "not")
-CALLS = {"min": 2, "max": 2, "abs": 1, "floor": 1, "gcd": 2}
+CALLS = {"min": 2, "max": 2, "abs": 1, "floor": 1, "ceil": 1, "gcd": 2}
+IRRATIONAL = ("sqrt", "exp", "log", "sin", "cos")
+DIGITS = 60
 
 
 class NoValue(Exception):
-    """The formula has no rational value there."""
+    """The formula has no real value there."""
+
+
+class Unsure(Exception):
+    """Two numbers that a choice compares agree to 30 digits."""
 
 
 def text(tree: Tree) -> str:
     match tree:
-        case ("i",) | ("j",):
+        case ("i",) | ("j",) | ("n",):
             return str(tree[0])
         case ("number", written, _):
             return str(written)
@@ -38,23 +55,21 @@ def text(tree: Tree) -> str:
     raise AssertionError(tree)
 
 
-def value(tree: Tree, i: int, j: int) -> Fraction:
+def value(tree: Tree, i: int, j: int, n: int = 0) -> Fraction:
     """The value by the definition of each operation, everything a Fraction."""
     match tree:
-        case ("i",):
-            return Fraction(i)
-        case ("j",):
-            return Fraction(j)
+        case ("i",) | ("j",) | ("n",):
+            return Fraction({"i": i, "j": j, "n": n}[tree[0]])
         case ("number", _, number):
             return Fraction(number)
         case ("if", condition, then, otherwise):
-            return value(then if value(condition, i, j) else otherwise, i, j)
+            return value(then if value(condition, i, j, n) else otherwise, i, j, n)
         case ("and", left, right):
-            return Fraction(value(left, i, j) != 0 and value(right, i, j) != 0)
+            return Fraction(value(left, i, j, n) != 0 and value(right, i, j, n) != 0)
         case ("or", left, right):
-            return Fraction(value(left, i, j) != 0 or value(right, i, j) != 0)
+            return Fraction(value(left, i, j, n) != 0 or value(right, i, j, n) != 0)
     name, *children = tree
-    return _apply(name, [value(child, i, j) for child in children])
+    return _apply(name, [value(child, i, j, n) for child in children])
 
 
 def _apply(name: str, operands: list[Fraction]) -> Fraction:
@@ -70,6 +85,7 @@ def _apply(name: str, operands: list[Fraction]) -> Fraction:
         "not": lambda: a == 0,
         "abs": lambda: a if a > 0 else -a,
         "floor": lambda: _floor(a),
+        "ceil": lambda: -_floor(-a),
         "min": lambda: a if a < b else b,
         "max": lambda: a if a > b else b,
         "gcd": lambda: math.gcd(a.numerator, b.numerator),
@@ -101,3 +117,185 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction:
     for _ in range(abs(exponent.numerator)):
         result *= base
     return result if exponent >= 0 else 1 / result
+
+
+def by_python(written: str, at: Mapping[str, int], *, real: bool = False) -> Any:
+    """The value of the formula as Python computes it: a Fraction, or an mpf of 60 digits.
+
+    It is the latter where functions or pi say that it may be irrational, or `real` does, as with roots by `**`.
+
+    Raises:
+        NoValue: there is none.
+        Unsure: a choice hangs on more than 30 digits.
+    """
+    code, irrational = _compiled(written)
+    irrational |= real
+    with mpmath.workdps(DIGITS):
+        known = {name: _Real(mpmath.mpf(number)) if irrational else Fraction(number) for name, number in at.items()}
+        try:
+            found = eval(code, {"__builtins__": {}, **(_REAL if irrational else _RATIONAL), **known})
+        except (ZeroDivisionError, mpmath.libmp.ComplexResult):
+            raise NoValue from None
+    return found.number if isinstance(found, _Real) else Fraction(found)
+
+
+@cache
+def _compiled(written: str) -> tuple[CodeType, bool]:
+    tree = ast.parse(written.strip(), mode="eval")
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    code = compile(ast.fix_missing_locations(_Exact().visit(tree)), "formula", "eval")
+    return code, bool(used & {*IRRATIONAL, "pi"})
+
+
+class _Exact(ast.NodeTransformer):
+    """Every number becomes number("its text"); `and`, `or`, `not` give 1 and 0."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Call(ast.Name("number", ast.Load()), [ast.Constant(str(node.value))], [])
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return self._truth(self.generic_visit(node))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        inner = self.generic_visit(node)
+        return self._truth(inner) if isinstance(node.op, ast.Not) else inner  # type: ignore[return-value]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        return self._truth(self.generic_visit(node))
+
+    def _truth(self, node: Any) -> ast.expr:
+        zero, one = (self.visit_Constant(ast.Constant(number)) for number in (0, 1))
+        return ast.IfExp(node, one, zero)
+
+
+class _Real:
+    """A number of 60 digits that refuses to be compared with what it equals in the first 30."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def _sign(self, other: "_Real") -> int:
+        gap = self.number - other.number
+        if gap != 0 and abs(gap) < mpmath.mpf(10) ** (-DIGITS // 2) * max(1, abs(self.number)):
+            raise Unsure
+        return int(mpmath.sign(gap))
+
+    def __add__(self, other: "_Real") -> "_Real":
+        return _Real(self.number + other.number)
+
+    def __sub__(self, other: "_Real") -> "_Real":
+        return _Real(self.number - other.number)
+
+    def __mul__(self, other: "_Real") -> "_Real":
+        return _Real(self.number * other.number)
+
+    def __truediv__(self, other: "_Real") -> "_Real":
+        if not other:
+            raise NoValue
+        return _Real(self.number / other.number)
+
+    def __floordiv__(self, other: "_Real") -> "_Real":
+        return (self / other).floor()
+
+    def __mod__(self, other: "_Real") -> "_Real":
+        return self - other * (self // other)
+
+    def __pow__(self, other: "_Real") -> "_Real":
+        if not other:
+            return _Real(mpmath.mpf(1))
+        whole = other.number == mpmath.nint(other.number)
+        if (self.number < 0 and not whole) or (not self and other.number < 0):
+            raise NoValue
+        return _Real(self.number ** (int(other.number) if whole else other.number))
+
+    def __neg__(self) -> "_Real":
+        return _Real(-self.number)
+
+    def __abs__(self) -> "_Real":
+        return _Real(abs(self.number))
+
+    def __bool__(self) -> bool:
+        return self._sign(_Real(mpmath.mpf(0))) != 0
+
+    def __lt__(self, other: "_Real") -> bool:
+        return self._sign(other) < 0
+
+    def __le__(self, other: "_Real") -> bool:
+        return self._sign(other) <= 0
+
+    def __gt__(self, other: "_Real") -> bool:
+        return self._sign(other) > 0
+
+    def __ge__(self, other: "_Real") -> bool:
+        return self._sign(other) >= 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Real) and self._sign(other) == 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def floor(self) -> "_Real":
+        nearest = _Real(mpmath.nint(self.number))
+        return _Real(mpmath.floor(self.number)) if self._sign(nearest) else nearest
+
+    def apply(self, name: str) -> "_Real":
+        if (name == "sqrt" and self < _REAL["number"]("0")) or (name == "log" and self <= _REAL["number"]("0")):
+            raise NoValue
+        return _Real(getattr(mpmath, name)(self.number))
+
+
+def _gcd(first: Fraction, second: Fraction) -> Fraction:
+    if first.denominator != 1 or second.denominator != 1:
+        raise NoValue
+    return Fraction(math.gcd(int(first), int(second)))
+
+
+_RATIONAL: dict[str, Any] = {
+    "number": Fraction,
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "floor": lambda x: Fraction(math.floor(x)),
+    "ceil": lambda x: Fraction(math.ceil(x)),
+    "gcd": _gcd,
+}
+_REAL: dict[str, Any] = {
+    "number": lambda written: _Real(mpmath.mpf(written)),
+    "pi": _Real(mpmath.mpf(0)),
+    "min": lambda *numbers: reduce(lambda a, b: b if b < a else a, numbers),
+    "max": lambda *numbers: reduce(lambda a, b: b if b > a else a, numbers),
+    "abs": abs,
+    "floor": lambda x: x.floor(),
+    "ceil": lambda x: -(-x).floor(),
+    **{name: lambda x, name=name: x.apply(name) for name in IRRATIONAL},
+}
+with mpmath.workdps(DIGITS):
+    _REAL["pi"] = _Real(+mpmath.pi)
+
+
+def random_text(draw: Random, depth: int, names: Sequence[str]) -> str:
+    """A formula without irrational functions; names are its leaves besides small numbers."""
+    if depth == 0 or draw.random() < 0.15:
+        return draw.choice([*names, "0", "1", "2", "3", "5", "0.5", "(-1)"])
+
+    def part() -> str:
+        return random_text(draw, depth - 1, names)
+
+    kind = draw.random()
+    if kind < 0.42:
+        return f"({part()} {draw.choice(['+', '-', '*', '+', '-', '*', '/', '//', '%'])} {part()})"
+    if kind < 0.5:
+        return f"({part()})**{draw.choice(['2', '3', '(j-i)', 'i', '(-1)', '0'])}"
+    if kind < 0.6:
+        return f"({part()} {draw.choice(['<', '<=', '==', '!=', '>', '>='])} {part()})"
+    if kind < 0.72:
+        return f"{draw.choice(['min', 'max'])}({part()}, {part()})" if kind < 0.66 else f"abs({part()})"
+    if kind < 0.77:
+        return f"{draw.choice(['floor', 'ceil'])}({part()})"
+    if kind < 0.8:
+        return f"gcd(floor({part()}), floor({part()}))"
+    if kind < 0.88:
+        return f"({part()} if {part()} else {part()})"
+    if kind < 0.94:
+        return f"({part()} {draw.choice(['and', 'or'])} {part()})"
+    return draw.choice([f"(not {part()})", "(j-i)", "(i+j)", "(j-i+1)"])

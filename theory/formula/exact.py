@@ -12,6 +12,13 @@ from typing import Any
 
 from theory.formula.syntax import MAX_BITS, Comparison, FormulaError, Name, Node, Number, Operation, bounded
 
+MAX_ROOT_BITS = 512
+"""Size of numbers of which roots are taken: sympy looks for their factors."""
+_SIZE_BITS = 64
+"""Precision at which the size of a number is looked at."""
+_SHOWN = 60
+"""Characters of a value in a message."""
+
 Value = Any
 """int, Fraction, or sympy expression."""
 Point = Mapping[str, Value]
@@ -57,11 +64,18 @@ def apply(name: str, operands: list[Value]) -> Value:
         return plain(_IRRATIONAL[name](*operands))
     except ZeroDivisionError:
         raise FormulaError("division by zero") from None
+    except FormulaError:
+        raise
+    except ValueError:  # see `_real_power`: products of roots are simplified again
+        raise FormulaError("a product of roots comes up that cannot be simplified") from None
 
 
 def holds(value: Value) -> bool:
-    """Whether a condition holds: whether the value is not zero."""
-    return not _is_zero(value)
+    """Whether a condition holds: whether the value is not zero.  Raises `FormulaError` where that is not decided."""
+    zero = _is_zero(value)
+    if not zero and getattr(value, "free_symbols", None) and value.is_zero is not False:
+        raise FormulaError(f"whether {_shown(value)} is zero hangs on a parameter")
+    return not zero
 
 
 def compare(first: Value, second: Value) -> int:
@@ -82,9 +96,14 @@ def plain(value: Value) -> Value:
     if value.is_Rational:
         return plain(Fraction(int(value.p), int(value.q)))
     if value.has(sp.I):
-        raise FormulaError(f"the complex value {value} comes up")
+        raise FormulaError(f"the complex value {_shown(value)} comes up")
     if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
-        raise FormulaError(f"the value {value} comes up, which is no number")
+        raise FormulaError(f"the value {_shown(value)} comes up, which is no number")
+    for part in value.atoms(sp.Rational, sp.Pow):
+        if part.is_Rational:
+            bounded(int(part.p)), bounded(int(part.q))
+        else:
+            _check_root(part.base, part.exp)
     return value
 
 
@@ -107,29 +126,61 @@ def _power(base: Value, exponent: Value) -> Value:
     bits = max(exact.numerator.bit_length(), exact.denominator.bit_length())
     # A number of b bits is at least 2**(b - 1), so its power has at least (b - 1) * exponent bits.
     if (bits - 1) * abs(exponent) > MAX_BITS:
-        raise FormulaError(f"a power with exponent {exponent} would have more than {MAX_BITS} bits")
+        raise FormulaError(f"a power with exponent {_shown(exponent)} would have more than {MAX_BITS} bits")
     if isinstance(exponent, int):
         return Fraction(exact**exponent)
+    _check_root(_symbolic(base), _symbolic(exponent))
     return _real_power(_symbolic(base), _symbolic(exponent))
+
+
+def _check_root(base: Value, exponent: Value) -> None:
+    """Raises `FormulaError` where sympy would try to factor a large number."""
+    if base.is_Rational and not exponent.is_Integer:
+        bits = max(int(base.p).bit_length(), int(base.q).bit_length())
+        if bits > MAX_ROOT_BITS:
+            raise FormulaError(f"a root of a number of {bits} bits comes up; {MAX_ROOT_BITS} are the most")
 
 
 def _real_power(base: Value, exponent: Value) -> Value:
     if exponent.is_Integer:
         if abs(exponent) > MAX_BITS:
-            raise FormulaError(f"a power with exponent {exponent} is too large")
+            raise FormulaError(f"a power with exponent {_shown(exponent)} is too large")
         if exponent < 0 and _is_zero(plain(base)):
             raise ZeroDivisionError
+        if abs(exponent) > 1:
+            _check_size(exponent * _sympy().log(abs(base)))
         return base**exponent
-    if _sign_where(base, f"{base}**{exponent} is complex") == 0:
+    if _sign_where(base, f"({_shown(base)})**({_shown(exponent)}) is not real") == 0:
         if _sign(plain(exponent)) < 0:
             raise ZeroDivisionError
         return _sympy().Integer(0)
-    return base**exponent
+    _check_size(exponent * _sympy().log(base))
+    try:
+        return base**exponent
+    except ValueError:  # sympy 1.14 refuses factors of its own that are no primes
+        return _sympy().Pow(base, exponent, evaluate=False)
+
+
+def _exponential(value: Value) -> Value:
+    _check_size(_symbolic(value))
+    return _sympy().exp(_symbolic(value))
+
+
+def _check_size(logarithm: Value) -> None:
+    """Raises `FormulaError` where a number with this natural logarithm, or its inverse, has more than MAX_BITS bits.
+
+    Towers of exponentials would keep sympy busy for ever.
+    """
+    from theory.enclosure import enclose
+
+    ball = None if logarithm.free_symbols else enclose(logarithm, bits=_SIZE_BITS)
+    if ball is not None and abs(ball) > MAX_BITS:
+        raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
 
 
 def _gcd(first: Value, second: Value) -> int:
     if not (isinstance(first, int) and isinstance(second, int)):
-        raise FormulaError(f"gcd takes whole numbers, not {first} and {second}")
+        raise FormulaError(f"gcd takes whole numbers, not {_shown(first)} and {_shown(second)}")
     return math.gcd(first, second)
 
 
@@ -142,7 +193,7 @@ def _floor(value: Value) -> int:
 
     whole = floor(value)
     if whole is None:
-        raise FormulaError(f"the whole part of {value} hangs on a parameter or cannot be decided")
+        raise FormulaError(f"the whole part of {_shown(value)} hangs on a parameter or cannot be decided")
     return whole
 
 
@@ -183,7 +234,7 @@ def _square_root(value: Value) -> Value:
 
 
 def _logarithm(value: Value) -> Value:
-    if _sign_where(_symbolic(value), f"log({value}) is not real") == 0:
+    if _sign_where(_symbolic(value), f"log({_shown(value)}) is not real") == 0:
         raise FormulaError("log(0) comes up, which is no number")
     return _sympy().log(_symbolic(value))
 
@@ -206,7 +257,7 @@ RATIONAL: dict[str, Callable[..., Value]] = {
     "ceil": math.ceil,
     "gcd": _gcd,
     "sqrt": _square_root,
-    "exp": lambda value: _sympy().exp(_symbolic(value)),
+    "exp": _exponential,
     "log": _logarithm,
     "sin": _sine_or_cosine("sin"),
     "cos": _sine_or_cosine("cos"),
@@ -238,7 +289,7 @@ def _is_zero(value: Value) -> bool:
 
     answer = zero(value)
     if answer is Answer.UNDECIDED:
-        raise FormulaError(f"whether {value} is zero cannot be decided")
+        raise FormulaError(f"whether {_shown(value)} is zero cannot be decided")
     return answer is Answer.YES
 
 
@@ -247,7 +298,7 @@ def _sign(value: Value) -> int:
 
     found = sign(value)
     if found is None:
-        raise FormulaError(f"the sign of {value} hangs on a parameter or cannot be decided")
+        raise FormulaError(f"the sign of {_shown(value)} hangs on a parameter or cannot be decided")
     return found
 
 
@@ -259,6 +310,12 @@ def _sign_where(value: Value, complaint: str) -> int:
     if found < 0:
         raise FormulaError(complaint)
     return found
+
+
+def _shown(value: Value) -> str:
+    """The value in a message, cut where it is long."""
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def _symbolic(value: Value) -> Value:

@@ -7,7 +7,6 @@ progressions of steps, one expression without choices, which holds at every step
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 from typing import Any
 
@@ -16,13 +15,12 @@ import sympy as sp
 from theory.equality import Answer, equal
 from theory.formula import exact
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
+from theory.formula.stepwise import CutOff, Later, Period, Unsettled, evaluate
 from theory.formula.structure import Structure
-from theory.formula.syntax import Comparison, FormulaError, Name, Node, Number, Operation
+from theory.formula.syntax import FormulaError, Node
 
 MOST_PIECES = 500
 MOST_SINGLE = 20_000
-_LATEST = 2**14
-"""Steps up to which the sign of something monotone is looked for."""
 
 Path = Mapping[str, tuple[int, int]]
 """Variable to (start, step)."""
@@ -65,21 +63,7 @@ class Course:
     @property
     def constant(self) -> bool:
         """Whether every piece is constant: finitely many values, periodic from the threshold on."""
-        return not any(S in one.free_symbols or one.atoms(_CutOff) for piece in self.pieces for one in piece.components)
-
-
-class _Unsettled(Exception):
-    """Some choice cannot be settled."""
-
-
-@dataclass
-class _Period(Exception):
-    period: int
-
-
-@dataclass
-class _Later(Exception):
-    steps: int
+        return not any(S in one.free_symbols or one.atoms(CutOff) for piece in self.pieces for one in piece.components)
 
 
 def along(nodes: tuple[Node, ...], path: Path, fixed: Mapping[str, Any]) -> Course | None:
@@ -95,19 +79,31 @@ def along(nodes: tuple[Node, ...], path: Path, fixed: Mapping[str, Any]) -> Cour
         start, step = waiting.pop()
         at = {name: sp.Integer(a + b * start) + b * step * S for name, (a, b) in path.items()} | dict(fixed)
         try:
-            components = tuple(_evaluate(node, at) for node in nodes)
-        except _Period as split:
+            components = tuple(_constant_if_proved(evaluate(node, at)) for node in nodes)
+        except Period as split:
+            if split.period > MOST_PIECES:
+                return None
             waiting += [(start + step * residue, step * split.period) for residue in range(split.period)]
-        except _Later as later:
+        except Later as later:
+            if later.steps > MOST_SINGLE:
+                return None
             singles += [start + step * s for s in range(later.steps)]
             waiting.append((start + step * later.steps, step))
-        except (_Unsettled, FormulaError, NotImplementedError):
+        except (Unsettled, FormulaError, NotImplementedError):
             return None
         else:
             done.append(Piece(start=start, step=step, components=components))
         if len(waiting) + len(done) > MOST_PIECES or len(singles) > MOST_SINGLE:
             return None
     return Course(pieces=tuple(sorted(done, key=lambda piece: piece.start)), singles=tuple(sorted(singles)))
+
+
+def _constant_if_proved(expression: Expression) -> Expression:
+    """The expression itself, or its value at s = 0 where algebra says that it is the same at every real s."""
+    if S not in expression.free_symbols or expression.atoms(CutOff):
+        return expression
+    first = expression.subs(S, 0)
+    return first if equal(expression, first) is Answer.YES else expression
 
 
 def all_distinct(course: Course) -> bool:
@@ -144,7 +140,7 @@ def takes_infinitely_many_values(expression: Expression) -> str | None:
 
 def _grows_beyond_noise(expression: Expression, noise: set[sp.Symbol]) -> str | None:
     """For f(s) + sum of c_k u_k, c_k constant and 0 <= u_k < 1: what was cut off by whole parts."""
-    if not all(isinstance(symbol, _CutOff) for symbol in noise):
+    if not all(isinstance(symbol, CutOff) for symbol in noise):
         return None
     rest = sp.expand(expression)
     for symbol in noise:
@@ -156,10 +152,6 @@ def _grows_beyond_noise(expression: Expression, noise: set[sp.Symbol]) -> str | 
     if tends not in (sp.oo, -sp.oo):
         return None
     return "grows without bound, where each _u stands for what a whole part cuts off, 0 <= _u < 1"
-
-
-class _CutOff(sp.Dummy):  # type: ignore[misc]  # sympy has no types
-    """What a whole part cuts off at some s: a number in 0 <= u < 1 of which nothing else is known."""
 
 
 def _changes(expression: Expression) -> bool:
@@ -183,204 +175,3 @@ def _is_exponential_polynomial(expression: Expression) -> bool:
 def _is_linear(expression: Expression) -> bool:
     polynomial = as_polynomial(expression)
     return polynomial is not None and polynomial.degree() <= 1
-
-
-def _evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
-    match node:
-        case Number(value=value):
-            return sp.Rational(Fraction(value).numerator, Fraction(value).denominator)
-        case Name(name="pi"):
-            return sp.pi
-        case Name(name=name):
-            return sp.sympify(at[name])
-        case Comparison(tests=tests, sides=sides):
-            left = _evaluate(sides[0], at)
-            for test, side in zip(tests, sides[1:], strict=True):
-                right = _evaluate(side, at)
-                if not exact.COMPARISONS[test](_sign(left - right)):
-                    return sp.Integer(0)
-                left = right
-            return sp.Integer(1)
-        case Operation(name="if", operands=(condition, then, otherwise)):
-            return _evaluate(then if _sign(_evaluate(condition, at)) else otherwise, at)
-        case Operation(name="and", operands=parts):
-            return sp.Integer(all(_sign(_evaluate(part, at)) for part in parts))
-        case Operation(name="or", operands=parts):
-            return sp.Integer(any(_sign(_evaluate(part, at)) for part in parts))
-        case Operation(name=name, operands=parts):
-            return _apply(name, [_evaluate(part, at) for part in parts])
-    raise AssertionError(node)
-
-
-def _apply(name: str, operands: list[Expression]) -> Expression:
-    first, last = operands[0], operands[-1]
-    match name:
-        case "+":
-            return sp.expand(first + last)
-        case "-":
-            return sp.expand(first - last)
-        case "*":
-            return sp.expand(first * last)
-        case "/":
-            return sp.expand(first / _nonzero(last))
-        case "neg":
-            return -first
-        case "pos":
-            return first
-        case "not":
-            return sp.Integer(_sign(first) == 0)
-        case "abs":
-            return first * _sign(first)
-        case "min" | "max":
-            best = first
-            for one in operands[1:]:
-                best = one if _sign(one - best) == (1 if name == "max" else -1) else best
-            return best
-        case "floor":
-            return _floor(first)
-        case "ceil":
-            return -_floor(-first)
-        case "//":
-            return _floor(first / _nonzero(last))
-        case "%":
-            return sp.expand(first - last * _floor(first / _nonzero(last)))
-        case "**":
-            return _power(first, last)
-        case "gcd":
-            return _gcd(first, last)
-        case "sqrt":
-            return sp.sqrt(first) if _sign(first) >= 0 else _refuse()
-        case "log":
-            return sp.log(first) if _sign(first) > 0 else _refuse()
-        case "exp":
-            return sp.exp(first)
-        case "sin" | "cos":
-            return _wave(getattr(sp, name), first)
-    raise AssertionError(name)
-
-
-def _refuse() -> Expression:
-    raise _Unsettled
-
-
-def _sign(expression: Expression) -> int:
-    """The sign at every s, for real s >= 0 unless it is 0; else asks for a later start."""
-    if expression.atoms(_CutOff):
-        raise _Unsettled
-    expression = sp.expand(expression)
-    known = constant_sign(expression)
-    if known is not None:
-        return known
-    polynomial = as_polynomial(expression)
-    if polynomial is not None:
-        raise _Later(_past_the_roots(polynomial))
-    towards = direction(expression)
-    if not towards:
-        raise _Unsettled
-    s = 0
-    while s <= _LATEST:
-        if _sign_at(expression, s) == towards:
-            # Monotone, so it keeps this sign from here on.
-            if s == 0:
-                return towards
-            raise _Later(s)
-        s = 2 * s or 1
-    limit = sp.limit(expression, S, sp.oo)
-    if limit.is_number and (limit == 0 or sp.sign(limit) == -towards):
-        return -towards
-    raise _Unsettled
-
-
-def _sign_at(expression: Expression, s: int) -> int | None:
-    return constant_sign(sp.sympify(exact.plain(expression.subs(S, s))))
-
-
-def _past_the_roots(polynomial: sp.Poly) -> int:
-    """The least s >= 1 from which on the polynomial has no real root."""
-    above = 1
-    while polynomial.count_roots(above, None):
-        above *= 2
-    below = above // 2
-    while above - below > 1:
-        middle = (above + below) // 2
-        if polynomial.count_roots(middle, None):
-            below = middle
-        else:
-            above = middle
-    return above
-
-
-def _nonzero(expression: Expression) -> Expression:
-    if _sign(expression) == 0:
-        raise _Unsettled
-    return expression
-
-
-def _floor(expression: Expression) -> Expression:
-    """Of a polynomial with rational coefficients: (p - p mod D) / D, D their denominator, where p mod D is constant."""
-    expression = sp.expand(expression)
-    if S not in expression.free_symbols:
-        return sp.Integer(exact.apply("floor", [exact.plain(expression)]))
-    polynomial = as_polynomial(expression)
-    if polynomial is None:
-        return expression - _CutOff("u")
-    denominator = lcm(*(int(coefficient.q) for coefficient in polynomial.all_coeffs()))
-    whole = polynomial * denominator
-    residue = int(whole.eval(0)) % denominator
-    if any(int(coefficient) % denominator for coefficient in whole.all_coeffs()[:-1]):
-        raise _Period(denominator)
-    return sp.expand((whole.as_expr() - residue) / denominator)
-
-
-def _power(base: Expression, exponent: Expression) -> Expression:
-    if S not in exponent.free_symbols:
-        if exponent.is_Integer:
-            return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
-        return base**exponent if _sign(base) > 0 else _refuse()
-    if S not in base.free_symbols:
-        its_sign = constant_sign(base)
-        if its_sign == 0:
-            return sp.Integer(_sign(exponent) == 0) if _sign(exponent) >= 0 else _refuse()
-        if its_sign == -1:
-            return _parity(exponent) * _power(-base, exponent)
-        return base ** sp.expand(exponent) if its_sign == 1 else _refuse()
-    return base**exponent if _sign(base) > 0 else _refuse()
-
-
-def _parity(exponent: Expression) -> int:
-    polynomial = as_polynomial(exponent)
-    if polynomial is None or not all(coefficient.is_Integer for coefficient in polynomial.all_coeffs()):
-        raise _Unsettled
-    if any(int(coefficient) % 2 for coefficient in polynomial.all_coeffs()[:-1]):
-        raise _Period(2)
-    return -1 if int(polynomial.eval(0)) % 2 else 1
-
-
-def _gcd(first: Expression, second: Expression) -> Expression:
-    if first == second:
-        return first * _sign(first)
-    for one, other in ((first, second), (second, first)):
-        if other.is_Integer and other != 0:
-            polynomial = as_polynomial(one)
-            if polynomial is None or not all(coefficient.is_Integer for coefficient in polynomial.all_coeffs()):
-                break
-            if any(int(coefficient) % int(other) for coefficient in polynomial.all_coeffs()[:-1]):
-                raise _Period(abs(int(other)))
-            return sp.Integer(sp.igcd(int(polynomial.eval(0)), int(other)))
-    raise _Unsettled
-
-
-def _wave(function: Any, argument: Expression) -> Expression:
-    """sin or cos of a linear form: with a rational multiple of pi for its slope it is periodic."""
-    argument = sp.expand(argument)
-    if S not in argument.free_symbols:
-        return function(argument)
-    slope = argument.coeff(S, 1)
-    if S in (argument - slope * S).free_symbols or S in slope.free_symbols:
-        raise _Unsettled
-    turns = slope / (2 * sp.pi)
-    if turns.is_Rational:
-        if turns.q > 1:
-            raise _Period(int(turns.q))
-        return function(argument - slope * S)
-    return function(argument)

@@ -18,6 +18,8 @@ MOST_TERMS = 1_000
 """Terms of an expression that is still multiplied out."""
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "neg", "pos", "sqrt", "exp", "log"})
+_CORNERS = 3
+"""So many k are tried."""
 _SIZE = 7
 """Pairs up to this query are tried first."""
 
@@ -30,9 +32,12 @@ def looked_at(node: Node) -> frozenset[str] | None:
 
     if not _total(node) or _terms(node) > MOST_TERMS:
         return None
+    try:
+        values = _values(node)
+    except FormulaError:
+        return None
     i, j = sp.symbols("i j", positive=True, integer=True)
     d = sp.Symbol("d", nonnegative=True, integer=True)
-    values = _values(node)
     one_position: tuple[tuple[str, Any, Callable[[int, int], int]], ...] = (
         ("d", (i, i + d), lambda key, query: query - key),
         ("i", (i, j), lambda key, _: key),
@@ -52,33 +57,48 @@ def looked_at(node: Node) -> frozenset[str] | None:
 
 
 def separates(node: Node, name: str) -> bool:
-    """Whether the tree is proved to be a product (name "*") or sum ("+") of functions of i alone and of j alone."""
+    """Whether the tree is proved to be a product (name "*") or sum ("+") of functions of i alone and of j alone.
+
+    It is where A(i, j) A(k, k) = A(i, k) A(k, j) and A(k, k) is not zero, or A(i, j) + A(1, 1) = A(i, 1) + A(1, j).
+    """
     import sympy as sp
 
     if not _total(node) or _terms(node) > MOST_TERMS:
         return False
-    values = _values(node)
+    try:
+        values = _values(node)
+    except FormulaError:
+        return False
     if values is not None and not all(_square(name, values, *keys) for keys in combinations(range(1, 4), 2)):
         return False
     i, j = sp.symbols("i j", positive=True, integer=True)
-    try:
-        expression = sp.expand(to_sympy(node, {"i": i, "j": j}))
-        expression = sp.factor(expression) if name == "*" else expression
-    except (TypeError, ValueError, ArithmeticError):
-        return False
-    parts = sp.Mul.make_args(expression) if name == "*" else sp.Add.make_args(expression)
-    return all(len(part.free_symbols & {i, j}) < 2 for part in parts)
+    for start in map(sp.Integer, range(1, _CORNERS + 1)):
+        try:
+            here, row, column, corner = (
+                to_sympy(node, {"i": key, "j": query}) for query in (j, start) for key in (i, start)
+            )
+            if name == "+" or sp.expand(corner) != 0:
+                gap = here * corner - row * column if name == "*" else here + corner - row - column
+                return bool(sp.expand(sp.together(sp.expand(gap)).as_numer_denom()[0]) == 0)
+        except (TypeError, ValueError, ArithmeticError):
+            return False
+    return False
 
 
 def _values(node: Node) -> Values | None:
-    """The values at the first pairs, parameters at some numbers; None where they are not all rational."""
+    """The values at the first pairs, parameters at some numbers; None where some are irrational.
+
+    Raises:
+        FormulaError: some pair has no value, or one too large, which sympy would compute.
+    """
     at = {name: Fraction(7, 3) + place for place, name in enumerate(sorted(names(node) - {"i", "j"}))}
     pairs = [(key, query) for query in range(1, _SIZE + 1) for key in range(1, query + 1)]
-    try:
-        values = {pair: exact.evaluate(node, {"i": pair[0], "j": pair[1], **at}) for pair in pairs}
-    except FormulaError:
-        return None
-    return values if all(isinstance(value, int | Fraction) for value in values.values()) else None
+    values = {}
+    for key, query in sorted(pairs, key=lambda pair: pair[1] - pair[0]):
+        values[key, query] = exact.evaluate(node, {"i": key, "j": query, **at})
+        if key > _CORNERS and not all(isinstance(value, int | Fraction) for value in values.values()):
+            return None
+    return values
 
 
 def _depends_on(values: Values, position: Callable[[int, int], int]) -> bool:

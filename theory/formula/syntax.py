@@ -18,6 +18,8 @@ from theory.errors import LengthgenError
 MAX_LENGTH = 2_000
 """Characters of a formula; far above any that a person writes, far below what the parser's stack bears."""
 MAX_DEPTH = 100
+MAX_NESTED = 20
+"""Functions with irrational values inside each other; what they give is looked at again at every level."""
 MAX_BITS = 4_096
 """Size of any number that comes up: larger ones are refused before they are computed."""
 MAX_SIDE = 16
@@ -38,6 +40,8 @@ FUNCTIONS = {
     "cos": (1, 1),
 }
 """Name to the fewest and the most arguments."""
+IRRATIONAL = frozenset({"sqrt", "exp", "log", "sin", "cos"})
+"""Functions whose values are mostly irrational."""
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -114,7 +118,9 @@ def names(node: Node) -> frozenset[str]:
 def may_be_irrational(node: Node) -> bool:
     """Whether something in a tree can make its value irrational."""
     match node:
-        case Name(name="pi") | Operation(name="sqrt" | "exp" | "log" | "sin" | "cos"):
+        case Name(name="pi"):
+            return True
+        case Operation(name=name) if name in IRRATIONAL:
             return True
     return any(map(may_be_irrational, children(node)))
 
@@ -140,17 +146,24 @@ def read(text: str, parameters: Iterable[str] = ()) -> list[list[Node]]:
         raise FormulaError(f"not a formula: {reason or 'too deeply nested'}") from None
     reader = _Reader(source, known)
     if not isinstance(tree, ast.List):
-        return [[reader.node(tree, 0)]]
+        return [[reader.whole(tree)]]
     rows = [row.elts if isinstance(row, ast.List) else [] for row in tree.elts]
     if not rows or not rows[0] or len({len(row) for row in rows}) > 1 or max(len(rows), len(rows[0])) > MAX_SIDE:
         raise FormulaError(f"a matrix is written [[a, b], [c, d]], its rows equally long, of at most {MAX_SIDE} each")
-    return [[reader.node(entry, 0) for entry in row] for row in rows]
+    return [[reader.whole(entry) for entry in row] for row in rows]
 
 
 @dataclass(frozen=True)
 class _Reader:
     text: str
     parameters: tuple[str, ...]
+
+    def whole(self, tree: ast.expr) -> Node:
+        """The tree of one entry."""
+        node = self.node(tree, 0)
+        if _nested(node) > MAX_NESTED:
+            raise FormulaError(f"{', '.join(sorted(IRRATIONAL))} are nested more than {MAX_NESTED} deep")
+        return node
 
     def node(self, tree: ast.expr, depth: int) -> Node:
         """Knows every node of the grammar and refuses all others."""
@@ -201,6 +214,12 @@ class _Reader:
             f"unknown name '{name}': a formula knows i (key), j (query), n (scale), pi{declared}; "
             "declare a free parameter to use one"
         )
+
+
+def _nested(node: Node) -> int:
+    """How many functions with irrational values lie inside each other."""
+    here = isinstance(node, Operation) and node.name in IRRATIONAL
+    return here + max(map(_nested, children(node)), default=0)
 
 
 def bounded(value: int) -> int:

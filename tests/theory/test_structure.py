@@ -1,0 +1,230 @@
+"""What is claimed of a formula's structure and range is true at every pair, for thousands of formulas."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.oracles.formulas import random_text
+from theory.formula import FormulaError, exact, parse
+from theory.formula.linear import linear_bounds
+from theory.formula.ranges import finite_range
+from theory.formula.structure import Structure, settled, structure
+from theory.formula.syntax import Node
+
+SIZE = 12
+SECOND = 1.0
+Cell = tuple[int, ...]
+PAIRS: list[Cell] = [(i, j) for j in range(1, SIZE + 1) for i in range(1, j + 1)]
+TRIPLES: list[Cell] = [(i, j, n) for n in range(1, 9) for j in range(1, n + 1) for i in range(1, j + 1)]
+FAR: list[Cell] = [(i, j) for j in (13, 14, 15) for i in range(1, j + 1)]
+
+POSITION: dict[Structure, Callable[[Cell], int]] = {
+    Structure.CONSTANT: lambda cell: 0,
+    Structure.TOEPLITZ: lambda cell: cell[1] - cell[0],
+    Structure.KEY: lambda cell: cell[0],
+    Structure.QUERY: lambda cell: cell[1],
+}
+
+
+def _values(node: Node, cells: list[Cell]) -> dict[Cell, Any]:
+    """None where there is no value."""
+    found = {}
+    for cell in cells:
+        try:
+            found[cell] = exact.evaluate(node, dict(zip("ijn", cell, strict=False)))
+        except FormulaError:
+            found[cell] = None
+    return found
+
+
+def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
+    if claimed in POSITION:
+        of_position: dict[int, Any] = {}
+        return all(of_position.setdefault(POSITION[claimed](cell), value) == value for cell, value in values.items())
+    if claimed in (Structure.PRODUCT, Structure.SUM):
+        for i, k in combinations(range(1, 7), 2):
+            for j, m in combinations(range(k, SIZE + 1), 2):
+                four = values[i, j], values[k, m], values[i, m], values[k, j]
+                if None not in four:
+                    a, b, c, d = four
+                    if (a * b != c * d) if claimed is Structure.PRODUCT else (a + b != c + d):
+                        return False
+    return True
+
+
+@pytest.mark.parametrize(("depth", "count"), [(2, 1200), (3, 900), (4, 500)])
+def test_structure_range_and_settling_of_random_formulas_are_true(depth: int, count: int) -> None:
+    draw = Random(depth)
+    seen: Counter[Any] = Counter()
+    for _ in range(count):
+        text = random_text(draw, depth, "ij")
+        formula = parse(text)
+        values = _values(formula.nodes[0], PAIRS)
+        claimed = structure(formula)
+        assert _holds(claimed, values), (text, claimed)
+        assert _values(settled(formula.nodes[0]), PAIRS) == values, text
+        possible = finite_range(formula.nodes[0])
+        if possible is not None:
+            far = _values(formula.nodes[0], FAR)
+            assert {value for value in [*values.values(), *far.values()] if value is not None} <= possible, text
+        seen[claimed] += 1
+        seen["finite"] += possible is not None
+    assert all(seen[claimed] > 5 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
+    assert count // 3 < seen["finite"] < count
+
+
+def test_ranges_and_settling_of_random_families_are_true() -> None:
+    draw = Random(9)
+    finite = 0
+    for _ in range(600):
+        text = random_text(draw, draw.randint(2, 4), "ijn")
+        node = parse(text).nodes[0]
+        values = _values(node, TRIPLES)
+        assert _values(settled(node), TRIPLES) == values, text
+        possible = finite_range(node)
+        if possible is not None:
+            finite += 1
+            assert {value for value in values.values() if value is not None} <= possible, text
+    assert finite > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3", Structure.CONSTANT),
+        ("a", Structure.CONSTANT),
+        ("i - i + pi", Structure.CONSTANT),
+        ("i <= j", Structure.CONSTANT),
+        ("min(i, j, j + 1) - i", Structure.CONSTANT),
+        ("(i + j)**2 - i**2 - j**2 - 2*i*j", Structure.CONSTANT),
+        ("exp(i - j) * exp(j) / exp(i)", Structure.CONSTANT),
+        ("j - i", Structure.TOEPLITZ),
+        ("1 if j - i < 3 else a", Structure.TOEPLITZ),
+        ("2*i < 2*j - 4", Structure.TOEPLITZ),
+        ("abs(i - j)", Structure.TOEPLITZ),
+        ("0.5**j * 2**i", Structure.TOEPLITZ),
+        ("exp(i) / exp(j)", Structure.TOEPLITZ),
+        ("j**2 + i**2 - 2*i*j", Structure.TOEPLITZ),
+        ("a * (j - i) + d", Structure.TOEPLITZ),
+        ("cos(pi * (i - j) / 4)", Structure.TOEPLITZ),
+        ("max(i, j) - min(i, j)", Structure.TOEPLITZ),
+        ("sqrt(j - i + 1)", Structure.TOEPLITZ),
+        ("i", Structure.KEY),
+        ("min(i, j)", Structure.KEY),
+        ("d * i", Structure.KEY),
+        ("i * j / j", Structure.KEY),
+        ("j % 3", Structure.QUERY),
+        ("(1 - i) * j + i * j", Structure.QUERY),
+        ("i if i > j else j", Structure.QUERY),
+        ("i * j", Structure.PRODUCT),
+        ("(i - 1) * (j - 1)", Structure.PRODUCT),
+        ("i*j - i - j + 1", Structure.PRODUCT),
+        ("i / j", Structure.PRODUCT),
+        ("2**(i + j)", Structure.PRODUCT),
+        ("a * i * j + b * j", Structure.PRODUCT),
+        ("1 / (i*j + j)", Structure.PRODUCT),
+        ("i + j", Structure.SUM),
+        ("log(i * j)", Structure.SUM),
+        ("i**2 + j % 2", Structure.SUM),
+        ("(i + j)**2 - 2*i*j", Structure.SUM),
+        ("i*j + i", Structure.PRODUCT),
+        ("i*j + i + j", Structure.GENERAL),
+        ("i**j", Structure.GENERAL),
+        ("gcd(i, j)", Structure.GENERAL),
+        ("(i*i - i*j) / (i - j)", Structure.GENERAL),  # no value at i = j
+        ("(j - i) / (j - i)", Structure.TOEPLITZ),
+        ("i + n - n", Structure.SCALE),
+        ("[[j - i, 1], [i - j, 2]]", Structure.TOEPLITZ),
+        ("[[i, j]]", Structure.GENERAL),
+        ("[[i, 0], [0, i % 2]]", Structure.KEY),
+        ("[[1, 2]]", Structure.CONSTANT),
+    ],
+)
+def test_known_structures(text: str, expected: Structure) -> None:
+    assert structure(parse(text, ["a", "b", "d"])) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "((i + j)**4000)**4000",
+        "(i + j)**4000",
+        "(i + j)**100 + (i - j)**100",
+        "(i + 2*j)**64 * (i + j)**64 * (3*i - j)**64",
+        "sqrt(i*j + 1)**200",
+        "sqrt(10**1000 + i*j)",
+        "(a + b + c + d + e + i + j)**12 - i",
+        "*".join(f"(i + {k}*j)" for k in range(1, 120)),
+        "1/" + "/".join(f"(i + {k}*j)" for k in range(1, 120)),
+        "+".join(f"exp(i*{k}/j)" for k in range(1, 100)),
+        "**".join(["(i + j)"] * 30),
+    ],
+)
+def test_what_would_take_sympy_long_is_left_alone(text: str) -> None:
+    start = time.perf_counter()
+    structure(parse(text, "abcde"))
+    finite_range(parse(text, "abcde").nodes[0], "abcde")
+    assert time.perf_counter() - start < SECOND
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7", {7}),
+        ("i % 3", {0, 1, 2}),
+        ("(i + 0.5) % 2", {0.5, 1.5, 0, 1}),
+        ("i < j", {0, 1}),
+        ("min(j - i, 2)", {0, 1, 2}),
+        ("max(0, 3 - i)", {0, 1, 2}),
+        ("min(n - i, 1) + 1", {1, 2}),
+        ("floor(i / j * 2)", {0, 1, 2}),
+        ("2*i // j", {0, 1, 2}),
+        ("floor(i / n)", {0, 1}),
+        ("i // n", {0, 1}),
+        ("gcd(i, 6)", {1, 2, 3, 6}),
+        ("(-1)**i", {-1, 1}),
+        ("0**i", {0, 1}),
+        ("1**i", {1}),
+        ("a if i < j else b", None),
+        ("pi if i < j else 0", None),
+        ("i", None),
+        ("1 / i", None),
+        ("0.5**i", None),
+        ("i % 10000", None),
+        ("i and j - 5", {0, 1}),
+        ("not i", {0, 1}),
+        ("1 if i <= j else i", {1}),
+        ("(2**i) + 10**400", None),
+        ("i*j + 1e400", None),
+        ("(i*j) // 10**400", None),
+        ("abs(i % 5 - 2)", {0, 1, 2}),
+        ("ceil(i % 2 - 0.5)", {0, 1}),
+    ],
+)
+def test_known_ranges(text: str, expected: set[Any] | None) -> None:
+    found = finite_range(parse(text, "ab").nodes[0], "ab")
+    if "a if" in text or "pi if" in text:
+        assert found is not None and len(found) == 2
+    else:
+        assert (None if found is None else {*found}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("i", 1, None),
+        ("j - i", 0, None),
+        ("i - j", None, 0),
+        ("n - i - 1", -1, None),
+        ("2*i - j", None, None),
+        ("5", 5, 5),
+    ],
+)
+def test_bounds_of_linear_forms(text: str, low: int | None, high: int | None) -> None:
+    found = linear_bounds(parse(text).nodes[0])
+    assert found == (float("-inf") if low is None else low, float("inf") if high is None else high)
