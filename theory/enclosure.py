@@ -1,9 +1,10 @@
 """Balls that hold the value of an expression (ball arithmetic, F. Johansson's Arb), to any precision."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
 from operator import mul
+from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
@@ -17,12 +18,15 @@ _LARGEST_ROOT = 2**32
 POINTS = range(len(_POINTS))
 
 
-def enclose(expression: sp.Expr, point: int = 0, *, bits: int) -> Any | None:
+def enclose(
+    expression: sp.Expr, point: int = 0, *, bits: int, given: Mapping[sp.Symbol, int] = MappingProxyType({})
+) -> Any | None:
     """A ball that holds the value at one of the fixed parameter points; None where no finite one is found.
 
-    A parameter stands at the same number in every expression, so that balls of different ones can be compared.
+    A parameter stands at the same number in every expression, so that balls of different ones can be compared; symbols
+    in `given` stand at theirs.
     """
-    at = {symbol: _POINTS[point] + _place(str(symbol)) for symbol in expression.free_symbols}
+    at = {symbol: _POINTS[point] + _place(str(symbol)) for symbol in expression.free_symbols} | dict(given)
     with flint.ctx.workprec(bits):
         ball = _ball(expression, {symbol: flint.fmpq(*value.as_integer_ratio()) for symbol, value in at.items()})
     return ball if ball.is_finite() else None

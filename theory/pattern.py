@@ -64,14 +64,14 @@ class Pattern:
         return self._spread(size, _table(values, lambda value: value, self.shape, object)[codes])
 
     def numeric(self, size: int, scale: int | None = None) -> NDArray[np.float64]:
-        """As `matrix`, in floats.  Raises `PatternError` also where an entry has free parameters."""
+        """As `matrix`, in floats.  Raises `PatternError` also as `floats` does."""
         return self._spread(size, self.floats(*self._pairs(size, scale)))
 
     def floats(self, keys: Integers, queries: Integers, scales: Integers | None = None) -> NDArray[np.float64]:
         """The entries of many cells in floats, float64 [m, *shape]; arguments as of `entries`.
 
         Raises:
-            PatternError: an entry has free parameters.
+            PatternError: an entry has free parameters, or is too large for a float.
         """
         values, codes = self.entries(keys, queries, scales if self.scale_hint else None)
         return _table(values, _as_float, self.shape, np.float64)[codes]
@@ -292,7 +292,13 @@ def _as_float(value: Value) -> Any:
     if getattr(value, "free_symbols", None):
         names = ", ".join(sorted(map(str, value.free_symbols)))
         raise PatternError(f"the entry {value} holds free parameters: give {names} a value to have numbers")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) and value not in (math.inf, -math.inf):
+        raise PatternError("an entry is too large for a float: learners and figures compute in floats")
+    return number
 
 
 def _table(values: list[Value], convert: Callable[[Value], Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

@@ -238,6 +238,12 @@ class _Real:
         nearest = _Real(mpmath.nint(self.number))
         return _Real(mpmath.floor(self.number)) if self._sign(nearest) else nearest
 
+    def whole(self) -> int:
+        nearest = mpmath.nint(self.number)
+        if self._sign(_Real(nearest)):
+            raise NoValue
+        return int(nearest)
+
     def apply(self, name: str) -> "_Real":
         if (name == "sqrt" and self < _REAL["number"]("0")) or (name == "log" and self <= _REAL["number"]("0")):
             raise NoValue
@@ -267,6 +273,7 @@ _REAL: dict[str, Any] = {
     "abs": abs,
     "floor": lambda x: x.floor(),
     "ceil": lambda x: -(-x).floor(),
+    "gcd": lambda a, b: _Real(mpmath.mpf(math.gcd(a.whole(), b.whole()))),
     **{name: lambda x, name=name: x.apply(name) for name in IRRATIONAL},
 }
 with mpmath.workdps(DIGITS):

@@ -57,25 +57,25 @@ def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("depth", "count"), [(2, 1200), (3, 900), (4, 500)])
-def test_structure_range_and_settling_of_random_formulas_are_true(depth: int, count: int) -> None:
-    draw = Random(depth)
+def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
     seen: Counter[Any] = Counter()
-    for _ in range(count):
-        text = random_text(draw, depth, "ij")
-        formula = parse(text)
-        values = _values(formula.nodes[0], PAIRS)
-        claimed = structure(formula)
-        assert _holds(claimed, values), (text, claimed)
-        assert _values(settled(formula.nodes[0]), PAIRS) == values, text
-        possible = finite_range(formula.nodes[0])
-        if possible is not None:
-            far = _values(formula.nodes[0], FAR)
-            assert {value for value in [*values.values(), *far.values()] if value is not None} <= possible, text
-        seen[claimed] += 1
-        seen["finite"] += possible is not None
-    assert all(seen[claimed] > 5 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
-    assert count // 3 < seen["finite"] < count
+    for depth, count in [(2, 1200), (3, 900), (4, 500)]:
+        draw = Random(depth)
+        for _ in range(count):
+            text = random_text(draw, depth, "ij")
+            formula = parse(text)
+            values = _values(formula.nodes[0], PAIRS)
+            claimed = structure(formula)
+            assert _holds(claimed, values), (text, claimed)
+            assert _values(settled(formula.nodes[0]), PAIRS) == values, text
+            possible = finite_range(formula.nodes[0])
+            if possible is not None:
+                far = _values(formula.nodes[0], FAR)
+                assert {value for value in [*values.values(), *far.values()] if value is not None} <= possible, text
+            seen[claimed] += 1
+            seen["finite"] += possible is not None
+    assert all(seen[claimed] > 15 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
+    assert 1000 < seen["finite"] < 2000
 
 
 def test_ranges_and_settling_of_random_families_are_true() -> None:
@@ -103,6 +103,8 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         ("min(i, j, j + 1) - i", Structure.CONSTANT),
         ("(i + j)**2 - i**2 - j**2 - 2*i*j", Structure.CONSTANT),
         ("exp(i - j) * exp(j) / exp(i)", Structure.CONSTANT),
+        ("i**2 / i**2", Structure.CONSTANT),
+        ("i * j / (j * i)", Structure.CONSTANT),
         ("j - i", Structure.TOEPLITZ),
         ("1 if j - i < 3 else a", Structure.TOEPLITZ),
         ("2*i < 2*j - 4", Structure.TOEPLITZ),
@@ -159,9 +161,9 @@ def test_known_structures(text: str, expected: Structure) -> None:
         "sqrt(i*j + 1)**200",
         "sqrt(10**1000 + i*j)",
         "(a + b + c + d + e + i + j)**12 - i",
-        "*".join(f"(i + {k}*j)" for k in range(1, 120)),
-        "1/" + "/".join(f"(i + {k}*j)" for k in range(1, 120)),
-        "+".join(f"exp(i*{k}/j)" for k in range(1, 100)),
+        "*".join(f"(i + {k}*j)" for k in range(1, 90)),
+        "1/" + "/".join(f"(i + {k}*j)" for k in range(1, 90)),
+        "+".join(f"exp(i*{k}/j)" for k in range(1, 90)),
         "**".join(["(i + j)"] * 30),
     ],
 )

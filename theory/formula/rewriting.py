@@ -1,50 +1,58 @@
 """Arithmetic in i and j rewritten by sympy, to see which positions it really looks at.
 
-Sympy takes long over large expressions: numbers at a few pairs say first whether it is worth while, and what would
-have too many terms is left alone.
+Sympy takes long over large expressions: enclosures of the values at a few pairs say first whether it is worth while,
+and what would have too many terms is left alone.
 """
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import Any
 
-from theory.formula import exact
+import flint
+
 from theory.formula.linear import linear_bounds
-from theory.formula.syntax import Comparison, FormulaError, Name, Node, Number, Operation, children, names
+from theory.formula.syntax import MAX_BITS, Comparison, Name, Node, Number, Operation, children, names
 
 MOST_TERMS = 1_000
 """Terms of an expression that is still multiplied out."""
 
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "neg", "pos", "sqrt", "exp", "log"})
+_FUNCTIONS = ("sqrt", "exp", "log")
 _CORNERS = 3
 """So many k are tried."""
-_SIZE = 7
-"""Pairs up to this query are tried first."""
+_PAIRS = [(key, query) for query in range(1, 8) for key in range(1, query + 1)]
+"""Tried first."""
+_LARGEST = flint.arb(2) ** MAX_BITS
 
-Values = dict[tuple[int, int], Fraction]
+Values = dict[tuple[int, int], Any]
+"""Balls that hold the values."""
 
 
-def looked_at(node: Node) -> frozenset[str] | None:
-    """{"i"}, {"j"}, {"d"} (for j - i) or nothing, where the tree is proved to depend on that alone; None where not."""
+def looked_at(node: Node, known: frozenset[str]) -> frozenset[str] | None:
+    """Nothing, {"d"} (for j - i), {"i"} or {"j"}, where the tree is proved to depend on that alone; None where not.
+
+    Only what says more than `known`, what the tree is already known to depend on, is looked for.
+    """
     import sympy as sp
 
     if not _total(node) or _terms(node) > MOST_TERMS:
         return None
-    try:
-        values = _values(node)
-    except FormulaError:
+    values = _values(node)
+    if values is None:
         return None
     i, j = sp.symbols("i j", positive=True, integer=True)
     d = sp.Symbol("d", nonnegative=True, integer=True)
     one_position: tuple[tuple[str, Any, Callable[[int, int], int]], ...] = (
+        ("", (i, j), lambda *_: 0),
         ("d", (i, i + d), lambda key, query: query - key),
         ("i", (i, j), lambda key, _: key),
         ("j", (i, j), lambda _, query: query),
     )
-    for symbol, at, position in one_position:
-        if values is not None and not _depends_on(values, position):
+    for symbol, at, position in one_position[: 1 if len(known) == 1 else None]:
+        if not _depends_on(values, position):
             continue
         try:
             rewritten = sp.powsimp(sp.expand(to_sympy(node, {"i": at[0], "j": at[1]})))
@@ -65,11 +73,8 @@ def separates(node: Node, name: str) -> bool:
 
     if not _total(node) or _terms(node) > MOST_TERMS:
         return False
-    try:
-        values = _values(node)
-    except FormulaError:
-        return False
-    if values is not None and not all(_square(name, values, *keys) for keys in combinations(range(1, 4), 2)):
+    values = _values(node)
+    if values is None or not all(_square(name, values, *keys) for keys in combinations(range(1, 4), 2)):
         return False
     i, j = sp.symbols("i j", positive=True, integer=True)
     for start in map(sp.Integer, range(1, _CORNERS + 1)):
@@ -85,33 +90,42 @@ def separates(node: Node, name: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def _values(node: Node) -> Values | None:
-    """The values at the first pairs, parameters at some numbers; None where some are irrational.
+    """The values at the first pairs, parameters at some numbers; None where one is too large to be computed exactly."""
+    match node:
+        case Number(value=value):
+            balls = [flint.arb(flint.fmpq(*Fraction(value).as_integer_ratio()))] * len(_PAIRS)
+        case Name(name="i" | "j" as name):
+            balls = [flint.arb(pair["ij".index(name)]) for pair in _PAIRS]
+        case Name(name=name):
+            balls = [flint.arb.pi() if name == "pi" else flint.arb(sum(name.encode())) / 97] * len(_PAIRS)
+        case Operation(name=name, operands=parts):
+            known = [found.values() for part in parts if (found := _values(part))]
+            if len(known) < len(parts):
+                return None
+            balls = [_apply(name, operands) for operands in zip(*known, strict=True)]
+        case _:
+            raise ValueError(f"not arithmetic: {node}")
+    within = all(abs(ball) < _LARGEST and (abs(ball) > 1 / _LARGEST or ball.contains(0)) for ball in balls)
+    return dict(zip(_PAIRS, balls, strict=True)) if within else None
 
-    Raises:
-        FormulaError: some pair has no value, or one too large, which sympy would compute.
-    """
-    at = {name: Fraction(7, 3) + place for place, name in enumerate(sorted(names(node) - {"i", "j"}))}
-    pairs = [(key, query) for query in range(1, _SIZE + 1) for key in range(1, query + 1)]
-    values = {}
-    for key, query in sorted(pairs, key=lambda pair: pair[1] - pair[0]):
-        values[key, query] = exact.evaluate(node, {"i": key, "j": query, **at})
-        if key > _CORNERS and not all(isinstance(value, int | Fraction) for value in values.values()):
-            return None
-    return values
+
+def _apply(name: str, operands: Sequence[Any]) -> Any:
+    return _OPERATORS[name](*operands) if name in _OPERATORS else getattr(operands[0], name)()
 
 
 def _depends_on(values: Values, position: Callable[[int, int], int]) -> bool:
-    """Whether pairs with the same position have the same value."""
-    of_position: dict[int, Fraction] = {}
-    return all(of_position.setdefault(position(*pair), value) == value for pair, value in values.items())
+    """Whether pairs with the same position may have the same value."""
+    of_position = {position(*pair): ball for pair, ball in values.items()}
+    return all(of_position[position(*pair)].overlaps(ball) for pair, ball in values.items())
 
 
 def _square(name: str, values: Values, first: int, last: int) -> bool:
-    """Whether the rows of two keys are multiples (or shifts) of each other as far as both are known."""
-    for one, other in combinations(range(last, _SIZE + 1), 2):
+    """Whether the rows of two keys may be multiples (or shifts) of each other as far as both are known."""
+    for one, other in combinations(range(last, 8), 2):
         a, b, c, d = values[first, one], values[last, other], values[first, other], values[last, one]
-        if (a * b != c * d) if name == "*" else (a + b != c + d):
+        if not ((a * b).overlaps(c * d) if name == "*" else (a + b).overlaps(c + d)):
             return False
     return True
 
@@ -140,8 +154,8 @@ def _is_generator(node: Node) -> bool:
     match node:
         case Operation(name="**", operands=(_, exponent)):
             return not isinstance(exponent, Number)
-        case Operation(name="sqrt" | "exp" | "log"):
-            return True
+        case Operation(name=name):
+            return name in _FUNCTIONS
     return False
 
 
@@ -165,7 +179,7 @@ def _total(node: Node) -> bool:
         case Operation(name="sqrt" | "log", operands=(inside,)):
             return _positive(inside)
         case Operation(name=name):
-            return name in _ARITHMETIC and all(map(_total, children(node)))
+            return (name in _OPERATORS or name in _FUNCTIONS) and all(map(_total, children(node)))
         case Comparison():
             return False
     return True
@@ -197,26 +211,17 @@ def to_sympy(node: Node, at: dict[str, Any]) -> Any:
         case Name(name=name):
             return sp.pi if name == "pi" else at.get(name, sp.Symbol(name, real=True))
         case Operation(name=name, operands=parts):
-            return _SYMPY[name](*(to_sympy(part, at) for part in parts))
+            operands = [to_sympy(part, at) for part in parts]
+            return _OPERATORS[name](*operands) if name in _OPERATORS else getattr(sp, name)(*operands)
     raise ValueError(f"not arithmetic: {node}")
 
 
-def _function(name: str) -> Any:
-    def call(argument: Any) -> Any:
-        import sympy as sp
-
-        return getattr(sp, name)(argument)
-
-    return call
-
-
-_SYMPY: dict[str, Any] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "**": lambda a, b: a**b,
-    "neg": lambda a: -a,
-    "pos": lambda a: a,
-    **{name: _function(name) for name in ("sqrt", "exp", "log")},
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "neg": operator.neg,
+    "pos": operator.pos,
 }

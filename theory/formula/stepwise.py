@@ -104,7 +104,7 @@ def _apply(name: str, operands: list[Expression]) -> Expression:
         case "gcd":
             return _gcd(first, last)
         case "sqrt":
-            return sp.sqrt(first) if _sign(first) >= 0 else _refuse()
+            return _root(first, sp.Rational(1, 2)) if _sign(first) >= 0 else _refuse()
         case "log":
             return sp.log(first) if _sign(first) > 0 else _refuse()
         case "exp":
@@ -200,7 +200,7 @@ def _power(base: Expression, exponent: Expression) -> Expression:
             if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
                 raise Unsettled
             return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
-        return base**exponent if _sign(base) > 0 else _refuse()
+        return _root(base, exponent) if _sign(base) > 0 else _refuse()
     if S not in base.free_symbols:
         its_sign = constant_sign(base)
         if its_sign == 0:
@@ -209,6 +209,12 @@ def _power(base: Expression, exponent: Expression) -> Expression:
             return _parity(exponent) * _power(-base, exponent)
         return base ** sp.expand(exponent) if its_sign == 1 else _refuse()
     return base**exponent if _sign(base) > 0 else _refuse()
+
+
+def _root(base: Expression, exponent: Expression) -> Expression:
+    """base ** exponent, with a polynomial in factors, so that sqrt((s + 1)**2) is s + 1."""
+    polynomial = as_polynomial(base)
+    return (base if polynomial is None else sp.factor(base)) ** exponent
 
 
 def _parity(exponent: Expression) -> int:

@@ -56,8 +56,8 @@ def dependence(node: Node) -> frozenset[str]:
         parts = [Operation("-", pair) for pair in zip(node.sides, node.sides[1:], strict=False)]
         return frozenset().union(*map(_of_difference, parts))
     found = frozenset().union(*map(dependence, children(node)))
-    if len(found) > 1 and "n" not in found:
-        rewritten = looked_at(node)
+    if found and "n" not in found:
+        rewritten = looked_at(node, found)
         return found if rewritten is None else rewritten
     return found
 
