@@ -45,6 +45,8 @@ TABLE: list[tuple[str, Kind, int | None, int | None]] = [
     ("sqrt(2)*(i % 2) + pi*(j % 2)", EVENTUALLY, 3, 3),
     ("1 if i == ceil(n/2) else 0", CONSTANT, 1, 1),
     ("1 if n - j < 3 else 0", CONSTANT, 1, 1),
+    ("floor(sqrt(i**2)) - i", CONSTANT, 0, 1),
+    ("i <= j % 5.5 or (j**9)**i", CONSTANT, 1, 1),
     ("j - i", UNBOUNDED, None, None),
     ("i*j", UNBOUNDED, None, None),
     ("i/j", UNBOUNDED, None, None),

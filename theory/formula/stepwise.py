@@ -194,11 +194,10 @@ def _floor(expression: Expression) -> Expression:
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:
+    exponent = sp.expand(exponent)
     if S not in exponent.free_symbols:
         if exponent.is_Integer:
-            power, terms = abs(int(exponent)), len(sp.Add.make_args(base))
-            if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
-                raise Unsettled
+            _check_terms(base, exponent)
             return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
         return _root(base, exponent) if _sign(base) > 0 else _refuse()
     if S not in base.free_symbols:
@@ -207,8 +206,16 @@ def _power(base: Expression, exponent: Expression) -> Expression:
             return sp.Integer(_sign(exponent) == 0) if _sign(exponent) >= 0 else _refuse()
         if its_sign == -1:
             return _parity(exponent) * _power(-base, exponent)
-        return base ** sp.expand(exponent) if its_sign == 1 else _refuse()
+        return base**exponent if its_sign == 1 else _refuse()
+    _check_terms(base, exponent.as_coeff_Add()[0])  # sympy multiplies out b**(s + 3) to b**s * b**3
     return base**exponent if _sign(base) > 0 else _refuse()
+
+
+def _check_terms(base: Expression, exponent: Expression) -> None:
+    """Raises `Unsettled` where the power would have too many terms."""
+    power, terms = abs(int(exponent)), len(sp.Add.make_args(base))
+    if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
+        raise Unsettled
 
 
 def _root(base: Expression, exponent: Expression) -> Expression:
