@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import Task, Trace
-from circuits.wirings import Table, keys_of
+from circuits.wirings import Table, entries, keys_of
 
 UNDEFINED = 255
 
@@ -124,9 +124,6 @@ class Circuit:
 def as_array(table: Table, symbols: int, arity: int) -> NDArray[np.uint8]:
     """A partial table of the search as an array: uint8 [symbols ** arity], UNDEFINED where it has no value."""
     array = np.full(symbols**arity, UNDEFINED, dtype=np.uint8)
-    while table:
-        lowest = table & -table
-        key, value = divmod(lowest.bit_length() - 1, symbols)
-        array[key] = value
-        table ^= lowest
+    keys, values = entries(table, symbols)
+    array[keys] = values
     return array

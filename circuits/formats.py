@@ -1,17 +1,18 @@
 """Formats: how the operands of a task are laid out over scales.
 
 Unaligned is the task as written. Aligned pads every operand to one width, so that a token's position no longer
-depends on the scale ([P], section 7 of docs/theory.md). A format is a task itself: whatever can be asked of a task
+depends on the scale ([P], docs/theory.md, Roles). A format is a task itself: whatever can be asked of a task
 can be asked of its aligned form.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
-from circuits.task import Task, TaskError, Tokens
+from circuits.task import Reference, Task, TaskError, Tokens
 
 PAD = "_"
 """The symbol that fills an operand up to its width."""
@@ -78,6 +79,12 @@ def aligned(task: Task, largest_scale: int) -> Task:
         assert plain_vectorised is not None
         return np.asarray(plain_vectorised(prompts[:, prompts[0] != pad]))
 
+    def place(scale: int, position: int) -> int:
+        """Where a position of the plain sequence lies among the padded."""
+        places = [index for index, allowed in enumerate(prompt(scale), start=1) if tuple(allowed) != (PAD,)]
+        beyond = position - len(places)
+        return len(prompt(scale)) + beyond if beyond > 0 else places[position - 1]
+
     return replace(
         task,
         name=f"{task.name}-aligned-{largest_scale}",
@@ -85,7 +92,23 @@ def aligned(task: Task, largest_scale: int) -> Task:
         prompt=prompt,
         generate=lambda symbols: task.generate(tuple(symbol for symbol in symbols if symbol != PAD)),
         vectorised=vectorised if plain_vectorised else None,
+        reference=_moved(task.reference, place) if task.reference else None,
     )
+
+
+def _moved(reference: Reference, place: Callable[[int, int], int]) -> Reference:
+    """The circuit of the padded sequence: it reads the same tokens where they lie now, and no PAD."""
+
+    def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
+        moved = cache(lambda position: place(scale, position))
+        return [(operator, tuple(map(moved, arguments))) for operator, arguments in reference.steps(scale)]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        if PAD in symbols:
+            raise ValueError(f"'{operator}' does not read {PAD}")
+        return reference.apply(operator, symbols)
+
+    return replace(reference, steps=steps, apply=apply)
 
 
 FORMATS = ("aligned", "unaligned")

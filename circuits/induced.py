@@ -3,7 +3,7 @@
 At a step, an encoding tells keys apart only by their labels. What it can compute there is a function of its view: for
 every label that a relevant key has, the tokens of all keys with that label. Two steps share an operator iff the
 labels of their relevant keys agree and one function from views to tokens serves both; the number of operators is
-SRC_phi ([F], section 6 of docs/theory.md, after arXiv 2510.04130, Fig. 1). A view that does not determine the token
+SRC_phi ([F], docs/theory.md, after arXiv 2510.04130, Fig. 1). A view that does not determine the token
 makes the encoding unable to compute the step, whatever the operators: the complexity is then infinite.
 """
 

@@ -8,7 +8,9 @@ pairwise unshareable steps and a first fit.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from circuits.wirings import Table
+import numpy as np
+
+from circuits.wirings import Table, entries
 
 MAX_NODES = 200_000
 """Nodes of the search before it gives bounds instead of a value."""
@@ -57,12 +59,9 @@ class Compatibility:
     def keys(self, table: Table) -> int:
         """The keys on which a table is defined, as bits. Remembered: the search asks again and again."""
         if table not in self._keys:
-            keys, rest = 0, table
-            while rest:
-                lowest = rest & -rest
-                keys |= 1 << ((lowest.bit_length() - 1) // self._symbols)
-                rest ^= lowest
-            self._keys[table] = keys
+            mask = np.zeros(table.bit_length() // self._symbols + 1, dtype=bool)
+            mask[entries(table, self._symbols)[0]] = True
+            self._keys[table] = int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
         return self._keys[table]
 
     def __call__(self, first: Table, second: Table) -> bool:

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from circuits.circuit import Circuit, Wiring, as_array
+from circuits.circuit import Circuit, CircuitError, Wiring, as_array
 from circuits.formats import segments
 from circuits.partition import Compatibility, Partition, fewest_operators, minimal_tables
+from circuits.reference import reference_circuit, reference_complexity
 from circuits.task import Task, TaskError, Trace, trace
 from circuits.templates import Template, choose_wirings
 from circuits.wirings import Alternatives, Table, alternatives, determining_sets, keys_of
 
 MAX_ARITY = 8
-MAX_ENTRIES = 10_000_000
+MAX_ENTRIES = 20_000
+"""Of an operator whose wirings are still searched."""
+MAX_REFERENCE_ENTRIES = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +32,15 @@ class SRCResult:
     Attributes:
         arity: slots of every operator.
         bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists.
-        status: "exact" (bounds meet, every prompt looked at), "sampled" (bounds meet on the prompts looked at: the
-            value is a lower bound of SRC, and the circuit is right on those prompts), "bounds" (some do not meet).
+        status: "exact" (bounds meet, and every prompt was looked at or the task's reference circuit attains them),
+            "sampled" (bounds meet on the prompts looked at: the value is a lower bound of SRC, and the circuit is
+            right on those prompts), "bounds" (some do not meet).
         inputs: prompts looked at, over all scales.
         circuit: a circuit with as many operators as the last upper bound; None if the last scale is infeasible.
-        templates: the template combinations that the circuit's wiring needs.
-        coverage_scale: first scale up to which every table entry that the circuit ever uses has been used.
+        templates: the template combinations that the circuit's wiring needs; none where it is the reference circuit,
+            because operators of so many entries are not searched.
+        coverage_scale: first scale up to which every table entry that the circuit uses on the prompts looked at has
+            been used; None if only some of that scale's prompts were looked at.
     """
 
     arity: int
@@ -90,19 +96,17 @@ def src(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
 
     Raises:
         ValueError: the arity is not positive, or the scales have a gap.
-        TaskError: an operator of this arity would have more than MAX_ENTRIES entries.
+        TaskError: an operator of this arity would have more than MAX_ENTRIES entries, and the task has no reference
+            circuit of at most this arity; or that circuit does not compute the task.
     """
     if arity < 1:
         raise ValueError(f"the arity must be at least 1, not {arity}")
-    if len(task.alphabet) ** arity > MAX_ENTRIES:
-        raise TaskError(
-            f"task '{task.name}': an operator of arity {arity} over {len(task.alphabet)} symbols has more than "
-            f"{MAX_ENTRIES:,} entries; use fewer symbols or slots"
-        )
     if not traces:
         raise ValueError("no traces given")
     if [one.scale for one in traces] != list(range(1, len(traces) + 1)):
         raise ValueError("SRC needs the traces of scales 1, 2, ... without a gap")
+    if not searchable(task, arity):
+        return _by_reference(task, traces, arity)
     symbols = len(task.alphabet)
     steps: list[Alternatives] = []
     bounds: dict[int, tuple[float, float]] = {}
@@ -120,7 +124,9 @@ def src(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
     if any(low != high for low, high in bounds.values()):
         status = "bounds"
     else:
-        status = "exact" if all(one.exhaustive for one in traces) else "sampled"
+        sampled = [n for n in bounds if not all(one.exhaustive for one in traces[:n])]
+        attained = all(bounds[n][0] in (math.inf, reference_complexity(task, arity, n)) for n in sampled)
+        status = "exact" if attained else "sampled"
     return SRCResult(
         arity=arity,
         bounds=bounds,
@@ -129,6 +135,38 @@ def src(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
         circuit=circuit,
         templates=templates,
         coverage_scale=_coverage_scale(circuit, traces) if circuit else None,
+    )
+
+
+def searchable(task: Task, arity: int) -> bool:
+    """Whether operators of this arity are small enough for all wirings to be searched."""
+    return bool(len(task.alphabet) ** arity <= MAX_ENTRIES)
+
+
+def _by_reference(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
+    """At least one operator, at most those of the reference circuit, which is checked on the traces."""
+    symbols = len(task.alphabet)
+    if task.reference is None or task.reference.arity > arity or symbols**task.reference.arity > MAX_REFERENCE_ENTRIES:
+        raise TaskError(
+            f"task '{task.name}': an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
+            f"more than {MAX_ENTRIES:,}; use fewer symbols or slots"
+        )
+    circuit = reference_circuit(task, [one.scale for one in traces])
+    try:
+        circuit.check(traces)
+    except CircuitError as error:
+        raise TaskError(f"task '{task.name}': its reference is no circuit of it: {error}") from error
+    bounds: dict[int, tuple[float, float]] = {
+        one.scale: (1, reference_complexity(task, arity, one.scale)) for one in traces
+    }
+    return SRCResult(
+        arity=arity,
+        bounds=bounds,
+        status="exact" if all(low == high for low, high in bounds.values()) else "bounds",
+        inputs=sum(one.tokens.shape[1] for one in traces),
+        circuit=circuit,
+        templates=(),
+        coverage_scale=_coverage_scale(circuit, traces),
     )
 
 
@@ -210,16 +248,16 @@ def _table_of(step: Alternatives, wiring: tuple[int, ...]) -> Table:
     return next(table for table, wirings in step.wirings.items() if wiring in wirings)
 
 
-def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int:
+def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:
     """First scale up to which every (operator, key) that occurs at any scale has occurred."""
     symbols = len(circuit.task.alphabet)
     seen: set[tuple[int, int]] = set()
-    scale = traces[0].scale
+    last = traces[0]
     for one in traces:
         for wiring in circuit.wirings[one.scale]:
             arguments = one.tokens[[position - 1 for position in wiring.arguments]]
             now = {(wiring.operator, int(key)) for key in np.unique(keys_of(arguments, symbols))}
             if not now <= seen:
                 seen |= now
-                scale = one.scale
-    return scale
+                last = one
+    return last.scale if last.exhaustive else None

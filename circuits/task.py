@@ -32,6 +32,22 @@ class TaskError(LengthgenError):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A circuit that is right at every scale because the task is defined by it.
+
+    Attributes:
+        arity: slots of every operator.
+        steps: n -> for every step in order the name of its operator and its arguments: `arity` earlier positions,
+            1-based, which may repeat.
+        apply: an operator's name and `arity` symbols -> the symbol it gives; raises ValueError where it gives none.
+    """
+
+    arity: int
+    steps: Callable[[int], Sequence[tuple[str, tuple[int, ...]]]]
+    apply: Callable[[str, tuple[str, ...]], str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """A sequential task over a finite alphabet.
 
@@ -43,6 +59,7 @@ class Task:
             the same for all prompts of one scale.
         vectorised: optional fast twin of `generate`: uint8 [count, prompt length] of token numbers -> uint8
             [count, output length]. A part of everything it computes is checked against `generate`.
+        reference: optional circuit that computes the task at every scale; it bounds SRC from above at all of them.
     """
 
     name: str
@@ -50,6 +67,7 @@ class Task:
     prompt: Callable[[int], Sequence[Sequence[str]]]
     generate: Callable[[tuple[str, ...]], Sequence[str]]
     vectorised: Callable[[Tokens], NDArray[Any]] | None = None
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         if not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):

@@ -6,7 +6,6 @@ step through the wiring iff it extends the table.
 """
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +116,7 @@ def alternatives(trace: Trace, position: int, arity: int, symbols: int) -> Alter
                     done.add(wiring)
                     rows = trace.tokens[[p - 1 for p in wiring]]
                     bits = _distinct(keys_of(rows, symbols) * symbols + output, symbols ** (arity + 1))
-                    wirings.setdefault(_as_table(bits.tolist()), []).append(wiring)
+                    wirings.setdefault(_as_table(bits), []).append(wiring)
     return Alternatives(scale=trace.scale, position=position, wirings=wirings, complete=complete)
 
 
@@ -126,8 +125,14 @@ def _distinct(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.bincount(values)) if bound <= len(values) else np.unique(values)
 
 
-def _as_table(bits: Iterable[int]) -> Table:
-    table = 0
-    for bit in bits:
-        table |= 1 << bit
-    return table
+def _as_table(bits: NDArray[np.int64]) -> Table:
+    mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
+    mask[bits] = True
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def entries(table: Table, symbols: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The keys on which a table is defined, ascending, and its values there: int64 [entries] each."""
+    content = table.to_bytes(-(-table.bit_length() // 8), "little")
+    bits = np.flatnonzero(np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little"))
+    return bits // symbols, bits % symbols

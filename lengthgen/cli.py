@@ -16,9 +16,17 @@ from circuits.formats import in_format
 from circuits.prediction import analyse
 from circuits.tasks import load
 from empirical.profile import load_profile
-from lengthgen.results import prediction_answer, src_answer
+from lengthgen.results import prediction_answer, src_answer, tasks_answer
 from lengthgen.scales import parse_scales
-from lengthgen.tables import accuracy_table, conjecture_table, lrc_table, prediction_table, src_table, summary
+from lengthgen.tables import (
+    accuracy_table,
+    conjecture_table,
+    lrc_table,
+    prediction_table,
+    src_table,
+    summary,
+    tasks_table,
+)
 from theory.errors import LengthgenError
 
 app = typer.Typer(
@@ -35,7 +43,10 @@ INTERRUPTED = 130
 """Exit code, as shells have it."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-TaskArgument = Annotated[str, typer.Argument(help="parity, copy, permutation, or path/to/file.py:name")]
+TaskArgument = Annotated[
+    str, typer.Argument(help="parity, copy, addition, ... (`lengthgen tasks` lists all), or path/to/file.py:name")
+]
+Base = Annotated[int | None, typer.Option(min=2, help="Digits of a named task: 0 to BASE - 1.")]
 Format = Annotated[str, typer.Option("--format", help="aligned or unaligned")]
 Encodings = Annotated[str, typer.Option("--encoding", help="Comma-separated: ipe,rpe,ape,nope.")]
 Profile = Annotated[str, typer.Option(help="smoke, quick or paper")]
@@ -80,12 +91,20 @@ def src(
     arity: Annotated[int | None, typer.Option(min=1, max=8, help="Slots of an operator; the fewest possible.")] = None,
     scales: Annotated[str, typer.Option(help="Scales, like 1-6.")] = "1-6",
     format: Format = "unaligned",
+    base: Base = None,
     as_json: Json = False,
 ) -> None:
     """Sequential Representation Complexity of a task, with the circuit that attains it."""
     wanted = parse_scales(scales)
-    answer = src_answer(in_format(load(task), format, largest_scale=wanted[-1]), arity, wanted)
+    answer = src_answer(in_format(load(task, base=base), format, largest_scale=wanted[-1]), arity, wanted)
     _show(answer, src_table(answer), as_json)
+
+
+@app.command()
+def tasks(as_json: Json = False) -> None:
+    """The tasks that come with the project: their layout and their digits."""
+    answer = tasks_answer()
+    _show(answer, tasks_table(answer), as_json)
 
 
 @app.command()
@@ -95,11 +114,12 @@ def predict(
     train: TrainScales = "1-5",
     test: TestScales = "1-20",
     format: Format = "aligned",
+    base: Base = None,
     as_json: Json = False,
 ) -> None:
     """Which encodings should generalize on a task, where the others break, and why."""
     training, testing = parse_scales(train), parse_scales(test)
-    analysis = analyse(load(task), format, max(training[-1], testing[-1]))
+    analysis = analyse(load(task, base=base), format, max(training[-1], testing[-1]))
     answer = prediction_answer(analysis, encoding.split(","), training, testing)
     _show(answer, prediction_table(answer), as_json)
 

@@ -57,7 +57,8 @@ def _claims() -> dict[str, Any]:
 
 
 def _src() -> list[dict[str, Any]]:
-    return [src_answer(load(name), None, list(SRC_SCALES)) for name in TASKS]
+    tasks = map(load, TASKS)
+    return [src_answer(task, None, list(SRC_SCALES)) for task in tasks if task.reference]
 
 
 def _manifest(profile: Profile, out: Path, device: str) -> dict[str, Any]:

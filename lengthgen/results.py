@@ -1,17 +1,21 @@
 """Computed answers as plain data: what the commands print with --json and what `reproduce` stores."""
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from circuits.prediction import Analysis, predict
-from circuits.src import minimal_arity, src, traces_up_to
+from circuits.src import minimal_arity, searchable, src, traces_up_to
 from circuits.task import Task, TaskError
+from circuits.tasks import TASKS
 from circuits.templates import Template
 
 
 def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str, Any]:
-    """SRC of a task by scale, at one arity; at the minimal one where none is given.
+    """SRC of a task by scale, at one arity; where none is given at the minimal one.
+
+    Where that cannot be searched, it is at the arity of the task's reference circuit.
 
     Raises:
         TaskError: the task breaks its contract, or no bounded arity determines its steps.
@@ -20,6 +24,8 @@ def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str
     least = minimal_arity(traces)
     if arity is None and least is None:
         raise TaskError(f"task '{task.name}': some step needs too many arguments; say --arity K to have SRC = inf")
+    if arity is None and least and task.reference and not searchable(task, least):
+        arity = task.reference.arity
     result = src(task, traces, arity or least or 1)
     return {
         "task": task.name,
@@ -33,6 +39,23 @@ def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str
         "wiring": [[template_text(one) for one in combination] for combination in result.templates],
         "label": "F",
     }
+
+
+def tasks_answer() -> dict[str, Any]:
+    """The tasks that have a name: layout, default base, arity of the reference circuit."""
+    found = []
+    for name, make in TASKS.items():
+        reference = make().reference
+        base = inspect.signature(make).parameters.get("base")
+        found.append(
+            {
+                "task": name,
+                "layout": (inspect.getdoc(make) or "").partition("\n")[0],
+                "base": base.default if base else None,
+                "reference_arity": reference.arity if reference else None,
+            }
+        )
+    return {"tasks": found}
 
 
 def prediction_answer(

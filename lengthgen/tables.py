@@ -95,6 +95,14 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     return _with(f"SRC of {answer['task']} at arity {answer['arity']} [F]", table, *notes)
 
 
+def tasks_table(answer: Mapping[str, Any]) -> Group:
+    """A row for each task."""
+    table = _table("task", "layout", "base", "slots")
+    for one in answer["tasks"]:
+        table.add_row(one["task"], one["layout"], str(one["base"] or "-"), str(one["reference_arity"] or "unbounded"))
+    return _with("Tasks", table, "base: digits unless --base is given; slots: of the reference circuit's operators [F]")
+
+
 def prediction_table(answer: Mapping[str, Any]) -> Group:
     """Predictions by encoding."""
     train, test = answer["train"], answer["test"]

@@ -1,24 +1,53 @@
-"""Copy."""
+"""Copies of the operand: as it is, reversed, shifted, and after a first token as the predecessor has it."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from circuits.task import Task, Tokens
+from circuits.task import Reference, Task
+from circuits.tasks.digits import digit_task
 
 
 def copy(base: int = 2) -> Task:
-    """`x1 .. xn = x1 .. xn $` over digits below `base` (section 8 of docs/theory.md).
+    """`x1 .. xn = x1 .. xn $` over digits below `base`.
 
     Unit operator: the identity, and '=' gives '$'; arity 1.
     """
-    digits = tuple(str(digit) for digit in range(base))
+    return _moved("copy", base, lambda n: list(range(1, n + 1)))
 
-    def vectorised(prompts: Tokens) -> Tokens:
-        return np.concatenate([prompts[:, :-1], np.full((len(prompts), 1), base + 1, dtype=np.uint8)], axis=1)
 
-    return Task(
-        name="copy",
-        alphabet=(*digits, "=", "$"),
-        prompt=lambda n: [digits] * n + [("=",)],
-        generate=lambda prompt: [*prompt[:-1], "$"],
-        vectorised=vectorised,
+def reverse(base: int = 2) -> Task:
+    """`x1 .. xn = xn .. x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
+    return _moved("reverse", base, lambda n: list(range(n, 0, -1)))
+
+
+def shift(base: int = 2) -> Task:
+    """`x1 .. xn = x2 .. xn x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
+    return _moved("shift", base, lambda n: [*range(2, n + 1), 1])
+
+
+def unaligned_copy(base: int = 2) -> Task:
+    """`> x1 .. xn = x1 .. xn $` over digits below `base`: the predecessor's [BOS] x = x [EOS] (arXiv 2410.08898).
+
+    Unit operator and arity as in `copy`.
+    """
+    return _moved("unaligned-copy", base, lambda n: list(range(1, n + 1)), first=">")
+
+
+def _moved(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
+    """Output position t holds the operand's digit order(n)[t - 1]."""
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        return [("identity", (len(first) + read,)) for read in [*order(n), n + 1]]
+
+    return digit_task(
+        name=name,
+        base=base,
+        marks=first + "=",
+        prompt=lambda n, digits: [*first, *[digits] * n, "="],
+        generate=lambda x: [x[read - 1] for read in order(len(x))],
+        vectorised=lambda x: x[:, np.array(order(x.shape[1])) - 1],
+        reference=Reference(
+            arity=1, steps=steps, apply=lambda _, symbols: {"=": "$"}.get(symbols[0]) or str(int(symbols[0]))
+        ),
     )

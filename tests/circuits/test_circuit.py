@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from circuits.circuit import UNDEFINED, Circuit, CircuitError, Wiring
 from circuits.src import src, traces_up_to
 from circuits.task import Task
-from circuits.tasks.copying import copy
-from circuits.tasks.parity import parity
-from circuits.tasks.permutation import permutation
+from circuits.tasks import copy, parity, permutation
 
 SCALES = 6
 

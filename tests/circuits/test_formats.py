@@ -9,9 +9,7 @@ import pytest
 from circuits.formats import PAD, Segment, aligned, in_format, segments
 from circuits.src import src, traces_up_to
 from circuits.task import Task, TaskError
-from circuits.tasks.copying import copy
-from circuits.tasks.parity import parity
-from circuits.tasks.permutation import permutation
+from circuits.tasks import copy, parity, permutation
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4

@@ -1,13 +1,14 @@
 """Tasks are loaded by name or from a user's own file, and what cannot be loaded is said in one line."""
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from circuits.prediction import analyse, predict
 from circuits.src import src, traces_up_to
-from circuits.task import TaskError
+from circuits.task import Reference, TaskError
 from circuits.tasks import load
 
 RUNNING_OR = """
@@ -59,9 +60,35 @@ def test_a_users_task_goes_all_the_way_to_a_prediction(user_file: Path) -> None:
     }
 
 
+def test_a_users_reference_circuit_makes_the_value_exact_beyond_what_is_looked_at(user_file: Path) -> None:
+    alone = load(f"{user_file}:running_or")
+    reference = Reference(
+        arity=2,
+        steps=lambda n: [("or", (t, n + t)) for t in range(1, n + 1)],
+        apply=lambda operator, symbols: "1" if "1" in symbols else "0",
+    )
+    traces = traces_up_to(alone, 16)
+    assert src(alone, traces, 2).status == "sampled"
+    found = src(replace(alone, reference=reference), traces, 2)
+    assert (found.status, found.values[16]) == ("exact", 1)
+
+
 @pytest.mark.parametrize("name", ["copy", "parity", "permutation"])
 def test_built_in_tasks_load_by_name(name: str) -> None:
     assert load(name).name == name
+
+
+def test_the_base_of_a_task_is_chosen_by_number(user_file: Path) -> None:
+    assert load("counter", base=3).alphabet == ("0", "1", "2", "=", "$")
+    assert load("counter", base=3).name == "counter-base-3"
+    for spec in ("parity", f"{user_file}:running_or", "no such task"):
+        with pytest.raises(TaskError, match="has no base to choose; these have: copy, reverse"):
+            load(spec, base=3)
+    for base in (1, 0, -2, 253):
+        with pytest.raises(TaskError, match=f"task 'counter': the base must be 2 to 252, not {base}"):
+            load("counter", base=base)
+    with pytest.raises(TaskError, match="base 4 counts to 3; for scale 4 take 5"):
+        load("majority-count", base=4).choices(4)
 
 
 FAILING = {
@@ -87,7 +114,7 @@ def test_a_file_that_fails_is_named_in_one_line(name: str, tmp_path: Path) -> No
     ("spec", "says"),
     [
         ("partiy", "did you mean 'parity'"),
-        ("nothing like it", "known: copy, parity, permutation; your own: path/to/file.py:name"),
+        ("nothing like it", "known: copy, reverse, .*, unaligned-addition; your own: path/to/file.py:name"),
         ("", "known:"),
         ("file.txt:task", "unknown task"),
         ("task.py", "your own: path/to/file.py:name"),

@@ -7,7 +7,7 @@ import pytest
 
 from circuits.prediction import ENCODINGS, Prediction, analyse, predict
 from circuits.task import TaskError
-from circuits.tasks.parity import parity
+from circuits.tasks import parity
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import direct_parity
 

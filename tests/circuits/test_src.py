@@ -12,10 +12,8 @@ from circuits import partition, wirings
 from circuits import task as task_module
 from circuits.circuit import Circuit
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, trace
-from circuits.tasks.copying import copy
-from circuits.tasks.parity import parity
-from circuits.tasks.permutation import permutation
+from circuits.task import Task, TaskError, trace
+from circuits.tasks import copy, load, parity, permutation
 from tests.circuits.examples import addition, direct_parity, random_task, renamed
 from tests.oracles import sequences as oracle
 
@@ -176,13 +174,32 @@ def test_infeasible_is_infinite_and_has_no_circuit() -> None:
 
 
 def test_a_sample_gives_the_same_value_and_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = _src(parity(), 6, 2)
+    alone = replace(parity(), reference=None)
+    exact = _src(alone, 6, 2)
     monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 20)
     monkeypatch.setattr(task_module, "SAMPLE", 60)
-    sampled = _src(parity(), 6, 2)
+    sampled = _src(alone, 6, 2)
     assert (exact.status, sampled.status) == ("exact", "sampled")
     assert exact.inputs == sum(2**n for n in range(1, 7)) > sampled.inputs
     assert exact.values == sampled.values
+    # The lower bound of a sample is one of all inputs, and the reference circuit attains it on all of them.
+    assert (_src(parity(), 6, 2).status, _src(parity(), 6, 2).values) == ("exact", exact.values)
+
+
+def test_operators_too_large_to_search_are_bounded_by_the_reference_circuit() -> None:
+    one, two = load("multiplication"), load("division-remainder", base=40)
+    assert (_src(one, 3, 4).values, _src(one, 3, 4).status) == ({1: 1, 2: 1, 3: 1}, "exact")
+    assert _src(one, 3, 4).templates == ()
+    between = _src(two, 2, 3)
+    assert (between.bounds, between.status) == ({1: (1, 2), 2: (1, 2)}, "bounds")
+    assert between.values == {1: None, 2: None}
+    for task, arity in [(replace(one, reference=None), 4), (load("addition"), 4)]:
+        with pytest.raises(TaskError, match="28,561 entries, more than 20,000; use fewer symbols or slots"):
+            _src(task, 2, arity)
+    assert one.reference is not None
+    wrong = replace(one, reference=replace(one.reference, apply=lambda *_: "0"))
+    with pytest.raises(TaskError, match=r"its reference is no circuit of it: .* wrong at scale 1, position 5"):
+        _src(wrong, 2, 4)
 
 
 # A cycle of five conflicts: no three steps exclude each other in pairs, so the clique bound is 2, and SRC is 3.

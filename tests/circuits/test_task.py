@@ -10,10 +10,7 @@ import pytest
 
 from circuits import task as module
 from circuits.task import MAX_SYMBOLS, Task, TaskError, Trace, trace
-from circuits.tasks import TASKS
-from circuits.tasks.copying import copy
-from circuits.tasks.parity import parity
-from circuits.tasks.permutation import permutation
+from circuits.tasks import TASKS, copy, parity, permutation
 from tests.circuits.examples import addition, direct_parity
 
 

@@ -10,9 +10,7 @@ import pytest
 from circuits.formats import segments
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task
-from circuits.tasks.copying import copy
-from circuits.tasks.parity import parity
-from circuits.tasks.permutation import permutation
+from circuits.tasks import copy, parity, permutation
 from tests.circuits.examples import addition, random_task
 
 

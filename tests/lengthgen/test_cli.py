@@ -30,6 +30,30 @@ def test_src_of_the_control_grows(answer):
     assert answer("src", "permutation", "--arity", "1", "--scales", "2,5")["src"] == {"2": 2, "5": 5}
 
 
+def test_tasks_and_their_base(answer, run):
+    found = {one["task"]: one for one in answer("tasks")["tasks"]}
+    assert len(found) == 25
+    assert found["addition"]["layout"] == "`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first."
+    assert (found["addition"]["base"], found["addition"]["reference_arity"]) == (10, 5)
+    assert (found["parity-direct"]["base"], found["parity-direct"]["reference_arity"]) == (None, None)
+    assert answer("src", "log-shift", "--base", "3", "--scales", "4,8")["src"] == {"4": 3, "8": 3}
+    assert answer("predict", "counter", "--base", "3", "--train", "1-3", "--test", "1-5")["task"].startswith(
+        "counter-base-3"
+    )
+    for command in ("src", "predict"):
+        code, _, err = run(command, "parity", "--base", "3")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "has no base to choose" in err
+    code, _, err = run("predict", "addition", "--train", "1", "--test", "1-3")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_src_without_search_is_bounded_by_the_reference_circuit(answer):
+    found = answer("src", "unaligned-addition", "--scales", "1-4")
+    assert (found["arity"], found["minimal_arity"]) == (5, 4)
+    assert (found["src"], found["status"]) == ({str(scale): 1 for scale in range(1, 5)}, "exact")
+
+
 def test_predict(answer):
     for format, relative in (("aligned", True), ("unaligned", False)):
         found = answer(

@@ -1,0 +1,147 @@
+"""Addition of two numbers: low or high digit first, with or without carry tokens, operands of unequal length."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import Numbers, digit_task
+
+
+def addition(base: int = 10) -> Task:
+    """`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first.
+
+    Unit operator, of a_t, b_t, a_(t-1), b_(t-1), c_(t-1): the carry into t is recovered from the last three; '+' and
+    '=' stand for a digit that is not there and count 0, and '+' as a_(t-1) gives '$'; arity 5.
+    """
+    return _low_first("addition", base, lambda n: n)
+
+
+def unaligned_addition(base: int = 10) -> Task:
+    """`a1 .. an + b1 .. bm = c1 .. c(n+1) $`, low digit first, m = ceil(n/2): operands of unequal length.
+
+    The predecessor's reversed addition (arXiv 2410.08898); that m follows from n is our choice [F], since a scale has
+    one layout. Unit operator and arity as in `addition`.
+    """
+    return _low_first("unaligned-addition", base, lambda n: (n + 1) // 2)
+
+
+def addition_high_first(base: int = 2) -> Task:
+    """`a1 .. an + b1 .. bn = c0 c1 .. cn $`, high digit first: no bounded arity, as carries come from any distance."""
+    return digit_task(
+        name="addition-high-first",
+        base=base,
+        marks="+=",
+        prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
+        generate=lambda x: _sum(x[: len(x) // 2][::-1], x[len(x) // 2 :][::-1], base)[0][::-1],
+        vectorised=lambda x: _sums(x[:, ::-1], base)[0][:, ::-1],
+        reference=None,
+    )
+
+
+def addition_carry(base: int = 10) -> Task:
+    """`a1 .. an + b1 .. bn = c1 k1 .. cn kn $`, low digit first, k_t the carry out of place t; kn is the last digit.
+
+    Unit operators, of a_t, b_t, k_(t-1): digit and carry of the sum, where '=' counts 0; '+' as a_t gives '$'; arity 3.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        equals = 2 * n + 2
+        pairs = [
+            (operator, (t, n + 1 + t, equals + 2 * t - 2)) for t in range(1, n + 1) for operator in ("digit", "carry")
+        ]
+        return [*pairs, ("digit", (n + 1, n + 1, n + 1))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        a, b, carry = symbols
+        if a == "+":
+            return "$"
+        old = 0 if carry == "=" else int(carry)
+        if old > 1:
+            raise ValueError("a carry is 0 or 1")
+        total = int(a) + int(b) + old
+        return str(total % base if operator == "digit" else total // base)
+
+    def generate(x: list[int]) -> list[int]:
+        digits, carries = _sum(x[: len(x) // 2], x[len(x) // 2 :], base)
+        return [token for pair in zip(digits, carries, strict=False) for token in pair]
+
+    def vectorised(x: Numbers) -> Numbers:
+        digits, carries = _sums(x, base)
+        return np.stack([digits[:, :-1], carries], axis=2).reshape(len(x), -1)
+
+    return digit_task(
+        name="addition-carry",
+        base=base,
+        marks="+=",
+        prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(arity=3, steps=steps, apply=apply),
+    )
+
+
+def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
+    """Operands of n and width(n) <= n digits."""
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        plus, equals = n + 1, n + width(n) + 2
+        found = []
+        for t in range(1, n + 2):
+            here, before = (min(plus + place, equals) for place in (t, t - 1))
+            found.append(("sum", (t, here, t - 1 if t > 1 else equals, before, equals + t - 1)))
+        return [*found, ("sum", (plus, equals, plus, equals, equals))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        a, b, a_before, b_before, c_before = symbols
+        if a_before == "+":
+            return "$"
+        carry = 0
+        if a_before != "=":
+            last = int(a_before) + (0 if b_before == "=" else int(b_before))
+            old = (int(c_before) - last) % base
+            if old > 1:
+                raise ValueError("no such sum")
+            carry = (last + old) // base
+        return str(((0 if a == "+" else int(a)) + (0 if b == "=" else int(b)) + carry) % base)
+
+    def operand(x: list[int]) -> int:
+        return next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))
+
+    def generate(x: list[int]) -> list[int]:
+        n = operand(x)
+        return _sum(x[:n], [*x[n:], *[0] * (n - width(n))], base)[0]
+
+    def vectorised(x: Numbers) -> Numbers:
+        n = operand([0] * x.shape[1])
+        return _sums(np.pad(x, ((0, 0), (0, n - width(n)))), base)[0]
+
+    return digit_task(
+        name=name,
+        base=base,
+        marks="+=",
+        prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * width(n), "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(arity=5, steps=steps, apply=apply),
+    )
+
+
+def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
+    """Digits of the sum, one more than the operands have, and the carries out of each place; low digit first."""
+    carry, digits, carries = 0, [], []
+    for pair in zip(a, b, strict=True):
+        carry, digit = divmod(sum(pair) + carry, base)
+        digits.append(digit)
+        carries.append(carry)
+    return [*digits, carry], carries
+
+
+def _sums(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
+    """As `_sum`, for rows of many, operands of one length one after the other."""
+    totals = x[:, : x.shape[1] // 2] + x[:, x.shape[1] // 2 :]
+    carries = np.zeros((len(x), totals.shape[1] + 1), dtype=np.int64)
+    for place in range(totals.shape[1]):
+        carries[:, place + 1] = totals[:, place] + carries[:, place] >= base
+    digits = (totals + carries[:, :-1]) % base
+    return np.concatenate([digits, carries[:, -1:]], axis=1), carries[:, 1:]

@@ -1,0 +1,56 @@
+"""What tasks over digits have in common: tokens below the base are the digits, and the task's own symbols follow."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.task import MAX_SYMBOLS, Reference, Task, TaskError, Tokens
+
+Numbers = NDArray[np.int64]
+"""Digits, [inputs, positions]."""
+
+
+def digit_task(
+    *,
+    name: str,
+    base: int,
+    marks: str,
+    prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str]]],
+    generate: Callable[[list[int]], list[int]],
+    vectorised: Callable[[Numbers], Numbers],
+    reference: Reference | None,
+) -> Task:
+    """A task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
+
+    Args:
+        name: of the task.
+        base: digits are 0..base - 1.
+        marks: the prompt's symbols besides digits, each one character.
+        prompt: n and the digits -> the choices at each position.
+        generate: the digits of one prompt, marks left out -> the digits of its output.
+        vectorised: the same for many prompts: int64 [inputs, digits] -> int64 [inputs, output digits].
+        reference: its circuit, if it has one of bounded arity.
+
+    Raises:
+        TaskError: the base is below 2, or makes more symbols than a token number can name.
+    """
+    if not 2 <= base <= MAX_SYMBOLS - len(marks) - 1:
+        raise TaskError(f"task '{name}': the base must be 2 to {MAX_SYMBOLS - len(marks) - 1}, not {base}")
+    digits = tuple(str(digit) for digit in range(base))
+
+    def plain(symbols: tuple[str, ...]) -> list[str]:
+        return [*(digits[digit] for digit in generate([int(one) for one in symbols if one not in marks])), "$"]
+
+    def fast(prompts: Tokens) -> Numbers:
+        output = vectorised(prompts[:, prompts[0] < base].astype(np.int64))
+        return np.concatenate([output, np.full((len(prompts), 1), base + len(marks))], axis=1)
+
+    return Task(
+        name=name,
+        alphabet=(*digits, *marks, "$"),
+        prompt=lambda n: prompt(n, digits),
+        generate=plain,
+        vectorised=fast,
+        reference=reference,
+    )

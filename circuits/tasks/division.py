@@ -1,0 +1,92 @@
+"""Division of a number by one digit, high digit first, with or without remainder tokens."""
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import Numbers, digit_task
+
+
+def division(base: int = 10) -> Task:
+    """`b1 .. bn / a = q1 .. qn $`, high digit first, a one digit but 0.
+
+    Unit operator, of a, b_t, b_(t-1), q_(t-1): the remainder before t is (b_(t-1) - a q_(t-1)) mod base; '=' as
+    b_(t-1) means that there is none, and '/' as b_t gives '$'; arity 4.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        equals = n + 3
+        return [("quotient", (n + 2, t, t - 1 or equals, equals + t - 1)) for t in range(1, n + 2)]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        a, b, b_before, q_before = symbols
+        if b == "/":
+            return "$"
+        rest = 0 if b_before == "=" else (int(b_before) - int(a) * int(q_before)) % base
+        return str(_divided(rest, int(b), int(a), base)[0])
+
+    return digit_task(
+        name="division",
+        base=base,
+        marks="/=",
+        prompt=lambda n, digits: [*[digits] * n, "/", digits[1:], "="],
+        generate=lambda x: [quotient for quotient, _ in _long_division(x, base)],
+        vectorised=lambda x: _long_divisions(x, base)[0],
+        reference=Reference(arity=4, steps=steps, apply=apply),
+    )
+
+
+def division_remainder(base: int = 10) -> Task:
+    """`b1 .. bn / a = q1 r1 .. qn rn $`, high digit first, a one digit but 0, r_t the remainder after place t.
+
+    Unit operators, of r_(t-1), b_t, a: quotient and remainder of base r_(t-1) + b_t by a, where '=' counts 0; '/' as
+    b_t gives '$'; arity 3.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        found = [
+            (operator, (n + 1 + 2 * t, t, n + 2)) for t in range(1, n + 1) for operator in ("quotient", "remainder")
+        ]
+        return [*found, ("quotient", (3 * n + 3, n + 1, n + 2))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        rest, b, a = symbols
+        if b == "/":
+            return "$"
+        found = _divided(0 if rest == "=" else int(rest), int(b), int(a), base)
+        return str(found[0] if operator == "quotient" else found[1])
+
+    return digit_task(
+        name="division-remainder",
+        base=base,
+        marks="/=",
+        prompt=lambda n, digits: [*[digits] * n, "/", digits[1:], "="],
+        generate=lambda x: [token for pair in _long_division(x, base) for token in pair],
+        vectorised=lambda x: np.stack(_long_divisions(x, base), axis=2).reshape(len(x), -1),
+        reference=Reference(arity=3, steps=steps, apply=apply),
+    )
+
+
+def _divided(rest: int, digit: int, divisor: int, base: int) -> tuple[int, int]:
+    """One place of a long division.  Raises ValueError where it does not occur."""
+    if rest >= divisor:
+        raise ValueError("a remainder is less than the divisor")
+    return divmod(base * rest + digit, divisor)
+
+
+def _long_division(x: list[int], base: int) -> list[tuple[int, int]]:
+    """Quotient and remainder at each place of all but the last of x, divided by that."""
+    rest, found = 0, []
+    for digit in x[:-1]:
+        quotient, rest = divmod(base * rest + digit, x[-1])
+        found.append((quotient, rest))
+    return found
+
+
+def _long_divisions(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
+    """As `_long_division`, for rows of many: quotients and remainders."""
+    quotients, remainders = np.empty((2, len(x), x.shape[1] - 1), dtype=np.int64)
+    rest = np.zeros(len(x), dtype=np.int64)
+    for place in range(x.shape[1] - 1):
+        quotients[:, place], rest = np.divmod(base * rest + x[:, place], x[:, -1])
+        remainders[:, place] = rest
+    return quotients, remainders

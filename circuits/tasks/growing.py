@@ -1,0 +1,113 @@
+"""Controls whose SRC must grow: the law of a step depends on its number."""
+
+import math
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import Numbers, digit_task
+
+
+def permutation(base: int = 5) -> Task:
+    """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = pi_t(x_t).
+
+    pi_t is the t-th permutation of the digits in lexicographic order, beginning again after base! steps. No two of
+    them fit one operator of one argument, so SRC(n) = min(n, base!) at arity 1, where '=' gives '$' in any of them.
+    """
+
+    def law(t: int) -> list[int]:
+        return _nth_permutation(base, (t - 1) % math.factorial(base))
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        names = [f"permutation {(t - 1) % math.factorial(base) + 1}" for t in range(1, n + 1)]
+        return [*((name, (t,)) for t, name in enumerate(names, start=1)), (names[0], (n + 1,))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        return "$" if symbols == ("=",) else str(law(int(operator.rsplit(maxsplit=1)[-1]))[int(symbols[0])])
+
+    return digit_task(
+        name="permutation",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=lambda x: [law(t)[digit] for t, digit in enumerate(x, start=1)],
+        vectorised=lambda x: np.array([law(t + 1) for t in range(x.shape[1])])[np.arange(x.shape[1]), x],
+        reference=Reference(arity=1, steps=steps, apply=apply),
+    )
+
+
+def log_shift(base: int = 10) -> Task:
+    """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = (x_t + floor(log2 t)) mod base.
+
+    Unit operators: to add k, for every k there is, and '=' gives '$' in any of them; arity 1. SRC(n) is the lesser of
+    floor(log2 n) + 1 and the base.
+    """
+
+    def shift(t: int) -> int:
+        return (t.bit_length() - 1) % base
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        return "$" if symbols == ("=",) else str((int(symbols[0]) + int(operator.rsplit(maxsplit=1)[-1])) % base)
+
+    return digit_task(
+        name="log-shift",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=lambda x: [(digit + shift(t)) % base for t, digit in enumerate(x, start=1)],
+        vectorised=lambda x: (x + np.array([shift(t + 1) for t in range(x.shape[1])])) % base,
+        reference=Reference(
+            arity=1,
+            steps=lambda n: [*((f"add {shift(t)}", (t,)) for t in range(1, n + 1)), ("add 0", (n + 1,))],
+            apply=apply,
+        ),
+    )
+
+
+def scaled_sum(base: int = 7) -> Task:
+    """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = (x_t + t x_(t-1)) mod base, x_0 = 0.
+
+    Unit operators, of x_t, x_(t-1): to add k times, 0 < k < base; two '=' give '$' in any of them; arity 2. Where
+    there is nothing to add, at the first step and at multiples of the base, any of them serves with '=' for x_(t-1),
+    which counts 0. So SRC(n) is how many k are t mod base for some t = 2..n, but at least 1.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        idle = f"add times {2 if base > 2 else 1}"
+        found = [
+            (f"add times {t % base}", (t, t - 1)) if t > 1 and t % base else (idle, (t, n + 1)) for t in range(1, n + 1)
+        ]
+        return [*found, (idle, (n + 1, n + 1))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        x, before = symbols
+        if x == "=":
+            return "$"
+        return str((int(x) + int(operator.rsplit(maxsplit=1)[-1]) * (0 if before == "=" else int(before))) % base)
+
+    def vectorised(x: Numbers) -> Numbers:
+        before = np.concatenate([np.zeros_like(x[:, :1]), x[:, :-1]], axis=1)
+        times = np.arange(1, x.shape[1] + 1)
+        return np.asarray((x + times * before) % base)
+
+    return digit_task(
+        name="scaled-sum",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=lambda x: [
+            (digit + t * before) % base for t, (digit, before) in enumerate(zip(x, [0, *x], strict=False), 1)
+        ],
+        vectorised=vectorised,
+        reference=Reference(arity=2, steps=steps, apply=apply),
+    )
+
+
+def _nth_permutation(size: int, index: int) -> list[int]:
+    """The permutation of 0..size-1 with the given index in lexicographic order."""
+    left = list(range(size))
+    found = []
+    for remaining in range(size - 1, -1, -1):
+        place, index = divmod(index, math.factorial(remaining))
+        found.append(left.pop(place))
+    return found

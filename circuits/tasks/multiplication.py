@@ -1,0 +1,85 @@
+"""Multiplication by one digit and of two numbers, low digit first."""
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import Numbers, digit_task
+
+
+def multiplication(base: int = 10) -> Task:
+    """`a * b1 .. bn = c1 .. c(n+1) $`, low digit first, a one digit.
+
+    Unit operator, of a, b_t, b_(t-1), c_(t-1): the carry into t is (c_(t-1) - a b_(t-1)) mod base, carried on; '*' as
+    b_(t-1) means that there is none, '=' as b_t counts 0, and '=' as b_(t-1) gives '$'; arity 4.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        equals = n + 3
+        found = [("product", (1, 2 + t, 1 + t, equals + t - 1)) for t in range(1, n + 2)]
+        return [*found, ("product", (1, equals, equals, equals))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        a, b, b_before, c_before = symbols
+        if b_before == "=":
+            return "$"
+        carry = 0
+        if b_before != "*":
+            old = (int(c_before) - int(a) * int(b_before)) % base
+            if old >= max(int(a), 1):
+                raise ValueError("no such product")
+            carry = (int(a) * int(b_before) + old) // base
+        return str((int(a) * (0 if b == "=" else int(b)) + carry) % base)
+
+    def generate(x: list[int]) -> list[int]:
+        carry, output = 0, []
+        for b in x[1:]:
+            carry, digit = divmod(x[0] * b + carry, base)
+            output.append(digit)
+        return [*output, carry]
+
+    def vectorised(x: Numbers) -> Numbers:
+        return _carried(np.pad(x[:, :1] * x[:, 1:], ((0, 0), (0, 1))), base)
+
+    return digit_task(
+        name="multiplication",
+        base=base,
+        marks="*=",
+        prompt=lambda n, digits: [digits, "*", *[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(arity=4, steps=steps, apply=apply),
+    )
+
+
+def multiplication_nn(base: int = 2) -> Task:
+    """`a1 .. an * b1 .. bn = c1 .. c(2n) $`, low digit first: no bounded arity, since c_t needs t products."""
+
+    def generate(x: list[int]) -> list[int]:
+        n = len(x) // 2
+        a, b = (sum(digit * base**place for place, digit in enumerate(half)) for half in (x[:n], x[n:]))
+        return [a * b // base**place % base for place in range(len(x))]
+
+    def vectorised(x: Numbers) -> Numbers:
+        a, b = np.split(x, 2, axis=1)
+        columns = np.zeros_like(x)
+        for place in range(a.shape[1]):
+            columns[:, place : place + b.shape[1]] += a[:, place : place + 1] * b
+        return _carried(columns, base)
+
+    return digit_task(
+        name="multiplication-nn",
+        base=base,
+        marks="*=",
+        prompt=lambda n, digits: [*[digits] * n, "*", *[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=None,
+    )
+
+
+def _carried(columns: Numbers, base: int) -> Numbers:
+    """The digits of sums of base**place * column; what is carried out of the last place is 0."""
+    digits = columns.copy()
+    for place in range(columns.shape[1] - 1):
+        digits[:, place + 1] += digits[:, place] // base
+    return digits % base

@@ -1,0 +1,37 @@
+"""One digit of the operand: the first, the middle or the last."""
+
+from collections.abc import Callable
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import digit_task
+
+
+def select_first(base: int = 10) -> Task:
+    """`x1 .. xn = x1 $` over digits below `base`. Unit operator: the identity, and '=' gives '$'; arity 1."""
+    return _selected("select-first", base, lambda n: 1)
+
+
+def select_middle(base: int = 10) -> Task:
+    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select_first`."""
+    return _selected("select-middle", base, lambda n: (n + 1) // 2)
+
+
+def select_last(base: int = 10) -> Task:
+    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select_first`."""
+    return _selected("select-last", base, lambda n: n)
+
+
+def _selected(name: str, base: int, place: Callable[[int], int]) -> Task:
+    return digit_task(
+        name=name,
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=lambda x: [x[place(len(x)) - 1]],
+        vectorised=lambda x: x[:, [place(x.shape[1]) - 1]],
+        reference=Reference(
+            arity=1,
+            steps=lambda n: [("identity", (place(n),)), ("identity", (n + 1,))],
+            apply=lambda _, symbols: "$" if symbols == ("=",) else str(int(symbols[0])),
+        ),
+    )

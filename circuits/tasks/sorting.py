@@ -1,0 +1,80 @@
+"""Sorting, with the trace of a sorting network and at once."""
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.digits import Numbers, digit_task
+
+
+def sort_trace(base: int = 10) -> Task:
+    """`x1 .. xn = r1 .. rn $` over digits below `base`, r_k all n digits after round k of odd-even transposition.
+
+    Odd rounds compare the places (1, 2), (3, 4), ..., even rounds (2, 3), (4, 5), ..., and exchange what is not in
+    order; after n rounds the digits ascend (Knuth, TAOCP 3, 5.3.4).
+    Unit operators: minimum and maximum of two, and two '=' give '$'; arity 2.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        found = []
+        for number in range(n):
+            before = number * n + (1 if number else 0)  # of the row that the round reads
+            found += [
+                (operator, (before + low + 1, before + high + 1)) for operator, low, high in _comparisons(n, number)
+            ]
+        return [*found, ("minimum", (n + 1, n + 1))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        if symbols == ("=", "="):
+            return "$"
+        return str((min if operator == "minimum" else max)(map(int, symbols)))
+
+    def generate(x: list[int]) -> list[int]:
+        row, output = list(x), []
+        for number in range(len(x)):
+            for place in range(number % 2, len(x) - 1, 2):
+                row[place : place + 2] = sorted(row[place : place + 2])
+            output += row
+        return output
+
+    def vectorised(x: Numbers) -> Numbers:
+        rows = [x]
+        for number in range(x.shape[1]):
+            operators, low, high = zip(*_comparisons(x.shape[1], number), strict=True)
+            pairs = np.sort(np.stack([rows[-1][:, low], rows[-1][:, high]]), axis=0)
+            rows.append(np.where(np.array(operators) == "minimum", pairs[0], pairs[1]))
+        return np.concatenate(rows[1:], axis=1)
+
+    return digit_task(
+        name="sort-trace",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(arity=2, steps=steps, apply=apply),
+    )
+
+
+def sort_direct(base: int = 3) -> Task:
+    """`x1 .. xn = y1 .. yn $` over digits below `base`, y the digits ascending, at once: needs n arguments."""
+    return digit_task(
+        name="sort-direct",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=sorted,
+        vectorised=lambda x: np.sort(x, axis=1),
+        reference=None,
+    )
+
+
+def _comparisons(n: int, number: int) -> list[tuple[str, int, int]]:
+    """For each place (from 0) after a round (from 0): minimum or maximum, and the places compared before it."""
+    found = []
+    for place in range(n):
+        first = place if (place - number) % 2 == 0 else place - 1
+        if 0 <= first < n - 1:
+            found.append(("minimum" if place == first else "maximum", first, first + 1))
+        else:
+            found.append(("minimum", place, place))
+    return found
