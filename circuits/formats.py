@@ -5,41 +5,16 @@ depends on the scale ([P], docs/theory.md, Roles). A format is a task itself: wh
 can be asked of its aligned form.
 """
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from circuits.task import Reference, Task, TaskError, Tokens
+from circuits.task import Reference, Task, TaskError, Tokens, segments
 
 PAD = "_"
 """The symbol that fills an operand up to its width."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Segment:
-    """Positions first..last (1-based) of a prompt: an operand, whose tokens vary, or fixed tokens between operands."""
-
-    first: int
-    last: int
-    operand: bool
-
-    @property
-    def width(self) -> int:
-        return self.last - self.first + 1
-
-
-def segments(task: Task, scale: int) -> tuple[Segment, ...]:
-    """The prompt of one scale cut into operands (maximal runs of positions with a choice) and what is between."""
-    found = []
-    start = 1
-    for operand, run in itertools.groupby(task.choices(scale), key=lambda symbols: len(symbols) > 1):
-        width = len(list(run))
-        found.append(Segment(first=start, last=start + width - 1, operand=operand))
-        start += width
-    return tuple(found)
 
 
 def aligned(task: Task, largest_scale: int) -> Task:

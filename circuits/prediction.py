@@ -18,7 +18,7 @@ from circuits.circuit import Circuit
 from circuits.formats import in_format
 from circuits.induced import induced_complexity
 from circuits.roles import ScaleHintNeeded, ideal_relation, step_roles
-from circuits.src import SRCResult, minimal_arity, searchable, src, traces_up_to
+from circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError, Trace
 from theory.relation import Relation, absolute, constant, relative
 
@@ -112,19 +112,14 @@ def analyse(task: Task, format: str, largest_scale: int) -> Analysis:
     """The circuit of a task in one format at its minimal arity, up to the largest scale.
 
     Raises:
-        TaskError: the task breaks its contract, no bounded arity determines its steps, or that arity and the alphabet
-            make too many wirings to search.
+        TaskError: the task breaks its contract, no bounded arity determines its steps, or operators of that arity are
+            too large.
     """
     laid_out = in_format(task, format, largest_scale=largest_scale)
     traces = traces_up_to(laid_out, largest_scale)
     arity = minimal_arity(traces)
     if arity is None:
         raise TaskError(f"task '{task.name}': some step up to scale {largest_scale} needs too many arguments")
-    if not searchable(laid_out, arity):
-        raise TaskError(
-            f"task '{task.name}': its wirings at arity {arity} over {len(laid_out.alphabet)} symbols are too many to "
-            "find the simplest; take a smaller base"
-        )
     result = src(laid_out, traces, arity)
     assert result.circuit is not None, "the arity was chosen so that every step has a wiring"
     return Analysis(task=laid_out, format=format, traces=tuple(traces), result=result, circuit=result.circuit)

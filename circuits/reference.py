@@ -1,13 +1,14 @@
 """The circuit by which a task is defined: right at every scale by construction, so an upper bound of SRC at all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf
 
 import numpy as np
 
 from circuits.circuit import UNDEFINED, Circuit, Wiring
-from circuits.task import Task, TaskError
+from circuits.task import Reference, Task, TaskError, Trace
+from circuits.wirings import asked, determines
 
 
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
@@ -23,26 +24,79 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
     wirings = {}
     for scale in scales:
         first = len(task.choices(scale)) + 1
-        steps = []
-        for position, (operator, arguments) in enumerate(reference.steps(scale), start=first):
-            if len(arguments) != reference.arity or not all(1 <= argument < position for argument in arguments):
-                raise TaskError(
-                    f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale "
-                    f"{scale}; give {reference.arity} earlier positions"
-                )
-            number = numbers.setdefault(operator, len(numbers))
-            steps.append(Wiring(position=position, arguments=arguments, operator=number))
-        wirings[scale] = tuple(steps)
+        wirings[scale] = tuple(
+            Wiring(position=position, arguments=arguments, operator=numbers.setdefault(operator, len(numbers)))
+            for position, (operator, arguments) in enumerate(_steps(task, reference, scale), start=first)
+        )
     operators = tuple(_table(task, operator) for operator in numbers)
     return Circuit(task=task, arity=reference.arity, wirings=wirings, operators=operators)
 
 
-def reference_complexity(task: Task, arity: int, scale: int) -> float:
-    """How many operators the reference circuit needs up to a scale; infinite where it has none of so few slots."""
+def _steps(task: Task, reference: Reference, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
+    """The steps of one scale, each of which reads as many earlier positions as the circuit has slots."""
+    steps = list(reference.steps(scale))
+    for position, (_, arguments) in enumerate(steps, start=len(task.choices(scale)) + 1):
+        if len(arguments) != reference.arity or not all(1 <= argument < position for argument in arguments):
+            raise TaskError(
+                f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale {scale}; "
+                f"give {reference.arity} earlier positions"
+            )
+    return steps
+
+
+def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int, float]:
+    """Scale n -> operators that the reference circuit uses up to n; infinite where it has none of so few slots."""
     reference = task.reference
     if reference is None or reference.arity > arity:
-        return inf
-    return len({operator for n in range(1, scale + 1) for operator, _ in reference.steps(n)})
+        return dict.fromkeys(range(1, largest_scale + 1), inf)
+    used: set[str] = set()
+    counts: dict[int, float] = {}
+    for scale in range(1, largest_scale + 1):
+        used |= {operator for operator, _ in reference.steps(scale)}
+        counts[scale] = len(used)
+    return counts
+
+
+def check_reference(task: Task, traces: Iterable[Trace]) -> None:
+    """Checks the reference circuit on every input of the traces.
+
+    Raises:
+        TaskError: it does not compute some step, or reads what is not there before it; names the first.
+    """
+    assert task.reference is not None
+    known: dict[tuple[str, int], int] = {}
+    for one in traces:
+        steps = _steps(task, task.reference, one.scale)
+        if len(steps) != len(one.steps):
+            raise TaskError(
+                f"task '{task.name}': the reference circuit has {len(steps)} steps at scale {one.scale}, not "
+                f"{len(one.steps)}"
+            )
+        for position, (operator, arguments) in zip(one.steps, steps, strict=True):
+            wrong = f"at scale {one.scale}, position {position}"
+            if not determines(one, position, arguments):
+                raise TaskError(
+                    f"task '{task.name}': its reference is no circuit of it: {arguments} do not decide it {wrong}"
+                )
+            keys, values = asked(one, position, arguments)
+            for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+                if (operator, key) not in known:
+                    known[operator, key] = _value(task, task.reference, operator, key)
+                if known[operator, key] != value:
+                    raise TaskError(
+                        f"task '{task.name}': its reference is no circuit of it: '{operator}' is wrong {wrong}"
+                    )
+
+
+def _value(task: Task, reference: Reference, operator: str, key: int) -> int:
+    symbols = []
+    for _ in range(reference.arity):
+        key, token = divmod(key, len(task.alphabet))
+        symbols.append(task.alphabet[token])
+    try:
+        return task.alphabet.index(reference.apply(operator, tuple(reversed(symbols))))
+    except ValueError:
+        return UNDEFINED
 
 
 def _table(task: Task, operator: str) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

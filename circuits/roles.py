@@ -41,6 +41,37 @@ def role_labels(circuit: Circuit) -> dict[Role, int]:
     return {role: label for label, role in enumerate(sorted(found, key=sorted), start=1)}
 
 
+def changing_pairs(circuit: Circuit) -> dict[tuple[int, int], int]:
+    """(key, query) -> the first scale at which the pair has another role than at a smaller one, where there is one.
+
+    A pair has a role at the scales that compute a step at its query. Where there are such pairs no relation without
+    scale hint has the roles of the circuit.
+    """
+    matrices = _matrices(circuit)
+    known = np.full_like(max(matrices.values(), key=len), -1)
+    changing: dict[tuple[int, int], int] = {}
+    for scale, matrix in matrices.items():
+        for wiring in circuit.wirings[scale]:
+            query = wiring.position - 1
+            now, before = matrix[:query, query - 1], known[:query, query - 1]
+            for key in np.flatnonzero((before >= 0) & (before != now)).tolist():
+                changing.setdefault((key + 1, query), scale)
+            known[:query, query - 1] = np.where(before < 0, now, before)
+    return changing
+
+
+def _matrices(circuit: Circuit) -> dict[int, NDArray[np.int64]]:
+    """Scale -> the label of the role of every pair: int64 [length, length], keys by queries."""
+    numbers = role_labels(circuit)
+    matrices = {}
+    for scale, wirings in circuit.wirings.items():
+        length = wirings[-1].position
+        matrices[scale] = np.full((length, length), IRRELEVANT, dtype=np.int64)
+        for (key, query), role in step_roles(circuit, scale).items():
+            matrices[scale][key - 1, query - 1] = numbers[role]
+    return matrices
+
+
 def ideal_relation(circuit: Circuit, *, scale_hint: bool) -> Relation:
     """The relation of a circuit (the IPE, ideal position encoding), at the scales that the circuit has.
 
@@ -51,33 +82,17 @@ def ideal_relation(circuit: Circuit, *, scale_hint: bool) -> Relation:
     Raises:
         ScaleHintNeeded: scale_hint is False and a pair changes its role with the scale; names the first.
     """
-    numbers = role_labels(circuit)
-    matrices = {}
-    for scale, wirings in circuit.wirings.items():
-        length = wirings[-1].position
-        matrices[scale] = np.full((length, length), IRRELEVANT, dtype=np.int64)
-        for (key, query), role in step_roles(circuit, scale).items():
-            matrices[scale][key - 1, query - 1] = numbers[role]
+    if not scale_hint:
+        for (key, query), scale in changing_pairs(circuit).items():
+            raise ScaleHintNeeded(
+                f"the role of key {key} for query {query} changes at scale {scale}: "
+                "use the aligned format or a scale hint"
+            )
+    matrices = _matrices(circuit)
     if scale_hint:
         return from_labels(matrices, name="ideal with scale hint")
-    return from_labels(_common(circuit, matrices), name="ideal")
-
-
-def _common(circuit: Circuit, matrices: dict[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """One matrix for all scales, of the pairs that each scale computes at."""
-    largest = max(matrices.values(), key=len)
-    common = largest.copy()
-    owner = np.zeros(len(largest), dtype=np.int64)
-    for scale, matrix in matrices.items():
-        for wiring in circuit.wirings[scale]:
-            query = wiring.position - 1
-            column = matrix[:query, query - 1]
-            if owner[query - 1] and (common[:query, query - 1] != column).any():
-                key = int(np.argmax(common[:query, query - 1] != column)) + 1
-                raise ScaleHintNeeded(
-                    f"the role of key {key} for query {query} changes between scales {owner[query - 1]} and {scale}: "
-                    "use the aligned format or a scale hint"
-                )
-            common[:query, query - 1] = column
-            owner[query - 1] = scale
-    return common
+    common = max(matrices.values(), key=len).copy()
+    for scale, wirings in circuit.wirings.items():
+        queries = [wiring.position - 2 for wiring in wirings]
+        common[: len(matrices[scale]), queries] = matrices[scale][:, queries]
+    return from_labels(common, name="ideal")

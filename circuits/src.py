@@ -6,23 +6,34 @@ distinct unit operators ([P] for the minimum, [F] for the fixed arity, without w
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from circuits.circuit import Circuit, CircuitError, Wiring, as_array
-from circuits.formats import segments
-from circuits.partition import Compatibility, Partition, fewest_operators, minimal_tables
-from circuits.reference import reference_circuit, reference_complexity
-from circuits.task import Task, TaskError, Trace, trace
-from circuits.templates import Template, choose_wirings
-from circuits.wirings import Alternatives, Table, alternatives, determining_sets, keys_of
+from circuits.circuit import Circuit
+from circuits.clock import Clock
+from circuits.reference import check_reference, reference_complexity
+from circuits.search import INTERRUPTED, Search
+from circuits.task import Task, TaskError, Trace, extended, trace
+from circuits.templates import Combination, Place
+from circuits.wirings import determining_sets, keys_of
 
 MAX_ARITY = 8
-MAX_ENTRIES = 20_000
-"""Of an operator whose wirings are still searched."""
-MAX_REFERENCE_ENTRIES = 10_000_000
+MAX_ENTRIES = 20_000_000
+"""Of one operator."""
+MAX_TOKENS = 50_000_000
+"""Of all traces together, a byte each; scales beyond are left to the reference circuit."""
+MODES = ("free", "declared", "typed")
+"""free: any wiring; declared: the reference circuit's wiring; typed: operators have an exact number of arguments, so
+slots are not repeated or filled in vain."""
+CHECKED = 4_096
+"""Fresh prompts that a circuit found on a sample is checked on, at each scale."""
+ADDED = 64
+"""Of the fresh prompts on which it is wrong, at most so many join the sample."""
+MAX_ROUNDS = 8
+"""How often a sample is extended by prompts that refute the circuit found on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,26 +41,39 @@ class SRCResult:
     """SRC of one task at one arity.
 
     Attributes:
-        arity: slots of every operator.
-        bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists.
+        arity: slots of every operator, in mode "typed" at most.
+        mode: one of MODES.
+        bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists or, as an upper bound,
+            where none is known.
         status: "exact" (bounds meet, and every prompt was looked at or the task's reference circuit attains them),
             "sampled" (bounds meet on the prompts looked at: the value is a lower bound of SRC, and the circuit is
             right on those prompts), "bounds" (some do not meet).
         inputs: prompts looked at, over all scales.
-        circuit: a circuit with as many operators as the last upper bound; None if the last scale is infeasible.
-        templates: the template combinations that the circuit's wiring needs; none where it is the reference circuit,
-            because operators of so many entries are not searched.
+        kernel: steps that the lower bound rests on, equal and served ones left out.
+        circuit: a circuit with as many operators as the upper bound at its last scale; None if that is infeasible.
+        templates: the template combinations that the circuit's wiring needs; none in mode "declared".
         coverage_scale: first scale up to which every table entry that the circuit uses on the prompts looked at has
             been used; None if only some of that scale's prompts were looked at.
+        hardest: the steps that the lower bounds rest on, all their wirings considered; where SRC is infinite the
+            last one has none.
+        traces: all prompts looked at.
+        stopped: why the computation ended before its end; None if it did not.
+        seconds: phase -> seconds: traces, wirings, kernel, solver, check.
     """
 
     arity: int
+    mode: str
     bounds: dict[int, tuple[float, float]]
     status: str
     inputs: int
+    kernel: int
     circuit: Circuit | None
-    templates: tuple[tuple[Template, ...], ...]
+    templates: tuple[Combination, ...]
     coverage_scale: int | None
+    hardest: tuple[Place, ...]
+    traces: tuple[Trace, ...]
+    stopped: str | None
+    seconds: Mapping[str, float]
 
     @property
     def values(self) -> dict[int, float | None]:
@@ -57,207 +81,208 @@ class SRCResult:
         return {scale: low if low == high else None for scale, (low, high) in self.bounds.items()}
 
 
-def minimal_arity(traces: Sequence[Trace]) -> int | None:
-    """The fewest slots with which every step of the traces is determined; None if more than MAX_ARITY.
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while SRC was computed; `result` is what is known."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__("interrupted")
+        self.result = result
+
+
+def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1) -> int | None:
+    """The fewest slots, `at_least` so many, with which every step of the traces is determined.
+
+    None if they are more than MAX_ARITY.
 
     Raises:
         ValueError: no traces.
     """
     if not traces:
         raise ValueError("no traces given")
-    arity = 0
+    arity = at_least
     for one in traces:
         for position in one.steps:
-            while not determining_sets(one, position, arity):
+            while not determining_sets(one, position, arity).found:
                 arity += 1
                 if arity > MAX_ARITY:
                     return None
-    return max(arity, 1)
+    return arity
 
 
-def traces_up_to(task: Task, scale: int) -> list[Trace]:
+def traces_up_to(task: Task, scale: int, clock: Clock | None = None) -> list[Trace]:
     """The traces of scales 1..scale: SRC at a scale speaks of all scales up to it.
+
+    Fewer, but at least scale 1, where a quarter of the clock's limit has passed, or where all together would hold
+    more than MAX_TOKENS.
 
     Raises:
         TaskError: the scale is below 1, or the task breaks its contract.
     """
     if scale < 1:
         raise TaskError(f"task '{task.name}': a scale is at least 1, not {scale}")
-    return [trace(task, n) for n in range(1, scale + 1)]
+    clock = clock or Clock()
+    found: list[Trace] = []
+    with clock.phase("traces"):
+        for n in range(1, scale + 1):
+            if found and (clock.used() > 0.25 or sum(one.tokens.size for one in found) > MAX_TOKENS):
+                break
+            found.append(trace(task, n))
+    return found
 
 
-def src(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
+def src(
+    task: Task,
+    traces: Sequence[Trace],
+    arity: int,
+    *,
+    mode: str = "free",
+    largest: int | None = None,
+    clock: Clock | None = None,
+) -> SRCResult:
     """SRC at every scale of the traces, with a circuit that attains it.
+
+    A circuit with few templates is made first. Its operators are an upper bound; the steps at which one of them is
+    met for the first time are what the lower bound is tried on, all their wirings considered. Where the bounds
+    differ, circuits of fewer operators are tried, and each step that such a circuit cannot serve joins those of the
+    lower bound, until the bounds meet.
 
     Args:
         task: whose traces these are.
         traces: scales 1, 2, ..., n without a gap (`traces_up_to`).
         arity: slots of every operator, at least 1.
+        mode: one of MODES.
+        largest: last scale to give bounds for, if beyond the traces: there the reference circuit is the upper bound.
+        clock: the time limit; without one, none.
 
     Raises:
-        ValueError: the arity is not positive, or the scales have a gap.
-        TaskError: an operator of this arity would have more than MAX_ENTRIES entries, and the task has no reference
-            circuit of at most this arity; or that circuit does not compute the task.
+        ValueError: the arity is not positive, the scales have a gap, or there is no such mode.
+        TaskError: operators of this arity have more than MAX_ENTRIES entries; the task's reference circuit does not
+            compute it; or it is needed and the task has none of this arity.
+        Interrupted: Ctrl-C in the search; carries the result so far.
     """
     if arity < 1:
         raise ValueError(f"the arity must be at least 1, not {arity}")
+    if mode not in MODES:
+        raise ValueError(f"no mode '{mode}': choose one of {', '.join(MODES)}")
     if not traces:
         raise ValueError("no traces given")
     if [one.scale for one in traces] != list(range(1, len(traces) + 1)):
         raise ValueError("SRC needs the traces of scales 1, 2, ... without a gap")
-    if not searchable(task, arity):
-        return _by_reference(task, traces, arity)
     symbols = len(task.alphabet)
-    steps: list[Alternatives] = []
-    bounds: dict[int, tuple[float, float]] = {}
-    partition = Partition(lower=0, upper=0, operators=())
-    for one in traces:
-        new = [alternatives(one, position, arity, symbols) for position in one.steps]
-        if not all(step.wirings for step in new):
-            bounds |= {later.scale: (math.inf, math.inf) for later in traces[one.scale - 1 :]}
-            break
-        steps += new
-        partition = _operators(steps, symbols, partition)
-        bounds[one.scale] = (partition.lower, partition.upper)
-    feasible = len(bounds) == len(traces) and not math.isinf(bounds[traces[-1].scale][0])
-    circuit, templates = _simplest_circuit(task, steps, arity, partition) if feasible else (None, ())
-    if any(low != high for low, high in bounds.values()):
-        status = "bounds"
-    else:
-        sampled = [n for n in bounds if not all(one.exhaustive for one in traces[:n])]
-        attained = all(bounds[n][0] in (math.inf, reference_complexity(task, arity, n)) for n in sampled)
-        status = "exact" if attained else "sampled"
-    return SRCResult(
-        arity=arity,
-        bounds=bounds,
-        status=status,
-        inputs=sum(one.tokens.shape[1] for one in traces),
-        circuit=circuit,
-        templates=templates,
-        coverage_scale=_coverage_scale(circuit, traces) if circuit else None,
-    )
-
-
-def searchable(task: Task, arity: int) -> bool:
-    """Whether operators of this arity are small enough for all wirings to be searched."""
-    return bool(len(task.alphabet) ** arity <= MAX_ENTRIES)
-
-
-def _by_reference(task: Task, traces: Sequence[Trace], arity: int) -> SRCResult:
-    """At least one operator, at most those of the reference circuit, which is checked on the traces."""
-    symbols = len(task.alphabet)
-    if task.reference is None or task.reference.arity > arity or symbols**task.reference.arity > MAX_REFERENCE_ENTRIES:
+    if symbols**arity > MAX_ENTRIES:
         raise TaskError(
             f"task '{task.name}': an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
             f"more than {MAX_ENTRIES:,}; use fewer symbols or slots"
         )
-    circuit = reference_circuit(task, [one.scale for one in traces])
-    try:
-        circuit.check(traces)
-    except CircuitError as error:
-        raise TaskError(f"task '{task.name}': its reference is no circuit of it: {error}") from error
-    bounds: dict[int, tuple[float, float]] = {
-        one.scale: (1, reference_complexity(task, arity, one.scale)) for one in traces
-    }
+    if mode == "declared" and (task.reference is None or task.reference.arity != arity):
+        has = f"has arity {task.reference.arity}" if task.reference else "is missing"
+        raise TaskError(f"task '{task.name}': mode 'declared' at arity {arity} needs a reference circuit; it {has}")
+    clock = clock or Clock()
+    beyond = largest if largest and largest > len(traces) else None
+    if task.reference and task.reference.arity <= arity:
+        with clock.phase("check"):
+            check_reference(task, [*traces, *([trace(task, beyond)] if beyond else [])])
+    held: dict[int, tuple[float, float]] = {}
+    hardest: dict[Place, None] = {}
+    for attempt in range(MAX_ROUNDS):
+        search = Search(task, traces, arity, mode, clock, patient=attempt > 0)
+        search.run()
+        hardest |= dict.fromkeys(place for place, one in search.admitted.items() if one.complete)
+        for scale, (low, high) in search.bounds.items():
+            before = held.get(scale, (1, math.inf))
+            held[scale] = max(before[0], low), min(before[1], high)
+        refuted = _refuted(search, traces, attempt, clock) if attempt < MAX_ROUNDS - 1 else {}
+        if not refuted:
+            break
+        traces = [refuted.get(one.scale, one) for one in traces]
+        # More prompts leave every lower bound standing, and the upper bounds of the scales before theirs.
+        held = {scale: (low, high if scale < min(refuted) else math.inf) for scale, (low, high) in held.items()}
+    if search.stuck:
+        hardest[search.stuck] = None
+    result = _result(task, traces, arity, mode, search, held, tuple(hardest), beyond or len(traces), clock)
+    if search.stopped == INTERRUPTED:
+        raise Interrupted(result)
+    return result
+
+
+def _refuted(search: Search, traces: Sequence[Trace], attempt: int, clock: Clock) -> dict[int, Trace]:
+    """The sampled traces on whose fresh prompts the circuit found is wrong, with such prompts."""
+    found: dict[int, Trace] = {}
+    circuit = search.circuit
+    if circuit is None or search.stopped:
+        return found
+    with clock.phase("check"):
+        for one in traces:
+            if one.exhaustive or one.scale not in circuit.wirings or clock.left() == 0:
+                continue
+            rng = np.random.default_rng([one.scale, attempt])
+            prompts = circuit.task.sample_prompts(one.scale, CHECKED, rng)
+            fresh = extended(circuit.task, replace(one, tokens=one.tokens[:, :0]), prompts)
+            wrong = (circuit.evaluate(fresh) != fresh.tokens[one.prompt_length :]).any(axis=0)
+            if wrong.any():
+                found[one.scale] = extended(circuit.task, one, prompts[wrong][:ADDED])
+    return found
+
+
+def _result(
+    task: Task,
+    traces: Sequence[Trace],
+    arity: int,
+    mode: str,
+    search: Search,
+    held: Mapping[int, tuple[float, float]],
+    hardest: tuple[Place, ...],
+    largest: int,
+    clock: Clock,
+) -> SRCResult:
+    known = dict.fromkeys(range(1, largest + 1), math.inf)
+    if mode != "typed":
+        known = reference_complexity(task, arity, largest)
+    bounds: dict[int, tuple[float, float]] = {}
+    lower: float = 1
+    for scale in range(1, largest + 1):
+        if search.stuck and scale >= search.stuck[0]:
+            bounds[scale] = (math.inf, math.inf)
+            continue
+        low, high = held.get(scale, (lower, math.inf))
+        lower = max(lower, low)
+        bounds[scale] = (lower, min(high, known[scale]))
+    sampled_from = min((one.scale for one in traces if not one.exhaustive), default=len(traces) + 1)
+    stopped = search.stopped
+    if stopped is None and any(bounds[scale][0] != bounds[scale][1] for scale in range(len(traces) + 1, largest + 1)):
+        stopped = f"scales above {len(traces)} were not looked at"
+    if any(low != high for low, high in bounds.values()):
+        status = "bounds"
+    else:
+        sure = all(low in (math.inf, known[scale]) for scale, (low, _) in bounds.items() if scale >= sampled_from)
+        status = "exact" if sure else "sampled"
+    circuit = None if search.stuck else search.circuit
     return SRCResult(
         arity=arity,
+        mode=mode,
         bounds=bounds,
-        status="exact" if all(low == high for low, high in bounds.values()) else "bounds",
+        status=status,
         inputs=sum(one.tokens.shape[1] for one in traces),
+        kernel=search.kernel,
         circuit=circuit,
-        templates=(),
-        coverage_scale=_coverage_scale(circuit, traces),
+        templates=search.combinations if circuit else (),
+        coverage_scale=_coverage_scale(circuit, traces) if circuit else None,
+        hardest=hardest,
+        stopped=stopped,
+        traces=tuple(traces),
+        seconds=dict(clock.seconds),
     )
-
-
-def _operators(steps: Sequence[Alternatives], symbols: int, before: Partition) -> Partition:
-    """The fewest operators of all steps. Only steps with all their wirings count for the lower bound."""
-    tables = [minimal_tables(step.wirings) for step in steps]
-    found = fewest_operators(tables, symbols)
-    lower = found.lower
-    if not all(step.complete for step in steps):
-        sure = [table for table, step in zip(tables, steps, strict=True) if step.complete]
-        lower = fewest_operators(sure, symbols).lower if sure else 1
-    return Partition(lower=max(lower, before.lower), upper=found.upper, operators=found.operators)
-
-
-def _simplest_circuit(
-    task: Task, steps: Sequence[Alternatives], arity: int, partition: Partition
-) -> tuple[Circuit, tuple[tuple[Template, ...], ...]]:
-    """The circuit with the simplest wiring among those with `partition.upper` operators.
-
-    The simplest wiring of all is tried first; where it needs more operators, the wirings that fit the operators
-    found by the search are the choice.
-    """
-    symbols = len(task.alphabet)
-    cut = {scale: segments(task, scale) for scale in {step.scale for step in steps}}
-    for allowed in (None, partition.operators):
-        choice = choose_wirings(steps, cut, allowed)
-        tables = [_table_of(step, choice.wirings[step.scale, step.position]) for step in steps]
-        operators = _operators_in_order(tables, symbols, partition.upper)
-        if len(operators) <= partition.upper:
-            break
-    else:  # where the search was cut short its own operators may be fewer
-        operators = _in_use(partition.operators, tables)
-    wirings: dict[int, list[Wiring]] = {scale: [] for scale in sorted(cut)}
-    for step, table in zip(steps, tables, strict=True):
-        wirings[step.scale].append(
-            Wiring(
-                position=step.position,
-                arguments=choice.wirings[step.scale, step.position],
-                operator=next(index for index, union in enumerate(operators) if table & union == table),
-            )
-        )
-    circuit = Circuit(
-        task=task,
-        arity=arity,
-        wirings={scale: tuple(chosen) for scale, chosen in wirings.items()},
-        operators=tuple(as_array(table, symbols, arity) for table in operators),
-    )
-    return circuit, choice.combinations
-
-
-def _operators_in_order(tables: Sequence[Table], symbols: int, enough: int) -> tuple[Table, ...]:
-    """Operators for fixed tables: first fit in the order of the steps, or the fewest where that takes too many.
-
-    First fit is preferred because it uses no operator at a small scale that only a larger one has need of.
-    """
-    compatible = Compatibility(symbols)
-    operators: list[Table] = []
-    for table in tables:
-        fits = next((index for index, union in enumerate(operators) if compatible(union, table)), None)
-        if fits is None:
-            operators.append(table)
-        else:
-            operators[fits] |= table
-    if len(operators) <= enough:
-        return tuple(operators)
-    return fewest_operators([frozenset({table}) for table in tables], symbols).operators
-
-
-def _in_use(operators: Sequence[Table], tables: Sequence[Table]) -> tuple[Table, ...]:
-    """The operators, cut down to the entries that the tables ask of them; each table is in one of them."""
-    used: dict[Table, Table] = {}
-    for table in tables:
-        serving = next(operator for operator in operators if table & operator == table)
-        used[serving] = used.get(serving, 0) | table
-    return tuple(used.values())
-
-
-def _table_of(step: Alternatives, wiring: tuple[int, ...]) -> Table:
-    return next(table for table, wirings in step.wirings.items() if wiring in wirings)
 
 
 def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:
     """First scale up to which every (operator, key) that occurs at any scale has occurred."""
     symbols = len(circuit.task.alphabet)
-    seen: set[tuple[int, int]] = set()
+    seen = [np.zeros(len(table), dtype=bool) for table in circuit.operators]
     last = traces[0]
     for one in traces:
-        for wiring in circuit.wirings[one.scale]:
-            arguments = one.tokens[[position - 1 for position in wiring.arguments]]
-            now = {(wiring.operator, int(key)) for key in np.unique(keys_of(arguments, symbols))}
-            if not now <= seen:
-                seen |= now
+        for wiring in circuit.wirings.get(one.scale, ()):
+            keys = keys_of(one.tokens[[position - 1 for position in wiring.arguments]], symbols)
+            if not seen[wiring.operator][keys].all():
+                seen[wiring.operator][keys] = True
                 last = one
     return last.scale if last.exhaustive else None

@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,14 @@ class Task:
 
     def all_prompts(self, scale: int) -> Tokens:
         """Every prompt of one scale, uint8 [count, prompt length], in lexicographic order."""
-        return np.array(list(itertools.product(*self.choices(scale))), dtype=np.uint8)
+        choices = self.choices(scale)
+        stride = math.prod(len(symbols) for symbols in choices)
+        rows = np.arange(stride)
+        columns = []
+        for symbols in choices:
+            stride //= len(symbols)
+            columns.append(np.array(symbols, dtype=np.uint8)[rows // stride % len(symbols)])
+        return np.stack(columns, axis=1)
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
         """`count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length]."""
@@ -112,11 +119,15 @@ class Task:
             TaskError: empty output, lengths that differ, a symbol outside the alphabet, `generate` fails, or a
                 vectorised twin disagrees with it.
         """
-        if self.vectorised is None:
-            return self._plain_outputs(prompts)
-        found = np.asarray(self.vectorised(prompts))
         # Spread over the batch: in a lexicographic list neighbours differ in their last symbols only.
         rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
+        if self.vectorised is None:
+            outputs = self._plain_outputs(prompts)
+            again = self._plain_outputs(prompts[rows])
+            if again.shape[1] != outputs.shape[1] or (again != outputs[rows]).any():
+                raise TaskError(f"task '{self.name}': generate gives other output when asked again; make it a function")
+            return outputs
+        found = np.asarray(self.vectorised(prompts))
         plain = self._plain_outputs(prompts[rows])
         right = found.shape == (len(prompts), plain.shape[1]) and (found[rows] == plain).all()
         if not right or found.min() < 0 or found.max() >= len(self.alphabet):
@@ -164,22 +175,55 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Positions first..last (1-based) of a prompt: an operand, whose tokens vary, or fixed tokens between operands."""
+
+    first: int
+    last: int
+    operand: bool
+
+    @property
+    def width(self) -> int:
+        return self.last - self.first + 1
+
+
+def segments(task: Task, scale: int) -> tuple[Segment, ...]:
+    """The prompt of one scale cut into operands (maximal runs of positions with a choice) and what is between."""
+    found = []
+    start = 1
+    for operand, run in itertools.groupby(task.choices(scale), key=lambda symbols: len(symbols) > 1):
+        width = len(list(run))
+        found.append(Segment(first=start, last=start + width - 1, operand=operand))
+        start += width
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trace:
     """All tokens of many instances of one scale.
 
     Attributes:
         scale: n.
+        symbols: size of the alphabet; tokens are below it.
         tokens: uint8 [length, inputs], position-major; row p - 1 is position p, prompt and output.
-        prompt_length: positions 1..prompt_length are the prompt, the rest are steps.
+        segments: the prompt, cut into operands and what is between them; the rest are steps.
         near: int64 [pairs, 2], pairs of inputs whose prompts differ in one position only.
         exhaustive: whether the inputs are all prompts of the scale.
+        memory: what was found out about the trace and will be asked again.
     """
 
     scale: int
+    symbols: int
     tokens: Tokens
-    prompt_length: int
+    segments: tuple[Segment, ...]
     near: NDArray[np.int64]
     exhaustive: bool
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def prompt_length(self) -> int:
+        """Positions 1..prompt_length are the prompt."""
+        return self.segments[-1].last
 
     @property
     def length(self) -> int:
@@ -204,40 +248,57 @@ def trace(task: Task, scale: int) -> Trace:
     choices = task.choices(scale)
     exhaustive = task.prompt_count(scale) <= MAX_EXHAUSTIVE
     if exhaustive:
-        prompts = task.all_prompts(scale)
+        prompts, near = task.all_prompts(scale), _near_of_all([len(symbols) for symbols in choices])
     else:
-        rng = np.random.default_rng(scale)
-        neighbours = sum(len(symbols) - 1 for symbols in choices)
-        bases = task.sample_prompts(scale, max(1, SAMPLE // (2 * (1 + neighbours))), rng)
-        loose = task.sample_prompts(scale, SAMPLE // 2, rng)
-        prompts = np.concatenate([bases, _neighbours(bases, choices), loose])
-    prompts = np.unique(prompts, axis=0)
-    tokens = np.concatenate([prompts, task.outputs(prompts)], axis=1).T
+        prompts, near = _sample(task, scale, choices)
     return Trace(
         scale=scale,
-        tokens=np.ascontiguousarray(tokens),
-        prompt_length=len(choices),
-        near=_near_pairs(prompts),
+        symbols=len(task.alphabet),
+        tokens=_tokens(task, prompts),
+        segments=segments(task, scale),
+        near=near,
         exhaustive=exhaustive,
     )
 
 
-def _neighbours(prompts: Tokens, choices: list[tuple[int, ...]]) -> Tokens:
-    found = []
-    for position, symbols in enumerate(choices):
-        for symbol in symbols:
-            changed = prompts.copy()
-            changed[:, position] = symbol
-            found.append(changed)
-    return np.concatenate(found)
+def extended(task: Task, one: Trace, prompts: Tokens) -> Trace:
+    """The trace with more prompts, uint8 [count, prompt length]: those that refuted what the others allowed."""
+    return replace(one, tokens=np.concatenate([one.tokens, _tokens(task, prompts)], axis=1), memory={})
 
 
-def _near_pairs(prompts: Tokens) -> NDArray[np.int64]:
-    """Pairs of rows that differ in one column: neighbours in the order that compares that column last."""
-    pairs = []
-    for column in range(prompts.shape[1]):
-        rest = np.delete(prompts, column, axis=1)
-        order = np.lexsort((prompts[:, column], *rest.T))
-        same = (rest[order[1:]] == rest[order[:-1]]).all(axis=1)
-        pairs.append(np.stack([order[:-1][same], order[1:][same]], axis=1))
+def _tokens(task: Task, prompts: Tokens) -> Tokens:
+    return np.ascontiguousarray(np.concatenate([prompts, task.outputs(prompts)], axis=1).T)
+
+
+def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
+    """Pairs of rows of the lexicographic list of all prompts that differ in one position, by neighbouring symbols."""
+    rows = np.arange(math.prod(counts))
+    pairs, stride = [], len(rows)
+    for count in counts:
+        stride //= count
+        first = rows[rows // stride % count < count - 1]
+        pairs.append(np.stack([first, first + stride], axis=1))
     return np.concatenate(pairs)
+
+
+def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tokens, NDArray[np.int64]]:
+    """Different prompts, and the pairs of them that were made to differ in one position."""
+    rng = np.random.default_rng(scale)
+    operands = [position for position, symbols in enumerate(choices) if len(symbols) > 1]
+    bases = task.sample_prompts(scale, max(1, SAMPLE // (2 * (1 + len(operands)))), rng)
+    near = np.repeat(bases[None], len(operands), axis=0)
+    for changed, position in zip(near, operands, strict=True):
+        symbols = np.array(choices[position], dtype=np.uint8)
+        place = np.searchsorted(symbols, bases[:, position], sorter=np.argsort(symbols))
+        other = (place + rng.integers(1, len(symbols), len(bases))) % len(symbols)
+        changed[:, position] = np.sort(symbols)[other]
+    prompts = np.concatenate([bases, *near, task.sample_prompts(scale, SAMPLE // 2, rng)])
+    first = np.tile(np.arange(len(bases)), len(operands))
+    pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
+    kept, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
+    return prompts[kept], row_of.reshape(-1)[pairs]
+
+
+def _as_rows(prompts: Tokens) -> NDArray[np.void]:
+    """Each row as one value, which sorts faster than rows do."""
+    return np.ascontiguousarray(prompts).view(np.dtype((np.void, prompts.shape[1]))).reshape(-1)

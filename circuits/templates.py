@@ -8,11 +8,11 @@ fewest templates, then the smallest offsets ([F], the tie-breaking rule of docs/
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from circuits.formats import Segment
-from circuits.wirings import Alternatives, Table
+from circuits.clock import Clock
+from circuits.task import Segment, Trace
+from circuits.wirings import determines, determining_sets
 
 KINDS = ("along", "start", "end", "against", "query")
 """Where a template counts from; the order breaks ties.
@@ -20,20 +20,35 @@ KINDS = ("along", "start", "end", "against", "query")
 along: the segment's position with the number of the step; start, end: a fixed place in the segment; against: as
 along, from the segment's end; query: back from the query, the position before the step."""
 
-MAX_COMBINATIONS = 200
+MAX_COMBINATIONS = 250
 """Template combinations looked at for one wiring; from arity 3 on each slot offers its simplest templates only."""
+HOLE = 0
+"""In place of a position: the slot is open."""
+MAX_PACE = 4
+"""Steps of a group."""
+MAX_JUDGES = 256
+"""About as many steps decide which combination serves most."""
 
 
 class Template(NamedTuple):
-    """One way to find an argument: kind, segment (index in the prompt; -1 for kind query) and offset."""
+    """One way to find an argument.
+
+    Attributes:
+        kind: one of KINDS.
+        segment: index in the prompt; -1 for kind query.
+        offset: in positions.
+        pace: steps by which kinds along and against move on by one position: where outputs come in groups, as digit
+            and carry, a whole group reads one place of an operand.
+    """
 
     kind: str
     segment: int
     offset: int
+    pace: int = 1
 
-    def cost(self) -> tuple[int, int, int]:
+    def cost(self) -> tuple[int, int, int, int]:
         """Smaller is simpler."""
-        return abs(self.offset), KINDS.index(self.kind), self.segment
+        return abs(self.offset), self.pace, KINDS.index(self.kind), self.segment
 
     def locate(self, position: int, segments: tuple[Segment, ...]) -> int:
         """The argument's position for the step at `position`; 0 or another place outside where there is none."""
@@ -44,90 +59,145 @@ class Template(NamedTuple):
             case "query":
                 return position - 1 - self.offset
             case "along":
-                return segments[self.segment].first + number + self.offset
+                return segments[self.segment].first + number // self.pace + self.offset
             case "start":
                 return segments[self.segment].first + self.offset
             case "end":
                 return segments[self.segment].last - self.offset
             case _:
-                return segments[self.segment].last - number - self.offset
+                return segments[self.segment].last - number // self.pace - self.offset
 
 
 Combination = tuple[Template, ...]
 """A template for each slot."""
 
 
+Place = tuple[int, int]
+"""A step: its scale and its position."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The wiring chosen for each (scale, position), and the template combinations that were needed."""
+    """The wiring chosen for each step, maybe with holes, and the template combinations that were needed."""
 
-    wirings: Mapping[tuple[int, int], tuple[int, ...]]
+    wirings: Mapping[Place, tuple[int, ...]]
     combinations: tuple[Combination, ...]
 
 
-def choose_wirings(
-    steps: Sequence[Alternatives], segments: Mapping[int, tuple[Segment, ...]], operators: Sequence[Table] | None
-) -> Choice:
+def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock) -> Choice:
     """One wiring for each step, from as few template combinations as a greedy cover finds.
 
-    The step with the fewest wirings left must be served by one of its own combinations: of these the one that serves
-    most other steps is taken, the simplest among equals; and again, until all are served.
+    The hardest step, which needs most positions and has fewest ways to choose them, and among equals is of the largest
+    scale, where fewest templates point alike, must be served by one of its own combinations: of these the one that
+    serves most other steps is taken, the simplest among equals; and again, until all are served.
+
+    A template may point to no earlier position of a step: then that slot is open (HOLE), and whatever fills it is in
+    vain there.
 
     Args:
-        steps: the alternatives of every step, none empty.
-        segments: scale -> the segments of its prompt.
-        operators: if given, only wirings whose table one of these contains.
+        traces: one of each scale; every step is determined by some `arity` positions.
+        arity: slots of every wiring.
+        exact: whether a wiring has as many slots as the step needs, instead of `arity`.
+        clock: of the computation that asks.
+
+    Raises:
+        OutOfTime: the clock's limit has passed.
     """
-    open_steps = {
-        (step.scale, step.position): {
-            wiring
-            for table, wirings in step.wirings.items()
-            if operators is None or any(table & operator == table for operator in operators)
-            for wiring in wirings
-        }
-        for step in steps
+    trace_of = {one.scale: one for one in traces}
+    sets = {
+        (one.scale, position): determining_sets(one, position, arity, clock).found
+        for one in traces
+        for position in one.steps
     }
-    locate = cache(lambda template, scale, position: template.locate(position, segments[scale]))
-    chosen: dict[tuple[int, int], tuple[int, ...]] = {}
+    hardest_first = sorted(sets, key=lambda place: (-min(map(len, sets[place])), len(sets[place]), -place[0], place[1]))
+    open_places = dict.fromkeys(hardest_first)
+    chosen: dict[Place, tuple[int, ...]] = {}
     combinations: list[Combination] = []
+    pace = pace_of(traces[-1]) if traces else 1
 
-    def served(combination: Combination) -> dict[tuple[int, int], tuple[int, ...]]:
-        found = {place: tuple(locate(template, *place) for template in combination) for place in open_steps}
-        return {place: wiring for place, wiring in found.items() if wiring in open_steps[place]}
+    def served(combination: Combination, places: Iterable[Place]) -> dict[Place, tuple[int, ...]]:
+        found = {}
+        for scale, position in places:
+            one = trace_of[scale]
+            wiring = pointed_at(combination, one, position)
+            if is_wiring(wiring, one, position, arity, exact=exact):
+                found[scale, position] = wiring
+        return found
 
-    def rank(combination: Combination) -> tuple[int, int, list[tuple[int, int, int]], Combination]:
-        costs = [template.cost() for template in combination]
-        return -len(served(combination)), sum(cost[0] for cost in costs), costs, combination
-
-    while open_steps:
-        scale, position = min(open_steps, key=lambda place: (len(open_steps[place]), place))
-        candidates = {
-            combination
-            for wiring in open_steps[scale, position]
-            for combination in _combinations(wiring, position, segments[scale])
-        }
-        best = min(candidates, key=rank)
-        combinations.append(best)
-        for place, wiring in served(best).items():
+    while open_places:
+        hardest = next(iter(open_places))
+        judges = list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]
+        best: tuple[Any, ...] | None = None
+        for combination in _candidates(hardest, sets[hardest], trace_of[hardest[0]].segments, arity, exact, pace):
+            clock.check()
+            costs = [template.cost() for template in combination]
+            rank = -len(served(combination, judges)), sum(cost[0] for cost in costs), costs, combination
+            best = rank if best is None else min(best, rank)
+        assert best is not None, "every step has a determining set, so a wiring"
+        combinations.append(best[-1])
+        for place, wiring in served(best[-1], sorted(open_places)).items():
             chosen[place] = wiring
-            del open_steps[place]
+            del open_places[place]
     return Choice(wirings=chosen, combinations=tuple(combinations))
 
 
-def _combinations(wiring: tuple[int, ...], position: int, segments: tuple[Segment, ...]) -> Iterable[Combination]:
-    offered = int(MAX_COMBINATIONS ** (1 / len(wiring)))
-    slots = [sorted(_templates(argument, position, segments), key=Template.cost)[:offered] for argument in wiring]
+def pointed_at(combination: Combination, one: Trace, position: int) -> tuple[int, ...]:
+    """Where templates point at a step; HOLE where that is no earlier position."""
+    located = (template.locate(position, one.segments) for template in combination)
+    return tuple(place if 0 < place < position else HOLE for place in located)
+
+
+def is_wiring(wiring: tuple[int, ...], one: Trace, position: int, arity: int, *, exact: bool) -> bool:
+    """Whether these earlier positions determine the step, whatever fills holes; with `exact`, none of them in vain."""
+    positions = frozenset(wiring) - {HOLE}
+    sets, complete = determining_sets(one, position, arity)
+    if exact:
+        return len(wiring) == len(positions) and positions in sets
+    if any(each <= positions for each in sets):
+        return True
+    return not complete and determines(one, position, sorted(positions))
+
+
+def _candidates(
+    place: Place, sets: Sequence[frozenset[int]], segments: tuple[Segment, ...], arity: int, exact: bool, pace: int
+) -> Iterable[Combination]:
+    """Template combinations that serve one step, slots in order of cost. Slots to spare repeat what is needed."""
+    found = set()
+    for one in sets:
+        spare = 0 if exact else arity - len(one)
+        # Where nothing is needed anything will do, such as the query itself.
+        for fill in itertools.combinations_with_replacement(sorted(one) or [place[1] - 1], spare):
+            for combination in combinations_for((*sorted(one), *fill), place[1], segments, pace):
+                found.add(tuple(sorted(combination, key=Template.cost)))
+    return found
+
+
+def combinations_for(
+    wiring: tuple[int, ...], position: int, segments: tuple[Segment, ...], pace: int = 1
+) -> Iterable[Combination]:
+    """Template combinations that find this wiring at this step, made of the simplest templates of each slot."""
+    offered = int(MAX_COMBINATIONS ** (1 / max(1, len(wiring))))
+    slots = [sorted(_templates(argument, position, segments, pace), key=Template.cost)[:offered] for argument in wiring]
     return itertools.product(*slots)
 
 
-def _templates(argument: int, position: int, segments: tuple[Segment, ...]) -> list[Template]:
+def _templates(argument: int, position: int, segments: tuple[Segment, ...], pace: int) -> list[Template]:
     """Every template that finds this argument at this step: what `locate` gives, solved for the offset."""
     number = position - segments[-1].last - 1
     found = [Template("query", -1, position - 1 - argument)]
     for index, segment in enumerate(segments):
-        found.append(Template("along", index, argument - segment.first - number))
         found.append(Template("start", index, argument - segment.first))
         if segment.operand:  # between operands the width is fixed: counting from the end says nothing new
             found.append(Template("end", index, segment.last - argument))
-            found.append(Template("against", index, segment.last - number - argument))
+        for steps in {1, pace}:
+            found.append(Template("along", index, argument - segment.first - number // steps, steps))
+            if segment.operand:
+                found.append(Template("against", index, segment.last - number // steps - argument, steps))
     return found
+
+
+def pace_of(one: Trace) -> int:
+    """How many steps a task takes for a place of its widest operand, if they are at most MAX_PACE; else 1."""
+    widest = max((segment.width for segment in one.segments if segment.operand), default=len(one.steps))
+    pace = max(1, len(one.steps) // widest)
+    return pace if pace <= MAX_PACE else 1

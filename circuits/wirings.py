@@ -6,15 +6,28 @@ step through the wiring iff it extends the table.
 """
 
 import itertools
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from circuits.clock import Clock
 from circuits.task import Tokens, Trace
 
 MAX_WIRINGS = 20_000
 """Wirings looked at for one step before the unused slots are filled from fewer positions (`Alternatives.complete`)."""
+MAX_BYTES = 200_000_000
+"""Of all tables of one step, for which the same holds."""
+
+MAX_SETS = 300
+"""Determining sets looked at for one step."""
+_DENSE = 1 << 22
+"""Keys up to which a function is checked through an array of all keys."""
+_NEAR = 1_000
+"""Pairs of near inputs that a search starts from."""
 
 Table = int
 """A partial table as a set of bits: bit key * symbols + value is set iff the table maps key to value, where key reads
@@ -23,7 +36,7 @@ the argument tokens as digits in base `symbols`, slot 1 first."""
 
 @dataclass(frozen=True, kw_only=True)
 class Alternatives:
-    """All ways to compute one step at one arity.
+    """Ways to compute one step at one arity.
 
     Attributes:
         scale, position: the step; position is 1-based.
@@ -42,82 +55,203 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
     """Argument tokens [arity, inputs] read as numbers in base `symbols`, slot 1 first: int64 [inputs]."""
     keys = np.zeros(arguments.shape[1], dtype=np.int64)
     for row in arguments:
-        keys = keys * symbols + row
+        keys *= symbols
+        keys += row
     return keys
 
 
-def _groups(rows: Tokens) -> NDArray[np.int64]:
-    """Numbers that are equal where the tokens of all rows are: int64 [inputs], for any number of rows."""
-    groups = np.zeros(rows.shape[1], dtype=np.int64)
-    for row in rows:
-        groups = np.unique(groups * 256 + row, return_inverse=True)[1]
-    return groups
+def determines(one: Trace, position: int, wiring: Sequence[int]) -> bool:
+    """Whether the step's token is a function of the tokens at these earlier positions, on the inputs of the trace."""
+    return _clashes(one, position, [p - 1 for p in wiring]) is None
 
 
-def determining_sets(trace: Trace, position: int, arity: int) -> list[frozenset[int]]:
+def _clashes(one: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | None:
+    """Inputs that have another input with the same tokens in these rows and another token at the step, or None."""
+    output = one.tokens[position - 1]
+    count = one.symbols ** len(rows)
+    if count <= _DENSE:
+        keys = keys_of(one.tokens[rows], one.symbols)
+        table = np.empty(count, dtype=np.uint8)
+    else:
+        keys = np.unique(one.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
+        table = np.empty(len(keys), dtype=np.uint8)
+    table[keys] = output  # of several inputs with one key some last one is kept; any other must agree with it
+    wrong = np.flatnonzero(table[keys] != output)
+    return wrong if wrong.size else None
+
+
+def _missed(one: Trace, position: int, rows: list[int]) -> int | None:
+    """A set of positions, as bits, that any determining set must meet and this one does not; None if it determines.
+
+    It is where two inputs differ that agree in the rows given and not at the step: a pair with few differences.
+    """
+    wrong = _clashes(one, position, rows)
+    if wrong is None:
+        return None
+    before, output = one.tokens[: position - 1], one.tokens[position - 1]
+    best: NDArray[np.bool_] | None = None
+    for first in wrong[:: max(1, len(wrong) // 4)][:4]:
+        same = (one.tokens[rows] == one.tokens[rows, first][:, None]).all(axis=0) & (output != output[first])
+        others = np.flatnonzero(same)[:64]
+        differs = before[:, others] != before[:, first][:, None]
+        fewest = differs[:, np.argmin(differs.sum(axis=0))]
+        if best is None or fewest.sum() < best.sum():
+            best = fewest
+    assert best is not None
+    return _bits(best)
+
+
+def _bits(mask: NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def _near_differences(one: Trace, position: int) -> list[int]:
+    """Where near inputs with different tokens at the step differ, as bits, the smallest sets first."""
+    output = one.tokens[position - 1]
+    pairs = one.near[output[one.near[:, 0]] != output[one.near[:, 1]]]
+    first, second = pairs[:: max(1, len(pairs) // _NEAR)].T
+    differs = one.tokens[: position - 1, first] != one.tokens[: position - 1, second]
+    packed = np.packbits(differs, axis=0, bitorder="little").T
+    found = {int.from_bytes(row.tobytes(), "little") for row in packed}
+    kept: list[int] = []
+    for mask in sorted(found, key=int.bit_count):
+        if not any(smaller & mask == smaller for smaller in kept):
+            kept.append(mask)
+    return kept
+
+
+class DeterminingSets(NamedTuple):
+    """Sets of positions that determine a step, none within another.
+
+    Where `complete`, every determining set of at most as many positions as were allowed contains one of them.
+    """
+
+    found: tuple[frozenset[int], ...]
+    complete: bool
+
+
+def determining_sets(one: Trace, position: int, arity: int, clock: Clock | None = None) -> DeterminingSets:
     """Sets of at most `arity` positions that determine the step's token, on the inputs of the trace.
 
-    Complete in this sense: every determining set of that size contains one of those found. Two inputs with different
-    tokens at the step must differ at some member of every determining set; the search finds such a pair that the
-    current set misses, and branches on the positions where the pair differs.
+    Two inputs with different tokens at the step must differ at some member of every determining set; the search finds
+    such a pair that the current set misses, and branches on the positions where the pair differs. It ends where
+    MAX_SETS are found: so many there are only where inputs are too few to tell what is needed.
+
+    Raises:
+        OutOfTime: the clock's limit has passed.
     """
-    before = trace.tokens[: position - 1]
-    output = trace.tokens[position - 1]
-    first, second = trace.near[output[trace.near[:, 0]] != output[trace.near[:, 1]]].T
-    differs = before[:, first] != before[:, second]
-    found: list[frozenset[int]] = []
-    seen: set[frozenset[int]] = set()
+    known = ("determining sets", position, arity)
+    if known not in one.memory:
+        one.memory[known] = _determining_sets(one, position, arity, clock)
+    result: DeterminingSets = one.memory[known]
+    return result
 
-    def missed(chosen: frozenset[int]) -> NDArray[np.intp] | None:
-        """Rows (0-based) where some missed pair differs, few where possible; None when no pair is missed."""
-        rows = sorted(row - 1 for row in chosen)
-        near = np.flatnonzero(~differs[rows].any(axis=0))
-        if near.size:
-            return np.flatnonzero(differs[:, near[np.argmin(differs[:, near].sum(axis=0))]])
-        keys = _groups(before[rows])
-        order = np.lexsort((output, keys))
-        clash = (keys[order[1:]] == keys[order[:-1]]) & (output[order[1:]] != output[order[:-1]])
-        if not clash.any():
-            return None
-        pairs = np.flatnonzero(clash)[:64]
-        unequal = before[:, order[pairs]] != before[:, order[pairs + 1]]
-        return np.flatnonzero(unequal[:, np.argmin(unequal.sum(axis=0))])
 
-    def search(chosen: frozenset[int]) -> None:
+def _determining_sets(one: Trace, position: int, arity: int, clock: Clock | None) -> DeterminingSets:
+    differences = _near_differences(one, position)
+    found: list[int] = []
+    seen: set[int] = set()
+    stack = [0]
+    while stack and len(found) < MAX_SETS:
+        chosen = stack.pop()
         if chosen in seen:
-            return
+            continue
         seen.add(chosen)
-        rows = missed(chosen)
-        if rows is None:
-            found.append(chosen)
-        elif len(chosen) < arity:
-            for row in rows:
-                search(chosen | {int(row) + 1})
+        missed = next((mask for mask in differences if not mask & chosen), None)
+        if missed is None:
+            if clock:
+                clock.check()
+            missed = _missed(one, position, _members(chosen))
+            if missed is None:
+                found.append(chosen)
+                continue
+            insort(differences, missed, key=int.bit_count)
+        if chosen.bit_count() < arity:
+            stack += [chosen | 1 << row for row in _members(missed)]
+    minimal = [mask for mask in found if not any(other != mask and other & mask == other for other in found)]
+    sets = sorted((frozenset(row + 1 for row in _members(mask)) for mask in minimal), key=sorted)
+    return DeterminingSets(found=tuple(sets), complete=not stack)
 
-    search(frozenset())
-    return [candidate for candidate in found if not any(other < candidate for other in found)]
+
+def _members(mask: int) -> list[int]:
+    rows = []
+    while mask:
+        low = mask & -mask
+        rows.append(low.bit_length() - 1)
+        mask ^= low
+    return rows
 
 
-def alternatives(trace: Trace, position: int, arity: int, symbols: int) -> Alternatives:
-    """Every wiring of one step, by the table it asks for; none when no set of `arity` positions determines it."""
-    needed = determining_sets(trace, position, arity)
-    before = range(1, position)
+def alternatives(one: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
+    """Wirings of one step, by the table they ask for; none when no set of `arity` positions determines it.
+
+    Raises:
+        OutOfTime: the clock's limit has passed.
+    """
+    needed, known = determining_sets(one, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
-    complete = spare <= MAX_WIRINGS
-    constant = [p for p in before if (trace.tokens[p - 1] == trace.tokens[p - 1, 0]).all()]
-    output = trace.tokens[position - 1].astype(np.int64)
+    most = min(MAX_WIRINGS, 8 * MAX_BYTES // one.symbols ** (arity + 1))
+    complete = known and spare <= most
+    candidates = _filled(needed, range(1, position), arity) if complete else plain_wirings(one, position, arity, clock)
     wirings: dict[Table, list[tuple[int, ...]]] = {}
+    for wiring in candidates if complete else itertools.islice(candidates, max(1, most)):
+        if clock:
+            clock.check()
+        wirings.setdefault(table_of(one, position, wiring), []).append(wiring)
+    return Alternatives(scale=one.scale, position=position, wirings=wirings, complete=complete)
+
+
+def plain_wirings(one: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
+    """Wirings of one step, slots that it has no need of filled with needed and constant positions only.
+
+    Raises:
+        OutOfTime: the clock's limit has passed.
+    """
+    for chosen in determining_sets(one, position, arity, clock).found:
+        yield from _filled([chosen], sorted({*chosen, *constants(one, position)}) or [1], arity)
+
+
+def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int) -> Iterator[tuple[int, ...]]:
     done: set[tuple[int, ...]] = set()
     for chosen in needed:
-        fillers = list(before) if complete else sorted({*chosen, *constant[:2]}) or [1]
         for fill in itertools.combinations_with_replacement(fillers, arity - len(chosen)):
-            for wiring in set(itertools.permutations((*chosen, *fill))):
-                if wiring not in done:
-                    done.add(wiring)
-                    rows = trace.tokens[[p - 1 for p in wiring]]
-                    bits = _distinct(keys_of(rows, symbols) * symbols + output, symbols ** (arity + 1))
-                    wirings.setdefault(_as_table(bits), []).append(wiring)
-    return Alternatives(scale=trace.scale, position=position, wirings=wirings, complete=complete)
+            places = tuple(sorted((*chosen, *fill)))
+            if places not in done:
+                done.add(places)
+                yield from sorted(set(itertools.permutations(places)))
+
+
+def constants(one: Trace, position: int) -> list[int]:
+    """The last position of every token that some position before the step has in all inputs.
+
+    The last: when operands are padded it does not move with the scale.
+    """
+    before = one.tokens[: position - 1]
+    rows = np.flatnonzero((before == before[:, :1]).all(axis=1))
+    return sorted({int(before[row, 0]): int(row) + 1 for row in rows}.values())
+
+
+def asked(one: Trace, position: int, wiring: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The keys that occur at a step through a wiring that determines it, and their values.
+
+    Returns:
+        int64 and uint8 [entries]; ascending and each key once where the operator is small.
+    """
+    keys = keys_of(one.tokens[[p - 1 for p in wiring]], one.symbols)
+    output = one.tokens[position - 1]
+    count = one.symbols ** len(wiring)
+    if count > len(keys) * 16:  # then marking all keys costs more than it saves
+        return keys, output
+    table = np.full(count, 255, dtype=np.uint8)
+    table[keys] = output
+    distinct = np.flatnonzero(table != 255)
+    return distinct, table[distinct]
+
+
+def table_of(one: Trace, position: int, wiring: Sequence[int]) -> Table:
+    """The partial table that a step asks for through a wiring."""
+    codes = keys_of(one.tokens[[p - 1 for p in wiring]], one.symbols) * one.symbols + one.tokens[position - 1]
+    return as_table(_distinct(codes, one.symbols ** (len(wiring) + 1)))
 
 
 def _distinct(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
@@ -125,10 +259,11 @@ def _distinct(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.bincount(values)) if bound <= len(values) else np.unique(values)
 
 
-def _as_table(bits: NDArray[np.int64]) -> Table:
+def as_table(bits: NDArray[np.int64]) -> Table:
+    """The table of ascending numbers key * symbols + value."""
     mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
     mask[bits] = True
-    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+    return _bits(mask)
 
 
 def entries(table: Table, symbols: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from circuits.formats import segments
 from circuits.induced import induced_complexity
 from circuits.prediction import Analysis
 from circuits.roles import step_roles
+from circuits.task import segments
 from theory.relation import Labels
 
 

@@ -85,4 +85,5 @@ def renamed(task: Task) -> Task:
         prompt=lambda n: [[names[symbol] for symbol in choice] for choice in task.prompt(n)],
         generate=lambda prompt: [names[symbol] for symbol in task.generate(tuple(old[s] for s in prompt))],
         vectorised=None,
+        reference=None,
     )

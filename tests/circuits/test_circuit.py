@@ -1,6 +1,7 @@
 """A circuit is accepted where every step is right from earlier tokens, and rejected by any single fault."""
 
 import itertools
+import tracemalloc
 from dataclasses import replace
 
 import networkx as nx
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.circuit import UNDEFINED, Circuit, CircuitError, Wiring
+import circuits.circuit
+from circuits.circuit import BLOCK, UNDEFINED, Circuit, CircuitError, Wiring
+from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import copy, parity, permutation
+from circuits.task import Task, Tokens, Trace, trace
+from circuits.tasks import copy, load, parity, permutation
 
 SCALES = 6
 
@@ -165,3 +168,220 @@ def test_spare_slots_are_not_essential() -> None:
     assert CIRCUITS["parity"].essential_slots(0) == (0, 1)
     assert _circuit(copy(), 2, 3).essential_slots(0) == (0,)
     assert _with_table({(0, 0): 1, (1, 1): 1}, 2).essential_slots(0) == ()
+
+
+PROMPT, STEPS = 3, 6
+
+
+def _random_circuit(rng: np.random.Generator, *, symbols: int, arity: int) -> Circuit:
+    """One scale of PROMPT free tokens and STEPS steps by two random operators, a quarter of their entries undefined."""
+    alphabet = tuple(map(str, range(symbols)))
+    tables = rng.integers(0, symbols, (2, symbols**arity)).astype(np.uint8)
+    tables[rng.random(tables.shape) < 0.25] = UNDEFINED
+    wirings = [
+        Wiring(position=p, arguments=tuple(rng.integers(1, p, arity).tolist()), operator=int(rng.integers(2)))
+        for p in range(PROMPT + 1, PROMPT + STEPS + 1)
+    ]
+    task = Task(name="random", alphabet=alphabet, prompt=lambda n: [alphabet] * PROMPT, generate=lambda x: (*x, *x))
+    return Circuit(task=task, arity=arity, wirings={1: tuple(wirings)}, operators=tuple(tables))
+
+
+def _one_step(circuit: Circuit, wiring: Wiring, tokens: list[int]) -> int:
+    """A step from the tokens before it, digit by digit."""
+    key = 0
+    for argument in wiring.arguments:
+        if tokens[argument - 1] == UNDEFINED:
+            return UNDEFINED
+        key = key * len(circuit.task.alphabet) + tokens[argument - 1]
+    return int(circuit.operators[wiring.operator][key])
+
+
+def _given(circuit: Circuit, tokens: Tokens) -> Trace:
+    return replace(trace(circuit.task, 1), tokens=tokens)
+
+
+shapes = pytest.mark.parametrize(
+    ("symbols", "arity"),
+    # Keys of one, two and four bytes, and the largest number of each that fits fewer.
+    [(1, 2), (3, 1), (254, 1), (4, 2), (16, 2), (17, 2), (7, 3), (16, 4), (17, 4), (10, 5)],
+)
+counts = pytest.mark.parametrize("count", [1, 7, 8, 50])
+
+
+@shapes
+@counts
+def test_blocks_of_inputs_give_what_a_loop_over_inputs_gives(
+    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int, count: int
+) -> None:
+    monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
+    rng = np.random.default_rng([symbols, arity, count])
+    circuit = _random_circuit(rng, symbols=symbols, arity=arity)
+    tokens = rng.integers(0, symbols, (PROMPT + STEPS, count)).astype(np.uint8)
+    plain = [[_one_step(circuit, wiring, column) for column in tokens.T.tolist()] for wiring in circuit.wirings[1]]
+    found = circuit.evaluate(_given(circuit, tokens))
+    assert found.dtype == np.uint8
+    assert found.tolist() == plain
+
+
+@shapes
+@counts
+def test_free_running_gives_what_a_loop_over_inputs_gives(
+    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int, count: int
+) -> None:
+    monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
+    rng = np.random.default_rng([symbols, arity, count])
+    circuit = _random_circuit(rng, symbols=symbols, arity=arity)
+    prompts = rng.integers(0, symbols, (count, PROMPT)).astype(np.uint8)
+    plain = prompts.tolist()
+    for sequence in plain:
+        for wiring in circuit.wirings[1]:
+            sequence.append(_one_step(circuit, wiring, sequence))
+    found = circuit.run(prompts, 1)
+    assert found.dtype == np.uint8
+    assert found.tolist() == plain
+
+
+def test_more_inputs_than_a_block_are_all_evaluated() -> None:
+    rng = np.random.default_rng(1)
+    circuit = _random_circuit(rng, symbols=5, arity=2)
+    tokens = rng.integers(0, 5, (PROMPT + STEPS, BLOCK + 3)).astype(np.uint8)
+    found = circuit.evaluate(_given(circuit, tokens))
+    for row, wiring in enumerate(circuit.wirings[1]):
+        one, two = (tokens[argument - 1].astype(int) for argument in wiring.arguments)
+        assert (found[row] == circuit.operators[wiring.operator][5 * one + two]).all()
+    ran = circuit.run(np.ascontiguousarray(tokens[:PROMPT].T), 1)
+    assert (ran[-3:] == circuit.run(np.ascontiguousarray(tokens[:PROMPT, -3:].T), 1)).all()
+
+
+def test_no_inputs_give_no_tokens() -> None:
+    circuit = CIRCUITS["parity"]
+    assert circuit.run(np.empty((0, 3), dtype=np.uint8), 2).shape == (0, 6)
+    one = trace(circuit.task, 2)
+    assert circuit.evaluate(replace(one, tokens=one.tokens[:, :0])).shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("task", "scale"),
+    [
+        (load("parity"), 7),
+        (load("copy"), 5),
+        (load("addition-carry", base=2), 4),
+        (load("addition-carry"), 6),
+        (load("multiplication", base=2), 3),
+    ],
+    ids=lambda value: value.name if isinstance(value, Task) else str(value),
+)
+def test_a_right_circuit_on_its_own_gives_the_traces(task: Task, scale: int) -> None:
+    circuit = reference_circuit(task, [scale])
+    one = trace(task, scale)
+    assert (circuit.run(np.ascontiguousarray(one.tokens[: one.prompt_length].T), scale) == one.tokens.T).all()
+
+
+def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None:
+    task = load("addition-carry", base=2)
+    circuit = reference_circuit(task, [3])
+    digit, carry = circuit.operators
+    flipped = digit.copy()
+    one = [task.alphabet.index(symbol) for symbol in "110"]
+    key = sum(token * len(task.alphabet) ** (2 - slot) for slot, token in enumerate(one))
+    assert flipped[key] == 0
+    flipped[key] = 1
+    wrong = replace(circuit, operators=(flipped, carry))
+    expected = "the circuit of 'addition-carry-base-2' is wrong at scale 3, position 11, prompt 0 1 0 + 0 1 0 ="
+    with pytest.raises(CircuitError) as caught:
+        wrong.check([trace(task, 3)])
+    assert str(caught.value) == expected
+    symbols = tuple(expected.partition("prompt ")[2].split())
+    ran, right = (dict(its.graph(3, symbols).nodes(data="token")) for its in (wrong, circuit))
+    assert [position for position in right if ran[position] != right[position]] == [11]
+
+
+def test_check_names_the_first_wrong_step_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the inputs 0..7, number 3 goes wrong at position 6 and number 5, in a later block, at position 5."""
+    monkeypatch.setattr(circuits.circuit, "BLOCK", 2)
+    one = trace(parity(), 3)
+    tokens = one.tokens.copy()
+    tokens[5, 3] ^= 1
+    tokens[4, 5] ^= 1
+    wrong = replace(one, tokens=tokens)
+    with pytest.raises(CircuitError) as caught:
+        CIRCUITS["parity"].check([wrong])
+    assert str(caught.value) == "the circuit of 'parity' is wrong at scale 3, position 5, prompt 1 0 1 ="
+
+
+def test_check_holds_no_more_than_a_block_of_tokens() -> None:
+    one = trace(parity(), 14)
+    many = replace(one, tokens=np.tile(one.tokens, 30))
+    circuit = reference_circuit(parity(), [14])
+    tracemalloc.start()
+    circuit.check([many])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    inputs = many.tokens.shape[1]
+    assert inputs > 10 * BLOCK
+    assert peak < 2 * inputs, "the tokens of all 15 steps take 15 bytes an input"
+
+
+def test_a_trace_with_a_token_outside_the_alphabet_is_refused() -> None:
+    one = trace(parity(), 3)
+    tokens = one.tokens.copy()
+    tokens[0, 2] = UNDEFINED
+    with pytest.raises(CircuitError, match=r"scale 3 holds token 255: 'parity' has the tokens 0\.\.3"):
+        CIRCUITS["parity"].evaluate(replace(one, tokens=tokens))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"arity": 1}, {"operators": (IDENTITY,)}],
+    ids=["arguments", "entries"],
+)
+def test_a_circuit_whose_steps_do_not_fit_its_arity_is_refused(changes: dict[str, object]) -> None:
+    wrong = replace(CIRCUITS["parity"], **changes)  # type: ignore[arg-type]
+    with pytest.raises(
+        CircuitError, match=r"with a table of \d+ entries .* give at most \d arguments and a table of their size"
+    ):
+        wrong.check([trace(parity(), 2)])
+
+
+@pytest.mark.parametrize(
+    ("scale", "prompts", "message"),
+    [
+        (2, [[0, 1]], r"prompts of 'parity' at scale 2 are of shape \[count, 3\], not \[1, 2\]"),
+        (2, [0, 1, 2], r"not \[3\]"),
+        (2, [[0, 1, 2], [0, 2, 2]], "'parity' does not allow '=' at position 2 of a prompt of scale 2: 0 1"),
+        (2, [[0, 1, 200]], "'parity' does not allow token 200 at position 3"),
+        (9, [[0] * 9 + [2]], "does not give the steps of scale 9"),
+    ],
+)
+def test_a_circuit_does_not_run_on_what_is_no_prompt(scale: int, prompts: list[object], message: str) -> None:
+    with pytest.raises(CircuitError, match=message):
+        CIRCUITS["parity"].run(np.array(prompts, dtype=np.uint8), scale)
+
+
+def test_the_graph_of_a_prompt_holds_its_tokens() -> None:
+    graph = CIRCUITS["parity"].graph(4, ("1", "0", "1", "1", "="))
+    assert nx.get_node_attributes(graph, "token") == dict(enumerate("1011=1101$", start=1))
+    plain = CIRCUITS["parity"].graph(4)
+    assert nx.get_node_attributes(plain, "token") == {}
+    assert nx.get_node_attributes(graph, "operator") == nx.get_node_attributes(plain, "operator")
+    assert sorted(graph.edges(data="slot")) == sorted(plain.edges(data="slot"))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        (("1", "x", "="), "symbol 'x' is not in the alphabet of 'parity'"),
+        (("1", "="), "at scale 2 are of shape"),
+        (("1", "=", "="), "'parity' does not allow '=' at position 2 of a prompt of scale 2: 0 1"),
+        ((), "at scale 2 are of shape"),
+    ],
+)
+def test_a_graph_of_what_is_no_prompt_is_refused(prompt: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CircuitError, match=message):
+        CIRCUITS["parity"].graph(2, prompt)
+
+
+def test_a_graph_is_refused_where_the_circuit_gives_no_token() -> None:
+    broken = replace(CIRCUITS["parity"], operators=(np.full(16, UNDEFINED, dtype=np.uint8),))
+    with pytest.raises(CircuitError, match="gives no token at scale 2, position 4, prompt 1 0 ="):
+        broken.graph(2, ("1", "0", "="))

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits.formats import PAD, Segment, aligned, in_format, segments
+from circuits.formats import PAD, aligned, in_format
 from circuits.src import src, traces_up_to
-from circuits.task import Task, TaskError
+from circuits.task import Segment, Task, TaskError, segments
 from circuits.tasks import copy, parity, permutation
 from tests.circuits.examples import addition, direct_parity
 

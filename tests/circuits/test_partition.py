@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits import partition as module
+from circuits.clock import Clock
 from circuits.partition import Compatibility, fewest_operators, kernel, minimal_tables
 from circuits.wirings import Table
 from tests.oracles import sequences as oracle
@@ -104,11 +105,13 @@ def _five_cycle() -> list[list[Plain]]:
     return [[{edge: 0, (edge - 1) % 5: 1}] for edge in range(5)]
 
 
-def test_bounds_are_given_where_the_search_may_not_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = fewest_operators(_steps(_five_cycle()), 3)
+def test_the_solver_takes_over_and_bounds_are_given_where_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LOOKS", 1)
+    clock = Clock()
+    exact = fewest_operators(_steps(_five_cycle()), 3, clock)
     assert (exact.lower, exact.upper) == (3, 3)
-    monkeypatch.setattr(module, "MAX_NODES", 1)
-    bounds = fewest_operators(_steps(_five_cycle()), 3)
+    assert clock.seconds["solver"] > 0
+    bounds = fewest_operators(_steps(_five_cycle()), 3, Clock(0))
     assert (bounds.lower, bounds.upper) == (2, 3)
     assert _serves(bounds.operators, _steps(_five_cycle()))
 

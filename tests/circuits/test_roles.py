@@ -59,7 +59,7 @@ def test_with_and_without_hint_agree_where_no_hint_is_needed(analyses: Analyses)
 
 @pytest.mark.parametrize("name", ["parity", "copy", "permutation"])
 def test_unaligned_without_hint_is_refused(name: str, analyses: Analyses) -> None:
-    with pytest.raises(ScaleHintNeeded, match=r"role of key 1 for query 3 changes between scales 1 and 2: use the"):
+    with pytest.raises(ScaleHintNeeded, match=r"role of key 1 for query 3 changes at scale 2: use the"):
         ideal_relation(analyses(name, "unaligned", 6).circuit, scale_hint=False)
 
 

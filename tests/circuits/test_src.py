@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from circuits import partition, wirings
+from circuits import partition, sat, wirings
 from circuits import task as task_module
 from circuits.circuit import Circuit
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
@@ -186,20 +186,21 @@ def test_a_sample_gives_the_same_value_and_says_that_it_is_one(monkeypatch: pyte
     assert (_src(parity(), 6, 2).status, _src(parity(), 6, 2).values) == ("exact", exact.values)
 
 
-def test_operators_too_large_to_search_are_bounded_by_the_reference_circuit() -> None:
-    one, two = load("multiplication"), load("division-remainder", base=40)
-    assert (_src(one, 3, 4).values, _src(one, 3, 4).status) == ({1: 1, 2: 1, 3: 1}, "exact")
-    assert _src(one, 3, 4).templates == ()
-    between = _src(two, 2, 3)
-    assert (between.bounds, between.status) == ({1: (1, 2), 2: (1, 2)}, "bounds")
-    assert between.values == {1: None, 2: None}
-    for task, arity in [(replace(one, reference=None), 4), (load("addition"), 4)]:
-        with pytest.raises(TaskError, match="28,561 entries, more than 20,000; use fewer symbols or slots"):
-            _src(task, 2, arity)
-    assert one.reference is not None
-    wrong = replace(one, reference=replace(one.reference, apply=lambda *_: "0"))
+def test_operators_too_large_are_refused_with_their_size() -> None:
+    with pytest.raises(TaskError, match="62,748,517 entries, more than 20,000,000; use fewer symbols or slots"):
+        _src(load("addition"), 2, 7)
+
+
+def test_a_wrong_reference_circuit_is_found_out() -> None:
+    task = load("multiplication")
+    assert (_src(task, 3, 4).values, _src(task, 3, 4).status) == ({1: 1, 2: 1, 3: 1}, "exact")
+    assert task.reference is not None
+    wrong = replace(task, reference=replace(task.reference, apply=lambda *_: "0"))
     with pytest.raises(TaskError, match=r"its reference is no circuit of it: .* wrong at scale 1, position 5"):
         _src(wrong, 2, 4)
+    blind = replace(task, reference=replace(task.reference, steps=lambda n: [("u", (1, 1, 1, 1))] * (n + 2)))
+    with pytest.raises(TaskError, match=r"it: \(1, 1, 1, 1\) do not decide it at scale 1, position 5"):
+        _src(blind, 2, 4)
 
 
 # A cycle of five conflicts: no three steps exclude each other in pairs, so the clique bound is 2, and SRC is 3.
@@ -214,7 +215,8 @@ FIVE_CYCLE = Task(
 def test_the_value_is_withheld_where_the_bounds_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     full = _src(FIVE_CYCLE, 1, 1)
     assert (full.values, full.status) == ({1: 3}, "exact")
-    monkeypatch.setattr(partition, "MAX_NODES", 1)
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
     cut = _src(FIVE_CYCLE, 1, 1)
     assert cut.bounds == {1: (2, 3)}
     assert (cut.values, cut.status) == ({1: None}, "bounds")
@@ -227,7 +229,8 @@ def test_the_circuit_has_no_more_operators_than_the_upper_bound(seed: int, monke
     """Also where the search was cut: at seed 227 the wirings that fit its operators are coloured anew, and worse."""
     task = random_task(seed, symbols=3, arity=2, scales=3, fixed=0.4)
     exact = _src(task, 3, 2)
-    monkeypatch.setattr(partition, "MAX_NODES", 1)
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
     cut = _src(task, 3, 2)
     for scale, (low, high) in cut.bounds.items():
         assert low <= (exact.values[scale] or 0) <= high
@@ -242,7 +245,7 @@ def test_left_out_wirings_give_bounds_and_a_valid_circuit(monkeypatch: pytest.Mo
         *(random_task(seed, symbols=3, arity=1, scales=2, fixed=0.4) for seed in range(20)),
     ]
     exact = [_src(task, 2, 2).values for task in tasks]
-    monkeypatch.setattr(wirings, "MAX_WIRINGS", 0)
+    monkeypatch.setattr(wirings, "MAX_WIRINGS", 1)
     loose = 0
     for task, values in zip(tasks, exact, strict=True):
         cut = _src(task, 2, 2)

@@ -1,0 +1,215 @@
+"""Do r operators suffice for a set of steps? Decided by a SAT solver, with a proof where they do not.
+
+A step may be computed through any of its tables; tables share an operator when no key has two values among them.
+python-sat's CaDiCaL 1.9.5 decides the formula. It cannot be interrupted from within, so it runs in a process of its
+own, which is ended when the time is up and never outlives the one that asked.
+"""
+
+import inspect
+import itertools
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theory.errors import LengthgenError
+
+Table = tuple[tuple[int, int], ...]
+"""A partial function: its (key, value) pairs, ascending."""
+
+MAX_CLAUSES = 1_000_000
+"""Of a formula that is given to the solver; they take a quarter of a gigabyte and some seconds to pass on."""
+
+
+MAX_SECONDS = 1e6
+"""More the system's timers do not take."""
+
+
+class SolverError(LengthgenError):
+    """The solver ended without an answer, or the formula is too large for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the solver found.
+
+    Attributes:
+        satisfiable: whether the operators suffice; None if the time was up.
+        choice: for every class in order, if they do: (operator, alternative), both 0-based. The tables chosen for
+            one operator have no key with two values.
+        proof: if they do not, and if asked for: DRAT lines ("1 -2 0", "d 3 4 0") that refute the formula.
+    """
+
+    satisfiable: bool | None
+    choice: tuple[tuple[int, int], ...] | None = None
+    proof: tuple[str, ...] | None = None
+
+
+def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int]) -> tuple[int, list[list[int]]]:
+    """The formula that `count` operators serve all classes: its number of variables, and its clauses.
+
+    Variables, numbered from 1: alt(s, a, c), class s is computed by operator c through its table a, with s outermost
+    and c innermost; then tab(c, key, value), operator c maps key to value, with c outermost, for every contested key
+    (one with two values among all tables) and every value that occurs with it. Clauses, in this order: every class
+    has some alt; alt implies the contested entries of its table; an operator maps no key to two values; the m-th
+    class of the clique is computed by operator m, for operators are interchangeable and members cannot share one.
+
+    Args:
+        classes: the alternative tables of each class.
+        count: operators, at least 0.
+        clique: different classes, no two of which can share an operator.
+
+    Raises:
+        ValueError: the clique has more than `count` members, or one twice.
+    """
+    if len(clique) > count:
+        raise ValueError(f"{len(clique)} classes that share no operator need more than {count}")
+    if len(set(clique)) < len(clique):
+        raise ValueError("a clique has no class twice")
+    contested = _contested(classes)
+    first_alt = [1, *(1 + count * n for n in itertools.accumulate(len(tables) for tables in classes))]
+    first_tab = first_alt.pop()
+    pairs = [(key, value) for key, values in contested.items() for value in values]
+    offset = {pair: first_tab + index for index, pair in enumerate(pairs)}
+
+    clauses = [
+        list(range(first, first + count * len(tables))) for first, tables in zip(first_alt, classes, strict=True)
+    ]
+    for first, tables in zip(first_alt, classes, strict=True):
+        for a, table in enumerate(tables):
+            entries = [offset[entry] for entry in table if entry in offset]
+            for c in range(count):
+                alt, shift = first + a * count + c, c * len(pairs)
+                clauses += [[-alt, tab + shift] for tab in entries]
+    for c in range(count):
+        for key, values in contested.items():
+            tabs = [offset[key, value] + c * len(pairs) for value in values]
+            clauses += [[-one, -other] for one, other in itertools.combinations(tabs, 2)]
+    for m, s in enumerate(clique):
+        for a in range(len(classes[s])):
+            clauses += [[-(first_alt[s] + a * count + c)] for c in range(count) if c != m]
+    return first_tab - 1 + count * len(pairs), clauses
+
+
+def decide(
+    classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int], *, seconds: float | None, proof: bool
+) -> Answer:
+    """Whether `count` operators serve all classes.
+
+    Args:
+        classes: the alternative tables of each class.
+        count: operators, at least 0.
+        clique: different classes, no two of which can share an operator.
+        seconds: time limit, wall clock; None for none. Writing the formula down counts, but is not cut short.
+        proof: whether a refutation is wanted; it costs time.
+
+    Raises:
+        ValueError: as `formula`.
+        SolverError: the formula has more than MAX_CLAUSES clauses, or the solver died.
+    """
+    seconds = None if seconds is None else min(seconds, MAX_SECONDS)
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    size = _clause_count(classes, count)
+    if size > MAX_CLAUSES:
+        raise SolverError(f"{count} operators for {len(classes)} steps: {size:,} clauses, more than {MAX_CLAUSES:,}")
+    _, clauses = formula(classes, count, clique)
+    request = {
+        "clauses": clauses,
+        "proof": proof,
+        "cpu_seconds": None if seconds is None else max(0, math.ceil(seconds)) + 1,
+        "parent": os.getpid(),
+    }
+    reply = _ask(json.dumps(request), None if seconds is None else max(0.0, end - time.monotonic()))
+    if reply is None:
+        return Answer(satisfiable=None)
+    found = json.loads(reply)
+    if found["model"] is None:
+        return Answer(satisfiable=False, proof=tuple(found["proof"]) if proof else None)
+    true = {literal for literal in found["model"] if literal > 0}
+    choice, alt = [], 1
+    for tables in classes:
+        index = next(index for index in range(len(tables) * count) if alt + index in true)
+        choice.append((index % count, index // count))
+        alt += len(tables) * count
+    return Answer(satisfiable=True, choice=tuple(choice))
+
+
+def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:
+    """The keys with two values among all tables, ascending, and their values, ascending."""
+    values: dict[int, set[int]] = {}
+    for key, value in itertools.chain.from_iterable(itertools.chain.from_iterable(classes)):
+        values.setdefault(key, set()).add(value)
+    return {key: sorted(values[key]) for key in sorted(values) if len(values[key]) > 1}
+
+
+def _clause_count(classes: Sequence[Sequence[Table]], count: int) -> int:
+    """About how many clauses the formula has: all but the few of the clique."""
+    contested = _contested(classes)
+    entries = sum(key in contested for tables in classes for table in tables for key, _ in table)
+    return len(classes) + count * (entries + sum(math.comb(len(values), 2) for values in contested.values()))
+
+
+def _ask(request: str, seconds: float | None) -> str | None:
+    """The reply of a solver process, or None if the time was up; in every case the process has ended."""
+    # The child runs one function and nothing else of this package, whose imports take far longer than the child's own.
+    program = f"{inspect.getsource(_solve)}\n{_solve.__name__}()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", program], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        try:
+            reply, complaint = process.communicate(request, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            process.kill()
+            process.wait()
+    code = process.returncode
+    if sys.platform != "win32" and code == -signal.SIGXCPU:
+        return None
+    if code != 0:
+        reason = (
+            f"signal {-code} ended it, out of memory perhaps" if code < 0 else complaint.strip().rpartition("\n")[2]
+        )
+        raise SolverError(f"the SAT solver gave no answer: {reason}")
+    return reply
+
+
+def _solve() -> None:
+    """The child: reads one request from its input, solves it, writes the reply to its output."""
+    import ctypes
+    import json
+    import os
+    import signal
+    import sys
+
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    if sys.platform != "win32":
+        # Ctrl-C is for the parent to see. Blocked rather than ignored: the solver sets a handler of its own.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    request = json.load(sys.stdin)
+    if os.getppid() != request["parent"]:
+        sys.exit("the process that asked is gone")
+    if sys.platform != "win32" and request["cpu_seconds"] is not None:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        soft = request["cpu_seconds"] if hard == resource.RLIM_INFINITY else min(request["cpu_seconds"], hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+    from pysat.solvers import Cadical195
+
+    with Cadical195(bootstrap_with=request["clauses"], with_proof=request["proof"]) as solver:
+        satisfiable = solver.solve()
+        reply = {
+            "model": solver.get_model() if satisfiable else None,
+            "proof": solver.get_proof() if request["proof"] and not satisfiable else None,
+        }
+    sys.stdout.write(json.dumps(reply))

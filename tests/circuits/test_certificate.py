@@ -1,0 +1,269 @@
+"""What is written as a certificate is what the checker proves: all of the bounds found, and after an edit no more."""
+
+import copy
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+
+from circuits import checker, partition, sat
+from circuits import src as src_module
+from circuits import task as task_module
+from circuits.certificate import certificate
+from circuits.checker import CertificateError, Verdict
+from circuits.formats import in_format
+from circuits.src import SRCResult, src, traces_up_to
+from circuits.task import Task, TaskError
+from circuits.tasks import load, parity, permutation
+from tests.circuits.examples import random_task
+from tests.circuits.test_src import FIVE_CYCLE
+
+Written = dict[str, Any]
+
+
+def _written(
+    task: Task, scale: int, arity: int, *, mode: str = "free", largest: int | None = None, **named: Any
+) -> tuple[SRCResult, Written]:
+    """What `src` finds and its certificate, as it is after a journey through JSON."""
+    traces = traces_up_to(task, scale)
+    result = src(task, traces, arity, mode=mode, largest=largest)
+    fields: dict[str, Any] = {"name": task.name, "base": None, "layout": "unaligned"} | named
+    return result, json.loads(json.dumps(certificate(task, result, **fields)))
+
+
+def _checked(written: Written, task: Task, result: SRCResult) -> Verdict:
+    """The checker proves exactly the bounds found."""
+    scale = max(result.bounds)
+    verdict = checker.check(written, task)
+    assert (verdict.lower, verdict.upper) == result.bounds[scale]
+    assert written["scale"] == written["largest_scale"] == scale
+    return verdict
+
+
+NAMED: list[tuple[str, int | None, int, int, str, str, float]] = [
+    # task, base, scale, arity, mode, layout, SRC
+    ("copy", None, 4, 1, "free", "unaligned", 1),
+    ("copy", 3, 3, 1, "free", "aligned", 1),
+    ("parity", None, 4, 2, "free", "unaligned", 1),
+    ("parity", None, 4, 2, "free", "aligned", 1),
+    ("parity", None, 3, 1, "free", "unaligned", math.inf),
+    ("parity", None, 3, 1, "free", "aligned", math.inf),
+    ("permutation", 5, 5, 1, "free", "unaligned", 5),
+    ("permutation", 5, 5, 1, "declared", "aligned", 5),
+    ("addition-carry", 2, 3, 3, "free", "unaligned", 2),
+    ("addition-carry", 2, 3, 3, "declared", "unaligned", 2),
+    ("addition-carry", 2, 3, 3, "declared", "aligned", 2),
+    ("addition-carry", 2, 3, 3, "typed", "unaligned", 5),
+    ("division-remainder", 3, 3, 3, "free", "unaligned", 1),
+    ("division-remainder", 3, 3, 3, "declared", "unaligned", 2),
+    ("division-remainder", 3, 1, 3, "typed", "unaligned", 3),
+    ("division-remainder", 3, 3, 3, "typed", "unaligned", 4),
+    ("scaled-sum", 3, 4, 2, "free", "unaligned", 2),
+    ("parity-direct", None, 4, 2, "free", "unaligned", math.inf),
+    ("parity-direct", None, 4, 2, "typed", "unaligned", math.inf),
+    ("majority-count", 9, 8, 2, "free", "unaligned", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "base", "scale", "arity", "mode", "layout", "expected"), NAMED)
+def test_certificates_of_named_tasks_prove_what_was_found(
+    name: str, base: int | None, scale: int, arity: int, mode: str, layout: str, expected: float
+) -> None:
+    task = in_format(load(name, base=base), layout, largest_scale=scale)
+    result, written = _written(task, scale, arity, mode=mode, name=name, base=base, layout=layout)
+    verdict = _checked(written, task, result)
+    assert verdict.lower == verdict.upper == expected
+    assert (written["task"], written["base"], written["layout"], written["mode"]) == (name, base, layout, mode)
+    based = f" base {base}" if base else ""
+    aligned = f", aligned to scale {scale}" if layout == "aligned" else ""
+    assert verdict.statement == f"SRC({name}{based}, {scale}) = {expected} at arity {arity}, {mode}{aligned}"
+    assert verdict.upper_checked_to == (0 if math.isinf(expected) else scale)
+    few = [1] if math.isinf(expected) else range(1, int(expected) + 1)
+    assert len(written["steps"]) in (few if written["proof"] is None else range(1000)), "no more steps than are needed"
+
+
+def test_a_bound_beyond_the_clique_comes_with_a_proof() -> None:
+    for task, scale, arity in ((FIVE_CYCLE, 1, 1), (load("majority-count", base=9), 8, 2)):
+        result, written = _written(task, scale, arity)
+        assert len(written["clique"]) < written["lower"]
+        assert "0" in written["proof"], "the empty clause"
+        _checked(written, task, result)
+        for change in ({"proof": None}, {"lower": written["lower"] + 1, "upper": None, "circuit": None}):
+            with pytest.raises(CertificateError):
+                checker.check(written | change, task)
+
+
+@pytest.mark.parametrize("mode", ["free", "typed"])
+@pytest.mark.parametrize("seed", range(24))
+def test_certificates_of_random_tasks_prove_what_was_found(seed: int, mode: str) -> None:
+    task = random_task(
+        seed, symbols=2 + seed % 2, arity=2, scales=3, local=seed % 5 != 4, fixed=0.4 if seed % 3 == 2 else 0
+    )
+    for arity in (1, 2):
+        result, written = _written(task, 3, arity, mode=mode)
+        assert result.status == "exact"
+        _checked(written, task, result)
+
+
+def _changed(content: Written, rng: random.Random) -> Any:
+    """JSON with one or two places changed, added or left out; or None where its text is no JSON any more."""
+    if rng.random() < 0.3:
+        text = json.dumps(content)
+        at = rng.randrange(len(text))
+        try:
+            return json.loads(text[:at] + rng.choice('0123456789abe$="-[]{},: tfn') + text[at + rng.randrange(2) :])
+        except ValueError:
+            return None
+    changed = copy.deepcopy(content)
+    for _ in range(rng.choice([1, 1, 2])):
+        places: list[tuple[Any, Any]] = []
+        _collect(changed, places)
+        by_field: dict[str, list[tuple[Any, Any]]] = {}
+        for node, key in places:  # what is short, like the bounds, is as likely to be met as what is long
+            by_field.setdefault(key if isinstance(key, str) else type(node[key]).__name__, []).append((node, key))
+        node, key = rng.choice(by_field[rng.choice(sorted(by_field))])
+        value = node[key]
+        if type(value) is int:
+            node[key] = rng.choice([value + 1, value - 1, value + 1, -value, 0, 1, 2, 10**9, 2.5, str(value), None])
+        elif rng.random() < 0.4:
+            del node[key]
+        elif isinstance(value, str):
+            node[key] = rng.choice(["", "inf", value[:-1], value + " 0", "0", "1", "typed", "free", "declared", "=", 3])
+        elif isinstance(value, list) and value:
+            node[key] = rng.choice([value[1:], [*value, value[0]], value[::-1], [], value * 2, None])
+        else:
+            node[key] = rng.choice([None, 1, "inf", {}, [], {"reference": True}])
+    return changed
+
+
+def _collect(node: Any, places: list[tuple[Any, Any]]) -> None:
+    for key in node if isinstance(node, dict) else range(len(node)):
+        places.append((node, key))
+        if isinstance(node[key], dict | list):
+            _collect(node[key], places)
+
+
+EDITED: list[tuple[Task, int, int]] = [
+    (FIVE_CYCLE, 1, 1),  # has a proof
+    (permutation(5), 4, 1),
+    (load("addition-carry", base=2), 2, 3),
+    (parity(), 3, 1),  # infinite
+]
+
+
+@pytest.mark.parametrize(("task", "scale", "arity"), EDITED, ids=lambda part: getattr(part, "name", None))
+def test_an_edited_certificate_is_rejected_or_proves_what_is_true(
+    task: Task, scale: int, arity: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "MAX_EFFORT", 2_000_000)
+    _, written = _written(task, scale, arity)
+    true: dict[tuple[int, str, int], float] = {}
+
+    def fewest(arity: int, mode: str, scale: int) -> float:
+        if (arity, mode, scale) not in true:
+            found = src(task, traces_up_to(task, scale), arity, mode=mode)
+            assert found.status == "exact"
+            true[arity, mode, scale] = found.bounds[scale][0]
+        return true[arity, mode, scale]
+
+    rejected, kept = 0, 0
+    for seed in range(100):
+        edited = _changed(written, random.Random(seed))
+        if edited is None:
+            rejected += 1
+            continue
+        try:
+            verdict = checker.check(edited, task)
+        except CertificateError as error:
+            assert "\n" not in str(error)
+            rejected += 1
+            continue
+        kept += 1
+        value = fewest(edited["arity"], edited["mode"], edited["scale"])
+        assert verdict.lower <= value <= (math.inf if verdict.upper is None else verdict.upper), f"seed {seed}"
+        assert f", {edited['scale']})" in verdict.statement
+    assert rejected > 50
+    assert kept > 0
+
+
+def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as cut:
+        cut.setattr(partition, "MAX_LOOKS", 1)
+        cut.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+        result, written = _written(FIVE_CYCLE, 1, 1)
+    assert result.bounds == {1: (2, 3)}
+    assert (written["lower"], written["upper"], written["proof"]) == (2, 3, None)
+    assert _checked(written, FIVE_CYCLE, result).statement == "2 <= SRC(five-cycle, 1) <= 3 at arity 1, free"
+
+
+def test_a_proof_that_is_not_found_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = traces_up_to(FIVE_CYCLE, 1)
+    result = src(FIVE_CYCLE, traces, 1)
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    with pytest.raises(TaskError, match=r"five-cycle.* lower bound") as caught:
+        certificate(FIVE_CYCLE, result, name="five-cycle", base=None, layout="unaligned")
+    assert "\n" not in str(caught.value)
+
+
+def _constant(*symbols: str) -> Task:
+    return Task(name="end", alphabet=symbols, prompt=lambda n: [symbols[:2]] * n, generate=lambda _: [symbols[-1]])
+
+
+def test_a_symbol_with_a_blank_is_refused() -> None:
+    result, written = _written(_constant("a", "b"), 2, 1)
+    _checked(written, _constant("a", "b"), result)
+    for symbol in ("a b", " ", ""):
+        with pytest.raises(TaskError, match=r"task 'end': .* rename those with a blank") as caught:
+            _written(_constant(symbol, "b"), 2, 1)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ["free", "declared"])
+def test_beyond_the_traces_the_reference_circuit_is_the_upper_bound(mode: str) -> None:
+    result, written = _written(parity(), 4, 2, mode=mode, largest=9)
+    assert result.bounds == dict.fromkeys(range(1, 10), (1, 1))
+    assert written["circuit"] == {"reference": True}
+    assert _checked(written, parity(), result).statement == f"SRC(parity, 9) = 1 at arity 2, {mode}"
+    for change in ({"mode": "typed"}, {"arity": 1}):
+        with pytest.raises(CertificateError):
+            checker.check(written | change, parity())
+
+
+def test_beyond_the_traces_and_without_a_reference_no_upper_bound_is_claimed() -> None:
+    task = random_task(0, symbols=3, arity=2, scales=4, fixed=0.4)
+    result, written = _written(task, 3, 2, largest=4)
+    lower = result.bounds[3][0]
+    assert lower > 1
+    assert result.bounds[4] == (lower, math.inf)
+    assert (written["upper"], written["circuit"]) == (None, None)
+    verdict = checker.check(written, task)
+    assert (verdict.lower, verdict.upper) == (lower, None)
+    assert verdict.statement == f"SRC(random-0, 4) >= {lower} at arity 2, free"
+
+
+def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at base 10 from scale 3 on, where there are more prompts than are looked at."""
+    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 20)
+    monkeypatch.setattr(task_module, "SAMPLE", 40)
+    monkeypatch.setattr(src_module, "CHECKED", 10)
+    task = load("addition", base=5)
+    result, written = _written(task, 2, 5, name="addition", base=5)
+    assert (result.status, result.bounds[2]) == ("exact", (1, 1))
+    _checked(written, task, result)
+
+
+def test_a_lower_bound_of_one_needs_nothing_but_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the sample: where no wiring is sure, as in mode typed at base 200, SRC >= 1 still holds."""
+    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 3)
+    monkeypatch.setattr(task_module, "SAMPLE", 16)
+    task = load("addition-carry", base=2)
+    result, written = _written(task, 2, 3, mode="typed", name="addition-carry", base=2)
+    assert result.bounds[2][0] == written["lower"] == 1
+    assert checker.check(written | {"upper": None, "circuit": None}, task).lower == 1
+
+
+def test_a_certificate_beyond_what_the_checker_takes_is_refused() -> None:
+    with pytest.raises(TaskError):
+        _written(parity(), 2, 2, largest=checker.SCALE[-1] + 1)

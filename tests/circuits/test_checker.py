@@ -1,0 +1,516 @@
+"""The checker takes what is proved and nothing else, and finds itself all that a certificate rests on."""
+
+import copy
+import itertools
+import json
+import math
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from circuits import checker, rup, sat
+from circuits.checker import CertificateError, Verdict, check
+from circuits.rup import ProofError, refuted
+from circuits.task import Task
+from circuits.tasks import addition_carry, permutation
+from circuits.tasks import copy as copy_task
+from tests.circuits.examples import direct_parity, random_task
+from tests.circuits.test_sat import random_classes
+from tests.circuits.test_src import FIVE_CYCLE
+from tests.oracles import sequences as oracle
+
+Certificate = dict[str, Any]
+Symbols = tuple[str, ...]
+
+
+def _prompts(task: Task, *scales: int) -> dict[str, list[str]]:
+    return {str(n): [" ".join(prompt) for prompt in itertools.product(*task.prompt(n))] for n in scales}
+
+
+def _certificate(task: Task, scale: int, **fields: Any) -> Certificate:
+    return {
+        "format": 1,
+        "task": task.name,
+        "base": None,
+        "layout": "unaligned",
+        "largest_scale": scale,
+        "arity": 1,
+        "mode": "free",
+        "scale": scale,
+        "lower": 1,
+        "upper": None,
+        "prompts": _prompts(task, scale),
+        "steps": [[scale, len(task.prompt(scale)) + 1]],
+        "clique": [],
+        "proof": None,
+        "circuit": None,
+    } | fields
+
+
+COPY = _certificate(
+    copy_task(),
+    2,
+    upper=1,
+    prompts={"1": ["0 ="]},
+    steps=[[1, 3]],
+    circuit={
+        "operators": [{"0": "0", "1": "1", "=": "$"}],
+        "wirings": {"1": [[0, [1]], [0, [2]]], "2": [[0, [1]], [0, [2]], [0, [3]]]},
+    },
+)
+LAWS = [dict(zip("012", order, strict=True)) for order in itertools.permutations("012")]
+PERMUTATION = _certificate(
+    permutation(3),
+    3,
+    lower=3,
+    upper=3,
+    prompts={"3": ["0 0 0 =", "1 1 1 =", "2 2 2 ="]},
+    steps=[[3, 5], [3, 6], [3, 7]],
+    clique=[2, 0, 1],
+    circuit={
+        "operators": [LAWS[0] | {"=": "$"}, LAWS[1], LAWS[2]],
+        "wirings": {str(n): [*([t, [t + 1]] for t in range(n)), [0, [n + 1]]] for n in (1, 2, 3)},
+    },
+)
+# Without the clique pin two operators are refuted by a case, not by unit propagation alone: 1 is alt(step 0, 0, 0).
+CYCLE = _certificate(
+    FIVE_CYCLE,
+    1,
+    lower=3,
+    upper=3,
+    steps=[[1, position] for position in range(6, 11)],
+    proof=["1 0", "0"],
+    circuit={
+        "operators": [
+            {"a": "0", "e": "1", "c": "0", "b": "1"},
+            {"b": "0", "a": "1", "d": "0", "c": "1"},
+            {"e": "0", "d": "1"},
+        ],
+        "wirings": {"1": [[edge % 2 if edge < 4 else 2, [edge + 1]] for edge in range(5)]},
+    },
+)
+CERTIFICATES = [(COPY, copy_task()), (PERMUTATION, permutation(3)), (CYCLE, FIVE_CYCLE)]
+
+
+def _changed(certificate: Certificate, path: list[Any], value: Any) -> Certificate:
+    """The certificate with one place of it replaced, or left out where the value is `...`."""
+    result = copy.deepcopy(certificate)
+    place = result
+    for key in path[:-1]:
+        place = place[key]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("certificate", "task", "statement"),
+    [
+        (COPY, copy_task(), "SRC(copy, 2) = 1 at arity 1, free"),
+        (PERMUTATION, permutation(3), "SRC(permutation, 3) = 3 at arity 1, free"),
+        (CYCLE, FIVE_CYCLE, "SRC(five-cycle, 1) = 3 at arity 1, free"),
+        (_changed(CYCLE, ["clique"], [0, 1]) | {"proof": []}, FIVE_CYCLE, "SRC(five-cycle, 1) = 3 at arity 1, free"),
+    ],
+    ids=["copy", "permutation", "five-cycle", "five-cycle with its clique"],
+)
+def test_what_is_proved_is_accepted(certificate: Certificate, task: Task, statement: str) -> None:
+    verdict = check(json.loads(json.dumps(certificate)), task)
+    assert verdict.statement == statement
+    assert (verdict.lower, verdict.upper) == (certificate["lower"], certificate["upper"])
+    assert verdict.upper_checked_to == certificate["scale"]
+
+
+BAD: list[tuple[str, Certificate, Task, str]] = [
+    ("proof cut short", _changed(CYCLE, ["proof"], []), FIVE_CYCLE, "does not refute"),
+    ("proof of nothing", _changed(CYCLE, ["proof", 0], "2 3 0"), FIVE_CYCLE, "does not follow|does not refute"),
+    ("proof that jumps", _changed(CYCLE, ["proof", 0], "0"), FIVE_CYCLE, "'0' of the proof does not follow"),
+    ("proof not DRAT", _changed(CYCLE, ["proof", 0], "1 x 0"), FIVE_CYCLE, "is not DRAT"),
+    ("proof with a new variable", _changed(CYCLE, ["proof", 0], "999 0"), FIVE_CYCLE, "a variable that is not there"),
+    ("no proof", _changed(CYCLE, ["proof"], None), FIVE_CYCLE, "lacks a proof"),
+    ("a proof without need", _changed(PERMUTATION, ["proof"], []), permutation(3), "needs none"),
+    ("no clique", _changed(CYCLE, ["clique"], [0, 2]), FIVE_CYCLE, "steps 0 and 2 of the clique can share"),
+    ("a clique of one twice", _changed(PERMUTATION, ["clique"], [0, 0, 1]), permutation(3), "can share"),
+    ("a clique of no step", _changed(PERMUTATION, ["clique"], [0, 1, 3]), permutation(3), "not listed"),
+    ("prompt not allowed", _changed(COPY, ["prompts", "1", 0], "2 ="), copy_task(), "not one of scale 1"),
+    ("prompt too long", _changed(COPY, ["prompts", "1", 0], "0 0 ="), copy_task(), "not one of scale 1"),
+    ("scale without prompts", _changed(COPY, ["prompts"], {}), copy_task(), "no prompts of scale 1"),
+    ("prompts of a larger scale", _changed(COPY, ["prompts", "3"], ["0 0 0 ="]), copy_task(), "not claimed"),
+    ("lower too high", _changed(_changed(CYCLE, ["lower"], 4), ["upper"], 4), FIVE_CYCLE, "does not"),
+    ("lower above upper", _changed(CYCLE, ["lower"], 4), FIVE_CYCLE, "above the upper"),
+    ("upper too low", CYCLE | {"lower": 2, "upper": 2, "proof": None, "clique": [0, 1]}, FIVE_CYCLE, "has 3 operators"),
+    (
+        "flipped entry",
+        _changed(COPY, ["circuit", "operators", 0, "1"], "0"),
+        copy_task(),
+        "scale 1, position 3 is wrong",
+    ),
+    ("missing entry", _changed(COPY, ["circuit", "operators", 0, "="], ...), copy_task(), "position 4 is wrong"),
+    ("later position", _changed(COPY, ["circuit", "wirings", "2", 0, 1, 0], 4), copy_task(), "not an earlier position"),
+    ("unknown operator", _changed(COPY, ["circuit", "wirings", "2", 0, 0], 1), copy_task(), "not there"),
+    ("unknown symbol", _changed(COPY, ["circuit", "operators", 0, "2"], "0"), copy_task(), "unknown symbol"),
+    ("wider operator", _changed(COPY, ["circuit", "operators", 0, "0 0"], "0"), copy_task(), "not of this arity"),
+    ("wider wiring", _changed(COPY, ["circuit", "wirings", "2", 0, 1], [1, 1]), copy_task(), "not of this arity"),
+    ("a scale less", _changed(COPY, ["circuit", "wirings", "1"], ...), copy_task(), "wirings of scales 1 to 2"),
+    ("a step less", _changed(COPY, ["circuit", "wirings", "2", 2], ...), copy_task(), "not the steps of scale 2"),
+    ("no circuit", _changed(COPY, ["circuit"], None), copy_task(), "go together"),
+    ("no upper bound", _changed(COPY, ["upper"], None), copy_task(), "go together"),
+    ("no steps", _changed(COPY, ["steps"], []), copy_task(), "no steps"),
+    ("step in the prompt", _changed(COPY, ["steps", 0, 1], 2), copy_task(), "no step at 2"),
+    ("step beyond the end", _changed(COPY, ["steps", 0, 1], 5), copy_task(), "no step at 5"),
+    ("missing key", _changed(COPY, ["proof"], ...), copy_task(), "fields must be format, task"),
+    ("further key", COPY | {"note": ""}, copy_task(), "fields must be"),
+    ("true as a number", _changed(COPY, ["lower"], True), copy_task(), "'lower' has a wrong type"),
+    ("number as true", _changed(COPY, ["circuit"], {"reference": 1}), copy_task(), "'circuit' has a wrong type"),
+    ("a float", _changed(COPY, ["scale"], 2.0), copy_task(), "'scale' has"),
+    ("a scale of a billion", COPY | {"scale": 10**9, "largest_scale": 10**9}, copy_task(), "'largest_scale' has"),
+    ("arity 50", _changed(COPY, ["arity"], 50), copy_task(), "'arity' has"),
+    ("a number of many digits", _changed(COPY, ["upper"], 10**5000), copy_task(), "'upper' has"),
+    ("scale above the largest", _changed(COPY, ["largest_scale"], 1), copy_task(), "no such scale"),
+    ("a task of two lines", _changed(COPY, ["task"], "a\nb"), copy_task(), "no such task"),
+    (
+        "inf where there are wirings",
+        COPY | {"lower": "inf", "upper": "inf", "circuit": None},
+        copy_task(),
+        "has a wiring",
+    ),
+    ("inf from above alone", COPY | {"upper": "inf", "circuit": None}, copy_task(), "needs a lower bound of inf"),
+    ("no object", [], copy_task(), "fields must be"),  # type: ignore[list-item]
+]
+
+
+@pytest.mark.parametrize(("certificate", "task", "says"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
+def test_what_is_not_proved_is_rejected_in_one_line(certificate: Certificate, task: Task, says: str) -> None:
+    with pytest.raises(CertificateError, match=says) as caught:
+        check(certificate, task)
+    assert "\n" not in str(caught.value)
+
+
+def _edited(text: str, rng: random.Random) -> str:
+    """JSON with a character or number changed, or an element deleted."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        at = rng.randrange(len(text))
+        return text[:at] + rng.choice('0123456789abe$="-[]{},: tfn') + text[at + 1 :]
+    value = json.loads(text)
+    places: list[tuple[Any, Any]] = []
+
+    def collect(node: Any) -> None:
+        for key in node if isinstance(node, dict) else range(len(node)):
+            places.append((node, key))
+            if isinstance(node[key], dict | list):
+                collect(node[key])
+
+    collect(value)
+    if kind == 1:
+        node, key = rng.choice([(node, key) for node, key in places if type(node[key]) is int])
+        node[key] = rng.choice([node[key] + 1, node[key] - 1, -node[key], 0, 10**9, 2.5, str(node[key])])
+    else:
+        node, key = rng.choice(places)
+        del node[key]
+    return json.dumps(value)
+
+
+def test_an_edited_certificate_is_rejected_or_proves_no_more_than_is_true() -> None:
+    rejected = unchanged = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        certificate, task = CERTIFICATES[seed % 3]
+        text = _edited(json.dumps(certificate), rng)
+        try:
+            edited = json.loads(text)
+        except ValueError:
+            continue
+        try:
+            verdict = check(edited, task)
+        except CertificateError:
+            rejected += 1
+            continue
+        assert verdict.upper is not None
+        assert verdict.lower <= certificate["lower"] == certificate["upper"] <= verdict.upper, text
+        unchanged += 1
+    assert rejected > 100
+    assert unchanged > 0
+
+
+def _as_symbols(table: checker.Table, task: Task, arity: int) -> oracle.Table:
+    q = len(task.alphabet)
+    return frozenset(
+        (tuple(task.alphabet[key // q**slot % q] for slot in reversed(range(arity))), task.alphabet[value])
+        for key, value in table
+    )
+
+
+def _minimal(tables: set[oracle.Table]) -> set[oracle.Table]:
+    return {table for table in tables if not any(other < table for other in tables)}
+
+
+def _tables_of_all_steps(task: Task, scale: int, arity: int, mode: str = "free") -> list[list[checker.Table]]:
+    problem = checker._Problem(task, arity, mode)
+    rows = [problem.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
+    start = len(task.prompt(scale))
+    return [
+        checker._tables(problem, scale, position, position - start - 1, rows)
+        for position in range(start + 1, len(rows[0]) + 1)
+    ]
+
+
+TASKS = [
+    (
+        seed,
+        random_task(seed, symbols=2 + seed % 2, arity=1 + seed // 2 % 2, scales=3, fixed=0.4 if seed % 3 == 2 else 0),
+    )
+    for seed in range(40)
+]
+
+
+@pytest.mark.parametrize(("seed", "task"), TASKS, ids=[str(seed) for seed, _ in TASKS])
+def test_the_tables_of_a_step_are_those_of_brute_force(seed: int, task: Task) -> None:
+    for scale, arity in itertools.product((1, 2, 3), (1, 2, 3)):
+        expected = oracle.step_tables(task.prompt, task.generate, scale, arity)
+        found = _tables_of_all_steps(task, scale, arity)
+        assert [{_as_symbols(table, task, arity) for table in tables} for tables in found] == list(
+            map(_minimal, expected)
+        )
+        assert all(tables == sorted(tables) and all(list(t) == sorted(t) for t in tables) for tables in found)
+
+
+def _typed_tables(task: Task, scale: int, arity: int) -> list[set[tuple[int, oracle.Table]]]:
+    """By brute force: number of arguments and table, of every order of every set that has no needless member."""
+    instances = oracle.sequences(task.prompt, task.generate, scale)
+    found = []
+    for position in range(len(task.prompt(scale)) + 1, len(instances[0]) + 1):
+        enough: set[frozenset[int]] = set()
+        tables = set()
+        for size in range(arity + 1):
+            every = oracle.wirings(instances, position, size)
+            minimal = [w for w in every if len(set(w)) == size and not any(smaller < set(w) for smaller in enough)]
+            enough |= set(map(frozenset, minimal))
+            tables |= {(size, every[wiring]) for wiring in minimal}
+        found.append({(m, t) for m, t in tables if not any(m == n and other < t for n, other in tables)})
+    return found
+
+
+@pytest.mark.parametrize(("seed", "task"), TASKS[::4], ids=[str(seed) for seed, _ in TASKS[::4]])
+def test_the_typed_tables_of_a_step_are_those_of_brute_force(seed: int, task: Task) -> None:
+    q = len(task.alphabet)
+    for scale, arity in itertools.product((1, 2, 3), (1, 2)):
+        found = []
+        for tables in _tables_of_all_steps(task, scale, arity, "typed"):
+            step = set()
+            for table in tables:
+                marks = {key - q**arity: value for key, value in table if key >= q**arity}
+                assert sorted(marks) == list(range(arity + 1))
+                size = next(m for m, own in marks.items() if own)
+                assert sum(marks.values()) == 1
+                step.add((size, _as_symbols(tuple(pair for pair in table if pair[0] < q**arity), task, size)))
+            found.append(step)
+        assert found == _typed_tables(task, scale, arity)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_formula_is_that_of_the_solver(seed: int) -> None:
+    classes = random_classes(seed)
+    for count in range(1, 4):
+        for clique in ([], [0], [1, 0])[: count + 1]:
+            assert checker._formula(list(map(list, classes)), count, clique) == sat.formula(classes, count, clique)
+
+
+@pytest.mark.parametrize(("seed", "task"), TASKS[:24], ids=[str(seed) for seed, _ in TASKS[:24]])
+def test_solver_proofs_are_accepted_up_to_the_optimum_of_brute_force(seed: int, task: Task) -> None:
+    arity = 1 + seed % 2
+    steps = [
+        [n, len(task.prompt(n)) + 1 + step]
+        for n in (1, 2, 3)
+        for step in range(len(_tables_of_all_steps(task, n, arity)))
+    ]
+    classes = [tuple(tables) for n in (1, 2, 3) for tables in _tables_of_all_steps(task, n, arity)]
+    fewest = oracle.fewest_by_partition(
+        tables for n in (1, 2, 3) for tables in oracle.step_tables(task.prompt, task.generate, n, arity)
+    )
+    certificate = _certificate(task, 3, arity=arity, prompts=_prompts(task, 1, 2, 3), steps=steps)
+    if math.isinf(fewest):
+        worst = next(step for step, tables in zip(steps, classes, strict=True) if not tables)
+        verdict = check(certificate | {"lower": "inf", "upper": "inf", "steps": [worst]}, task)
+        assert verdict.statement == f"SRC(random-{seed}, 3) = inf at arity {arity}, free"
+        return
+    if fewest > 1:
+        answer = sat.decide(classes, int(fewest) - 1, [], seconds=30, proof=True)
+        assert answer.proof is not None
+        verdict = check(certificate | {"lower": fewest, "proof": list(answer.proof)}, task)
+        assert verdict == Verdict(
+            statement=f"SRC(random-{seed}, 3) >= {fewest} at arity {arity}, free",
+            lower=fewest,
+            upper=None,
+            upper_checked_to=0,
+        )
+        with pytest.raises(CertificateError):
+            check(certificate | {"lower": int(fewest) + 1, "proof": list(answer.proof)}, task)
+    with pytest.raises(CertificateError):
+        check(certificate | {"lower": int(fewest) + 1, "proof": ["0"]}, task)
+
+
+def test_a_long_proof_is_checked_with_its_deletions() -> None:
+    rng = random.Random(3)
+    edges = [edge for edge in itertools.combinations(range(34), 2) if rng.random() < 0.5]
+    classes = [(tuple((key, e.index(v)) for key, e in enumerate(edges) if v in e),) for v in range(34)]
+    answer = sat.decide(classes, 5, [], seconds=60, proof=True)
+    assert answer.proof is not None
+    assert any(line.startswith("d") for line in answer.proof)
+    formula = checker._formula(list(map(list, classes)), 5, [])
+    proof = list(answer.proof)
+    assert refuted(*formula, proof, lambda _: None)
+    with pytest.raises(ProofError, match="does not follow"):
+        refuted(*formula, [proof[-1] if proof[-1] == "0" else "0"], lambda _: None)
+    assert not refuted(*formula, proof[: len(proof) // 4], lambda _: None)
+
+
+def test_infeasible() -> None:
+    certificate = _certificate(direct_parity(), 3, arity=2, lower="inf", upper="inf")
+    verdict = check(certificate, direct_parity())
+    assert (verdict.lower, verdict.upper) == (math.inf, math.inf)
+    assert verdict.statement == "SRC(direct-parity, 3) = inf at arity 2, free"
+    for change in ({"arity": 3}, {"upper": 5}, {"clique": [0]}, {"proof": []}):
+        with pytest.raises(CertificateError):
+            check(certificate | change, direct_parity())
+
+
+def test_the_reference_circuit_bounds_from_above() -> None:
+    task = addition_carry(2)
+    assert task.reference is not None
+    names = {name for n in (1, 2) for name, _ in task.reference.steps(n)}
+    fields = {"arity": task.reference.arity, "upper": len(names), "circuit": {"reference": True}}
+    certificate = _certificate(task, 2, prompts=_prompts(task, 1), steps=[[1, len(task.prompt(1)) + 1]], **fields)
+    for mode in ("free", "declared"):
+        assert check(certificate | {"mode": mode}, task).upper == len(names)
+    for change in ({"mode": "typed"}, {"arity": task.reference.arity - 1}, {"upper": len(names) - 1}):
+        with pytest.raises(CertificateError):
+            check(certificate | change, task)
+    wrong = replace(task, reference=replace(task.reference, apply=lambda *_: "0"))
+    with pytest.raises(CertificateError, match="is wrong"):
+        check(certificate, wrong)
+    with pytest.raises(CertificateError, match="no reference circuit"):
+        check(certificate, replace(task, reference=None))
+
+
+def test_declared_wirings_are_those_of_the_reference() -> None:
+    certificate = PERMUTATION | {"mode": "declared"}
+    assert check(certificate, permutation(3)).statement == "SRC(permutation, 3) = 3 at arity 1, declared"
+    other = _changed(certificate, ["circuit", "wirings", "1", 1, 1, 0], 1)
+    with pytest.raises(CertificateError, match="not the declared wiring"):
+        check(other, permutation(3))
+
+
+# The first output copies x1, the second is x1 or x2: at arity 2 one operator does both, with a repeated argument.
+OR = Task(
+    name="or",
+    alphabet=("0", "1"),
+    prompt=lambda n: [("0", "1")] * 2,
+    generate=lambda prompt: [prompt[0], max(prompt)],
+)
+
+
+def test_typed_operators_have_one_number_of_arguments_all_of_them_needed() -> None:
+    one = {
+        "operators": [{"0 0": "0", "0 1": "1", "1 0": "1", "1 1": "1"}],
+        "wirings": {"1": [[0, [1, 1]], [0, [1, 2]]]},
+    }
+    two = {
+        "operators": [{"0": "0", "1": "1"}, {"0 0": "0", "0 1": "1", "1 0": "1", "1 1": "1"}],
+        "wirings": {"1": [[0, [1]], [1, [1, 2]]]},
+    }
+    free = _certificate(OR, 1, arity=2, upper=1, circuit=one)
+    typed = free | {
+        "mode": "typed",
+        "lower": 2,
+        "upper": 2,
+        "steps": [[1, 3], [1, 4]],
+        "clique": [0, 1],
+        "circuit": two,
+    }
+    assert check(free, OR).statement == "SRC(or, 1) = 1 at arity 2, free"
+    assert check(typed, OR).statement == "SRC(or, 1) = 2 at arity 2, typed"
+    with pytest.raises(CertificateError, match="can share an operator"):
+        check(typed | {"mode": "free", "circuit": None, "upper": None}, OR)
+    with pytest.raises(CertificateError, match="without need"):
+        check(typed | {"lower": 1, "circuit": one}, OR)
+    with pytest.raises(CertificateError, match="without need"):
+        dummy = _changed(two, ["wirings", "1"], [[1, [1, 2]], [1, [1, 2]]])
+        check(typed | {"circuit": dummy}, OR)
+    # On these prompts x2 alone seems to give the second output, so two typed operators might seem one.
+    with pytest.raises(CertificateError, match="needs all prompts"):
+        check(typed | {"prompts": {"1": ["0 0", "0 1", "1 1"]}}, OR)
+
+
+def test_a_constant_step_has_no_arguments_when_typed() -> None:
+    task = Task(name="end", alphabet=("0", "1", "$"), prompt=lambda n: [("0", "1")] * n, generate=lambda _: ["$"])
+    circuit = {"operators": [{"": "$"}], "wirings": {"1": [[0, []]], "2": [[0, []]]}}
+    assert check(_certificate(task, 2, mode="typed", upper=1, circuit=circuit), task).upper == 1
+    with pytest.raises(CertificateError, match="not of this arity"):
+        check(_certificate(task, 2, upper=1, circuit=circuit), task)
+
+
+def test_beyond_all_prompts_samples_are_tried_and_the_verdict_says_so() -> None:
+    task = copy_task()
+    wirings = {str(n): [[0, [t]] for t in range(1, n + 2)] for n in range(1, 17)}
+    circuit = {"operators": COPY["circuit"]["operators"], "wirings": wirings}
+    certificate = COPY | {"scale": 16, "largest_scale": 20, "layout": "aligned", "base": 2, "circuit": circuit}
+    verdict = check(certificate, task)
+    assert verdict.upper_checked_to == 14
+    assert verdict.statement == (
+        "SRC(copy base 2, 16) = 1 at arity 1, free, aligned to scale 20 (circuit tried on samples above scale 14)"
+    )
+    with pytest.raises(CertificateError, match="scale 16, position 20 is wrong"):
+        check(_changed(certificate, ["circuit", "wirings", "16", 2, 1], [4]), task)
+
+
+def _broken(*_: object) -> Any:
+    raise KeyError("no\nsuch")
+
+
+@pytest.mark.parametrize("part", ["prompt", "generate", "reference"])
+def test_a_task_that_fails_is_one_line(part: str) -> None:
+    task = copy_task()
+    assert task.reference is not None
+    broken = {
+        "prompt": replace(task, prompt=_broken),
+        "generate": replace(task, generate=_broken),
+        "reference": replace(task, reference=replace(task.reference, apply=_broken)),
+    }[part]
+    with pytest.raises(CertificateError, match=r"the task fails on .*: KeyError") as caught:
+        check(COPY | {"circuit": {"reference": True}}, broken)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("limit", "act"),
+    [
+        ("MAX_EFFORT", lambda: check(CYCLE, FIVE_CYCLE)),
+        ("MAX_SIZE", lambda: check(CYCLE, FIVE_CYCLE)),
+    ],
+)
+def test_what_is_too_large_is_refused(limit: str, act: Callable[[], Verdict], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, limit, 30)
+    with pytest.raises(CertificateError, match=r"more than 30|too many"):
+        act()
+
+
+def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "MAX_EFFORT", 10_000_000)
+    for change in ({"arity": 8}, {"scale": 128, "largest_scale": 128}):
+        with pytest.raises(CertificateError):
+            check(CYCLE | change, FIVE_CYCLE)
+
+
+def test_the_checker_imports_the_standard_library_and_its_own_proof_checker_only() -> None:
+    for module in (checker, rup):
+        assert module.__file__
+        lines = Path(module.__file__).read_text().splitlines()
+        imported = {line.split()[1] for line in lines if line.startswith(("import ", "from "))} - {"circuits.rup"}
+        assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names

@@ -1,0 +1,362 @@
+"""The search for SRC: as brute force finds it, in every mode, on samples, and within its limits."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from time import perf_counter
+
+import pytest
+
+from circuits import partition, sat, search, wirings
+from circuits import src as src_module
+from circuits import task as task_module
+from circuits.clock import Clock
+from circuits.partition import fewest_operators
+from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from circuits.task import Task, TaskError, trace
+from circuits.tasks import load, parity
+from circuits.wirings import determining_sets
+from tests.circuits.examples import random_task
+from tests.oracles import sequences as oracle
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    cp_model = None
+
+
+def _src(task: Task, scale: int, arity: int, mode: str = "free", clock: Clock | None = None) -> SRCResult:
+    return src(task, traces_up_to(task, scale), arity, mode=mode, clock=clock)
+
+
+Instance = list[list[dict[int, int]]]
+"""For every step its tables, as key -> value."""
+
+
+def _instance(seed: int) -> tuple[Instance, int, int]:
+    """Steps of several tables over q symbols at arity k: random ones, or cut out of a few planted operators."""
+    rng = random.Random(seed)
+    q, k = rng.choice([(2, 1), (2, 2), (3, 1)])
+    keys = range(q**k)
+    planted = [{key: rng.randrange(q) for key in keys} for _ in range(rng.randint(1, 5))]
+    steps: Instance = []
+    for _ in range(rng.randint(2, 7)):
+        tables = []
+        for _ in range(rng.randint(1, 3)):
+            source = rng.choice(planted) if rng.random() < 0.6 else {key: rng.randrange(q) for key in keys}
+            shown = rng.sample(list(keys), rng.randint(1, len(keys)))
+            tables.append({key: source[key] for key in shown})
+        steps.append(tables)
+    return steps, q, k
+
+
+def _oracle_tables(steps: Instance, q: int, k: int) -> list[list[oracle.Table]]:
+    def key(number: int) -> tuple[str, ...]:
+        return tuple(str(number // q**place % q) for place in reversed(range(k)))
+
+    return [[frozenset((key(n), str(value)) for n, value in table.items()) for table in step] for step in steps]
+
+
+def _bits(steps: Instance, q: int) -> list[frozenset[int]]:
+    return [frozenset(sum(1 << n * q + value for n, value in table.items()) for table in step) for step in steps]
+
+
+def test_a_thousand_random_instances_are_solved_as_two_oracles_solve_them() -> None:
+    """With the pairwise bound too low in some: of three steps each two can share an operator, but not all."""
+    beyond_pairs = 0
+    for seed in range(1_000):
+        steps, q, k = _instance(seed)
+        plain = _oracle_tables(steps, q, k)
+        found = fewest_operators(_bits(steps, q), q)
+        assert found.lower == found.upper == oracle.fewest_by_partition(plain), seed
+        assert found.upper == oracle.fewest_by_hitting_set(plain, [str(value) for value in range(q)], k), seed
+        beyond_pairs += found.clique < found.lower
+    assert beyond_pairs > 20
+
+
+def _by_cp_sat(steps: Instance, q: int, k: int) -> int:
+    """The fewest operators by OR-tools: an operator is a table of all keys, a step chooses a table and an operator."""
+    model = cp_model.CpModel()
+    count = len(steps)
+    entry = {(c, key): model.new_int_var(0, q - 1, "") for c in range(count) for key in range(q**k)}
+    used = [model.new_bool_var("") for _ in range(count)]
+    for tables in steps:
+        choices = []
+        for c in range(count):
+            for table in tables:
+                chosen = model.new_bool_var("")
+                choices.append(chosen)
+                model.add_implication(chosen, used[c])
+                for key, value in table.items():
+                    model.add(entry[c, key] == value).only_enforce_if(chosen)
+        model.add_exactly_one(choices)
+    model.minimize(sum(used))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    assert solver.solve(model) == cp_model.OPTIMAL
+    return round(solver.objective_value)
+
+
+@pytest.mark.skipif(cp_model is None, reason="OR-tools is a second opinion, not a dependency")
+@pytest.mark.parametrize("seed", range(100))
+def test_or_tools_agrees(seed: int) -> None:
+    steps, q, k = _instance(seed)
+    assert fewest_operators(_bits(steps, q), q).upper == _by_cp_sat(steps, q, k)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_solver_finds_what_the_search_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, q, _ = _instance(seed)
+    own = fewest_operators(_bits(steps, q), q)
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    by_solver = fewest_operators(_bits(steps, q), q)
+    assert (by_solver.lower, by_solver.upper) == (own.lower, own.upper)
+
+
+def _typed_oracle(task: Task, scale: int, arity: int) -> float:
+    """By definition: arguments are different and none in vain; an operator has one number of them."""
+    steps: list[set[oracle.Table]] = []
+    for n in range(1, scale + 1):
+        instances = oracle.sequences(task.prompt, task.generate, n)
+        for position in range(len(task.prompt(n)) + 1, len(instances[0]) + 1):
+            sizes = {size: oracle.wirings(instances, position, size) for size in range(arity + 1)}
+            determining = {frozenset(wiring) for found in sizes.values() for wiring in found}
+            tables = set()
+            for size, found in sizes.items():
+                for wiring, table in found.items():
+                    exact = len(set(wiring)) == size and not any(other < set(wiring) for other in determining)
+                    if exact:
+                        # The number of arguments is a key that excludes tables of other numbers.
+                        tables.add(table | {(("arguments",), str(size))})
+            steps.append(tables)
+    return oracle.fewest_by_partition(steps)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_typed_is_as_by_definition(seed: int) -> None:
+    task = random_task(seed, symbols=2, arity=2, scales=3, fixed=0.4 if seed % 3 == 2 else 0)
+    assert _src(task, 3, 2, "typed").values[3] == _typed_oracle(task, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "arity", "free", "declared", "typed"),
+    [
+        ("parity", None, 2, 1, 1, 3),
+        ("copy", 2, 1, 1, 1, 2),
+        ("counter", 3, 2, 1, 1, 3),
+        ("addition-carry", 2, 3, 2, 2, 5),
+        ("division-remainder", 3, 3, 1, 2, 4),
+        ("sort-trace", 3, 2, 2, 2, 4),
+        ("permutation", 3, 1, 4, 4, 5),
+    ],
+)
+def test_modes(name: str, base: int | None, arity: int, free: int, declared: int, typed: int) -> None:
+    """Typed counts the constant that ends an output as an operator of its own, of no arguments."""
+    task = load(name, base=base)
+    found = {mode: _src(task, 4, arity, mode) for mode in ("free", "declared", "typed")}
+    assert {mode: one.values[4] for mode, one in found.items()} == {"free": free, "declared": declared, "typed": typed}
+    for mode, one in found.items():
+        assert one.mode == mode
+        assert one.circuit is not None
+        one.circuit.check(traces_up_to(task, 4))
+        assert len(one.circuit.operators) == one.values[4]
+
+
+def test_declared_takes_the_wiring_of_the_reference_circuit() -> None:
+    task = load("division-remainder", base=3)
+    circuit = _src(task, 3, 3, "declared").circuit
+    assert circuit is not None
+    assert task.reference is not None
+    for n in (1, 2, 3):
+        assert [step.arguments for step in circuit.wirings[n]] == [places for _, places in task.reference.steps(n)]
+
+
+@pytest.mark.parametrize(
+    ("task", "arity", "says"),
+    [
+        (replace(parity(), reference=None), 2, "at arity 2 needs a reference circuit; it is missing"),
+        (parity(), 3, "at arity 3 needs a reference circuit; it has arity 2"),
+    ],
+)
+def test_declared_needs_a_reference_circuit_of_the_arity(task: Task, arity: int, says: str) -> None:
+    with pytest.raises(TaskError, match=says):
+        _src(task, 2, arity, "declared")
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(ValueError, match="no mode 'loose': choose one of free, declared, typed"):
+        _src(parity(), 2, 2, "loose")
+
+
+def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a few prompts the third operand seems to be in vain; it matters in one prompt of 64."""
+
+    def generate(prompt: tuple[str, ...]) -> Sequence[str]:
+        rare = all(symbol == "1" for symbol in prompt[:6])
+        return [prompt[6] if rare else prompt[7]]
+
+    rare = Task(name="rare", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * 8, generate=generate)
+    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 1)
+    monkeypatch.setattr(task_module, "SAMPLE", 8)
+    monkeypatch.setattr(src_module, "MAX_ROUNDS", 1)
+    first = _src(rare, 1, 8)
+    monkeypatch.setattr(src_module, "MAX_ROUNDS", 8)
+    mended = _src(rare, 1, 8)
+    assert first.circuit is not None
+    assert mended.circuit is not None
+    assert mended.inputs > first.inputs, "the prompts that refuted the first circuit are among the inputs"
+    assert first.circuit.wirings != mended.circuit.wirings
+    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 300)
+    assert determining_sets(trace(rare, 1), 9, 8).found == (frozenset(range(1, 9)),)
+    assert {step.arguments for step in mended.circuit.wirings[1]} <= set(permutations(range(1, 9)))
+
+
+def test_scales_beyond_the_traces_are_bounded_by_the_reference_circuit() -> None:
+    found = src(parity(), traces_up_to(parity(), 4), 2, largest=500)
+    assert (found.values[500], found.status) == (1, "exact")
+    alone = replace(parity(), reference=None)
+    unknown = src(alone, traces_up_to(alone, 4), 2, largest=6)
+    assert (unknown.bounds[4], unknown.bounds[6], unknown.status) == ((1, 1), (1, float("inf")), "bounds")
+    assert unknown.values[6] is None
+
+
+def test_a_reference_circuit_that_is_wrong_beyond_the_traces_is_found_out() -> None:
+    task = parity()
+    reference = task.reference
+    assert reference is not None
+    later = replace(reference, steps=lambda n: reference.steps(n) if n < 9 else [("sum", (1, 1))] * (n + 1))
+    with pytest.raises(TaskError, match=r"no circuit of it: .* at scale 9"):
+        src(replace(task, reference=later), traces_up_to(task, 4), 2, largest=9)
+
+
+def test_traces_stop_where_they_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(src_module, "MAX_TOKENS", 100)
+    assert [one.scale for one in traces_up_to(parity(), 20)] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_a_time_limit_gives_bounds(limit: float) -> None:
+    task = load("majority-count", base=31)
+    start = perf_counter()
+    clock = Clock(limit)
+    found = src(task, traces_up_to(task, 24, clock), 2, largest=24, clock=clock)
+    assert perf_counter() - start < limit + 1
+    assert found.stopped == search.OUT_OF_TIME
+    assert found.status == "bounds"
+    assert [*found.bounds] == [*range(1, 25)]
+    for low, high in found.bounds.values():
+        assert 1 <= low <= high
+    assert found.bounds[24][1] <= 25, "the reference circuit has n + 1 operators"
+
+
+def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the solver has no time, the clique and the simple circuit are left."""
+    task = load("majority-count", base=15)
+    full = _src(task, 14, 2)
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    cut = _src(task, 14, 2)
+    assert cut.status == "bounds"
+    for scale, (low, high) in cut.bounds.items():
+        assert low <= (full.values[scale] or 0) <= high
+
+
+def test_ctrl_c_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        _src(load("majority-count", base=15), 14, 2)
+    assert isinstance(stop.value, Interrupted)
+    found = stop.value.result
+    assert (found.stopped, found.status) == (search.INTERRUPTED, "bounds")
+    assert found.bounds[3] == (1, 1)
+    assert found.bounds[14][0] <= 3 <= found.bounds[14][1]
+
+
+def test_the_time_is_told_by_phase() -> None:
+    clock = Clock()
+    task = load("addition-carry", base=2)
+    found = src(task, traces_up_to(task, 5, clock), 3, clock=clock)
+    assert {"traces", "wirings", "kernel", "check"} <= set(found.seconds)
+    assert all(seconds >= 0 for seconds in found.seconds.values())
+
+
+def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y_1 = x_1, so every position is determined in two ways; then the step is permuted, so that SRC grows."""
+    orders = [*permutations("012")]
+    task = Task(
+        name="twice",
+        alphabet=("0", "1", "2"),
+        prompt=lambda n: [("0", "1", "2")] * n,
+        generate=lambda x: [symbol for place, one in enumerate(x) for symbol in (one, orders[place][int(one)])],
+    )
+    exact = _src(task, 5, 1)
+    assert exact.values[5] == 5
+    monkeypatch.setattr(wirings, "MAX_SETS", 1)
+    cut = _src(task, 5, 1)
+    one = trace(task, 2)
+    assert [determining_sets(one, position, 1).complete for position in one.steps] == [True, False, True, False]
+    for scale, (low, high) in cut.bounds.items():
+        assert low <= (exact.values[scale] or 0) <= high
+    assert cut.circuit is not None
+    cut.circuit.check(traces_up_to(task, 5))
+
+
+@pytest.mark.parametrize("scale", [1, 3, 6])
+def test_more_slots_never_need_more_operators(scale: int) -> None:
+    """The curve k -> SRC_k: constant tokens in further slots may act as selectors ([F])."""
+    task = load("permutation", base=3)
+    values = [_src(task, scale, arity).values[scale] or 0 for arity in (1, 2, 3)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_minimal_arity_starts_where_it_is_told() -> None:
+    traces = traces_up_to(parity(), 3)
+    assert minimal_arity(traces) == 2
+    assert minimal_arity(traces, at_least=3) == 3
+
+
+LARGE = [
+    # The rows of the published scale table that take under a second each; the others are in the benchmarks.
+    ("copy", 2, 32, 1, 1),
+    ("reverse", 10, 32, 1, 1),
+    ("select-first", 10, 32, 1, 1),
+    ("select-middle", 10, 32, 1, 1),
+    ("select-last", 10, 32, 1, 1),
+    ("parity", None, 32, 2, 1),
+    ("counter", 5, 32, 2, 1),
+    ("counter", 10, 32, 2, 1),
+    ("addition-carry", 2, 16, 3, 2),
+    ("addition-carry", 3, 12, 3, 2),
+    ("addition-carry", 10, 12, 3, 2),
+    ("addition", 2, 4, 5, 1),
+    ("addition", 3, 3, 5, 1),
+    ("multiplication", 3, 12, 4, 1),
+    ("multiplication", 10, 12, 4, 1),
+    ("division", 10, 12, 4, 1),
+    ("sort-trace", 3, 8, 2, 2),
+    ("sort-trace", 10, 8, 2, 2),
+    ("permutation", 3, 32, 1, 6),
+    ("permutation", 4, 32, 1, 24),
+    ("permutation", 5, 32, 1, 32),
+    ("log-shift", 10, 8, 1, 4),
+    ("log-shift", 10, 16, 1, 5),
+    ("log-shift", 10, 32, 1, 6),
+    ("scaled-sum", 3, 32, 2, 2),
+    ("scaled-sum", 7, 32, 2, 6),
+    ("parity-direct", None, 4, 2, float("inf")),
+    ("sort-direct", 3, 3, 2, float("inf")),
+    ("majority-direct", None, 4, 3, float("inf")),
+    ("addition-high-first", 2, 4, 6, float("inf")),
+]
+
+
+@pytest.mark.parametrize(("name", "base", "scale", "arity", "expected"), LARGE)
+def test_the_scale_table(name: str, base: int | None, scale: int, arity: int, expected: float) -> None:
+    """Exact in every row: operators of the reference circuit are as many as the lower bound, or all is searched."""
+    found = _src(load(name, base=base), scale, arity)
+    assert (found.values[scale], found.status) == (expected, "exact")
