@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from proofs_checks.claim import Claim
-from proofs_checks.papers import fox, grape, hope, plaa, pola, rope
+from proofs_checks.papers import fox, grape, hope, plaa, pola, rope, sequential
 from theory.errors import LengthgenError
 
 
@@ -23,7 +23,7 @@ def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(claims.values())
 
 
-CLAIMS = gather(rope.CLAIMS, grape.CLAIMS, fox.CLAIMS, hope.CLAIMS, pola.CLAIMS, plaa.CLAIMS)
+CLAIMS = gather(rope.CLAIMS, grape.CLAIMS, fox.CLAIMS, hope.CLAIMS, pola.CLAIMS, plaa.CLAIMS, sequential.CLAIMS)
 
 
 def select(names: Iterable[str]) -> tuple[Claim, ...]:

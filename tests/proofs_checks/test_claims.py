@@ -42,6 +42,16 @@ EXPECTED = {
     "plaa-pola": (Verdict.VERIFIED, Strength.EXHAUSTIVE),
     "plaa-rpe-square-labels": (Verdict.VERIFIED, Strength.GENERAL),
     "plaa-rpe-square-limit": (Verdict.VERIFIED, Strength.NUMERIC),
+    "src-parity": (Verdict.VERIFIED, Strength.GENERAL),
+    "src-roles": (Verdict.VERIFIED, Strength.GENERAL),
+    "src-induced-aligned": (Verdict.VERIFIED, Strength.GENERAL),
+    "src-induced-block": (Verdict.CORRECTED, Strength.GENERAL),
+    "src-monotone": (Verdict.VERIFIED, Strength.EXHAUSTIVE),
+    "src-bounded": (Verdict.VERIFIED, Strength.BOUNDED),
+    "src-arity": (Verdict.VERIFIED, Strength.BOUNDED),
+    "src-hidden": (Verdict.VERIFIED, Strength.EXHAUSTIVE),
+    "src-coverage": (Verdict.CORRECTED, Strength.EXHAUSTIVE),
+    "src-merging": (Verdict.VERIFIED, Strength.EXHAUSTIVE),
 }
 
 

@@ -1,0 +1,204 @@
+"""Equal SRC does not settle what is learned (arXiv 2510.04130, the conjecture on SRC): operator entries must be met."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from circuits.circuit import Circuit, CircuitError
+from circuits.reference import reference_circuit
+from circuits.src import src, traces_up_to
+from circuits.task import Trace
+from circuits.tasks import load
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola.source import source
+
+Entry = tuple[int, int]
+"""Operator and key."""
+
+CASES: Mapping[str, tuple[str, int | None, int]] = {
+    "parity": ("parity", None, 5),
+    "counter base 3": ("counter", 3, 4),
+    "addition-carry base 2": ("addition-carry", 2, 4),
+    "addition-carry base 3": ("addition-carry", 3, 3),
+    "addition base 2": ("addition", 2, 5),
+}
+"""Task, base and largest scale N."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What training up to N0 leaves open of a task up to N."""
+
+    complexity: tuple[float, float]  # SRC up to N0, and up to N
+    operators: tuple[int, int]  # in use up to N0, and up to N
+    entries: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """A task with its circuit, its SRC and the entries in use, scale by scale."""
+
+    circuit: Circuit
+    traces: Sequence[Trace]
+    complexity: Sequence[float]
+    used: Sequence[frozenset[Entry]]
+
+
+def coverage_settles(*, settled: Callable[[Training], bool], coverage_scale: Mapping[str, int]) -> Evidence:
+    """Decide, for every N0 < N: no operators that fit all scales up to N0 are wrong up to N <=> settled."""
+    facts = []
+    for name, scale in coverage_scale.items():
+        case = _case(name)
+        largest = len(case.traces)
+        found = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
+        if found != scale:
+            raise Refuted(
+                f"{name}: of {len(case.used[-1])} entries {_counts(case)} are met up to scales 1..{largest}: all from "
+                f"{found} on, not {scale}"
+            )
+        for training_scale in range(1, largest):
+            training = _training(case, training_scale)
+            wrong = wrong_extension(case.circuit, case.used[training_scale - 1], case.used[-1])
+            failure = _failure(wrong, case.traces, training_scale) if wrong else None
+            if settled(training) and failure:
+                raise Refuted(
+                    f"{name}, N0 = {training_scale}: SRC {training.complexity[0]:g} -> {training.complexity[1]:g}, "
+                    f"{training.entries[0]} of {training.entries[1]} entries met; one that is not is changed: {failure}"
+                )
+            if not settled(training) and not failure:
+                raise Refuted(f"{name}, N0 = {training_scale}: the operators are settled all the same")
+        facts.append(
+            f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {_counts(case)} at scales "
+            f"1..{largest}, all from {scale} on"
+        )
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            *facts,
+            "for each N0 below the last scale at which an entry is new, operators that are right up to N0 and wrong "
+            "after are constructed and run; the statement refuted as printed is the conjecture read literally, for "
+            "every learner that fits the training scales",
+        ),
+        assumptions=("the wiring of the task's own circuit is given, so only the operators are learned",),
+    )
+
+
+def wrong_extension(circuit: Circuit, met: frozenset[Entry], used: frozenset[Entry]) -> Circuit | None:
+    """The circuit with another value at the first entry that is used but not met; None where all are met."""
+    if used <= met:
+        return None
+    operator, key = min(used - met)
+    tables = [table.copy() for table in circuit.operators]
+    tables[operator][key] = (int(tables[operator][key]) + 1) % len(circuit.task.alphabet)
+    return replace(circuit, operators=tuple(tables))
+
+
+def entries_used(circuit: Circuit, trace: Trace) -> frozenset[Entry]:
+    """Every (operator, key) that some prompt of the scale asks for."""
+    symbols = len(circuit.task.alphabet)
+    found = set()
+    for step in circuit.wirings[trace.scale]:
+        keys = np.zeros(trace.tokens.shape[1], dtype=np.int64)
+        for argument in step.arguments:
+            keys = keys * symbols + trace.tokens[argument - 1]
+        found |= {(step.operator, int(key)) for key in np.unique(keys)}
+    return frozenset(found)
+
+
+@cache
+def _case(name: str) -> _Case:
+    spec, base, largest = CASES[name]
+    task = load(spec, base=base)
+    traces = traces_up_to(task, largest)
+    circuit = reference_circuit(task, range(1, largest + 1))
+    if not all(trace.exhaustive for trace in traces):
+        raise ValueError(f"{name}: scale {largest} has too many prompts")
+    circuit.check(traces)
+    used: list[frozenset[Entry]] = []
+    for trace in traces:
+        used.append(entries_used(circuit, trace) | (used[-1] if used else frozenset()))
+    if len(circuit.operators) == 1:  # no search: a circuit of one operator is least
+        complexity: list[float] = [1] * largest
+    else:
+        bounds = src(task, traces, circuit.arity).bounds
+        if any(low != high for low, high in bounds.values()):
+            raise ValueError(f"{name}: the search did not close")
+        complexity = [low for low, _ in bounds.values()]
+    return _Case(circuit=circuit, traces=traces, complexity=complexity, used=used)
+
+
+def _training(case: _Case, training_scale: int) -> Training:
+    met, used = case.used[training_scale - 1], case.used[-1]
+    return Training(
+        complexity=(case.complexity[training_scale - 1], case.complexity[-1]),
+        operators=(len({operator for operator, _ in met}), len({operator for operator, _ in used})),
+        entries=(len(met), len(used)),
+    )
+
+
+def _failure(wrong: Circuit, traces: Sequence[Trace], training_scale: int) -> str | None:
+    """Where a circuit that is right on the training scales is wrong after them; None where it is not."""
+    wrong.check(traces[:training_scale])
+    try:
+        wrong.check(traces)
+    except CircuitError as error:
+        return str(error)
+    return None
+
+
+def _counts(case: _Case) -> str:
+    return ", ".join(str(len(entries)) for entries in case.used)
+
+
+def _all_met(training: Training) -> bool:
+    met, used = training.entries
+    return met == used
+
+
+def _equal_complexity(training: Training) -> bool:
+    low, high = training.complexity
+    return low == high
+
+
+def _all_operators_met(training: Training) -> bool:
+    met, used = training.operators
+    return met == used
+
+
+_COVERAGE: Mapping[str, int] = {
+    "parity": 2,
+    "counter base 3": 2,
+    "addition-carry base 2": 2,
+    "addition-carry base 3": 2,
+    "addition base 2": 3,
+}
+
+
+CLAIMS = (
+    Claim(
+        id="src-coverage",
+        source=source("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
+        statement="With the wiring given, what is right up to N0 is right up to N if and only if every operator entry "
+        "in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with "
+        "4 of its 8 entries.",
+        latex=r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
+        label="F",
+        check=coverage_settles,
+        holds={"settled": _all_met, "coverage_scale": _COVERAGE},
+        printed={"settled": _equal_complexity},
+        falsifiers={
+            "equal SRC suffices": {"settled": _equal_complexity},
+            "all operators met suffices": {"settled": _all_operators_met},
+            "equal SRC and half of the entries suffice": {
+                "settled": lambda training: (
+                    _equal_complexity(training) and 2 * training.entries[0] >= training.entries[1]
+                )
+            },
+            "all scales must be met": {"settled": lambda training: False},
+            "parity lacks entries at scale 2": {"coverage_scale": {**_COVERAGE, "parity": 3}},
+            "parity has all at scale 1": {"coverage_scale": {**_COVERAGE, "parity": 1}},
+        },
+    ),
+)

@@ -1,0 +1,99 @@
+"""Parity with chain of thought at every scale at once: where its steps read, and what they find there.
+
+A layout has the bits x_1 .. x_n at positions 1 .. n, padding up to the width w, '=' at w + 1 and y_t at w + 1 + t; the
+step t = n + 1 writes '$'. Block: w = n; aligned: w > n, the same at all scales.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import sympy as sp
+
+from circuits.formats import PAD
+
+Slots = Callable[[Any, Any], tuple[Any, ...]]
+"""t and w, numbers or expressions -> the positions that step t reads."""
+Key = tuple[str, ...]
+Bits = frozenset[sp.Expr]
+"""A token as the sum modulo 2 of the prefix parities y_i with these indices i."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Some steps of all scales: the step t of scale n in a layout of width w, as expressions in symbols >= 0."""
+
+    name: str
+    t: sp.Expr
+    n: sp.Expr
+    w: sp.Expr
+
+    def token(self, position: sp.Expr) -> str | Bits:
+        """What lies at a position: a mark, or bits.  Raises ValueError where the symbols do not decide it."""
+        if not (_at_least(position, 1) and _at_least(self.w + self.t, position)):
+            raise ValueError(f"{self.name} step: position {position} is not one of the earlier")
+        if _at_least(self.n, position):
+            return frozenset({sp.expand(position), sp.expand(position - 1)} - {sp.Integer(0)})
+        if _at_least(self.w, position):
+            return PAD
+        if sp.expand(position - self.w - 1) == 0:
+            return "="
+        return frozenset({sp.expand(position - self.w - 1)} - {sp.Integer(0)})
+
+    def wanted(self) -> str | Bits:
+        """What the step writes."""
+        return frozenset({sp.expand(self.t)}) if _at_least(self.n, self.t) else "$"
+
+
+def steps(*, aligned: bool) -> tuple[Step, ...]:
+    """The first step, those after it, and the last, of every scale: together all steps there are."""
+    r, s, gap = sp.symbols("r s gap", integer=True, nonnegative=True)
+
+    def step(name: str, t: sp.Expr, n: sp.Expr) -> Step:
+        return Step(name=name, t=t, n=n, w=n + 1 + gap if aligned else n)
+
+    return (step("first", sp.Integer(1), 1 + s), step("later", 2 + r, 2 + r + s), step("end", 2 + s, 1 + s))
+
+
+def cases(step: Step, slots: Slots) -> Iterator[tuple[Key, str]]:
+    """The keys that a step can meet, each with the token to write: the prefix parities y_i take all values."""
+    tokens = [step.token(position) for position in slots(step.t, step.w)]
+    wanted = step.wanted()
+    indices = sorted({i for token in (*tokens, wanted) if isinstance(token, frozenset) for i in token}, key=str)
+    for first, second in product(indices, repeat=2):
+        if first != second and not sp.expand(first - second).is_nonzero:
+            raise ValueError(f"{step.name} step: y_{first} and y_{second} may be one")
+    for values in product((0, 1), repeat=len(indices)):
+        value = dict(zip(indices, values, strict=True))
+        yield tuple(_read(token, value) for token in tokens), _read(wanted, value)
+
+
+def sequence(bits: Sequence[int], *, width: int) -> list[str]:
+    """The whole sequence of one prompt."""
+    found = [*map(str, bits), *[PAD] * (width - len(bits)), "="]
+    return [*found, *(str(sum(bits[: t + 1]) % 2) for t in range(len(bits))), "$"]
+
+
+def slots_of_parity(t: Any, w: Any) -> tuple[Any, Any]:
+    """x_t and y_(t-1); '=' is y_0, and beyond the bits lies '=' or padding."""
+    return t, w + t
+
+
+def xor(key: Key) -> str:
+    """x_t and y_(t-1) -> y_t, and '$' beyond the bits."""
+    x, y = key
+    return "$" if x in ("=", PAD) else str(int(x) ^ (0 if y == "=" else int(y)))
+
+
+def _read(token: str | Bits, parities: Mapping[sp.Expr, int]) -> str:
+    return token if isinstance(token, str) else str(sum(parities[i] for i in token) % 2)
+
+
+def _at_least(larger: sp.Expr, smaller: sp.Expr | int) -> bool:
+    difference = sp.expand(larger - smaller)
+    if difference.is_nonnegative:
+        return True
+    if difference.is_negative:
+        return False
+    raise ValueError(f"the symbols do not say whether {larger} >= {smaller}")

@@ -1,0 +1,211 @@
+"""Two operators that free argument order makes one (arXiv 2510.04130, Def. 4, in our formalisation)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import numpy as np
+
+from circuits.src import src, traces_up_to
+from circuits.task import Task
+from circuits.tasks import load
+from circuits.tasks.digits import Numbers, digit_task
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola.source import source
+
+Digits = tuple[int, int, int]
+Order = tuple[int, int, int]
+"""Slot -> which of the three digits it reads."""
+Orders = tuple[Order, Order]
+"""Of the first and of the second token."""
+
+BASES = range(2, 17)
+SEARCHED_BASES = (2, 3)
+LARGEST = 3
+"""Scale up to which the whole tasks are searched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """One place of a written calculation, which writes two tokens.
+
+    Attributes:
+        tokens: the three digits that it reads, and the base -> the two tokens.
+        reachable: base -> the digits that some calculation meets there.
+        orders: in which the slots may read them.
+        merges: whether some order makes one operator of the two.
+        task: base -> the whole calculation as a task.
+    """
+
+    tokens: Callable[[Digits, int], tuple[int, int]]
+    reachable: Callable[[int], frozenset[Digits]]
+    orders: Sequence[Orders]
+    merges: bool
+    task: Callable[[int], Task]
+
+
+def order_merges(*, places: Mapping[str, Place]) -> Evidence:
+    """Decide which calculations need two operators, over all keys of each base, and by search over whole tasks."""
+    facts = []
+    for name, place in places.items():
+        for base in BASES:
+            conflicts = [conflict(place, orders, base) for orders in place.orders]
+            if place.merges and all(conflicts):
+                raise Refuted(f"{name}, base {base}: {conflicts[0]}")
+            if not place.merges and not all(conflicts):
+                orders = place.orders[conflicts.index(None)]
+                raise Refuted(f"{name}, base {base}: one operator reads the digits in the orders {orders}")
+        value = 1 if place.merges else 2
+        for base in SEARCHED_BASES:
+            task = place.task(base)
+            found = src(task, traces_up_to(task, LARGEST), 3).bounds[LARGEST]
+            if found != (value, value):
+                raise Refuted(f"{task.name}: SRC up to scale {LARGEST} is {found[0]:g}, not {value}")
+        reading = f", with {' or '.join(map(str, place.orders))}" if place.merges else ""
+        facts.append(f"{name}: {value}{reading}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"operators, over every reachable key of the bases {BASES[0]}..{BASES[-1]}: {'; '.join(facts)}",
+            f"by search, SRC of the whole tasks over all wirings is the same: scale {LARGEST}, bases {SEARCHED_BASES}",
+            "argument for every base: in multiplication c < x or c = x = 0, as a x + c <= (b - 1) x + x - 1 < b x, so "
+            "a key (a, c, x) that is also (a', x', c') has c = x = 0 and both values 0; in division r < d, so no key "
+            "is both (r, a, d) and (d', a', r'); in addition (0, 0, 1) in any order has digit 1 and carry 0",
+        ),
+        assumptions=("arity 3; the digits of the place are read (other wirings only in the searched tasks)",),
+    )
+
+
+def conflict(place: Place, orders: Orders, base: int) -> str | None:
+    """A key with two values where one operator reads the digits in these orders; None where there is none."""
+    operator: dict[Digits, int] = {}
+    for digits in sorted(place.reachable(base)):
+        for order, token in zip(orders, place.tokens(digits, base), strict=True):
+            first, second, third = (digits[which] for which in order)
+            if operator.setdefault((first, second, third), token) != token:
+                return f"key {first, second, third} has the values {operator[first, second, third]} and {token}"
+    return None
+
+
+def reachable_products(base: int) -> frozenset[Digits]:
+    """(a, c, x): digit, carry into its place, multiplier; the first carry is 0."""
+    found: set[Digits] = set()
+    for x in range(base):
+        carries, fresh = {0}, {0}
+        while fresh:
+            fresh = {(a * x + c) // base for a, c in product(range(base), fresh)} - carries
+            carries |= fresh
+        found |= set(product(range(base), carries, (x,)))
+    return frozenset(found)
+
+
+def reachable_quotients(base: int) -> frozenset[Digits]:
+    """(r, a, d): remainder before the place, digit, divisor; the first remainder is 0."""
+    found: set[Digits] = set()
+    for d in range(1, base):
+        remainders, fresh = {0}, {0}
+        while fresh:
+            fresh = {(r * base + a) % d for r, a in product(fresh, range(base))} - remainders
+            remainders |= fresh
+        found |= set(product(remainders, range(base), (d,)))
+    return frozenset(found)
+
+
+def multiplication_carry(base: int) -> Task:
+    """`a1 .. an * x = d1 c1 .. dn cn $`, low digit first, x one digit, c_t the carry out of place t."""
+
+    def place_by_place(digits: Numbers) -> Numbers:
+        carry = np.zeros(len(digits), dtype=np.int64)
+        found = []
+        for t in range(digits.shape[1] - 1):
+            carry, digit = np.divmod(digits[:, t] * digits[:, -1] + carry, base)
+            found += [digit, carry]
+        return np.stack(found, axis=1)
+
+    return digit_task(
+        name=f"multiplication-carry-base-{base}",
+        base=base,
+        marks="*=",
+        prompt=lambda n, digits: [*[digits] * n, "*", digits, "="],
+        generate=lambda x: [int(token) for token in place_by_place(np.array([x]))[0]],
+        vectorised=place_by_place,
+        reference=None,
+    )
+
+
+def _product(digits: Digits, base: int) -> tuple[int, int]:
+    a, c, x = digits
+    carry, digit = divmod(a * x + c, base)
+    return digit, carry
+
+
+def _quotient(digits: Digits, base: int) -> tuple[int, int]:
+    r, a, d = digits
+    return divmod(r * base + a, d)
+
+
+def _sum(digits: Digits, base: int) -> tuple[int, int]:
+    carry, digit = divmod(sum(digits), base)
+    return digit, carry
+
+
+_AS_READ: Order = (0, 1, 2)
+
+MULTIPLICATION = Place(
+    tokens=_product,
+    reachable=reachable_products,
+    orders=((_AS_READ, (0, 2, 1)),),
+    merges=True,
+    task=multiplication_carry,
+)
+DIVISION = Place(
+    tokens=_quotient,
+    reachable=reachable_quotients,
+    orders=((_AS_READ, (2, 1, 0)),),
+    merges=True,
+    task=lambda base: load("division-remainder", base=base),
+)
+ADDITION = Place(
+    tokens=_sum,
+    reachable=lambda base: frozenset(product(range(base), range(base), (0, 1))),
+    orders=tuple((_AS_READ, (i, j, k)) for i, j, k in permutations(range(3))),
+    merges=False,
+    task=lambda base: load("addition-carry", base=base),
+)
+_PLACES: Mapping[str, Place] = {"multiplication": MULTIPLICATION, "division": DIVISION, "addition": ADDITION}
+
+
+def _reading(place: Place, second: Order) -> Place:
+    return replace(place, orders=((_AS_READ, second),))
+
+
+CLAIMS = (
+    Claim(
+        id="src-merging",
+        source=source("Definition 4", "the order of the arguments, which is free"),
+        statement="Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as "
+        "(a, c, x) and the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). "
+        "Addition with carry tokens needs two in any order.",
+        latex=r"u(a,c,x)=(ax+c)\bmod b,\ u(a,x,c)=\lfloor(ax+c)/b\rfloor;\quad "
+        r"u(r,a,d)=\lfloor(rb+a)/d\rfloor,\ u(d,a,r)=(rb+a)\bmod d",
+        label="F",
+        check=order_merges,
+        holds={"places": _PLACES},
+        falsifiers={
+            "multiplication in one order": {"places": {"multiplication": _reading(MULTIPLICATION, _AS_READ)}},
+            "carry exchanged with the digit": {"places": {"multiplication": _reading(MULTIPLICATION, (1, 0, 2))}},
+            "digit exchanged with the multiplier": {"places": {"multiplication": _reading(MULTIPLICATION, (2, 1, 0))}},
+            "any carry may come in": {
+                "places": {
+                    "multiplication": replace(
+                        MULTIPLICATION, reachable=lambda base: frozenset(product(range(base), range(base), range(base)))
+                    )
+                }
+            },
+            "division in one order": {"places": {"division": _reading(DIVISION, _AS_READ)}},
+            "digit exchanged with the remainder": {"places": {"division": _reading(DIVISION, (1, 0, 2))}},
+            "division needs two": {"places": {"division": replace(DIVISION, merges=False)}},
+            "addition merges as well": {"places": {"addition": replace(ADDITION, merges=True)}},
+        },
+    ),
+)

@@ -1,0 +1,378 @@
+"""The helpers of the claims on SRC against brute force, and the reasons for which their falsifiers fall."""
+
+import re
+from collections.abc import Callable
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from circuits.circuit import CircuitError
+from circuits.reference import reference_circuit
+from circuits.roles import ideal_relation
+from circuits.src import src, traces_up_to
+from circuits.task import trace
+from circuits.tasks import load
+from proofs_checks.papers import sequential
+from proofs_checks.papers.sequential import (
+    arity,
+    bounded,
+    coverage,
+    hidden,
+    hitting,
+    induced,
+    layout,
+    merging,
+    monotone,
+    parity,
+    roles,
+    words,
+)
+from proofs_checks.runner import Result
+
+COUNTEREXAMPLES = {
+    "src-parity": {
+        "one slot": r"arity 1: SRC up to scale 2 is inf, not 1",
+        "two operators are needed": r"SRC up to scale 1 is 1, not 2",
+        "without chain of thought": r"parity-direct at arity 2: SRC up to scale 3 is inf",
+        "no mark after the operand": r"parity without '=' at arity 2: SRC up to scale 2 is 2",
+        "or": r"x = \(1, 1\), .*step 2 reads \('1', '1'\): 1, not 0",
+        "and": r"x = \(0, 1\), .*step 2 reads \('1', '0'\): 0, not 1",
+        "reads the bit before": r"step 1 reads \('=', '='\): \$, not 0",
+        "reads the parity before the last": r"x = \(1, 0\), .*step 2 reads \('0', '='\): 0, not 1",
+    },
+    "src-roles": {
+        "two labels": r"3 labels, not 2",
+        "four labels": r"3 labels, not 4",
+        "from scale 1 on": r"scales 1..1: 2 labels, not 3",
+        "unaligned without scale hint": r"block, scales 1..2: the role of key 1 for query 3 changes",
+    },
+    "src-induced-aligned": {
+        "the relative encoding needs one for each scale": r"relative induces 1 operators up to 2, not 2",
+        "the absolute encoding needs one": r"absolute induces 2 operators up to 1, not 1",
+        "'$' is no step": r"absolute induces 2 operators up to 1, not 1",
+        "the same without alignment": r"block: relative induces 2 operators up to 2, not 1",
+    },
+    "src-induced-block": {
+        "the ideal encoding needs one for each scale": r"ideal induces 1 operators up to 2, not 2",
+        "the absolute encoding as if aligned": r"absolute induces 5 operators up to 2, not 3",
+        "'$' is no step": r"absolute induces 2 operators up to 1, not 1",
+        "the same aligned": r"aligned: relative induces 1 operators up to 2, not 2",
+    },
+    "src-monotone": {
+        "it rises with every scale": r"at arity 1 SRC is 1 up to 1, 1 up to 2",
+        "it falls with the scale": r"at arity 1 SRC is 1 up to 2, inf up to 3",
+        "it falls with every slot": r"up to scale 1 SRC is 1 at arity 1, 1 at 2",
+        "it rises with the arity": r"up to scale 3 SRC is inf at arity 1, 2 at 2",
+        "slots must differ": r"up to scale 1 SRC is 1 at arity 1, inf at 2",
+    },
+    "src-bounded": {
+        "as many as there are keys": r"q = 2, k = 1: .*takes 4 operators, more than 2",
+        "one less": r"q = 2, k = 1: .*takes 4 operators, more than 3",
+        "attained at two slots": r"q = 2, k = 2: the largest SRC is 8, not 16",
+        "slots exchanged only": r"q = 2, k = 2: the largest SRC is 8, not 12",
+        "a fixed alphabet lets it grow with n": r"permutation-base-2: SRC up to scale 3 is 2, not 3",
+        "as many as functions of one slot": r"permutation-base-2: SRC up to scale 3 is 2, not 3",
+    },
+    "src-arity": {
+        "two operators are needed": r"at arity 1: SRC up to scale 1 is 1, not 2",
+        "no mark after the operand": r"without '=' at arity 2: SRC up to scale 2 is 2, not 1",
+        "texts filled up with their last bit": r"are both filled up to 0000000000",
+        "feasible one scale longer": r"at arity 1: the first infeasible scale is 2, not 3",
+        "with chain of thought": r"parity at arity 2: the first infeasible scale is None, not 3",
+    },
+    "src-hidden": {
+        "and": r"q = 2: 1 of 4 functions of 1 are composed, not the one with the values 00",
+        "xor": r"q = 2: 2 of 4 functions of 1 are composed, not the one with the values 10",
+        "maximum": r"q = 3: 1 of 27 functions of 1 are composed, not the one with the values 000",
+        "maximum plus one, cut off": r"q = 3: 3 of 27 functions of 1 are composed",
+        "sum plus one": r"q = 3: 3 of 27 functions of 1 are composed",
+        "without nesting": r"q = 2: 2 of 4 functions of 1 are composed, not the one with the values 00",
+    },
+    "src-coverage": {
+        "equal SRC suffices": r"parity, N0 = 1: SRC 1 -> 1, 4 of 8 .* wrong at scale 2, position 5, prompt 0 0 =",
+        "all operators met suffices": r"parity, N0 = 1: SRC 1 -> 1, 4 of 8 entries met",
+        "equal SRC and half of the entries suffice": r"parity, N0 = 1: SRC 1 -> 1, 4 of 8 entries met",
+        "all scales must be met": r"parity, N0 = 2: the operators are settled all the same",
+        "parity lacks entries at scale 2": r"of 8 entries 4, 8, 8, 8, 8 are met .* all from 2 on, not 3",
+        "parity has all at scale 1": r"all from 2 on, not 1",
+    },
+    "src-merging": {
+        "multiplication in one order": r"multiplication, base 2: key \(1, 0, 1\) has the values 1 and 0",
+        "carry exchanged with the digit": r"multiplication, base 3: key \(1, 0, 2\) has the values 0 and 2",
+        "digit exchanged with the multiplier": r"multiplication, base 2: key \(1, 0, 1\) has the values 1 and 0",
+        "any carry may come in": r"multiplication, base 2: key \(0, 1, 0\) has the values 0 and 1",
+        "division in one order": r"division, base 2: key \(0, 1, 1\) has the values 1 and 0",
+        "digit exchanged with the remainder": r"division, base 3: key \(0, 1, 2\) has the values 0 and 1",
+        "division needs two": r"division, base 2: one operator reads the digits",
+        "addition merges as well": r"addition, base 2: key \(0, 0, 1\) has the values 1 and 0",
+    },
+}
+
+
+@pytest.mark.parametrize("claim_id", COUNTEREXAMPLES)
+def test_falsifiers_fall_for_the_reason_that_makes_them_false(
+    claim_id: str, result_of: Callable[[str], Result]
+) -> None:
+    result = result_of(claim_id)
+    assert result.holds, result.reason
+    falsifiers = {falsifier.name: falsifier for falsifier in result.falsifiers}
+    assert set(falsifiers) == set(COUNTEREXAMPLES[claim_id])
+    for name, reason in COUNTEREXAMPLES[claim_id].items():
+        assert falsifiers[name].rejected
+        assert re.search(reason, falsifiers[name].reason), falsifiers[name].reason
+
+
+def test_no_claim_on_sequential_tasks_is_without_reasons() -> None:
+    assert {claim.id for claim in sequential.CLAIMS} == set(COUNTEREXAMPLES)
+
+
+def test_what_is_corrected_as_our_reading_says_so(result_of: Callable[[str], Result]) -> None:
+    assert "our reading" in result_of("src-induced-block").claim.source.place
+    assert "read literally" in result_of("src-coverage").claim.source.place
+
+
+@pytest.mark.parametrize("padding", [0, 1, 3])
+def test_symbolic_steps_meet_exactly_the_keys_of_written_out_sequences(padding: int) -> None:
+    found: dict[str, set[tuple[tuple[str, ...], str]]] = {"first": set(), "later": set(), "end": set()}
+    for n in range(1, 5):
+        for bits in product((0, 1), repeat=n):
+            tokens = layout.sequence(bits, width=n + padding)
+            for t in range(1, n + 2):
+                name = "end" if t == n + 1 else "first" if t == 1 else "later"
+                key = tokens[t - 1], tokens[n + padding + t - 1]
+                found[name].add((key, tokens[n + padding + t]))
+    for step in layout.steps(aligned=padding > 0):
+        assert set(layout.cases(step, layout.slots_of_parity)) == found[step.name]
+
+
+def test_written_out_sequences_are_those_of_the_task() -> None:
+    task = load("parity")
+    one = trace(task, 3)
+    for column in one.tokens.T:
+        symbols = [task.alphabet[token] for token in column]
+        assert symbols == layout.sequence([int(symbol) for symbol in symbols[:3]], width=3)
+
+
+def test_a_step_refuses_a_position_that_the_scale_decides() -> None:
+    first, later, _ = layout.steps(aligned=False)
+    with pytest.raises(ValueError, match="do not say whether"):
+        list(layout.cases(later, lambda t, w: (t + 1, w + t)))
+    with pytest.raises(ValueError, match="not one of the earlier"):
+        list(layout.cases(first, lambda t, w: (t, w + t + 1)))
+
+
+def test_symbolic_check_finds_what_small_scales_do_not_show() -> None:
+    """A step that is right where it is run but reads '=' for y_(t-1) at every scale beyond."""
+    later = layout.steps(aligned=False)[1]
+    wrong = [case for case in layout.cases(later, lambda t, w: (t, w + 1)) if parity.xor(case[0]) != case[1]]
+    assert wrong
+
+
+@pytest.mark.parametrize("name", [roles.BLOCK, roles.ALIGNED])
+@pytest.mark.parametrize("largest", [1, 2, 4])
+def test_defining_circuit_is_right_and_its_labels_are_counted(name: str, largest: int) -> None:
+    circuit = roles.defining_circuit(name, largest)
+    traces = traces_up_to(circuit.task, largest)
+    circuit.check(traces)
+    relation = ideal_relation(circuit, scale_hint=True)
+    found = {
+        int(relation.labels(one.length, one.scale)[key, query])
+        for one in traces
+        for query in range(one.length)
+        for key in range(query + 1)
+    }
+    assert roles.count_labels(circuit, scale_hint=True) == len(found) == (2 if largest == 1 else 3)
+
+
+def test_essential_slots_of_tables() -> None:
+    xor = {key: str((key[0] + key[1]).count("1") % 2) for key in product("01", repeat=2)}
+    assert roles.essential_slots(xor) == [0, 1]
+    assert roles.essential_slots({key: key[1] for key in xor}) == [1]
+    assert roles.essential_slots(dict.fromkeys(xor, "0")) == []
+
+
+@pytest.mark.parametrize("name", [roles.BLOCK, roles.ALIGNED])
+def test_signatures_are_counted_as_by_listing_them(name: str) -> None:
+    for largest in (1, 2, 5):
+        width = largest + 1
+        pairs = [(n, t) for n in range(1, largest + 1) for t in range(1, n + 2)]
+        positions = [(t, (width if name == roles.ALIGNED else n) + t, (n, t)) for n, t in pairs]
+        absolute = {(first, second) for first, second, _ in positions}
+        relative = {second - first for first, second, _ in positions}
+        assert induced.signature_count(induced.ABSOLUTE, name, largest) == len(absolute)
+        assert induced.signature_count(induced.RELATIVE, name, largest) == len(relative)
+        assert induced.signature_count(induced.IDEAL, name, largest) == 1
+
+
+def _fewest_by_subsets(steps: list[int]) -> float:
+    count = max(step.bit_length() for step in steps)
+    for size in range(1, count + 1):
+        for chosen in combinations(range(count), size):
+            if all(any(step >> index & 1 for index in chosen) for step in steps):
+                return size
+    return float("inf")
+
+
+def test_fewest_operators_as_by_all_subsets() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        steps = [int(step) for step in rng.integers(0 if rng.random() < 0.1 else 1, 2**8, size=rng.integers(1, 7))]
+        expected = float("inf") if 0 in steps else _fewest_by_subsets(steps)
+        assert hitting.fewest_operators(steps) == expected
+
+
+def test_operators_served_as_by_the_definition() -> None:
+    for symbols, slots, visible in ((2, 1, 2), (2, 2, 2), (2, 2, 3), (3, 1, 2)):
+        hit = hitting.served(symbols, slots, visible)
+        operators = hitting.all_functions(symbols, slots)
+        inputs = list(product(range(symbols), repeat=visible))
+        keys = list(product(range(symbols), repeat=slots))
+        for function in hitting.all_functions(symbols, visible):
+            expected = 0
+            for index, operator in enumerate(operators):
+                table = dict(zip(keys, operator, strict=True))
+                for wiring in product(range(visible), repeat=slots):
+                    if tuple(table[tuple(word[place] for place in wiring)] for word in inputs) == function:
+                        expected |= 1 << index
+            assert hit.get(function, 0) == expected
+
+
+def test_hitting_agrees_with_the_search() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        laws = [tuple(rng.integers(0, 2, size=2**n).tolist()) for n in (1, 2, 3)]
+
+        def output(word: words.Word, laws: list[tuple[int, ...]] = laws) -> list[int]:
+            return [laws[len(word) - 1][int("".join(map(str, word)), 2)]]
+
+        task = words.word_task("random law", 2, output)
+        for slots in (1, 2, 3):
+            found = src(task, traces_up_to(task, 3), slots).bounds
+            for scale in (1, 2, 3):
+                steps = [hitting.served(2, slots, n).get(laws[n - 1], 0) for n in range(1, scale + 1)]
+                assert found[scale] == (hitting.fewest_operators(steps),) * 2
+
+
+def test_restricted_and_padded_circuits_are_right() -> None:
+    task = load("sort-trace", base=2)
+    traces = traces_up_to(task, 3)
+    circuit = src(task, traces, 2).circuit
+    assert circuit is not None
+    small, wide = monotone.restricted(circuit, 1), monotone.padded(circuit)
+    assert small.check(traces[:1]) and wide.check(traces)
+    assert (len(circuit.operators), len(small.operators)) == (2, 1)
+    assert all(step.arguments[1] == step.arguments[2] for steps in wide.wirings.values() for step in steps)
+    with pytest.raises((CircuitError, KeyError)):
+        small.check(traces)
+
+
+def test_forcing_steps_at_two_slots_are_those_that_need_both() -> None:
+    """Eight classes under exchange of the slots, by hand: and, or, nand, nor, xor, xnor, a < b, a <= b."""
+    steps = bounded.forcing_steps(hitting.served(2, 2, 2))
+    classes = {frozenset({(a, b, c, d), (a, c, b, d)}) for a, b, c, d in steps}
+    both = [f for f in hitting.all_functions(2, 2) if f[:2] != f[2:] and (f[0], f[2]) != (f[1], f[3])]
+    assert classes == {frozenset({(a, b, c, d), (a, c, b, d)}) for a, b, c, d in both}
+    assert len(classes) == 8
+
+
+def test_largest_complexity_at_three_slots_by_orbits() -> None:
+    """68 functions of three bits need all three, up to the order of the slots."""
+    orders = [[4 * (w >> i & 1) + 2 * (w >> j & 1) + (w >> k & 1) for w in range(8)] for i, j, k in
+              ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))]  # fmt: skip
+    need_all = [
+        f for f in hitting.all_functions(2, 3) if all(any(f[w] != f[w ^ bit] for w in range(8)) for bit in (1, 2, 4))
+    ]
+    orbits = {frozenset(tuple(f[w] for w in order) for order in orders) for f in need_all}
+    assert hitting.fewest_operators(hitting.served(2, 3, 3).values()) == len(orbits) == 68
+
+
+def test_filled_texts_can_be_read_back() -> None:
+    for (text, bits), filled in arity.filled_texts(4, "=").items():
+        prompt, rest = filled.split("=", 1)
+        assert (prompt, rest.rstrip("=")) == (text[:bits], text[bits + 1 :])
+        assert len(filled) == 8
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_parity_at_once_without_a_mark_needs_two_operators(slots: int) -> None:
+    task = words.word_task("parity at once without '='", 2, words.parity_of)
+    assert src(task, traces_up_to(task, slots), slots).bounds[slots] == (2, 2)
+
+
+def _composed_by_sets(
+    gate: Callable[[int, int], int], symbols: int, arguments: int, depth: int
+) -> set[tuple[int, ...]]:
+    found = set(zip(*product(range(symbols), repeat=arguments), strict=True))
+    for _ in range(depth):
+        found |= {tuple(map(gate, f, g)) for f in found for g in found}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gate", "symbols", "arguments", "depth"),
+    [
+        (lambda a, b: 1 - a * b, 2, 2, 1),
+        (lambda a, b: 1 - a * b, 2, 2, 2),
+        (lambda a, b: 1 - a * b, 2, 3, 2),
+        (lambda a, b: int(a <= b), 2, 2, 3),
+        (max, 3, 2, 2),
+        (lambda a, b: (max(a, b) + 1) % 3, 3, 2, 3),
+        (lambda a, b: (a + 2 * b) % 3, 3, 2, 3),
+    ],
+)
+def test_composition_as_by_sets(gate: Callable[[int, int], int], symbols: int, arguments: int, depth: int) -> None:
+    reached = hidden.composed(gate, symbols, arguments, depth=depth)
+    functions = hitting.all_functions(symbols, arguments)
+    assert {f for f, there in zip(functions, reached, strict=True) if there} == _composed_by_sets(
+        gate, symbols, arguments, depth
+    )
+
+
+def test_wrong_extension_is_right_in_training_and_wrong_after() -> None:
+    task = load("parity")
+    traces = traces_up_to(task, 3)
+    circuit = reference_circuit(task, (1, 2, 3))
+    used = [coverage.entries_used(circuit, one) for one in traces]
+    by_hand = set()
+    for column in traces[0].tokens.T.tolist():
+        by_hand |= {(0, len(task.alphabet) * column[t - 1] + column[t]) for t in (1, 2)}
+    assert used[0] == by_hand and len(used[0] | used[1]) == 8
+    wrong = coverage.wrong_extension(circuit, used[0], used[0] | used[1])
+    assert wrong is not None and wrong.check(traces[:1])
+    with pytest.raises(CircuitError, match="scale 2"):
+        wrong.check(traces)
+    assert coverage.wrong_extension(circuit, used[0] | used[1], used[1]) is None
+
+
+@pytest.mark.parametrize("base", [2, 3, 4])
+def test_reachable_digits_are_those_of_written_calculations(base: int) -> None:
+    products, quotients = set(), set()
+    for x in range(base):
+        for number in product(range(base), repeat=4):
+            carry = rest = 0
+            for digit in number:
+                products.add((digit, carry, x))
+                carry = (digit * x + carry) // base
+                if x:
+                    quotients.add((rest, digit, x))
+                    rest = (rest * base + digit) % x
+    assert merging.reachable_products(base) == products
+    assert merging.reachable_quotients(base) == quotients
+
+
+def test_multiplication_with_carries_multiplies() -> None:
+    task = merging.multiplication_carry(3)
+    for a in range(27):
+        digits = [a // 3**place % 3 for place in range(3)]
+        for x in range(3):
+            out = [int(token) for token in task.generate((*map(str, digits), "*", str(x), "="))[:-1]]
+            assert sum(digit * 3**place for place, digit in enumerate(out[::2])) + 27 * out[-1] == a * x
+
+
+def test_conflicts_are_found_by_listing_both_tables() -> None:
+    for base in (2, 3, 5):
+        first = {(a, c, x): (a * x + c) % base for a, c, x in merging.reachable_products(base)}
+        second = {(a, x, c): (a * x + c) // base for a, c, x in merging.reachable_products(base)}
+        assert all(first[key] == second[key] for key in first.keys() & second.keys())
+        assert merging.conflict(merging.MULTIPLICATION, merging.MULTIPLICATION.orders[0], base) is None
