@@ -1,13 +1,332 @@
-"""A circuit of one scale as a drawing: the prompt in one row, the steps below, an edge for every argument slot."""
+"""Circuits as drawings: a figure of one circuit in layers, and the small one that stands beside label matrices."""
 
-from collections.abc import Mapping, Sequence
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, Patch, PathPatch, Rectangle
+from matplotlib.path import Path
+from numpy.typing import NDArray
 
-from paper_figs.style import slot_look
+from circuits.circuit import Circuit
+from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, save, shades, slot_look
+from theory.errors import LengthgenError
+
+COLUMNS = 14
+"""Positions of the prompt, or steps: more do not fit the width of a page."""
+LAYERS = 10
+"""Layers of steps: more do not fit the height of a page."""
+SYMBOL = 5
+"""Characters of a symbol: more do not fit a box."""
+
+# Inches: the names of the layers, the margins, a line of the legend, what an edge keeps clear of boxes; the width of a
+# box, its compartments from top to bottom, and what is between layers, more where all of the prompt is spread.
+_LAYER_NAMES, _MARGIN, _LEGEND, _CLEAR = 0.55, 0.1, 0.2, 0.035
+_WIDTH, _SLOTS, _OPERATOR, _TOKEN, _BELOW_PROMPT, _BETWEEN = 0.36, 0.11, 0.15, 0.18, 0.6, 0.45
+_WIDEST_COLUMN = 0.8
+_LEGEND_COLUMNS = 8
+
+
+def draw(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> Figure:
+    """The circuit of one scale, in layers.
+
+    Args:
+        circuit: any.
+        scale: one of the circuit's.
+        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown.
+
+    Raises:
+        CircuitError, TaskError: the circuit does not run on the prompt.
+        ValueError: the circuit has no such scale, or it does not fit a page.
+    """
+    diagram = _diagram(circuit, scale, prompt)
+    used = sorted({wiring.operator for wiring in circuit.wirings[scale]})
+    slots = sorted({slot for _, _, slot in diagram.edges()})
+    legend = _LEGEND * (-(-len(used) // _LEGEND_COLUMNS) + bool(slots))
+    height = diagram.height + legend + 2 * _MARGIN
+    colours = shades(len(circuit.operators))
+    with context():
+        figure = Figure(figsize=(PAGE_WIDTH, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, PAGE_WIDTH), ylim=(_MARGIN - height, _MARGIN), xticks=[], yticks=[])
+        axes.set_axis_off()
+        for layer, top in enumerate(diagram.tops):
+            middle = top - (_box_height("step" if layer else "prompt") / 2)
+            axes.text(_MARGIN, middle, f"depth {layer}" if layer else "prompt", va="center", color="0.35")
+        for node in diagram.graph:
+            _box(axes, diagram, node, colours)
+        for edge in diagram.edges():
+            _arrow(axes, diagram, *edge)
+        _keys(figure, [Patch(facecolor=colours(operator + 1), edgecolor="black", linewidth=0.6,
+                             label=f"operator u{operator + 1}") for operator in used],
+              bottom=_MARGIN + (_LEGEND if slots else 0))  # fmt: skip
+        _keys(figure, [Line2D([], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line,
+                              label=f"slot {slot}") for slot in slots], bottom=_MARGIN)  # fmt: skip
+    return figure
+
+
+def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list[str]:
+    """Draws the circuit at the largest of the scales that fits a page; returns the files written.
+
+    Raises:
+        LengthgenError: none of them fits.
+    """
+    reason: ValueError | None = None
+    for scale in reversed(scales):
+        try:
+            figure = draw(circuit, scale)
+        except ValueError as error:
+            reason = error
+            continue
+        name = f"circuit-{circuit.task.name}-{scale}"
+        written = save(figure, folder, name, rows=rows(circuit, scale), caption=caption(circuit, scale))
+        return [str(path) for path in written]
+    raise LengthgenError(f"no circuit of scales {scales[0]} to {scales[-1]} can be drawn: {reason}")
+
+
+def rows(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> list[dict[str, object]]:
+    """What the figure shows, one row a slot of a step; it is drawn where it is `essential`. Raises as `draw` does.
+
+    Tokens are empty where no prompt is given.
+    """
+    diagram = _diagram(circuit, scale, prompt)
+    drawn = set(diagram.edges())
+    nodes = diagram.graph.nodes
+    return [
+        {
+            "scale": scale,
+            "argument": argument,
+            "argument_kind": nodes[argument]["kind"],
+            "argument_token": nodes[argument].get("token", ""),
+            "step": step,
+            "step_token": nodes[step].get("token", ""),
+            "slot": slot,
+            "essential": (argument, step, slot) in drawn,
+            "operator": f"u{nodes[step]['operator'] + 1}",
+        }
+        for argument, step, slot in sorted(diagram.graph.edges(data="slot"), key=lambda edge: (edge[1], edge[2]))
+    ]
+
+
+def caption(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> str:
+    """The caption, with the numbers that the figure shows. Raises as `draw` does."""
+    diagram = _diagram(circuit, scale, prompt)
+    wirings = circuit.wirings[scale]
+    operators = len({wiring.operator for wiring in wirings})
+    parts = [
+        f"The circuit of '{circuit.task.name}' at scale {scale}: {_counted(len(wirings), 'step')}, "
+        f"{_counted(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
+        "Above, the prompt; below, the steps from left to right in the order in which they are generated, each at its "
+        "depth: one more than the deepest step that it reads.",
+        "A box holds the slots that its operator depends on, the operator and the token that it gives; an arrow brings "
+        "a token to the slot at its head.",
+    ]
+    if prompt is None:
+        parts.append("A token that differs between prompts is x with its position in the prompt; y_t is step t's.")
+    else:
+        given = [token for _, token in diagram.graph.nodes(data="token")]
+        first = wirings[0].position - 1
+        parts.append(f"Shown is the prompt {' '.join(given[:first])}, which gives {' '.join(given[first:])}.")
+    if diagram.graph.number_of_edges() > len(diagram.edges()):
+        parts.append("Slots on which the operator's token does not depend are left out.")
+    return " ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Diagram:
+    """Where everything is, in inches; y is 0 at the top of the prompt and falls.
+
+    Attributes:
+        graph: of the circuit.
+        names: position -> what its box says about its token.
+        essential: operator -> the slots that are drawn, counted from 1.
+        corners: position -> left end and top of its box.
+        tops: layer -> the top of its boxes; the prompt is layer 0.
+    """
+
+    graph: nx.MultiDiGraph
+    names: Mapping[int, str]
+    essential: Mapping[int, tuple[int, ...]]
+    corners: Mapping[int, tuple[float, float]]
+    tops: tuple[float, ...]
+
+    @property
+    def height(self) -> float:
+        return _box_height("step") - self.tops[-1]
+
+    def edges(self) -> list[tuple[int, int, int]]:
+        """(argument, step, slot) of what is drawn."""
+        return [
+            (argument, step, slot)
+            for argument, step, slot in self.graph.edges(data="slot")
+            if slot in self.essential[self.graph.nodes[step]["operator"]]
+        ]
+
+    def inlet(self, step: int, slot: int) -> tuple[float, float]:
+        """Where the arrow of a slot ends, on the upper side of the box."""
+        slots = self.essential[self.graph.nodes[step]["operator"]]
+        left, top = self.corners[step]
+        return left + _WIDTH * (slots.index(slot) + 0.5) / len(slots), top
+
+    def outlet(self, argument: int, step: int, slot: int) -> tuple[float, float]:
+        """Where the arrow of a slot starts, on the lower side of its argument: in the order of where arrows end."""
+        leaving = [edge for edge in self.edges() if edge[0] == argument]
+        leaving.sort(key=lambda edge: self.inlet(*edge[1:]))
+        left, top = self.corners[argument]
+        share = (leaving.index((argument, step, slot)) + 0.5) / len(leaving)
+        return left + _WIDTH * (0.15 + 0.7 * share), top - _box_height(self.graph.nodes[argument]["kind"])
+
+
+def _box_height(kind: str) -> float:
+    return _TOKEN if kind == "prompt" else _SLOTS + _OPERATOR + _TOKEN
+
+
+def _diagram(circuit: Circuit, scale: int, prompt: Sequence[str] | None) -> _Diagram:
+    if scale not in circuit.wirings:
+        raise ValueError(f"the circuit has no scale {scale}: choose one of {', '.join(map(str, circuit.wirings))}")
+    graph = circuit.graph(scale, prompt)
+    essential = {
+        operator: tuple(slot + 1 for slot in circuit.essential_slots(operator))
+        for operator in {wiring.operator for wiring in circuit.wirings[scale]}
+    }
+    depths = dict.fromkeys(graph, 0)
+    for wiring in circuit.wirings[scale]:
+        read = [depths[wiring.arguments[slot - 1]] for slot in essential[wiring.operator]]
+        depths[wiring.position] = 1 + max(read, default=0)
+    layers = max(depths.values())
+    kinds = nx.get_node_attributes(graph, "kind")
+    sides = {kind: sorted(node for node in graph if kinds[node] == kind) for kind in ("prompt", "step")}
+    columns = max(map(len, sides.values()))
+    if columns > COLUMNS or layers > LAYERS:
+        raise ValueError(
+            f"scale {scale} has {len(sides['prompt'])} prompt tokens and {len(sides['step'])} steps in {layers} "
+            f"layers; {COLUMNS} of each in {LAYERS} layers fit a page: take a smaller scale"
+        )
+    pitch = min(_WIDEST_COLUMN, (PAGE_WIDTH - _LAYER_NAMES - 2 * _MARGIN) / columns)
+    middle = (PAGE_WIDTH + _LAYER_NAMES) / 2
+    tops = [0.0, *(-_TOKEN - _BELOW_PROMPT - layer * (_box_height("step") + _BETWEEN) for layer in range(layers))]
+    corners = {
+        node: (middle + (index - (len(side) - 1) / 2) * pitch - _WIDTH / 2, tops[depths[node]])
+        for side in sides.values()
+        for index, node in enumerate(side)
+    }
+    if any(len(symbol) > SYMBOL for symbol in circuit.task.alphabet):
+        raise ValueError(f"a symbol of '{circuit.task.name}' is longer than the {SYMBOL} characters that fit a box")
+    tokens = {node: _plain(token) for node, token in graph.nodes(data="token", default="")}
+    names = _names(circuit, scale) if prompt is None else tokens
+    return _Diagram(graph=graph, names=names, essential=essential, corners=corners, tops=tuple(tops))
+
+
+def _names(circuit: Circuit, scale: int) -> dict[int, str]:
+    """Position -> its symbol where the task allows only one there, else x with its position; y_t at step t."""
+    names = {}
+    for position, allowed in enumerate(circuit.task.choices(scale), start=1):
+        names[position] = _plain(circuit.task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
+    for step, wiring in enumerate(circuit.wirings[scale], start=1):
+        names[wiring.position] = f"$y_{{{step}}}$"
+    return names
+
+
+def _plain(symbol: str) -> str:
+    """A symbol as text that is not read as a formula."""
+    return symbol.replace("$", r"\$")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _box(axes: Axes, diagram: _Diagram, node: int, colours: ListedColormap) -> None:
+    """A step's box holds slots and operator on the operator's shade, and then its token; the prompt's only a token."""
+    left, top = diagram.corners[node]
+    its = diagram.graph.nodes[node]
+    bottom = top - _box_height(its["kind"])
+    middle = left + _WIDTH / 2
+    if its["kind"] == "step":
+        ground = Rectangle(
+            (left, bottom + _TOKEN), _WIDTH, top - bottom - _TOKEN, facecolor=colours(its["operator"] + 1), linewidth=0
+        )
+        axes.add_patch(ground)
+        axes.plot([left, left + _WIDTH], [bottom + _TOKEN] * 2, color="black", linewidth=0.4, zorder=3)
+        _text(axes, middle, top - _SLOTS - _OPERATOR / 2, f"u{its['operator'] + 1}", gid=f"operator:{node}")
+        for slot in diagram.essential[its["operator"]]:
+            x, _ = diagram.inlet(node, slot)
+            _text(axes, x, top - 0.55 * _SLOTS, str(slot), size=SMALLEST_TEXT, gid=f"slot:{node}:{slot}")
+    axes.add_patch(
+        Rectangle(
+            (left, bottom), _WIDTH, top - bottom, facecolor="none", edgecolor="black", linewidth=0.7, zorder=3,
+            gid=f"box:{node}",
+        )
+    )  # fmt: skip
+    _text(axes, middle, bottom + _TOKEN / 2, diagram.names[node], gid=f"token:{node}")
+
+
+def _arrow(axes: Axes, diagram: _Diagram, argument: int, step: int, slot: int) -> None:
+    style = slot_look(slot)
+    axes.add_patch(
+        PathPatch(
+            _route(diagram, argument, step, slot), facecolor="none", edgecolor=style.colour, linestyle=style.line,
+            linewidth=0.9, zorder=2, gid=f"edge:{argument}:{step}:{slot}",
+        )
+    )  # fmt: skip
+    # The head is a mark of its own: a dashed arrow would have a dashed head.
+    x, y = diagram.inlet(step, slot)
+    axes.plot(x, y + 0.03, marker="v", markersize=3.6, markeredgewidth=0, color=style.colour, zorder=2)
+
+
+def _route(diagram: _Diagram, argument: int, step: int, slot: int) -> Path:
+    """A curve that leaves and arrives vertically: of those tried, the straightest that least meets other boxes."""
+    start, end = diagram.outlet(argument, step, slot), diagram.inlet(step, slot)
+    others = [node for node in diagram.graph if node not in (argument, step)]
+    boxes = np.array([(*diagram.corners[node], _box_height(diagram.graph.nodes[node]["kind"])) for node in others])
+    routes = list(_routes(start, end))
+    met = [_points_inside(_points(route), boxes) for route in routes]
+    return Path(routes[int(np.argmin(met))], [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+
+
+def _routes(start: tuple[float, float], end: tuple[float, float]) -> Iterator[list[tuple[float, float]]]:
+    """Control points of Bezier curves, the straightest first: how far aside they swing, and where they cross over."""
+    fall = start[1] - end[1]
+    for aside in (0.0, -0.4, 0.4, -0.8, 0.8, -1.2, 1.2):
+        for leave, arrive in ((0.5, 0.5), (0.3, 0.7), (0.7, 0.3), (0.15, 0.85), (0.85, 0.15)):
+            yield [start, (start[0] + aside, start[1] - leave * fall), (end[0] + aside, end[1] + arrive * fall), end]
+
+
+def _points(route: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    """Points of a cubic Bezier curve: float64 [points, 2]."""
+    at = np.linspace(0, 1, 60)[:, None]
+    weights = np.concatenate([(1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3], axis=1)
+    return weights @ np.array(route)
+
+
+def _points_inside(points: NDArray[np.float64], boxes: NDArray[np.float64]) -> int:
+    """How many points are in or close to boxes, rows (left, top, height)."""
+    x, y = points[:, :1], points[:, 1:]
+    left, top, height = boxes.T
+    aside = (x > left - _CLEAR) & (x < left + _WIDTH + _CLEAR)
+    return int((aside & (y < top + _CLEAR) & (y > top - height - _CLEAR)).sum())
+
+
+def _text(axes: Axes, x: float, y: float, text: str, *, gid: str, size: float = 8.0) -> None:
+    axes.text(x, y, text, ha="center", va="center_baseline", fontsize=size, zorder=4, gid=gid)
+
+
+def _keys(figure: Figure, handles: Sequence[Artist], *, bottom: float) -> None:
+    """Lines of the legend, `bottom` inches above the lower edge of the page."""
+    if handles:
+        figure.legend(
+            handles=handles, loc="lower center", ncols=min(len(handles), _LEGEND_COLUMNS), frameon=False,
+            bbox_to_anchor=(0.5, bottom / figure.get_figheight()), borderaxespad=0, borderpad=0, handlelength=3.0,
+        )  # fmt: skip
+
 
 _PROMPT, _STEPS, _NAMES = 1.0, 0.3, 0.0
 """Heights of the prompt's tokens, of the steps' operators and of the tokens that these compute."""
