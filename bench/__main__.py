@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from bench import data, decoder, distinct, formulas, profiles, wirings
+from bench import complexity, data, decoder, distinct, evaluation, formulas, profiles, wirings
 from bench.measure import Comparison
 
-QUESTIONS: tuple[Callable[[], Comparison], ...] = (
+QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     data.vectorised_against_plain,
     formulas.compiled_against_sympy,
     profiles.one_pass_against_one_per_scale,
@@ -17,6 +17,10 @@ QUESTIONS: tuple[Callable[[], Comparison], ...] = (
     distinct.few_wide_values,
     distinct.all_different,
     wirings.search_against_enumeration,
+    evaluation.blocks_against_whole,
+    complexity.search_against_all_wirings,
+    complexity.cadical_against_cp_sat,
+    complexity.certificate_against_search,
     decoder.training_step_against_torch,
 )
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from theory.errors import LengthgenError
+
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Writes a file so that a reader, at whatever moment the writer is killed, sees the old content or the new."""
@@ -28,6 +30,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Writes JSON with sorted keys, whole or not at all."""
     write_bytes(path, (json.dumps(content, indent=2, sort_keys=True) + "\n").encode())
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds.
+
+    Raises:
+        LengthgenError: it is no JSON.
+        OSError: it cannot be read.
+    """
+    try:
+        return json.loads(path.read_text())
+    except (ValueError, RecursionError) as error:
+        raise LengthgenError(f"{path} is not JSON: {error}") from error
 
 
 def sweep_partial(folder: Path) -> None:

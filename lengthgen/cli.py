@@ -6,20 +6,23 @@ What only some commands need (matplotlib, scipy's statistics, sympy) is imported
 import json
 import sys
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
 
-from circuits.formats import in_format
 from circuits.prediction import analyse
+from circuits.src import Interrupted
 from circuits.tasks import load
+from empirical.files import read_json, write_json
 from empirical.profile import load_profile
-from lengthgen.results import prediction_answer, src_answer, tasks_answer
+from lengthgen.results import prediction_answer, tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables import (
     accuracy_table,
+    certificate_table,
     conjecture_table,
     lrc_table,
     prediction_table,
@@ -38,6 +41,15 @@ app = typer.Typer(
 
 # typer brings its own copy of click in some versions and uses the package in others; this is the right one's.
 ClickException: type[Any] = typer.BadParameter.__mro__[2]
+
+
+class Mode(StrEnum):
+    """circuits.src.MODES, for the command line."""
+
+    FREE = "free"
+    DECLARED = "declared"
+    TYPED = "typed"
+
 
 INTERRUPTED = 130
 """Exit code, as shells have it."""
@@ -92,12 +104,51 @@ def src(
     scales: Annotated[str, typer.Option(help="Scales, like 1-6.")] = "1-6",
     format: Format = "unaligned",
     base: Base = None,
+    mode: Annotated[
+        Mode, typer.Option(help="Any wiring; that of the reference circuit; or operators of an exact number of slots.")
+    ] = Mode.FREE,
+    curve: Annotated[bool, typer.Option("--curve", help="Also at the fewest slots possible and at one more.")] = False,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then the bounds so far are given.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="File for a proof of the bounds at the last scale.")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Folder for a drawing of the circuit.")] = None,
     as_json: Json = False,
 ) -> None:
     """Sequential Representation Complexity of a task, with the circuit that attains it."""
+    from lengthgen import complexity
+
     wanted = parse_scales(scales)
-    answer = src_answer(in_format(load(task, base=base), format, largest_scale=wanted[-1]), arity, wanted)
+    question = complexity.Question(
+        spec=task, base=base, format=format, scales=wanted, arity=arity, mode=mode.value, seconds=time_limit
+    )
+    try:
+        found = complexity.compute(question)
+    except Interrupted as stop:
+        _show(stop.result.answer(), src_table(stop.result.answer()), as_json)
+        raise typer.Exit(INTERRUPTED) from None
+    answer = found.answer()
+    if curve:
+        answer["curve"] = complexity.curve(found)
+    if certificate:
+        write_json(certificate, found.certificate())
+        answer["certificate"] = str(certificate)
+    if draw:
+        from paper_figs import circuit_diagram
+
+        answer["figure"] = circuit_diagram.write(found.circuit(), draw, wanted)
     _show(answer, src_table(answer), as_json)
+
+
+@app.command()
+def check_certificate(
+    file: Annotated[Path, typer.Argument(help="Written by `lengthgen src --certificate`.")],
+    task: Annotated[str | None, typer.Option(help="path/to/file.py:name, if it is of a task of your own.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a certificate by a program that shares nothing with what wrote it. Ends with 0 only if it holds."""
+    from lengthgen import complexity
+
+    answer = complexity.checked(read_json(file), task, file)
+    _show(answer, certificate_table(answer), as_json)
 
 
 @app.command()

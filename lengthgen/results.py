@@ -6,39 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from circuits.prediction import Analysis, predict
-from circuits.src import minimal_arity, searchable, src, traces_up_to
-from circuits.task import Task, TaskError
 from circuits.tasks import TASKS
 from circuits.templates import Template
-
-
-def src_answer(task: Task, arity: int | None, scales: Sequence[int]) -> dict[str, Any]:
-    """SRC of a task by scale, at one arity; where none is given at the minimal one.
-
-    Where that cannot be searched, it is at the arity of the task's reference circuit.
-
-    Raises:
-        TaskError: the task breaks its contract, or no bounded arity determines its steps.
-    """
-    traces = traces_up_to(task, scales[-1])
-    least = minimal_arity(traces)
-    if arity is None and least is None:
-        raise TaskError(f"task '{task.name}': some step needs too many arguments; say --arity K to have SRC = inf")
-    if arity is None and least and task.reference and not searchable(task, least):
-        arity = task.reference.arity
-    result = src(task, traces, arity or least or 1)
-    return {
-        "task": task.name,
-        "arity": result.arity,
-        "minimal_arity": least,
-        "src": {str(scale): number(result.values[scale]) for scale in scales},
-        "bounds": {str(scale): [number(bound) for bound in result.bounds[scale]] for scale in scales},
-        "status": result.status,
-        "coverage_scale": result.coverage_scale,
-        "inputs": result.inputs,
-        "wiring": [[template_text(one) for one in combination] for combination in result.templates],
-        "label": "F",
-    }
 
 
 def tasks_answer() -> dict[str, Any]:
@@ -86,10 +55,11 @@ def template_text(template: Template) -> str:
     """Where an argument is found, in words; t is the number of the step."""
     offset = f" {'+' if template.offset > 0 else '-'} {abs(template.offset)}" if template.offset else ""
     part = f"part {template.segment + 1} of the prompt"
+    t = "t" if template.pace == 1 else f"ceil(t/{template.pace})"
     return {
         "query": f"{template.offset} before the query" if template.offset else "the query itself",
-        "along": f"{part}, place t{offset}",
+        "along": f"{part}, place {t}{offset}",
         "start": f"{part}, place {1 + template.offset}",
         "end": f"{part}, {template.offset} before its last place" if template.offset else f"{part}, last place",
-        "against": f"{part}, place t{offset} from its end",
+        "against": f"{part}, place {t}{offset} from its end",
     }[template.kind]

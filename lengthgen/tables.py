@@ -83,16 +83,41 @@ def _place(cell: list[int]) -> str:
 
 
 def src_table(answer: Mapping[str, Any]) -> Group:
-    """SRC by scale, with status and wiring."""
+    """SRC by scale, with status, wiring and roles."""
     table = _table("scale", "SRC", "bounds")
     for scale, value in answer["src"].items():
         table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
-    notes = [f"{answer['status']}, on {answer['inputs']} prompts; the fewest slots possible: {answer['minimal_arity']}"]
+    least = answer["minimal_arity"] or "not known"
+    notes = [f"{answer['status']}, on {answer['inputs']} prompts; the fewest slots possible: {least}"]
+    if answer["stopped"]:
+        notes.append(f"not finished: {answer['stopped']}; the bounds hold")
     if answer["coverage_scale"]:
         notes.append(f"every table entry in use is met up to scale {answer['coverage_scale']}")
     for combination in answer["wiring"]:
         notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
-    return _with(f"SRC of {answer['task']} at arity {answer['arity']} [F]", table, *notes)
+    if answer["roles"]:
+        notes.append(_roles(answer["roles"]))
+    for arity, values in answer.get("curve", {}).items():
+        notes.append(f"at arity {arity}: " + ", ".join("?" if one is None else str(one) for one in values.values()))
+    notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
+    notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
+    return _with(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+
+
+def _roles(roles: Mapping[str, Any]) -> str:
+    labels = f"the ideal relation has {roles['labels']} labels"
+    if not roles["scale_hint"]:
+        return f"{labels} and needs no scale hint"
+    first = roles["first_changing"][0]
+    return (
+        f"{labels} and needs a scale hint: {roles['changing_pairs']} pairs change their role with the scale, first "
+        f"key {first['key']} for query {first['query']} at scale {first['scale']}"
+    )
+
+
+def certificate_table(answer: Mapping[str, Any]) -> Group:
+    """What a certificate proves."""
+    return Group(Text(f"proved: {answer['statement']}"))
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:

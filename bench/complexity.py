@@ -1,0 +1,236 @@
+"""Does the search for SRC pay, how does its solver compare, and what does it take at scale?
+
+`python -m bench.complexity` prints the scale table, a line a task.
+"""
+
+import json
+import math
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import networkx as nx
+
+from bench.measure import Comparison, compare
+from circuits import sat
+from circuits.certificate import certificate
+from circuits.checker import check
+from circuits.partition import fewest_operators, minimal_tables
+from circuits.src import SRCResult, src, traces_up_to
+from circuits.task import Trace
+from circuits.tasks import load
+from circuits.wirings import alternatives
+from lengthgen.complexity import Question, compute
+
+GRAPHS, CLASSES = 3, 60
+SECONDS = 120.0
+"""Time limit of one row of the table."""
+SHORT = 10.0
+"""Seconds below which a row is measured three times."""
+PHASES = ("traces", "arity", "wirings", "kernel", "solver", "check")
+
+
+def search_against_all_wirings() -> Comparison:
+    """SRC of parity at every scale 1..12; the alternative looks at all wirings of every step."""
+    task = load("parity")
+    traces = traces_up_to(task, 12)
+
+    def searched() -> list[float | None]:
+        return list(src(task, _forgetful(traces), 2).values.values())
+
+    def exhausted() -> list[float | None]:
+        steps: list[frozenset[int]] = []
+        values: list[float | None] = []
+        for one in _forgetful(traces):
+            steps += [minimal_tables(alternatives(one, position, 2).wirings) for position in one.steps]
+            found = fewest_operators(steps, one.symbols)
+            values.append(found.lower if found.lower == found.upper else None)
+        return values
+
+    assert searched() == exhausted()
+    return compare("SRC of parity at scales 1..12", searched, "all wirings of every step", exhausted)
+
+
+def cadical_against_cp_sat() -> Comparison | str:
+    """Steps with one table each, which conflict as the vertices of random graphs of density one half do.
+
+    Both solvers go down from a first fit, a question for each number of operators, with the largest clique given.
+    """
+    question = f"fewest operators of {CLASSES} classes, {GRAPHS} random graphs, by CaDiCaL in a process of its own"
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError:
+        return f"{question}: skipped, ortools is not installed"
+    graphs = [nx.gnp_random_graph(CLASSES, 0.5, seed) for seed in range(GRAPHS)]
+    cliques = [max(nx.find_cliques(graph), key=len) for graph in graphs]
+    first_fits = [1 + max(nx.greedy_color(graph).values()) for graph in graphs]
+    instances = list(zip(graphs, cliques, first_fits, strict=True))
+    answers: set[tuple[int, ...]] = set()
+
+    def by_cadical() -> None:
+        def enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
+            classes = [
+                (tuple((key, edge.index(vertex)) for key, edge in enumerate(graph.edges) if vertex in edge),)
+                for vertex in graph
+            ]
+            return bool(sat.decide(classes, count, clique, seconds=None, proof=False).satisfiable)
+
+        answers.add(tuple(_descent(enough, *instance) for instance in instances))
+
+    def by_cp_sat() -> None:
+        def enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
+            model = cp_model.CpModel()
+            served = [[model.new_bool_var("") for _ in range(count)] for _ in graph]
+            for vertex in graph:
+                model.add_exactly_one(served[vertex])
+            for first, second in graph.edges:
+                for one, other in zip(served[first], served[second], strict=True):
+                    model.add_at_most_one(one, other)
+            for operator, vertex in enumerate(clique):
+                model.add(served[vertex][operator] == 1)
+            solver = cp_model.CpSolver()
+            solver.parameters.num_workers = 1
+            return solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+
+        answers.add(tuple(_descent(enough, *instance) for instance in instances))
+
+    found = compare(question, by_cadical, "OR-tools CP-SAT with one worker", by_cp_sat, rounds=1)
+    assert len(answers) == 1
+    return found
+
+
+def certificate_against_search() -> Comparison:
+    """Addition with carries, base 2, at scale 6: its certificate checked, or its SRC computed again."""
+    task = load("addition-carry", base=2)
+    traces = traces_up_to(task, 6)
+    content = certificate(task, traces, src(task, traces, 3), name="addition-carry", base=2, layout="unaligned")
+    return compare(
+        "checking the certificate of addition with carries, base 2, scale 6",
+        lambda: check(content, task),
+        "computing SRC again",
+        lambda: src(task, traces_up_to(task, 6), 3),
+    )
+
+
+def _forgetful(traces: Sequence[Trace]) -> list[Trace]:
+    return [replace(one, memory={}) for one in traces]
+
+
+def _descent(enough: Any, graph: nx.Graph, clique: list[int], first_fit: int) -> int:
+    count = first_fit
+    while count > len(clique) and enough(graph, clique, count - 1):
+        count -= 1
+    return count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the scale table; an arity of None is the minimal one, the target is in seconds."""
+
+    task: str
+    base: int | None = None
+    scale: int
+    arity: int | None = None
+    target: int | None = None
+
+
+ROWS = (
+    Row(task="copy", base=2, scale=64),
+    Row(task="copy", base=10, scale=64),
+    Row(task="reverse", base=2, scale=64),
+    Row(task="select-first", base=10, scale=64),
+    Row(task="select-middle", base=10, scale=64),
+    Row(task="select-last", base=10, scale=64),
+    Row(task="parity", scale=64, target=3),
+    Row(task="counter", base=5, scale=64, target=3),
+    Row(task="counter", base=10, scale=64, target=3),
+    Row(task="addition-carry", base=2, scale=48, target=40),
+    Row(task="addition-carry", base=3, scale=32),
+    Row(task="addition-carry", base=10, scale=16, target=6),
+    Row(task="addition", base=2, scale=4),
+    Row(task="addition", base=3, scale=3),
+    Row(task="addition", base=10, scale=20),
+    Row(task="multiplication", base=10, scale=20),
+    Row(task="division", base=10, scale=20),
+    Row(task="division-remainder", base=3, scale=24),
+    Row(task="division-remainder", base=10, scale=24),
+    Row(task="sort-trace", base=3, scale=16),
+    Row(task="sort-trace", base=10, scale=16),
+    Row(task="majority-count", base=21, scale=20),
+    Row(task="permutation", base=3, scale=64),
+    Row(task="permutation", base=5, scale=64),
+    Row(task="permutation", base=10, scale=64),
+    Row(task="log-shift", base=10, scale=64),
+    Row(task="scaled-sum", base=3, scale=64),
+    Row(task="scaled-sum", base=7, scale=64),
+    Row(task="parity-direct", scale=4, arity=2),
+    Row(task="sort-direct", base=3, scale=4, arity=2),
+)
+
+
+def main() -> None:
+    """Prints the scale table, each row measured in a process of its own; or, given its number, measures that row."""
+    if sys.argv[1:]:
+        print(json.dumps(_measured(ROWS[int(sys.argv[1])])))
+        return
+    print(
+        "| task | base | arity | scale | SRC | status | seconds |", *(f"{phase} |" for phase in PHASES), "MB | target |"
+    )
+    print("|---|---|---|---|---|---|---|" + "---|" * len(PHASES) + "---|---|")
+    for number, row in enumerate(ROWS):
+        runs = [_run(number)]
+        while runs[0]["total"] < SHORT and len(runs) < 3:
+            runs.append(_run(number))
+        print(_line(row, sorted(runs, key=lambda run: run["total"])[len(runs) // 2]), flush=True)
+
+
+def _run(number: int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "bench.complexity", str(number)]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
+def _measured(row: Row) -> dict[str, Any]:
+    start = perf_counter()
+    question = Question(
+        spec=row.task, base=row.base, format="unaligned", scales=[row.scale], arity=row.arity, seconds=SECONDS
+    )
+    result = compute(question).result
+    return {
+        "total": perf_counter() - start,
+        "arity": result.arity,
+        "src": _value(result, row.scale),
+        "status": result.status + (f" ({result.stopped})" if result.stopped else ""),
+        "seconds": dict(result.seconds),
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,  # KiB on Linux
+    }
+
+
+def _value(result: SRCResult, scale: int) -> str:
+    low, high = result.bounds[scale]
+    shown = ["inf" if math.isinf(bound) else str(bound) for bound in (low, high)]
+    return shown[0] if low == high else "..".join(shown)
+
+
+def _line(row: Row, run: dict[str, Any]) -> str:
+    cells = [
+        row.task,
+        row.base or "-",
+        run["arity"],
+        row.scale,
+        run["src"],
+        run["status"],
+        f"{run['total']:.2f}",
+        *(f"{run['seconds'].get(phase, 0.0):.2f}" for phase in PHASES),
+        f"{run['megabytes']:.0f}",
+        f"< {row.target} s" if row.target else "-",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""SRC as the command line asks for it: at a chosen arity or the minimal one, with its roles, and with a certificate."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from circuits.certificate import certificate
+from circuits.checker import SCALE, CertificateError, check
+from circuits.circuit import Circuit
+from circuits.clock import Clock
+from circuits.formats import in_format
+from circuits.roles import changing_pairs, role_labels
+from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from circuits.task import Task, TaskError
+from circuits.tasks import load
+from lengthgen.results import number, template_text
+from theory.errors import LengthgenError
+
+SHOWN_PAIRS = 20
+"""Of the pairs whose role changes with the scale, as many are listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked: SRC of a task, in one format, up to the last of the scales.
+
+    Attributes:
+        spec, base: the task, as `circuits.tasks.load` takes it.
+        format: one of circuits.formats.FORMATS.
+        scales: ascending.
+        arity: None for the minimal one.
+        mode: one of circuits.src.MODES.
+        seconds: time limit; None for none.
+    """
+
+    spec: str
+    base: int | None
+    format: str
+    scales: Sequence[int]
+    arity: int | None = None
+    mode: str = "free"
+    seconds: float | None = None
+
+    def task(self) -> Task:
+        """The task in its format. Raises TaskError as `load` and `in_format` do."""
+        return in_format(load(self.spec, base=self.base), self.format, largest_scale=self.scales[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complexity:
+    """What was found."""
+
+    question: Question
+    task: Task
+    minimal_arity: int | None
+    result: SRCResult
+
+    def answer(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        scales, result = self.question.scales, self.result
+        return {
+            "task": self.task.name,
+            "arity": result.arity,
+            "mode": result.mode,
+            "minimal_arity": self.minimal_arity,
+            "src": {str(scale): number(result.values[scale]) for scale in scales},
+            "bounds": {str(scale): [number(bound) for bound in result.bounds[scale]] for scale in scales},
+            "status": result.status,
+            "coverage_scale": result.coverage_scale,
+            "inputs": result.inputs,
+            "kernel": result.kernel,
+            "wiring": [[template_text(one) for one in combination] for combination in result.templates],
+            "roles": self._roles(),
+            "stopped": result.stopped,
+            "seconds": {phase: round(seconds, 3) for phase, seconds in result.seconds.items()},
+            "label": "F",
+        }
+
+    def _roles(self) -> dict[str, Any] | None:
+        circuit = self.result.circuit
+        if circuit is None:
+            return None
+        changing = changing_pairs(circuit)
+        return {
+            "labels": 1 + len(role_labels(circuit)),
+            "scale_hint": bool(changing),
+            "changing_pairs": len(changing),
+            "first_changing": [
+                {"key": key, "query": query, "scale": scale}
+                for (key, query), scale in itertools.islice(changing.items(), SHOWN_PAIRS)
+            ],
+        }
+
+    def circuit(self) -> Circuit:
+        """The circuit found. Raises TaskError where there is none."""
+        if self.result.circuit is None:
+            raise TaskError(f"task '{self.task.name}': no circuit of arity {self.result.arity} to draw")
+        return self.result.circuit
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate at the last scale. Raises TaskError as `circuits.certificate.certificate` does."""
+        return certificate(
+            self.task,
+            self.result,
+            name=self.question.spec,
+            base=self.question.base,
+            layout=self.question.format,
+            clock=Clock(self.question.seconds),
+        )
+
+
+def compute(question: Question) -> Complexity:
+    """SRC at every scale up to the last one asked for.
+
+    Raises:
+        TaskError: the task breaks its contract, or no bounded arity determines its steps and none was chosen.
+        Interrupted: Ctrl-C in the search; carries what was found.
+    """
+    clock = Clock(question.seconds)
+    task = question.task()
+    traces = traces_up_to(task, question.scales[-1], clock)
+    with clock.phase("arity"):
+        looked_at = []
+        least: int | None = 1
+        for one in traces:
+            if looked_at and clock.used() > 0.4:
+                break
+            looked_at.append(one)
+            least = minimal_arity([one], at_least=least)
+            if least is None:
+                break
+    if question.arity is None and least is None:
+        raise TaskError(
+            f"task '{task.name}': some step of scale {len(looked_at)} needs more than {MAX_ARITY} arguments; "
+            "say --arity K to have SRC = inf"
+        )
+    arity = question.arity or least or 1
+    fewest = task.reference.arity if task.reference else None
+    sure = least if least is None or len(looked_at) == question.scales[-1] or least == fewest else None
+    known: dict[str, Any] = {"question": question, "task": task, "minimal_arity": sure}
+    looked_at = looked_at if least else traces
+    try:
+        result = src(task, looked_at, arity, mode=question.mode, largest=question.scales[-1], clock=clock)
+    except Interrupted as stop:
+        raise Interrupted(Complexity(**known, result=stop.result)) from None
+    return Complexity(**known, result=result)
+
+
+def curve(found: Complexity) -> dict[str, dict[str, int | str | None]]:
+    """Arity k -> scale -> SRC_k, at the minimal arity and one above ([F]: a selector may hide in a further slot).
+
+    Raises:
+        TaskError: the minimal arity is not known.
+    """
+    least = found.minimal_arity
+    if least is None:
+        raise TaskError(f"task '{found.task.name}': no curve, since the fewest slots possible are not known")
+    symbols = len(found.task.alphabet)
+    values = {}
+    for arity in (least, least + 1):
+        if arity > MAX_ARITY or symbols**arity > MAX_ENTRIES:
+            continue
+        same = arity == found.result.arity
+        result = found.result if same else compute(replace(found.question, arity=arity)).result
+        values[str(arity)] = {str(scale): number(result.values[scale]) for scale in found.question.scales}
+    return values
+
+
+def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
+    """What a certificate proves.
+
+    Args:
+        content: the JSON.
+        spec: the user's own task, if the certificate is of one: its file is code, which a certificate may not choose.
+        where: the file, for messages.
+
+    Raises:
+        LengthgenError: it proves nothing, or its task is one that the user has to name.
+    """
+    try:
+        name, base, layout, largest = (content[field] for field in ("task", "base", "layout", "largest_scale"))
+        if not isinstance(name, str) or not isinstance(layout, str) or type(largest) is not int or largest not in SCALE:
+            raise CertificateError("certificate: task, layout or largest_scale is not what it must be")
+        if spec is None and ":" in name:
+            raise LengthgenError(
+                f"{where}: a certificate of {name}; that file is code, so name it yourself with --task"
+            )
+        if not (base is None or type(base) is int):
+            raise CertificateError("certificate: base must be a number or null")
+        task = in_format(load(spec or name, base=base), layout, largest_scale=largest)
+        verdict = check(dict(content) | {"task": spec or name}, task)
+    except (CertificateError, KeyError, TypeError) as error:
+        raise LengthgenError(f"{where} proves nothing: {error}") from error
+    return {
+        "statement": verdict.statement,
+        "lower": number(verdict.lower),
+        "upper": number(verdict.upper),
+        "upper_checked_to": verdict.upper_checked_to,
+    }

@@ -1,0 +1,453 @@
+"""`lengthgen src` and `lengthgen check-certificate`: modes, the curve, certificates, and ends that come early."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from circuits import src as src_module
+from circuits.task import MAX_SYMBOLS
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("src", "majority-count", "--base", "31", "--scales", "1-30")
+SORTING = ("src", "sort-trace", "--base", "10", "--scales", "1-30")
+FIVE = """
+from circuits import Task
+five = Task(
+    name="five-cycle",
+    alphabet=("0", "1", "a", "b", "c", "d", "e"),
+    prompt=lambda n: [tuple("abcde"[edge] + "abcde"[edge - 1]) for edge in range(5)],
+    generate=lambda prompt: ["01"["abcde".index(symbol) != edge] for edge, symbol in enumerate(prompt)],
+)
+"""
+
+
+def refused(ended, *says):
+    code, out, err = ended
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith("error: ")
+    assert "Traceback" not in err
+    assert len(err) < 500
+    for part in says:
+        assert part in err
+
+
+# Where tests run in the background, Ctrl-C is ignored by all that they start.
+COMMAND = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from lengthgen.cli import main; main()"
+)
+
+
+def started(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments], cwd=ROOT, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def sound(found):
+    """Bounds are ordered and do not fall with the scale, and a value is given only where they meet."""
+    as_number = {scale: [float(bound) for bound in bounds] for scale, bounds in found["bounds"].items()}
+    lower = 1
+    for scale, (low, high) in as_number.items():
+        assert lower <= low <= high
+        lower = low
+        assert (found["src"][scale] is None) == (low != high)
+    return as_number
+
+
+@pytest.mark.parametrize(
+    ("task", "base", "mode", "expected"),
+    [
+        ("addition-carry", "2", "free", [1, 2, 2, 2]),
+        ("addition-carry", "2", "declared", [2, 2, 2, 2]),
+        ("addition-carry", "2", "typed", [3, 5, 5, 5]),
+        ("division-remainder", "3", "free", [1, 1, 1, 1]),
+        ("division-remainder", "3", "declared", [2, 2, 2, 2]),
+        ("division-remainder", "3", "typed", [3, 4, 4, 4]),
+    ],
+)
+def test_mode(answer, task, base, mode, expected):
+    found = answer("src", task, "--base", base, "--mode", mode, "--scales", "1-4")
+    assert list(found["src"].values()) == expected
+    assert (found["mode"], found["arity"], found["status"], found["stopped"]) == (mode, 3, "exact", None)
+    assert bool(found["wiring"]) == (mode != "declared")
+    sound(found)
+
+
+@pytest.mark.parametrize("task", [("addition-carry", "--base", "2"), ("five.py:five",), ("permutation", "--base", "3")])
+def test_the_curve_is_of_two_arities_and_does_not_rise(answer, task, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("five.py").write_text(FIVE)
+    found = answer("src", *task, "--scales", "1-3", "--curve")
+    fewest = found["minimal_arity"]
+    assert list(found["curve"]) == [str(fewest), str(fewest + 1)]
+    fewer, more = found["curve"].values()
+    assert fewer == found["src"]
+    assert list(fewer) == list(more) == ["1", "2", "3"]
+    assert all(more[scale] <= fewer[scale] for scale in fewer)
+
+
+def test_the_curve_is_the_same_whatever_arity_is_asked_for(answer):
+    question = ("src", "permutation", "--base", "3", "--scales", "1-4", "--curve")
+    least, other = answer(*question), answer(*question, "--arity", "2")
+    assert least["curve"] == other["curve"]
+    assert (least["src"], other["src"]) == tuple(least["curve"].values())
+
+
+def test_the_curve_of_what_needs_more_slots_than_there_are(run):
+    code, _, err = run("src", "parity-direct", "--scales", "1-9", "--arity", "2", "--curve")
+    assert code in (0, 2)
+    assert err.count("\n") <= 1
+
+
+@pytest.fixture
+def written(answer, tmp_path, monkeypatch):
+    """Has a certificate written, of a user's own task or of the one that is given; returns its file."""
+    monkeypatch.chdir(tmp_path)
+    Path("five.py").write_text(FIVE)
+
+    def write(*question):
+        found = answer("src", *(question or ("five.py:five", "--scales", "1")), "--certificate", "proof.json")
+        assert found["certificate"] == "proof.json"
+        return Path("proof.json")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        (("parity", "--scales", "1-4"), "SRC(parity, 4) = 1 at arity 2, free"),
+        (
+            ("addition-carry", "--base", "2", "--mode", "typed", "--scales", "3"),
+            "SRC(addition-carry base 2, 3) = 5 at arity 3, typed",
+        ),
+        (
+            ("permutation", "--arity", "1", "--base", "3", "--scales", "2,3", "--format", "aligned"),
+            "SRC(permutation base 3, 3) = 3 at arity 1, free, aligned to scale 3",
+        ),
+        (("parity", "--scales", "3", "--arity", "1"), "SRC(parity, 3) = inf at arity 1, free"),
+        (
+            ("majority-count", "--base", "9", "--scales", "8"),
+            "SRC(majority-count base 9, 8) = 2 at arity 2, free",
+        ),
+    ],
+)
+def test_a_certificate_is_written_and_accepted(answer, run, written, question, statement):
+    file = written(*question)
+    found = answer("check-certificate", str(file))
+    assert found["statement"] == statement
+    assert found["lower"] == found["upper"]
+    code, out, err = run("check-certificate", str(file))
+    assert (code, err) == (0, "")
+    assert statement in " ".join(out.split())
+
+
+def test_an_edited_certificate_is_one_line(run, written):
+    file = written("parity", "--scales", "1-4")
+    good = json.loads(file.read_text())
+    operators = good["circuit"]["operators"]
+    flipped = {key: {"0": "1", "1": "0"}.get(value, value) for key, value in operators[0].items()}
+    for change in (
+        {"lower": 2, "upper": 2},
+        {"lower": "1"},
+        {"arity": 1},
+        {"mode": "typed"},
+        {"task": "copy"},
+        {"task": "nothing"},
+        {"task": 3},
+        {"base": "2"},
+        {"base": 2},
+        {"layout": "diagonal"},
+        {"largest_scale": 0},
+        {"largest_scale": None},
+        {"prompts": {}},
+        {"format": 2},
+        {"circuit": good["circuit"] | {"operators": [flipped]}},
+    ):
+        file.write_text(json.dumps(good | change))
+        refused(run("check-certificate", str(file)))
+    for other in ([], {}, "text", None, 3, [good]):
+        file.write_text(json.dumps(other))
+        refused(run("check-certificate", str(file)))
+    file.write_text(json.dumps(good))
+    assert run("check-certificate", str(file))[0] == 0
+
+
+def test_a_file_that_is_no_certificate_is_one_line(run, written):
+    file = written("parity", "--scales", "1-4")
+    whole = file.read_text()
+    for cut in (whole[: len(whole) // 2], whole[:-3], "", "[" * 100_000):
+        file.write_text(cut)
+        refused(run("check-certificate", str(file)), "proof.json", "is not JSON")
+    file.write_bytes(b"\xff\xfe\x00")
+    refused(run("check-certificate", str(file)), "proof.json")
+    refused(run("check-certificate", "nowhere.json"), "nowhere.json")
+    refused(run("check-certificate", "."))
+
+
+def test_a_certificate_of_a_users_own_task_needs_its_name(answer, run, written):
+    file = written()
+    content = json.loads(file.read_text())
+    assert content["task"] == "five.py:five"
+    assert content["proof"]
+    refused(run("check-certificate", str(file)), "name it yourself with --task")
+    found = answer("check-certificate", str(file), "--task", "five.py:five")
+    assert found["statement"] == "SRC(five.py:five, 1) = 3 at arity 1, free"
+    refused(run("check-certificate", str(file), "--task", "five.py:six"), "is not a Task")
+    refused(run("check-certificate", str(file), "--task", "copy"), "proves nothing")
+    Path("trap.py").write_text("open('was-here', 'w')\n" + FIVE)
+    file.write_text(json.dumps(content | {"task": "trap.py:five"}))
+    refused(run("check-certificate", str(file)), "that file is code")
+    assert not Path("was-here").exists(), "no certificate has code run"
+
+
+def test_the_statement_is_of_the_task_that_was_looked_at(run, written):
+    file = written()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"task": "copy"}))
+    _, out, _ = run("check-certificate", str(file), "--task", "five.py:five", "--json")
+    assert "SRC(copy" not in out
+
+
+def test_no_certificate_is_left_of_what_cannot_be_proved(run, tmp_path):
+    file = tmp_path / "blank.py"
+    file.write_text(FIVE.replace('"a", "b"', '"a", "b c", "b"'))
+    refused(
+        run("src", f"{file}:five", "--scales", "1", "--certificate", str(tmp_path / "proof.json")), "rename those with"
+    )
+    refused(run("src", "parity", "--scales", "1", "--certificate", "/dev/null/proof.json"), "/dev/null")
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def test_a_certificate_that_there_is_no_time_for_is_one_line(run, tmp_path):
+    question = ("src", "parity", "--scales", "1-4", "--time-limit", "0")
+    code, _, err = run(*question, "--certificate", str(tmp_path / "proof.json"))
+    assert code in (0, 2)
+    assert err.count("\n") <= 1
+
+
+def test_the_circuit_is_drawn(answer, tmp_path):
+    found = answer("src", "addition-carry", "--base", "2", "--scales", "1-2", "--draw", str(tmp_path))
+    assert {path.suffix for path in tmp_path.iterdir()} >= {".pdf", ".png", ".csv"}
+    assert all(path.stat().st_size for path in tmp_path.iterdir())
+    assert str(tmp_path) in json.dumps(found["figure"])
+
+
+def test_what_has_no_circuit_is_not_drawn(run, tmp_path):
+    question = ("src", "parity", "--arity", "1", "--scales", "1-3", "--draw", str(tmp_path))
+    refused(run(*question), "no circuit of arity 1 to draw")
+
+
+@pytest.mark.parametrize("question", [HEAVY, SORTING], ids=lambda question: question[1])
+@pytest.mark.parametrize("limit", [0.5, 2])
+def test_the_time_limit_gives_the_bounds_so_far(answer, question, limit):
+    answer("src", "copy", "--scales", "1")  # so that nothing has to be imported any more
+    start = time.monotonic()
+    found = answer(*question, "--time-limit", str(limit))
+    assert time.monotonic() - start < limit + 2, "a second, and one for a machine in use by others"
+    # None where only scales were left out, see `test_scales_that_were_left_out_are_a_reason`.
+    assert found["stopped"] in (None, "the time limit has passed")
+    assert list(found["bounds"]) == [str(scale) for scale in range(1, 31)]
+    sound(found)
+
+
+def test_a_time_limit_of_nothing_gives_bounds_too(answer):
+    found = answer("src", "parity", "--scales", "1-4", "--time-limit", "0")
+    assert found["stopped"] == "the time limit has passed"
+    sound(found)
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing(answer):
+    question = ("src", "addition-carry", "--base", "2", "--scales", "1-3")
+    free, limited = answer(*question), answer(*question, "--time-limit", "1000")
+    assert free.pop("seconds").keys() == limited.pop("seconds").keys()
+    assert free == limited
+    assert free["stopped"] is None
+
+
+@pytest.mark.parametrize("limit", ["1e9", "1e30", "inf"])
+def test_a_time_limit_beyond_all_bounds_is_none_or_refused(run, written, limit):
+    written()
+    code, _, err = run("src", "five.py:five", "--scales", "1", "--certificate", "proof.json", "--time-limit", limit)
+    assert code in (0, 2)
+    assert err.count("\n") <= 1
+
+
+def waited(process, seconds):
+    """Waits until a solver runs, and no longer than so many seconds; returns what runs."""
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        if found := children(process.pid):
+            return found
+        time.sleep(0.01)
+    return []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("moment", ["solver", "between"])
+def test_ctrl_c_gives_the_bounds_so_far_and_leaves_no_process(moment):
+    process = started(*HEAVY, "--json")
+    try:
+        solvers = waited(process, 60)
+        assert solvers, "the question is one for the solver"
+        if moment == "between":
+            time.sleep(1.5)
+            solvers += children(process.pid)
+        start = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of the group
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - start < 5
+    assert process.returncode == 130
+    assert err.startswith("error: interrupted")
+    assert err.count("\n") == 1
+    found = json.loads(out)
+    assert (found["stopped"], found["status"]) == ("interrupted", "bounds")
+    bounds = sound(found)
+    assert list(bounds) == [str(scale) for scale in range(1, 31)]
+    assert bounds["4"] == [2, 2], "known long before"
+    assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_command_leaves_no_solver():
+    process = started(*HEAVY)
+    try:
+        solvers = waited(process, 60)
+        assert solvers
+    finally:
+        process.kill()
+        process.communicate()
+    end = time.monotonic() + 10
+    while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in solvers):
+        time.sleep(0.05)
+    assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
+
+
+def test_scales_beyond_what_is_looked_at_are_those_of_the_reference_circuit(answer, monkeypatch):
+    every = answer("src", "parity", "--scales", "1-12")
+    monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
+    found = answer("src", "parity", "--scales", "1,400")
+    assert found["src"] == {"1": 1, "400": 1}
+    assert (found["status"], found["stopped"]) == ("exact", None)
+    assert 2 < found["inputs"] < every["inputs"], "of few scales"
+    declared = answer("src", "parity", "--scales", "1,400", "--mode", "declared")
+    assert (declared["src"], declared["status"]) == (found["src"], "exact")
+    typed = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
+    assert typed["bounds"]["400"][1] == "inf", "no reference circuit is typed"
+    assert (typed["src"]["400"], typed["status"]) == (None, "bounds")
+
+
+def test_scales_that_were_left_out_are_a_reason(answer, monkeypatch):
+    monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
+    found = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
+    assert found["status"] == "bounds"
+    assert found["stopped"]
+
+
+def test_what_was_known_is_not_lost_when_a_circuit_is_refuted(answer, monkeypatch):
+    """Traces up to scale 5 stay as they are, and more prompts at scale 6 only raise its lower bound."""
+    runs, run = [], src_module.Search.run
+
+    def run_once(self):
+        runs.append(self)
+        if len(runs) == 1:
+            run(self)
+        else:
+            self.stopped = "the time limit has passed"
+
+    def refuted(search, traces, attempt, clock):
+        return {} if search.stopped else {traces[-1].scale: traces[-1]}
+
+    monkeypatch.setattr(src_module.Search, "run", run_once)
+    monkeypatch.setattr(src_module, "_refuted", refuted)
+    found = answer("src", "permutation", "--arity", "1", "--scales", "1-6")
+    assert len(runs) == 2
+    assert [found["bounds"][str(scale)] for scale in range(1, 6)] == [[n, n] for n in range(1, 6)]
+    assert found["bounds"]["6"][0] == 6
+
+
+def test_the_fewest_slots_are_not_claimed_of_scales_that_were_not_looked_at(answer, monkeypatch):
+    question = ("src", "division-remainder", "--base", "3", "--scales", "1-6")
+    assert answer(*question)["minimal_arity"] == 3
+    monkeypatch.setattr(src_module, "MAX_TOKENS", 1)  # as a time limit does: scale 1 only
+    assert answer(*question)["minimal_arity"] in (3, None)
+
+
+MINE = {
+    "another output every time": (
+        "import random\nmine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * (n + 6),\n"
+        "            generate=lambda prompt: [random.choice('01')])",
+        "other output when asked again",
+    ),
+    "outputs of unequal length": (
+        "mine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * n,\n"
+        "            generate=lambda prompt: ['0'] * (1 + prompt.count('1')))",
+        "symbols are appended to prompts of one scale",
+    ),
+    "no output": (
+        "mine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * n, generate=lambda prompt: [])",
+        "appends nothing",
+    ),
+    "a failure": (
+        "mine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * n,\n"
+        "            generate=lambda prompt: [prompt[9]])",
+        "IndexError",
+    ),
+    "too many symbols": (
+        f"names = [str(n) for n in range({MAX_SYMBOLS + 1})]\n"
+        "mine = Task(name='mine', alphabet=tuple(names), prompt=lambda n: [names] * n, generate=lambda p: [p[0]])",
+        f"at most {MAX_SYMBOLS} symbols",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_a_task_that_breaks_its_contract_is_one_line(run, name, tmp_path):
+    code, says = MINE[name]
+    file = tmp_path / "mine.py"
+    file.write_text(f"from circuits import Task\n{code}\n")
+    refused(run("src", f"{file}:mine", "--scales", "1-3"), says)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (("parity", "--arity", "0"), "--arity"),
+        (("parity", "--arity", "9"), "--arity"),
+        (("addition", "--arity", "8"), "an operator of arity 8 over 13 symbols has 815,730,721 entries"),
+        (("sort-direct", "--mode", "declared", "--scales", "1-2"), "needs a reference circuit; it is missing"),
+        (("parity", "--mode", "declared", "--arity", "3"), "it has arity 2"),
+        (("parity", "--mode", "any"), "--mode"),
+        (("parity-direct", "--scales", "1-9"), "say --arity K"),
+        (("parity", "--time-limit", "-1"), "--time-limit"),
+        (("parity", "--time-limit", "nan"), "--time-limit"),
+        (("parity", "--time-limit", "soon"), "--time-limit"),
+        (("copy", "--base", "1"), "--base"),
+        (("copy", "--base", "500"), "the base must be 2 to"),
+        (("parity", "--format", "diagonal"), "unknown format 'diagonal'"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_question_that_makes_no_sense_is_one_line(run, question, says):
+    refused(run("src", *question), says)
+
+
+def test_the_table_says_what_is_not_known(run):
+    code, out, err = run(*HEAVY, "--time-limit", "0.3")
+    assert (code, err) == (0, "")
+    assert "not finished: " in " ".join(out.split())
+    assert re.search(r"^ *30 .* \d+\.\.", out, flags=re.MULTILINE)
