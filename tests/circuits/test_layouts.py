@@ -96,6 +96,17 @@ def _division(base: int) -> Task:
     )
 
 
+def _scaled_sum(base: int) -> Task:
+    """`x1 .. xn y1 .. yn`, y_i = x_i + i x_(i-1)."""
+    digits = _digits(base)
+
+    def generate(prompt: Symbols) -> list[str]:
+        x = [0, *map(int, prompt)]
+        return [str((x[i] + i * x[i - 1]) % base) for i in range(1, len(x))]
+
+    return Task(name="scaled-sum", alphabet=digits, prompt=lambda n: [digits] * n, generate=generate)
+
+
 def _majority(largest: int) -> Task:
     """`x1 .. xn 0 c1 .. cn y`, counts as tokens."""
 
@@ -125,6 +136,8 @@ def _majority(largest: int) -> Task:
         (_multiplication(10), 3, {2: 1, 5: 1}),
         (_division(3), 3, {2: 1, 6: 1}),
         (_division(10), 3, {2: 1, 5: 1}),
+        (_scaled_sum(3), 2, {2: 2, 9: 3}),
+        (_scaled_sum(7), 2, {2: 2, 12: 7}),
         (_majority(14), 2, {2: 2, 7: 2, 8: 3, 12: 3, 14: 4}),
     ],
     ids=lambda part: getattr(part, "name", None),
