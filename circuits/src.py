@@ -44,7 +44,8 @@ class SRCResult:
         arity: slots of every operator, in mode "typed" at most.
         mode: one of MODES.
         bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists or, as an upper bound,
-            where none is known.
+            where none is known. Where only some prompts of a scale were looked at, the upper bound is of these, unless
+            the reference circuit gives it.
         status: "exact" (bounds meet, and every prompt was looked at or the task's reference circuit attains them),
             "sampled" (bounds meet on the prompts looked at: the value is a lower bound of SRC, and the circuit is
             right on those prompts), "bounds" (some do not meet).

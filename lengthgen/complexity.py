@@ -30,7 +30,7 @@ class Question:
         spec, base: the task, as `circuits.tasks.load` takes it.
         format: one of circuits.formats.FORMATS.
         scales: ascending.
-        arity: None for the minimal one.
+        arity: None for the minimal one, in mode declared for that of the reference circuit.
         mode: one of circuits.src.MODES.
         seconds: time limit; None for none.
     """
@@ -136,8 +136,8 @@ def compute(question: Question) -> Complexity:
             f"task '{task.name}': some step of scale {len(looked_at)} needs more than {MAX_ARITY} arguments; "
             "say --arity K to have SRC = inf"
         )
-    arity = question.arity or least or 1
     fewest = task.reference.arity if task.reference else None
+    arity = question.arity or (fewest if question.mode == "declared" else None) or least or 1
     sure = least if least is None or len(looked_at) == question.scales[-1] or least == fewest else None
     known: dict[str, Any] = {"question": question, "task": task, "minimal_arity": sure}
     looked_at = looked_at if least else traces

@@ -451,3 +451,8 @@ def test_the_table_says_what_is_not_known(run):
     assert (code, err) == (0, "")
     assert "not finished: " in " ".join(out.split())
     assert re.search(r"^ *30 .* \d+\.\.", out, flags=re.MULTILINE)
+
+
+def test_declared_takes_the_arity_of_the_reference_circuit(answer):
+    found = answer("src", "addition-carry", "--base", "2", "--mode", "declared", "--scales", "1")
+    assert (found["arity"], found["minimal_arity"], found["src"]) == (3, 2, {"1": 2})
