@@ -1,10 +1,11 @@
 """Does the search for SRC pay, how does its solver compare, and what does it take at scale?
 
-`python -m bench.complexity` prints the scale table, a line a task.
+`python -m bench.complexity` prints the scale table, a line a task, and what kernels take.
 """
 
 import json
 import math
+import random
 import resource
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from bench.measure import Comparison, compare
 from circuits import sat
 from circuits.certificate import certificate
 from circuits.checker import check
+from circuits.clock import Clock
 from circuits.partition import fewest_operators, minimal_tables
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Trace
@@ -29,6 +31,8 @@ from lengthgen.complexity import Question, compute
 GRAPHS, CLASSES = 3, 60
 SECONDS = 120.0
 """Time limit of one row of the table."""
+KERNEL_SECONDS = 60.0
+"""Time limit of one kernel."""
 SHORT = 10.0
 """Seconds below which a row is measured three times."""
 PHASES = ("traces", "arity", "wirings", "kernel", "solver", "check")
@@ -107,7 +111,7 @@ def certificate_against_search() -> Comparison:
     """Addition with carries, base 2, at scale 6: its certificate checked, or its SRC computed again."""
     task = load("addition-carry", base=2)
     traces = traces_up_to(task, 6)
-    content = certificate(task, traces, src(task, traces, 3), name="addition-carry", base=2, layout="unaligned")
+    content = certificate(task, src(task, traces, 3), name="addition-carry", base=2, layout="unaligned")
     return compare(
         "checking the certificate of addition with carries, base 2, scale 6",
         lambda: check(content, task),
@@ -186,6 +190,42 @@ def main() -> None:
         while runs[0]["total"] < SHORT and len(runs) < 3:
             runs.append(_run(number))
         print(_line(row, sorted(runs, key=lambda run: run["total"])[len(runs) // 2]), flush=True)
+    print("\n| kernel | clique | fewest operators | seconds |\n|---|---|---|---|")
+    kernels = {
+        "70 steps of 3 tables, 6 operators planted": (_planted(70, 3, 0.4), 3),
+        "80 steps of 4 tables, 6 operators planted": (_planted(80, 4, 0.6), 3),
+        "colouring, 55 vertices, density one half": (_colouring(55), 2),
+        "colouring, 70 vertices, density one half": (_colouring(70), 2),
+    }
+    for name, (steps, symbols) in kernels.items():
+        start = perf_counter()
+        found = fewest_operators(steps, symbols, Clock(KERNEL_SECONDS))
+        shown = str(found.lower) if found.lower == found.upper else f"{found.lower}..{found.upper}"
+        print(f"| {name} | {found.clique} | {shown} | {perf_counter() - start:.1f} |", flush=True)
+
+
+def _planted(steps: int, tables: int, density: float) -> list[frozenset[int]]:
+    """Over 3 symbols and 3 slots: one table of each step is cut from one of 6 operators, the others are random."""
+    rng = random.Random(steps)
+    keys = range(27)
+    operators = [[rng.randrange(3) for _ in keys] for _ in range(6)]
+
+    def cut(operator: list[int]) -> int:
+        return sum(1 << key * 3 + operator[key] for key in keys if rng.random() < density)
+
+    return [
+        frozenset([cut(rng.choice(operators)), *(cut([rng.randrange(3) for _ in keys]) for _ in range(tables - 1))])
+        for _ in range(steps)
+    ]
+
+
+def _colouring(vertices: int) -> list[frozenset[int]]:
+    """Steps of one table each that conflict as the vertices of a random graph: a key an edge, its ends ask 0 and 1."""
+    edges = list(nx.gnp_random_graph(vertices, 0.5, 1).edges)
+    return [
+        frozenset([sum(1 << key * 2 + edge.index(vertex) for key, edge in enumerate(edges) if vertex in edge)])
+        for vertex in range(vertices)
+    ]
 
 
 def _run(number: int) -> dict[str, Any]:

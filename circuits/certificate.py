@@ -18,9 +18,9 @@ from circuits import sat
 from circuits.checker import SCALE, CertificateError, check
 from circuits.circuit import UNDEFINED, Circuit
 from circuits.clock import Clock, OutOfTime
+from circuits.modes import all_wirings
 from circuits.partition import fewest_operators, minimal_tables, plain
 from circuits.reference import reference_complexity
-from circuits.search import all_wirings
 from circuits.src import SRCResult
 from circuits.task import Task, TaskError, Trace
 from circuits.templates import Place

@@ -5,6 +5,7 @@ from itertools import product
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from circuits.circuit import UNDEFINED, Circuit, Wiring
 from circuits.task import Reference, Task, TaskError, Trace
@@ -28,7 +29,7 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
             Wiring(position=position, arguments=arguments, operator=numbers.setdefault(operator, len(numbers)))
             for position, (operator, arguments) in enumerate(_steps(task, reference, scale), start=first)
         )
-    operators = tuple(_table(task, operator) for operator in numbers)
+    operators = tuple(_table(task, reference, operator) for operator in numbers)
     return Circuit(task=task, arity=reference.arity, wirings=wirings, operators=operators)
 
 
@@ -81,35 +82,26 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
             keys, values = asked(one, position, arguments)
             for key, value in zip(keys.tolist(), values.tolist(), strict=True):
                 if (operator, key) not in known:
-                    known[operator, key] = _value(task, task.reference, operator, key)
+                    places = [key // len(task.alphabet) ** place for place in reversed(range(len(arguments)))]
+                    symbols = tuple(task.alphabet[place % len(task.alphabet)] for place in places)
+                    known[operator, key] = _value(task, task.reference, operator, symbols)
                 if known[operator, key] != value:
                     raise TaskError(
                         f"task '{task.name}': its reference is no circuit of it: '{operator}' is wrong {wrong}"
                     )
 
 
-def _value(task: Task, reference: Reference, operator: str, key: int) -> int:
-    symbols = []
-    for _ in range(reference.arity):
-        key, token = divmod(key, len(task.alphabet))
-        symbols.append(task.alphabet[token])
+def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, ...]) -> int:
+    """The token that an operator gives, UNDEFINED where it gives none."""
     try:
-        return task.alphabet.index(reference.apply(operator, tuple(reversed(symbols))))
+        value = reference.apply(operator, symbols)
     except ValueError:
         return UNDEFINED
+    if value not in task.alphabet:
+        raise TaskError(f"task '{task.name}': the reference's '{operator}' gives {value!r}, not in the alphabet")
+    return task.alphabet.index(value)
 
 
-def _table(task: Task, operator: str) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    assert task.reference is not None
-    arity = task.reference.arity
-    table = np.full(len(task.alphabet) ** arity, UNDEFINED, dtype=np.uint8)
-    token = {symbol: number for number, symbol in enumerate(task.alphabet)}
-    for key, symbols in enumerate(product(task.alphabet, repeat=arity)):
-        try:
-            value = task.reference.apply(operator, symbols)
-        except ValueError:
-            continue
-        if value not in token:
-            raise TaskError(f"task '{task.name}': the reference's '{operator}' gives {value!r}, not in the alphabet")
-        table[key] = token[value]
-    return table
+def _table(task: Task, reference: Reference, operator: str) -> NDArray[np.uint8]:
+    keys = product(task.alphabet, repeat=reference.arity)
+    return np.array([_value(task, reference, operator, symbols) for symbols in keys], dtype=np.uint8)

@@ -11,10 +11,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from circuits.circuit import UNDEFINED, Circuit, Wiring
+from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock, OutOfTime
+from circuits.modes import all_wirings, as_array
 from circuits.operators import Asked, Operators, asked_of
 from circuits.partition import Partition, fewest_operators, minimal_tables
 from circuits.sat import SolverError
@@ -29,16 +28,7 @@ from circuits.templates import (
     pace_of,
     pointed_at,
 )
-from circuits.wirings import (
-    Alternatives,
-    Table,
-    alternatives,
-    constants,
-    determining_sets,
-    entries,
-    plain_wirings,
-    table_of,
-)
+from circuits.wirings import Alternatives, Table, constants, determining_sets, plain_wirings
 
 MAX_FILLED = 64
 """Ways looked at to fill slots whose templates point nowhere."""
@@ -67,42 +57,6 @@ class Attempt:
         for place, operator in sorted(self.serving.items()):
             first.setdefault(operator, place)
         return sorted(first.values())
-
-
-def all_wirings(
-    task: Task, one: Trace, position: int, arity: int, mode: str, clock: Clock | None = None
-) -> Alternatives:
-    """Every wiring that a mode allows a step.
-
-    In mode "typed" those of a sample are not complete: with inputs left out fewer positions may seem to be needed,
-    and the wiring that is needed is not among those of the fewer.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
-    if mode == "free":
-        return alternatives(one, position, arity, clock)
-    known = True
-    if mode == "declared":
-        assert task.reference is not None
-        wirings: Iterable[tuple[int, ...]] = [task.reference.steps(one.scale)[position - one.prompt_length - 1][1]]
-    else:
-        sets, known = determining_sets(one, position, arity, clock)
-        wirings = itertools.chain.from_iterable(itertools.permutations(sorted(each)) for each in sets)
-    tags = {slots: _tag(slots, arity, one.symbols) if mode == "typed" else 0 for slots in range(arity + 1)}
-    found: dict[Table, list[tuple[int, ...]]] = {}
-    for wiring in wirings:
-        if clock:
-            clock.check()
-        found.setdefault(table_of(one, position, wiring) | tags[len(wiring)], []).append(wiring)
-    complete = mode == "declared" or (known and one.exhaustive)
-    return Alternatives(scale=one.scale, position=position, wirings=found, complete=complete)
-
-
-def _tag(slots: int, arity: int, symbols: int) -> Table:
-    """Entries by which tables of different numbers of slots exclude each other; they are beyond all keys."""
-    first = symbols**arity
-    return sum(1 << (first + size) * symbols + (size == slots) for size in range(arity + 1))
 
 
 class Search:
@@ -293,15 +247,7 @@ class Search:
 
     def _as_operators(self, tables: Iterable[Table]) -> Operators:
         operators = Operators(self._symbols)
-        for table in tables:
-            keys, values = entries(table, self._symbols)
-            tags = keys >= self._symbols**self._arity
-            slots = self._arity
-            if tags.any():
-                slots = int(keys[tags & (values == 1)][0]) - self._symbols**self._arity
-            array = np.full(self._symbols**slots, UNDEFINED, dtype=np.uint8)
-            array[keys[~tags]] = values[~tags]
-            operators.tables.append(array)
+        operators.tables += [as_array(table, self._arity, self._symbols) for table in tables]
         return operators
 
     def _unserved(self, attempt: Attempt, scales: Iterable[int]) -> Place | None:

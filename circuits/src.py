@@ -14,6 +14,7 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.clock import Clock
+from circuits.modes import Mode
 from circuits.reference import check_reference, reference_complexity
 from circuits.search import INTERRUPTED, Search
 from circuits.task import Task, TaskError, Trace, extended, trace
@@ -25,9 +26,6 @@ MAX_ENTRIES = 20_000_000
 """Of one operator."""
 MAX_TOKENS = 50_000_000
 """Of all traces together, a byte each; scales beyond are left to the reference circuit."""
-MODES = ("free", "declared", "typed")
-"""free: any wiring; declared: the reference circuit's wiring; typed: operators have an exact number of arguments, so
-slots are not repeated or filled in vain."""
 CHECKED = 4_096
 """Fresh prompts that a circuit found on a sample is checked on, at each scale."""
 ADDED = 64
@@ -42,7 +40,7 @@ class SRCResult:
 
     Attributes:
         arity: slots of every operator, in mode "typed" at most.
-        mode: one of MODES.
+        mode: one of circuits.modes.Mode.
         bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists or, as an upper bound,
             where none is known. Where only some prompts of a scale were looked at, the upper bound is of these, unless
             the reference circuit gives it.
@@ -151,7 +149,7 @@ def src(
         task: whose traces these are.
         traces: scales 1, 2, ..., n without a gap (`traces_up_to`).
         arity: slots of every operator, at least 1.
-        mode: one of MODES.
+        mode: one of circuits.modes.Mode.
         largest: last scale to give bounds for, if beyond the traces: there the reference circuit is the upper bound.
         clock: the time limit; without one, none.
 
@@ -163,8 +161,8 @@ def src(
     """
     if arity < 1:
         raise ValueError(f"the arity must be at least 1, not {arity}")
-    if mode not in MODES:
-        raise ValueError(f"no mode '{mode}': choose one of {', '.join(MODES)}")
+    if mode not in [*Mode]:
+        raise ValueError(f"no mode '{mode}': choose one of {', '.join(Mode)}")
     if not traces:
         raise ValueError("no traces given")
     if [one.scale for one in traces] != list(range(1, len(traces) + 1)):

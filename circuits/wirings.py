@@ -39,14 +39,11 @@ class Alternatives:
     """Ways to compute one step at one arity.
 
     Attributes:
-        scale, position: the step; position is 1-based.
         wirings: table -> the wirings (tuples of 1-based positions) that ask for exactly this table.
         complete: whether every wiring is there. If not, slots the step has no need of were filled only with needed
             and constant positions: any circuit made of these is valid, but a lower bound may not rest on them.
     """
 
-    scale: int
-    position: int
     wirings: dict[Table, list[tuple[int, ...]]]
     complete: bool
 
@@ -198,7 +195,7 @@ def alternatives(one: Trace, position: int, arity: int, clock: Clock | None = No
         if clock:
             clock.check()
         wirings.setdefault(table_of(one, position, wiring), []).append(wiring)
-    return Alternatives(scale=one.scale, position=position, wirings=wirings, complete=complete)
+    return Alternatives(wirings=wirings, complete=complete)
 
 
 def plain_wirings(one: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:

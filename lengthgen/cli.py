@@ -6,13 +6,13 @@ What only some commands need (matplotlib, scipy's statistics, sympy) is imported
 import json
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
 
+from circuits.modes import Mode
 from circuits.prediction import analyse
 from circuits.src import Interrupted
 from circuits.tasks import load
@@ -41,15 +41,6 @@ app = typer.Typer(
 
 # typer brings its own copy of click in some versions and uses the package in others; this is the right one's.
 ClickException: type[Any] = typer.BadParameter.__mro__[2]
-
-
-class Mode(StrEnum):
-    """circuits.src.MODES, for the command line."""
-
-    FREE = "free"
-    DECLARED = "declared"
-    TYPED = "typed"
-
 
 INTERRUPTED = 130
 """Exit code, as shells have it."""

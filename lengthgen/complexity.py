@@ -31,7 +31,7 @@ class Question:
         format: one of circuits.formats.FORMATS.
         scales: ascending.
         arity: None for the minimal one, in mode declared for that of the reference circuit.
-        mode: one of circuits.src.MODES.
+        mode: one of circuits.modes.Mode.
         seconds: time limit; None for none.
     """
 

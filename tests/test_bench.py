@@ -1,0 +1,20 @@
+"""The quick benchmarks run: nothing else would notice when what they call changes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from bench import complexity, wirings
+from bench.measure import Comparison
+
+QUICK = (
+    complexity.certificate_against_search,
+    complexity.search_against_all_wirings,
+    wirings.search_against_enumeration,
+)
+
+
+@pytest.mark.parametrize("question", QUICK)
+def test_a_benchmark_prints_its_ratio(question: Callable[[], Comparison]) -> None:
+    found = question()
+    assert f"{found.theirs / found.ours:.2f}x the speed of {found.alternative}" in str(found)
