@@ -159,16 +159,28 @@ def _ask(request: str, seconds: float | None) -> str | None:
     # The child runs one function and nothing else of this package, whose imports take far longer than the child's own.
     program = f"{inspect.getsource(_solve)}\n{_solve.__name__}()"
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", program], stdin=pipe, stdout=pipe, stderr=pipe, text=True
-    ) as process:
-        try:
-            reply, complaint = process.communicate(request, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
+    command = [sys.executable, "-P", "-c", program]
+    # Ctrl-C waits while the child starts: raised within Popen it would leave a child that nobody knows. The child
+    # inherits the mask, so that Ctrl-C is for the parent to see.
+    posix = sys.platform != "win32"
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if posix else set()
+    process: subprocess.Popen[str] | None = None
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        if posix:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        reply, complaint = process.communicate(request, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process:
             process.kill()
             process.wait()
+            for end in (process.stdin, process.stdout, process.stderr):
+                if end:
+                    end.close()
+        if posix:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     code = process.returncode
     if sys.platform != "win32" and code == -signal.SIGXCPU:
         return None
@@ -191,9 +203,6 @@ def _solve() -> None:
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    if sys.platform != "win32":
-        # Ctrl-C is for the parent to see. Blocked rather than ignored: the solver sets a handler of its own.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     request = json.load(sys.stdin)
     if os.getppid() != request["parent"]:
         sys.exit("the process that asked is gone")
