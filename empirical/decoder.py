@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings import PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding
 
 
 class Decoder(nn.Module):
@@ -25,10 +25,11 @@ class Decoder(nn.Module):
         self.head = nn.Linear(width, symbols, bias=False)
 
     def forward(self, tokens_BL: Tensor, labels_BJI: Tensor | None = None) -> Tensor:
-        """Logits [B, L, V]; `labels_BJI` as `PositionEncoding` takes them, where the encoding needs them."""
-        x_BLD = self.encoding.embed(self.tokens(tokens_BL))
+        """Logits [B, L, V]; `labels_BJI` as `Content` holds them, where the encoding needs them."""
+        positions = torch.arange(tokens_BL.shape[1], device=tokens_BL.device)
+        x_BLD = self.encoding.embed(self.tokens(tokens_BL), positions)
         for block in self.blocks:
-            x_BLD = block(x_BLD, self.encoding, labels_BJI)
+            x_BLD = block(x_BLD, self.encoding, positions, labels_BJI)
         return self.head(self.norm(x_BLD))
 
 
@@ -45,30 +46,37 @@ class Block(nn.Module):
         self.network_norm = nn.LayerNorm(width)
         self.network = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
-    def forward(self, x_BLD: Tensor, encoding: PositionEncoding, labels_BJI: Tensor | None) -> Tensor:
-        """[B, L, D] -> [B, L, D]."""
-        projected = self.project(self.attention_norm(x_BLD)).unflatten(-1, (3, self.heads, -1))
+    def forward(
+        self, x_BLD: Tensor, encoding: PositionEncoding, positions: Tensor, labels_BJI: Tensor | None
+    ) -> Tensor:
+        """[B, L, D] -> [B, L, D]; positions int64 [L] or [B, L]."""
+        normed_BLD = self.attention_norm(x_BLD)
+        projected = self.project(normed_BLD).unflatten(-1, (3, self.heads, -1))
         q_BHJC, k_BHIC, v_BHIC = projected.permute(2, 0, 3, 1, 4)
-        bias_BHJI = encoding.bias(self.layer, q_BHJC, labels_BJI)
-        if encoding.changes_values:
-            weights_BHJI = attention_weights(q_BHJC, k_BHIC, bias_BHJI)
-            heads_BHJC = weights_BHJI @ v_BHIC + encoding.values(self.layer, weights_BHJI, labels_BJI)
+        content = Content(layer=self.layer, x_BLD=normed_BLD, q_BHJC=q_BHJC, k_BHIC=k_BHIC, labels_BJI=labels_BJI)
+        dtype = torch.promote_types(q_BHJC.dtype, torch.float32)
+        bias_BHJI = encoding.bias(positions, positions, content, dtype=dtype)
+        q_BHJC, k_BHIC = encoding.rotate(q_BHJC, k_BHIC, positions, content)
+        if encoding.changes_values or encoding.scores_pairwise:
+            scores_BHJI = encoding.scores(q_BHJC, k_BHIC, positions, positions)
+            weights_BHJI = attention_weights(scores_BHJI / q_BHJC.shape[-1] ** 0.5, bias_BHJI)
+            heads_BHJC = weights_BHJI @ v_BHIC
+            if encoding.changes_values:
+                heads_BHJC = heads_BHJC + encoding.values(weights_BHJI, content)
         else:
-            causal = causal_mask(q_BHJC)
-            heads_BHJC = F.scaled_dot_product_attention(
-                q_BHJC, k_BHIC, v_BHIC, attn_mask=causal if bias_BHJI is None else bias_BHJI + causal
-            )
+            causal = causal_mask(q_BHJC.shape[2], dtype, q_BHJC.device)
+            mask_JI = causal if bias_BHJI is None else bias_BHJI + causal
+            heads_BHJC = F.scaled_dot_product_attention(q_BHJC, k_BHIC, v_BHIC, attn_mask=mask_JI.to(q_BHJC.dtype))
         x_BLD = x_BLD + self.merge(heads_BHJC.transpose(1, 2).flatten(2))
         return x_BLD + self.network(self.network_norm(x_BLD))
 
 
-def causal_mask(q_BHJC: Tensor) -> Tensor:
+def causal_mask(length: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """[J, I] to be added to logits: 0 where the key is not after the query, -inf elsewhere."""
-    length = q_BHJC.shape[2]
-    return torch.full((length, length), -torch.inf, dtype=q_BHJC.dtype, device=q_BHJC.device).triu(1)
+    return torch.full((length, length), -torch.inf, dtype=dtype, device=device).triu(1)
 
 
-def attention_weights(q_BHJC: Tensor, k_BHIC: Tensor, bias_BHJI: Tensor | None) -> Tensor:
-    """softmax over keys of q.k / sqrt(C) + bias, causal: [B, H, J, I]."""
-    logits_BHJI = q_BHJC @ k_BHIC.transpose(-1, -2) / q_BHJC.shape[-1] ** 0.5 + causal_mask(q_BHJC)
-    return (logits_BHJI if bias_BHJI is None else logits_BHJI + bias_BHJI).softmax(-1)
+def attention_weights(logits_BHJI: Tensor, bias_BHJI: Tensor | None) -> Tensor:
+    """softmax over keys of logits + bias, causal: [B, H, J, I], of the dtype of the logits."""
+    wide = logits_BHJI if bias_BHJI is None else logits_BHJI + bias_BHJI
+    return (wide + causal_mask(wide.shape[-1], wide.dtype, wide.device)).softmax(-1).to(logits_BHJI.dtype)

@@ -1,31 +1,131 @@
-"""The hooks through which a position encoding acts on the decoder.
+"""The hooks through which a position encoding acts on attention.
 
-Shapes: B batch, L length, D width, H heads, J query position, I key position, C head width.
+Shapes: B batch, L length, D width, H heads, J query, I key, C head width.  Positions are int64, 0-based, [L] or [B, L],
+and always explicit: padding, packing and caching are choices of positions.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
 from torch import Tensor, nn
+
+ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
+"""(score, batch, head, query index, key index) -> score, as `torch.nn.attention.flex_attention` takes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a law may read beside positions.
+
+    Attributes:
+        layer: which layer asks, from 0; an encoding may have parameters of its own in each.
+        x_BLD: the layer's (normed) input.
+        q_BHJC, k_BHIC: queries and keys, before `rotate`.
+        labels_BJI: labels of the run's relation, int64 [1 or B, J, I], 0 above the diagonal, where the causal mask
+            hides them.
+    """
+
+    layer: int = 0
+    x_BLD: Tensor | None = None
+    q_BHJC: Tensor | None = None
+    k_BHIC: Tensor | None = None
+    labels_BJI: Tensor | None = None
 
 
 class PositionEncoding(nn.Module):
-    """An encoding that does nothing: NoPE, and the base of all others.
+    """An encoding that does nothing: NoPE, and the base of all others.  Every hook is the identity by default.
 
-    Every hook takes what it may depend on explicitly. `labels_BJI` are the labels of the run's relation, int64
-    [1 or B, J, I], 0 above the diagonal, where the causal mask hides them.
+    The logit of query j and key i is  scores(rotate(q), rotate(k)) / sqrt(C) + bias  [B, H, J, I].
     """
 
     needs_labels = False
-    """Whether `bias` and `values` read the labels."""
+    """Whether the hooks read `Content.labels_BJI`."""
     changes_values = False
     """Whether `values` adds anything; if so, the attention weights are formed in the open."""
+    scores_pairwise = False
+    """Whether `scores` replaces the scalar product; if so, the logits are formed in the open."""
 
-    def embed(self, x_BLD: Tensor) -> Tensor:
-        """Token embeddings at positions 1..L -> what enters the first layer."""
+    def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
+        """Token embeddings -> what enters the first layer."""
         return x_BLD
 
-    def bias(self, layer: int, q_BHJC: Tensor, labels_BJI: Tensor | None) -> Tensor | None:
-        """What is added to the logits, after their scaling: [B, H, J, I], or None for nothing."""
+    def rotate(
+        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Queries and keys at these positions, transformed: in their own dtype; `content` for laws that read it."""
+        return q_BHLC, k_BHLC
+
+    def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        """[B, H, J, I], before the division by sqrt(C)."""
+        return q_BHJC @ k_BHIC.transpose(-1, -2)
+
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor | None:
+        """What is added to the logits after their scaling: [H, J, I] or [B, H, J, I] of `dtype`; None for nothing."""
         return None
 
-    def values(self, layer: int, weights_BHJI: Tensor, labels_BJI: Tensor | None) -> Tensor:
+    def values(self, weights_BHJI: Tensor, content: Content) -> Tensor:
         """What is added to the attention output: [B, H, J, C]."""
         raise NotImplementedError(f"{type(self).__name__} does not change values")
+
+    def score_mod(
+        self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None
+    ) -> ScoreMod | None:
+        """The law of `bias` for FlexAttention, which forms no [J, I] table; None for nothing."""
+        return None
+
+
+class PairBias(PositionEncoding):
+    """A bias that is a law of head, query position and key position alone."""
+
+    def __init__(self, *, heads: int) -> None:
+        """`heads` is H, at least 1."""
+        super().__init__()
+        if heads < 1:
+            raise ValueError(f"heads must be at least 1, not {heads}")
+        self.heads = heads
+
+    def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+        """The bias of each triple, of `dtype`; the three int64 tensors broadcast against each other."""
+        raise NotImplementedError
+
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """[H, J, I], or [B, H, J, I] where positions have a batch."""
+        require_integers(query_positions)
+        require_integers(key_positions)
+        heads = torch.arange(self.heads, device=query_positions.device)[:, None, None]
+        return self.law(heads, query_positions[..., None, :, None], key_positions[..., None, None, :], dtype)
+
+    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
+        """score + law(head, position of the query, position of the key), added at least in float32."""
+
+        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
+            return score + self.law(head, j, i, torch.promote_types(score.dtype, torch.float32))
+
+        return added
+
+
+def at(positions: Tensor, batch: Tensor, index: Tensor) -> Tensor:
+    """The position of an index within a row of the batch."""
+    return positions[index] if positions.ndim == 1 else positions[batch, index]
+
+
+def require_integers(positions: Tensor) -> None:
+    """Raises ValueError unless positions are integers: rounded positions are the commonest silent error here."""
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise ValueError(f"positions must be integers, not {positions.dtype}: pass int64 positions")

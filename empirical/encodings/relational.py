@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding
 
 
 class Relational(PositionEncoding):
@@ -23,18 +23,25 @@ class Relational(PositionEncoding):
         self.keys = nn.Parameter(torch.randn(layers, labels, head_width))
         self.vectors = nn.Parameter(torch.randn(layers, labels, head_width))
 
-    def bias(self, layer: int, q_BHJC: Tensor, labels_BJI: Tensor | None) -> Tensor:
-        """q_j . E^K_phi(i,j) / sqrt(C): [B, H, J, I]."""
-        assert labels_BJI is not None
-        scores_BHJK = q_BHJC @ self.keys[layer].T / q_BHJC.shape[-1] ** 0.5
-        return scores_BHJK.gather(3, self._for_heads(labels_BJI, scores_BHJK))
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """q_j . E^K_phi(i,j) / sqrt(C): [B, H, J, I]; the labels say all that positions could."""
+        assert content is not None and content.q_BHJC is not None and content.labels_BJI is not None
+        scores_BHJK: Tensor = content.q_BHJC @ self.keys[content.layer].T / content.q_BHJC.shape[-1] ** 0.5
+        return scores_BHJK.gather(3, self._for_heads(content.labels_BJI, scores_BHJK)).to(dtype)
 
-    def values(self, layer: int, weights_BHJI: Tensor, labels_BJI: Tensor | None) -> Tensor:
+    def values(self, weights_BHJI: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij E^V_phi(i,j): the weight that each label got, times its vector: [B, H, J, C]."""
-        assert labels_BJI is not None
+        assert content.labels_BJI is not None
         by_label = weights_BHJI.new_zeros(*weights_BHJI.shape[:3], self.vectors.shape[1])
-        by_label = by_label.scatter_add(3, self._for_heads(labels_BJI, weights_BHJI), weights_BHJI)
-        return by_label @ self.vectors[layer]
+        by_label = by_label.scatter_add(3, self._for_heads(content.labels_BJI, weights_BHJI), weights_BHJI)
+        return by_label @ self.vectors[content.layer]
 
     @staticmethod
     def _for_heads(labels_BJI: Tensor, like_BHJX: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ import torch
 
 from empirical.decoder import Decoder, attention_weights
 from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
+from empirical.encodings.base import Content
 
 LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
 
@@ -17,6 +18,11 @@ def decoder(encoding: PositionEncoding, seed: int = 0) -> Decoder:
 def relational(labels: int = 4) -> Relational:
     torch.manual_seed(1)
     return Relational(labels=labels, layers=LAYERS, head_width=WIDTH // HEADS).double()
+
+
+def bias(encoding: PositionEncoding, content: Content) -> torch.Tensor:
+    positions = torch.arange(content.q_BHJC.shape[2])
+    return encoding.bias(positions, positions, content, dtype=torch.float64)
 
 
 def relative_labels(length: int) -> torch.Tensor:
@@ -37,8 +43,10 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
     torch.manual_seed(2)
     q, k, v = torch.randn(3, 2, HEADS, LENGTH, WIDTH // HEADS, dtype=torch.float64)
     labels = torch.randint(4, (2, LENGTH, LENGTH))
-    weights = attention_weights(q, k, encoding.bias(1, q, labels))
-    found = weights @ v + encoding.values(1, weights, labels)
+    content = Content(layer=1, q_BHJC=q, labels_BJI=labels)
+    logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
+    weights = attention_weights(logits, bias(encoding, content))
+    found = weights @ v + encoding.values(weights, content)
     for batch in range(2):
         for head in range(HEADS):
             for j in range(LENGTH):
@@ -102,7 +110,9 @@ def test_no_encoding_cannot_tell_equal_tokens_apart_by_place():
     model = decoder(PositionEncoding())
     first, second = torch.tensor([[1, 2, 3, 0]]), torch.tensor([[2, 1, 3, 0]])
     one_layer = model.blocks[0]
-    outputs = [one_layer(model.tokens(tokens), PositionEncoding(), None)[:, -1] for tokens in (first, second)]
+    outputs = [
+        one_layer(model.tokens(tokens), PositionEncoding(), torch.arange(4), None)[:, -1] for tokens in (first, second)
+    ]
     assert torch.allclose(*outputs, atol=1e-12)
 
 
@@ -112,15 +122,16 @@ def test_a_relative_relation_ignores_a_common_shift_of_positions():
     labels = distance.clamp(0)[None]
     torch.manual_seed(3)
     q, k = torch.randn(2, 1, HEADS, 8, WIDTH // HEADS, dtype=torch.float64)
-    whole = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + encoding.bias(0, q, labels)
+    whole = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, Content(q_BHJC=q, labels_BJI=labels))
     q, k = q[:, :, 3:], k[:, :, 3:]
-    part = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + encoding.bias(0, q, labels[:, :5, :5])
+    part_content = Content(q_BHJC=q, labels_BJI=labels[:, :5, :5])
+    part = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, part_content)
     assert torch.allclose(whole[..., 3:, 3:].tril(), part.tril(), atol=1e-12)
 
 
 def test_a_position_beyond_the_table_is_refused():
     model = decoder(LearnedAbsolute(length=4, width=WIDTH).double())
-    with pytest.raises(ValueError, match="position 5 is beyond the 4 rows"):
+    with pytest.raises(ValueError, match="position 4 is not in the table of 4 positions, 0 to 3"):
         model(torch.zeros(1, 5, dtype=torch.int64))
 
 
