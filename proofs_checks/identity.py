@@ -1,9 +1,9 @@
-"""Identities inside a check: decided exactly, and refuted with the point at which the two sides differ."""
+"""Identities inside a check: decided exactly by two engines, and refuted with the point at which the sides differ."""
 
 import sympy as sp
 
 from proofs_checks.claim import Refuted
-from theory import exact
+from theory import exact, twice
 
 
 def require_equal(
@@ -11,20 +11,31 @@ def require_equal(
 ) -> str:
     """The fact that the two sides are identical, entry by entry; raises `Refuted` where they are not.
 
-    Raises `theory.exact.Undecided` outside its fragment.
+    Each entry is decided twice, by `theory.twice`.  Raises its `EnginesDisagree` where the engines' answers differ, and
+    the `Undecided` of either outside its fragment.
     """
     lefts, rights = _entries(left), _entries(right)
     if len(lefts) != len(rights):
         raise Refuted(f"{what}: the sides have {len(lefts)} and {len(rights)} entries")
-    generators: set[str] = set()
+    first_generators: set[str] = set()
+    second_generators: set[str] = set()
     for position, (one, other) in enumerate(zip(lefts, rights, strict=True)):
-        decision = exact.decide(one - other, squares=squares)
-        if not decision.zero:
+        try:
+            first, second = twice.decide(one - other, squares=squares)
+        except twice.EnginesDisagree as error:
+            raise twice.EnginesDisagree(f"{what}, entry {position + 1}: {error}") from error
+        if not first.zero:
             raise Refuted(_difference(what, position, one, other, squares))
-        generators.update(decision.generators)
+        first_generators.update(f"({name})^±1" for name in first.generators)
+        second_generators.update(second.generators)
     entries = "1 entry" if len(lefts) == 1 else f"{len(lefts)} entries"
-    ring = "Q(i)" + "".join(f"[({name})^±1]" for name in sorted(generators))
-    return f"{what}: {entries} decided equal over {ring}"
+    ring, second_ring = _ring(first_generators), _ring(second_generators)
+    again = "" if second_ring == ring else f" over {second_ring}"
+    return f"{what}: {entries} decided equal over {ring} and again by python-flint{again}"
+
+
+def _ring(generators: set[str]) -> str:
+    return "Q(i)" + "".join(f"[{name}]" for name in sorted(generators))
 
 
 def _entries(side: sp.Expr | sp.Matrix) -> list[sp.Expr]:

@@ -25,7 +25,7 @@ from random import Random
 from typing import Any
 
 import sympy as sp
-from sympy.polys.polyerrors import PolynomialError
+from sympy.polys.polyerrors import BasePolynomialError
 
 Squares = Mapping[sp.Symbol, sp.Expr]
 
@@ -149,7 +149,7 @@ def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr
 def _polynomial(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> sp.Poly:
     try:
         return sp.Poly(expression, *symbols, domain=sp.QQ_I)
-    except (PolynomialError, sp.CoercionFailed) as error:
+    except BasePolynomialError as error:
         raise Undecided(f"not a polynomial over Q(i): {expression}") from error
 
 

@@ -1,0 +1,294 @@
+"""Decide, a second time and by other means than `theory.exact`, whether an expression is identically zero.
+
+The fragment is the same: rational functions over Q(i) of symbols, and of exp, trigonometric and hyperbolic functions of
+polynomials without constant term over Q(i); symbols may be bound as square roots of polynomials over Q.  The code is
+not: of sympy only the tree of the expression is read, and the polynomials are python-flint's.  Two things stay common:
+what sympy evaluates while it builds the tree, and flint's integers where sympy counts with them as well, from which
+SYMPY_GROUND_TYPES=python in the environment keeps it.
+
+Method.  An argument is A + iB, with A and B over Q.  For each monomial m of such an A or B, with d the greatest common
+divisor of its coefficients, there are generators and relations
+
+    u = exp(dm), v = exp(-dm), uv = 1;    c = cos(dm), s = sin(dm), s^2 = 1 - c^2;    besides i^2 = -1 and root^2 = r.
+
+exp(A) and exp(-A) are power products of u and v; cos B and sin B come by Chebyshev's polynomials in c and the addition
+theorems.  Each step is an identity of analytic functions of complex variables.  What results is P/Q, where nothing was
+divided by but what is not zero.  Whether P = 0 modulo the relations is decided by division: it leaves no i^2, root^2,
+s^2 and uv, and as these leading monomials have no generator in common, what it leaves is unique.
+
+Why P = 0 modulo the relations, and only that, means identically zero.  Let K = C(symbols)(roots), a field because no
+product of distinct r is a square, and z = exp(idm), so that c = (z + 1/z)/2 and s = (z - 1/z)/2i.  What division leaves
+of P is a polynomial over K in the c, s, u, v.  In it p(c) + q(c) s is zero as an expression in z only if p and q are:
+when z and 1/z change places, p stays and q s changes its sign.  And the functions z and u satisfy no polynomial:
+exponentials of elements of K are algebraically dependent over K only if a product of powers of them lies in K (Kolchin
+and Ostrowski), and that product is exp(g) with g a combination over Q(i) of different monomials, none of them constant.
+So g is not constant and has a pole, where exp(g) has an essential singularity, which no element of K has.  Hence the
+polynomials modulo the relations are functions without zero divisors: Q is not zero, and P/Q vanishes only if P does.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from math import prod
+from typing import Any, NamedTuple
+
+import flint
+import sympy as sp
+
+Squares = Mapping[sp.Symbol, sp.Expr]
+Monomial = tuple[tuple[sp.Symbol, int], ...]
+Weights = dict[Monomial, Any]
+Polynomial = Any  # flint.fmpq_mpoly, for which there are no types
+
+_OF_ANGLE = {
+    sp.cos: ("even", "one"),
+    sp.sin: ("odd", "one"),
+    sp.tan: ("odd", "even"),
+    sp.cot: ("even", "odd"),
+    sp.sec: ("one", "even"),
+    sp.csc: ("one", "odd"),
+}
+_OF_EXPONENT = {
+    sp.exp: ("sum", "one"),
+    sp.cosh: ("even", "one"),
+    sp.sinh: ("odd", "one"),
+    sp.tanh: ("odd", "even"),
+    sp.coth: ("even", "odd"),
+    sp.sech: ("one", "even"),
+    sp.csch: ("one", "odd"),
+}
+
+
+class Undecided(Exception):
+    """The expression is outside the fragment in which this engine decides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether the expression is identically zero, and the functions that served as generators, by argument."""
+
+    zero: bool
+    generators: tuple[str, ...]
+
+
+def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
+    """Whether `expression` vanishes identically; see `decide`."""
+    return decide(expression, squares=squares).zero
+
+
+def decide(expression: sp.Expr, *, squares: Squares | None = None) -> Decision:
+    """Decide exactly whether `expression` is identically zero, given `root**2 == squares[root]`.
+
+    Raises `Undecided` outside the fragment, `ValueError` for relations that do not define a field, and
+    `ZeroDivisionError` where a denominator is identically zero.  Label [F].
+    """
+    roots = dict(squares or {})
+    nodes = _nodes([expression, *roots, *roots.values()])
+    _check_atoms(nodes, roots)
+    symbols = sorted((node for node in nodes if node.is_Symbol and node not in roots), key=str)
+    plain = _Field(roots, symbols, {})
+    _check_squares(roots, plain)
+    arguments = {
+        node: plain.argument(node.args[0]) for node in nodes if node.func in _OF_ANGLE or node.func in _OF_EXPONENT
+    }
+    field = _Field(roots, symbols, arguments)
+    return Decision(zero=field.value(expression).above.is_zero(), generators=field.functions)
+
+
+class _Quotient(NamedTuple):
+    above: Polynomial
+    below: Polynomial
+
+
+class _Argument(NamedTuple):
+    """A + iB, each as the rational coefficients of its monomials."""
+
+    real: Weights
+    imaginary: Weights
+
+
+class _Field:
+    """Quotients of polynomials in symbols, roots, i and what the arguments of functions call for."""
+
+    def __init__(self, roots: Squares, symbols: Sequence[sp.Symbol], arguments: Mapping[sp.Expr, _Argument]) -> None:
+        parts = [_angle_and_exponent(node, argument) for node, argument in arguments.items()]
+        self._angle_units = _units(angle for angle, _ in parts)
+        self._exponent_units = _units(exponent for _, exponent in parts)
+        sines, cosines = ([(name, m) for m in self._angle_units] for name in ("sin", "cos"))
+        ups, downs = ([(name, m) for m in self._exponent_units] for name in ("up", "down"))
+        # In the lexicographic order a square comes before what it contains.
+        names: list[Any] = [*sines, *roots, sp.I, *ups, *downs, *cosines, *symbols]
+        context = flint.fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(names))], "lex")
+        self._constant = context.constant
+        self._at = dict(zip(names, context.gens(), strict=True))
+        self._arguments = arguments
+        self._known: dict[sp.Expr, _Quotient] = {}
+        self._relations = [self._at[sp.I] ** 2 + 1]
+        self._relations += [self._at[root] ** 2 - self.polynomial(square) for root, square in roots.items()]
+        self._relations += [self._at[s] ** 2 + self._at[c] ** 2 - 1 for s, c in zip(sines, cosines, strict=True)]
+        self._relations += [self._at[up] * self._at[down] - 1 for up, down in zip(ups, downs, strict=True)]
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The transcendental generators."""
+        exponentials = (f"(exp({_text(unit, m)}))^±1" for m, unit in self._exponent_units.items())
+        angles = (_text(unit, m) for m, unit in self._angle_units.items())
+        return *exponentials, *(f"cos({angle}), sin({angle})" for angle in angles)
+
+    def polynomial(self, node: sp.Expr) -> Polynomial:
+        """The value where it is a polynomial."""
+        above, below = self.value(node)
+        if not below.is_constant():
+            raise Undecided(f"not a polynomial over Q(i): {node}")
+        return above / below
+
+    def argument(self, node: sp.Expr) -> _Argument:
+        """A polynomial without constant term, taken apart."""
+        found = _Argument({}, {})
+        for powers, coefficient in self.polynomial(node).to_dict().items():
+            factors = {name: power for name, power in zip(self._at, powers, strict=True) if power}
+            weights = found.imaginary if factors.pop(sp.I, 0) else found.real
+            if not factors:
+                raise Undecided(f"constant term in the argument {node}")
+            weights[tuple(factors.items())] = coefficient
+        return found
+
+    def value(self, node: sp.Expr) -> _Quotient:
+        """The quotient that a node of the tree stands for."""
+        if node not in self._known:
+            self._known[node] = self._read(node)
+        return self._known[node]
+
+    def _read(self, node: sp.Expr) -> _Quotient:
+        if node.is_Rational:
+            return self._whole(self._constant(flint.fmpq(int(node.p), int(node.q))))
+        if node in self._at:
+            return self._whole(self._at[node])
+        if node in self._arguments:
+            return self._function(node)
+        if node.is_Add:
+            return reduce(self._sum, map(self.value, node.args))
+        if node.is_Mul:
+            return reduce(self._product, map(self.value, node.args))
+        if node.is_Pow and node.exp.is_Integer:
+            return self._power(self.value(node.base), int(node.exp))
+        raise Undecided(f"not a rational function over Q(i) of symbols and exponentials: {node}")
+
+    def _whole(self, polynomial: Polynomial) -> _Quotient:
+        return _Quotient(polynomial, self._constant(1))
+
+    def _sum(self, one: _Quotient, other: _Quotient) -> _Quotient:
+        common = one.below.gcd(other.below)
+        widening, others_widening = other.below / common, one.below / common
+        above = one.above * widening + other.above * others_widening
+        return _Quotient(self._reduced(above), self._reduced(one.below * widening))
+
+    def _product(self, one: _Quotient, other: _Quotient) -> _Quotient:
+        return _Quotient(self._reduced(one.above * other.above), self._reduced(one.below * other.below))
+
+    def _power(self, base: _Quotient, times: int) -> _Quotient:
+        above, below = base if times >= 0 else self._inverse(base)
+        return _Quotient(self._reduced(above ** abs(times)), self._reduced(below ** abs(times)))
+
+    def _inverse(self, value: _Quotient) -> _Quotient:
+        if value.above.is_zero():
+            raise ZeroDivisionError("a denominator is identically zero")
+        return _Quotient(value.below, value.above)
+
+    def _reduced(self, polynomial: Polynomial) -> Polynomial:
+        for relation in self._relations:
+            polynomial %= relation
+        return polynomial
+
+    def _function(self, node: sp.Expr) -> _Quotient:
+        angle, exponent = _angle_and_exponent(node, self._arguments[node])
+        (cosine, sine), (growth, decay), i = self._turn(angle), self._growth(exponent), self._at[sp.I]
+        even, odd = (growth + decay) / 2, (growth - decay) / 2
+        if node.func in _OF_ANGLE:
+            even, odd = cosine * even - i * sine * odd, sine * even + i * cosine * odd
+        else:
+            even, odd = even * cosine + i * odd * sine, odd * cosine + i * even * sine
+        parts = {"one": self._constant(1), "even": even, "odd": odd, "sum": even + odd}
+        above, below = (self._whole(self._reduced(parts[name])) for name in (_OF_ANGLE | _OF_EXPONENT)[node.func])
+        return self._product(above, self._inverse(below))
+
+    def _turn(self, angle: Weights) -> tuple[Polynomial, Polynomial]:
+        """Cosine and sine of a sum."""
+        cosine, sine = self._constant(1), self._constant(0)
+        for monomial, weight in angle.items():
+            c, s = self._multiple(monomial, int(weight / self._angle_units[monomial]))
+            cosine, sine = cosine * c - sine * s, sine * c + cosine * s
+        return cosine, sine
+
+    def _multiple(self, monomial: Monomial, times: int) -> tuple[Polynomial, Polynomial]:
+        """T_n(c) and s U_n-1(c)."""
+        c, s = self._at["cos", monomial], self._at["sin", monomial]
+        first, second = flint.fmpz_poly.chebyshev_t(abs(times)), flint.fmpz_poly.chebyshev_u(abs(times) - 1)
+        return _at(first, c), s * _at(second, c) if times > 0 else -s * _at(second, c)
+
+    def _growth(self, exponent: Weights) -> tuple[Polynomial, Polynomial]:
+        """The exponentials of a sum and of its negative."""
+        growth, decay = self._constant(1), self._constant(1)
+        for monomial, weight in exponent.items():
+            times = int(weight / self._exponent_units[monomial])
+            up, down = self._at["up", monomial] ** abs(times), self._at["down", monomial] ** abs(times)
+            growth, decay = (growth * up, decay * down) if times > 0 else (growth * down, decay * up)
+        return growth, decay
+
+
+def _nodes(trees: Iterable[sp.Expr]) -> list[sp.Expr]:
+    """All nodes of the trees, each once."""
+    found: dict[sp.Expr, None] = {}
+    waiting = list(trees)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found[node] = None
+            waiting.extend(node.args)
+    return list(found)
+
+
+def _check_squares(roots: Squares, field: _Field) -> None:
+    """That no product of distinct squares is a square of polynomials over C."""
+    for size in range(1, len(roots) + 1):
+        for chosen in combinations(roots.values(), size):
+            product = prod(map(field.polynomial, chosen))
+            if all(power % 2 == 0 for _, power in product.factor_squarefree()[1]):
+                raise ValueError(f"the product of {chosen} is a square, so its root is not a new element")
+
+
+def _check_atoms(nodes: Iterable[sp.Expr], roots: Squares) -> None:
+    for root, square in roots.items():
+        inner = _nodes([square])
+        if not roots.keys().isdisjoint(inner):
+            raise ValueError(f"the square of {root} may not contain a root: {square}")
+        if sp.I in inner:
+            raise Undecided(f"the square of {root} is not a polynomial over Q: {square}")
+    for node in nodes:
+        if node.is_Symbol and not node.is_commutative:
+            raise Undecided(f"{node} does not commute")
+
+
+def _angle_and_exponent(node: sp.Expr, argument: _Argument) -> tuple[Weights, Weights]:
+    return (argument.real, argument.imaginary) if node.func in _OF_ANGLE else (argument.imaginary, argument.real)
+
+
+def _units(sums: Iterable[Weights]) -> Weights:
+    """The greatest common divisor of the coefficients of each monomial."""
+    units: Weights = {}
+    for weights in sums:
+        for monomial, weight in weights.items():
+            units[monomial] = weight.gcd(units.get(monomial, 0))
+    return units
+
+
+def _at(polynomial: Any, place: Polynomial) -> Polynomial:
+    """A polynomial in one variable at a polynomial in several, by Horner's rule."""
+    return reduce(lambda total, coefficient: total * place + coefficient, reversed(polynomial.coeffs()), 0 * place)
+
+
+def _text(unit: Any, monomial: Monomial) -> str:
+    factors = [str(symbol) if power == 1 else f"{symbol}**{power}" for symbol, power in monomial]
+    above = "*".join([str(unit.p)] * (unit.p != 1) + factors)
+    return above if unit.q == 1 else f"{above}/{unit.q}"
