@@ -8,7 +8,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag, expm
 
-from theory.encodings import alibi, fox, grape, hope, lift, rotary
+from theory.encodings import alibi, fox, grape, grape_additive, hope, rotary
 
 Vector = NDArray[np.float64]
 DIMENSIONS = (4, 8)
@@ -111,9 +111,11 @@ def test_alibi_is_the_dense_unipotent_action(head_dim: int, key_position: int, q
     moved_key = np.linalg.inv(expm(key_position * generator)).T @ _lifted(np.array([0.0, 1.0]), key)
     exact_slope, j, i = sp.Rational(slope), sp.Integer(query_position), sp.Integer(key_position)
     action = alibi.generator(slope=exact_slope)
-    inverse_transpose = lift.unipotent(action, i).inv().T
+    inverse_transpose = grape_additive.unipotent(action, i).inv().T
     content = sp.Rational(float(query @ key))
-    score = lift.score(content, query_action=lift.unipotent(action, j), key_action=inverse_transpose)
+    score = grape_additive.score(
+        content, query_action=grape_additive.unipotent(action, j), key_action=inverse_transpose
+    )
     assert score == content + alibi.bias(exact_slope, query_position=j, key_position=i)
     np.testing.assert_allclose(_number(score), moved_query @ moved_key, rtol=1e-13, atol=1e-13)
 
@@ -168,7 +170,7 @@ def test_fox_is_the_dense_product_of_links(head_dim: int) -> None:
         symbolic_path = fox.link(log_gate=sp.Rational(float(log_gate))) * symbolic_path
     dense = _lifted(np.array([1.0, 0.0]), query) @ np.linalg.inv(path).T @ _lifted(np.array([0.0, 1.0]), key)
     content = sp.Rational(float(query @ key))
-    score = lift.score(content, query_action=sp.eye(2), key_action=symbolic_path.inv().T)
+    score = grape_additive.score(content, query_action=sp.eye(2), key_action=symbolic_path.inv().T)
     np.testing.assert_allclose(_number(score), dense, rtol=1e-13)
     np.testing.assert_allclose(dense, query @ key + log_gates.sum(), rtol=1e-13)
 

@@ -5,7 +5,11 @@ Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2
 
 import sympy as sp
 
-from theory.encodings import lift
+from theory.encodings import grape_additive
+from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.relation import relative
+
+SLOPE = sp.Symbol("m", positive=True)
 
 
 def slopes(heads: int) -> tuple[sp.Expr, ...]:
@@ -30,8 +34,21 @@ def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> s
 
 def generator(*, slope: sp.Expr) -> sp.Matrix:
     """A = -m E, the generator whose unipotent group acts on the two extra coordinates.  [P, GRAPE]"""
-    return -slope * lift.nilpotent()
+    return -slope * grape_additive.nilpotent()
 
 
 def _geometric_slopes(heads: int) -> tuple[sp.Expr, ...]:
     return tuple(sp.Integer(2) ** sp.Rational(-8 * head, heads) for head in range(1, heads + 1))
+
+
+ENCODING = Encoding(
+    name="alibi",
+    title="ALiBi",
+    arxiv="2108.12409",
+    parameters=(Parameter(symbol=SLOPE, meaning="slope of the head, from `slopes`"),),
+    bias=lambda query_position, key_position, _: bias(
+        SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)
+    ),
+    relation=relative(),
+    laws=tuple(Law),
+)

@@ -1,15 +1,25 @@
 """FoX: the bias of a key is the sum of the log forget gates on the path from the key to the query.
 
-Source: Lin et al., Forgetting Transformer, arXiv 2503.02130; as a group action: GRAPE, arXiv 2512.07805.  Both papers
-write the query at i and the key at j; here j is the query and i the key.
+Source: Lin et al., Forgetting Transformer, arXiv 2503.02130, and the released code where it is named; as a group
+action: GRAPE, arXiv 2512.07805.  Both papers write the query at i and the key at j; here j is the query and i the key.
+The type "none" of the code has no gates: it is NoPE.
 """
 
 import sympy as sp
 
-from theory.encodings import lift
+from theory.encodings import alibi, grape_additive
+from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.relation import relative
 
-LOG_GATES = sp.IndexedBase("log_f")
+LOG_GATES = sp.IndexedBase("log_f", negative=True)
+LOGIT = sp.Symbol("b", real=True)
+TIMESCALE = sp.Symbol("T", positive=True)
 _STEP = sp.Symbol("l", integer=True)
+
+
+def log_gate(logit: sp.Expr) -> sp.Expr:
+    """log f = log sigma(z) = -log(1 + e^(-z)), with z = w . x + b in the layer's input x.  [P]"""
+    return -sp.log(1 + sp.exp(-logit))
 
 
 def path_bias(*, key: sp.Expr, query: sp.Expr) -> sp.Sum:
@@ -22,6 +32,98 @@ def path_gate(*, key: sp.Expr, query: sp.Expr) -> sp.Product:
     return sp.Product(sp.exp(LOG_GATES[_STEP]), (_STEP, key + 1, query))
 
 
+def constant_bias(gate: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:
+    """D_ij = (j - i) log f, for one log gate at all positions.  [P]"""
+    return gate * (query_position - key_position)
+
+
+def timescale_logit(timescale: sp.Expr) -> sp.Expr:
+    """b = -log(e^(1/T) - 1), at which the gate is e^(-1/T).  [P, code]"""
+    return -sp.log(sp.exp(1 / timescale) - 1)
+
+
+def timescales(heads: int, *, shortest: sp.Expr, longest: sp.Expr) -> tuple[sp.Expr, ...]:
+    """T of each head, in equal steps of log T from the shortest to the longest.  [P, code]"""
+    steps = max(heads - 1, 1)
+    return tuple(shortest * (longest / shortest) ** sp.Rational(head, steps) for head in range(heads))
+
+
+def carried(state: sp.Expr, *, gate: sp.Expr, written: sp.Expr) -> sp.Expr:
+    """S_t = f_t S_(t-1) + w_t: linear attention with a forget gate, w_t = v_t phi(k_t)^T or phi(k_t).  [P]"""
+    return gate * state + written
+
+
 def link(*, log_gate: sp.Expr) -> sp.Matrix:
     """I - psi E, the unipotent factor of one step of the path, psi = log f.  [P, GRAPE; its Appendix C prints +]"""
-    return lift.unipotent(lift.nilpotent(), -log_gate)
+    return grape_additive.unipotent(grape_additive.nilpotent(), -log_gate)
+
+
+def cable_log_gate(logit: sp.Expr) -> sp.Expr:
+    """-softplus(z) = -log(1 + e^z), whose sums along the path are the bias of Cable.  [P, arXiv 2503.08067, code]"""
+    return -sp.log(1 + sp.exp(logit))
+
+
+def pruning_threshold(*, bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp.Expr:
+    """delta = -(2U + log T) + log eps: keys with D_ij < delta weigh at most eps together.  [P, code]
+
+    U bounds |q.k| / sqrt(d), T is the number of keys.
+    """
+    return -(2 * bound + sp.log(keys)) + sp.log(mass)
+
+
+def _constant(
+    name: str, title: str, parameter: Parameter, logit: sp.Expr, *, of_slope: sp.Expr, without: sp.Expr
+) -> Encoding:
+    return Encoding(
+        name=name,
+        title=title,
+        arxiv="2503.02130",
+        parameters=(parameter,),
+        bias=lambda query_position, key_position, _: constant_bias(
+            log_gate(logit), query_position=query_position, key_position=key_position
+        ),
+        relation=relative(),
+        laws=tuple(Law),
+        recovers=(
+            Recovery(of="alibi", assignment={parameter.symbol: of_slope}),
+            Recovery(of="nope", assignment={parameter.symbol: without}, attained=False),
+        ),
+    )
+
+
+ENCODING = Encoding(
+    name="fox",
+    title="FoX",
+    arxiv="2503.02130",
+    parameters=(
+        Parameter(
+            symbol=LOG_GATES,
+            meaning="log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
+            learned=LAYERS * HEADS * (WIDTH + 1),
+        ),
+    ),
+    bias=lambda query_position, key_position, _: path_bias(key=key_position, query=query_position),
+    laws=(Law.NORM, Law.STREAMING),
+    recovers=(
+        Recovery(of="alibi", assignment={LOG_GATES: -alibi.SLOPE}),
+        Recovery(of="nope", assignment={LOG_GATES: sp.Integer(0)}, attained=False),
+    ),
+)
+
+BIAS_ONLY = _constant(
+    "fox-bias-only",
+    "FoX, gates without data",
+    Parameter(symbol=LOGIT, meaning="logit of the gate of the head and layer", learned=LAYERS * HEADS),
+    LOGIT,
+    of_slope=timescale_logit(1 / alibi.SLOPE),
+    without=sp.oo,
+)
+
+FIXED = _constant(
+    "fox-fixed",
+    "FoX, fixed gates",
+    Parameter(symbol=TIMESCALE, meaning="timescale of the head, from `timescales`"),
+    timescale_logit(TIMESCALE),
+    of_slope=1 / alibi.SLOPE,
+    without=sp.oo,
+)

@@ -1,13 +1,21 @@
 """HoPE: every plane of the head is boosted by a rapidity proportional to the position, and damped.
 
 Source: HoPE (hyperbolic rotary encoding), arXiv 2509.05218.  The paper writes the query at m and the key at n; here the
-query is at j and the key at i, i <= j.  `rate` is the plane's theta, `damping` the shared theta'; the paper asks for
-damping > rate.
+query is at j and the key at i, i <= j, at the distance D = j - i.  `rate` is the plane's theta, from
+`rotary.frequencies`; `damping` is theta', one for all planes.  The paper asks for damping > rate.
 """
 
 from collections.abc import Sequence
 
 import sympy as sp
+
+from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from theory.relation import relative
+
+RATE = sp.Symbol("theta", positive=True)
+MARGIN = sp.Symbol("g", positive=True)
+
+Pair = tuple[sp.Expr, sp.Expr]
 
 
 def boost(rapidity: sp.Expr) -> sp.Matrix:
@@ -39,19 +47,75 @@ def score(
     return sp.exp(-offset * damping) * (straight * sp.cosh(offset * rate) + crossed * sp.sinh(offset * rate))
 
 
+def channels(query: Sequence[sp.Expr], key: Sequence[sp.Expr]) -> Pair:
+    """P = (q1 + q2)(k1 + k2) and N = (q1 - q2)(k1 - k2), what the slow and the fast channel carry.  [F]"""
+    (q1, q2), (k1, k2) = query, key
+    return (q1 + q2) * (k1 + k2), (q1 - q2) * (k1 - k2)
+
+
+def decay_rates(*, rate: sp.Expr, damping: sp.Expr) -> Pair:
+    """theta' - theta and theta' + theta: at which the slow and the fast channel of a plane decay.  [F]"""
+    return damping - rate, damping + rate
+
+
+def plane_with(*, slow: sp.Expr, fast: sp.Expr) -> Pair:
+    """The theta and theta' of the plane with these decay rates.  [F]"""
+    return (fast - slow) / 2, (fast + slow) / 2
+
+
 def light_cone_score(
     query: Sequence[sp.Expr], key: Sequence[sp.Expr], *, offset: sp.Expr, rate: sp.Expr, damping: sp.Expr
 ) -> sp.Expr:
-    """1/2 (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta))): two damped channels.  [F]
-
-    P = (q1 + q2)(k1 + k2) and N = (q1 - q2)(k1 - k2).
-    """
-    (q1, q2), (k1, k2) = query, key
-    slow = (q1 + q2) * (k1 + k2) * sp.exp(-offset * (damping - rate))
-    fast = (q1 - q2) * (k1 - k2) * sp.exp(-offset * (damping + rate))
-    return (slow + fast) / 2
+    """1/2 (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta))): two damped channels.  [F]"""
+    slow, fast = decay_rates(rate=rate, damping=damping)
+    in_slow, in_fast = channels(query, key)
+    return (in_slow * sp.exp(-offset * slow) + in_fast * sp.exp(-offset * fast)) / 2
 
 
-def decay_factors(*, rate: sp.Expr, damping: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+def light_cone() -> sp.Matrix:
+    """[[1, 1], [1, -1]], sqrt(2) times the orthogonal basis in which H(D) is diagonal.  [F]"""
+    return sp.Matrix([[1, 1], [1, -1]])
+
+
+def decay_factors(*, rate: sp.Expr, damping: sp.Expr) -> Pair:
     """The eigenvalues of the step H(1): e^(-theta' + theta) and e^(-theta' - theta).  [F]"""
-    return sp.exp(rate - damping), sp.exp(-rate - damping)
+    slow, fast = decay_rates(rate=rate, damping=damping)
+    return sp.exp(-slow), sp.exp(-fast)
+
+
+def falling_margins(query: Sequence[sp.Expr], key: Sequence[sp.Expr], *, rate: sp.Expr, damping: sp.Expr) -> Pair:
+    """P and P (theta' - theta) + N (theta' + theta): the score never rises with D >= 0 iff neither is negative.  [F]"""
+    slow, fast = decay_rates(rate=rate, damping=damping)
+    in_slow, in_fast = channels(query, key)
+    return in_slow, in_slow * slow + in_fast * fast
+
+
+def peaked_key(query: Sequence[sp.Expr], *, offset: sp.Expr, rate: sp.Expr, damping: sp.Expr) -> Pair:
+    """A key whose score is greatest at this D: P (theta' - theta) + N (theta' + theta) e^(-2 D theta) = 0, P > 0.
+
+    The query must be off the light cone: q1 is neither q2 nor -q2.  [F]
+    """
+    slow, fast = decay_rates(rate=rate, damping=damping)
+    q1, q2 = query
+    along, across = fast / (q1 + q2), -slow * sp.exp(2 * offset * rate) / (q1 - q2)
+    return (along + across) / 2, (along - across) / 2
+
+
+def _actions(position: sp.Expr, _: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
+    law = {"rate": RATE, "damping": RATE + MARGIN}
+    return query_action(position, **law), key_action(position, **law)
+
+
+ENCODING = Encoding(
+    name="hope",
+    title="HoPE",
+    arxiv="2509.05218",
+    parameters=(
+        Parameter(symbol=RATE, meaning="rapidity of the plane in one step, from `rotary.frequencies`"),
+        Parameter(symbol=MARGIN, meaning="theta' - theta of the plane, with one theta' for all", learned=sp.Integer(1)),
+    ),
+    rotate=_actions,
+    relation=relative(),
+    laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
+    recovers=(Recovery(of="nope", assignment={RATE: sp.Integer(0), MARGIN: sp.Integer(0)}, attained=False),),
+)

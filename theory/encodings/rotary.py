@@ -4,9 +4,21 @@ Source: Su et al., RoFormer, arXiv 2104.09864.  The paper writes the query at m 
 and the key at i.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import sympy as sp
+
+from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.relation import relative
+
+FREQUENCY = sp.Symbol("theta", positive=True)
+
+Layout = Literal["interleaved", "halves"]
+"""Which two coordinates make plane l: (2l, 2l + 1), as in the paper, or (l, l + d/2), as in most model code.  [P]"""
+
+OfPlane = Callable[[sp.Expr], sp.Expr]
+"""Something that each plane has, by its number."""
 
 
 def rotation(angle: sp.Expr) -> sp.Matrix:
@@ -14,14 +26,19 @@ def rotation(angle: sp.Expr) -> sp.Matrix:
     return sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
 
 
+def frequency(plane: sp.Expr | int, *, head_dim: sp.Expr | int, base: sp.Expr | int = 10000) -> sp.Expr:
+    """theta_l = base^(-2l/d), for numbers and for symbols.  [P]"""
+    return sp.sympify(base) ** (-2 * sp.sympify(plane) / head_dim)
+
+
 def frequencies(head_dim: int, base: sp.Expr | int = 10000) -> tuple[sp.Expr, ...]:
-    """The frequency of each plane, base^(-2l/d) for l = 0 .. d/2 - 1, exact.  [P]
+    """The frequency of each plane, l = 0 .. d/2 - 1, exact.  [P]
 
     Raises `ValueError` unless `head_dim` is a positive even number.
     """
     if head_dim <= 0 or head_dim % 2:
         raise ValueError(f"head_dim must be a positive even number, not {head_dim}")
-    return tuple(sp.Integer(base) ** sp.Rational(-2 * plane, head_dim) for plane in range(head_dim // 2))
+    return tuple(frequency(plane, head_dim=head_dim, base=base) for plane in range(head_dim // 2))
 
 
 def score(
@@ -36,3 +53,65 @@ def score(
     turned_query = rotation(query_position * frequency) * sp.Matrix(query)
     turned_key = rotation(key_position * frequency) * sp.Matrix(key)
     return turned_query.dot(turned_key)
+
+
+def partial_sum(terms: OfPlane, count: sp.Expr) -> sp.Sum:
+    """S_count, the sum of the terms of planes 0 .. count - 1, unevaluated.  [P]"""
+    plane = sp.Symbol("l", integer=True)
+    return sp.Sum(terms(plane), (plane, 0, count - 1))
+
+
+def by_parts(content: OfPlane, sums: OfPlane, planes: sp.Expr) -> sp.Sum:
+    """The sum of (h_l - h_(l+1)) S_(l+1), unevaluated: that of h_l z_l if S sums z and h ends with 0.  [P]"""
+    return partial_sum(lambda plane: (content(plane) - content(plane + 1)) * sums(plane + 1), planes)
+
+
+def decay_bound(content: Sequence[sp.Expr], angles: Sequence[sp.Expr]) -> sp.Expr:
+    """max |h_(l+1) - h_l| times the sum of |S_(l+1)|, S the partial sums of e^(i angle) and h_(d/2) = 0.  [P]
+
+    It bounds |sum of h_l e^(i angle_l)|, and so the score, whose angle is D theta_l and whose h_l is the product of
+    the planes of query and key as complex numbers.
+    """
+    steps = [abs(here - after) for here, after in zip(content, (*content[1:], sp.Integer(0)), strict=True)]
+    return sp.Max(*steps) * sp.Add(*(_length(angles[: plane + 1]) for plane in range(len(angles))))
+
+
+def _length(angles: Sequence[sp.Expr]) -> sp.Expr:
+    """|sum of e^(i angle)|."""
+    return sp.sqrt(sp.Add(*map(sp.cos, angles)) ** 2 + sp.Add(*map(sp.sin, angles)) ** 2)
+
+
+def period(plane: sp.Expr | int, *, head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
+    """2 pi / theta_l: after so many positions plane l has turned once.  [F]"""
+    return 2 * sp.pi / frequency(plane, head_dim=head_dim, base=base)
+
+
+def last_full_turn(length: sp.Expr | int, *, head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
+    """d log(L / 2 pi) / (2 log base): planes beyond this number turn less than once in L positions.  [F]"""
+    return head_dim * sp.log(sp.sympify(length) / (2 * sp.pi)) / (2 * sp.log(base))
+
+
+def coordinates(plane: sp.Expr | int, *, head_dim: sp.Expr | int, layout: Layout) -> tuple[sp.Expr, sp.Expr]:
+    """The two coordinates of the head that make plane l.  [P]"""
+    first = sp.sympify(plane)
+    return (2 * first, 2 * first + 1) if layout == "interleaved" else (first, first + sp.sympify(head_dim) / 2)
+
+
+def to_halves(head_dim: int) -> tuple[int, ...]:
+    """The permutation between the layouts: entry c is where coordinate c of "interleaved" is in "halves".  [F]"""
+    moves: list[tuple[sp.Expr, sp.Expr]] = []
+    for plane in range(head_dim // 2):
+        interleaved = coordinates(plane, head_dim=head_dim, layout="interleaved")
+        moves += zip(interleaved, coordinates(plane, head_dim=head_dim, layout="halves"), strict=True)
+    return tuple(int(place) for _, place in sorted(moves))
+
+
+ENCODING = Encoding(
+    name="rotary",
+    title="RoPE",
+    arxiv="2104.09864",
+    parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `frequencies`"),),
+    rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
+    relation=relative(),
+    laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
+)

@@ -1,0 +1,188 @@
+"""Laws and special cases of encodings are decided rightly, and a law that fails comes with a place where it fails."""
+
+import random
+import re
+
+import pytest
+import sympy as sp
+
+from theory import exact, laws
+from theory.encodings import alibi, nope, rotary
+from theory.encodings.encoding import LENGTH, Encoding, Law, Recovery
+from theory.twice import EnginesDisagree
+
+c, g, L = sp.symbols("c g L", positive=True)
+trained = sp.Symbol("L", integer=True, positive=True)
+gates, step = sp.IndexedBase(sp.Symbol("log_g", negative=True)), sp.Symbol("l", integer=True)
+table, u = sp.Function("w"), sp.Symbol("u")
+
+
+def falling(position):
+    return sp.exp(-position * c) * sp.eye(2)
+
+
+def rising(position):
+    return sp.exp(position * c) * sp.eye(2)
+
+
+def biased(law, **fields):
+    return Encoding(name="toy", title="toy", arxiv="", bias=law, **fields)
+
+
+def turned(query_angle, key_angle):
+    return Encoding(
+        name="toy",
+        title="toy",
+        arxiv="",
+        rotate=lambda p, n: (rotary.rotation(query_angle(p, n)), rotary.rotation(key_angle(p, n))),
+    )
+
+
+ALL = set(Law)
+CASES = [
+    ("nothing", nope.ENCODING, ALL),
+    ("linear", biased(lambda j, i, n: -c * (j - i)), ALL),
+    ("both sides", biased(lambda j, i, n: -c * abs(j - i)), ALL),
+    ("a table of distances", biased(lambda j, i, n: table(j - i)), ALL),
+    ("a table of keys", biased(lambda j, i, n: table(i)), ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    # The row of a query moves as a whole, which softmax does not see.
+    ("a table of queries", biased(lambda j, i, n: table(j)), ALL - {Law.RELATIVE}),
+    ("key only", biased(lambda j, i, n: c * i), ALL - {Law.RELATIVE}),
+    ("product", biased(lambda j, i, n: -c * i * j), ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    ("squares", biased(lambda j, i, n: -c * (j**2 - i**2)), ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    ("over the length", biased(lambda j, i, n: -c * (j - i) / n), ALL - {Law.STREAMING}),
+    ("beyond a length", biased(lambda j, i, n: -c * (j - i) * sp.Max(1, n / trained)), ALL - {Law.STREAMING}),
+    (
+        "gates on the path",
+        biased(lambda j, i, n: sp.Sum(gates[step], (step, i + 1, j))),
+        ALL - {Law.RELATIVE, Law.TRANSLATION},
+    ),
+    ("rotation", rotary.ENCODING, ALL),
+    ("key turned back", turned(lambda p, n: p * c, lambda p, n: -p * c), ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    ("other speeds", turned(lambda p, n: p * c, lambda p, n: 2 * p * c), ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    ("speed by length", turned(lambda p, n: p * c / n, lambda p, n: p * c / n), ALL - {Law.STREAMING}),
+    (
+        "stretched",
+        Encoding(name="toy", title="", arxiv="", rotate=lambda p, n: (sp.exp(p * c) * sp.eye(2),) * 2),
+        {Law.STREAMING},
+    ),
+    (
+        "decaying",
+        Encoding(
+            name="toy", title="", arxiv="", rotate=lambda p, n: tuple(sp.exp(s * p * c) * sp.eye(2) for s in (-1, 1))
+        ),
+        {Law.RELATIVE, Law.TRANSLATION, Law.STREAMING},
+    ),
+    (
+        "added waves",
+        Encoding(name="toy", title="", arxiv="", embed=lambda p: sp.Matrix([sp.sin(p * c), sp.cos(p * c)])),
+        {Law.STREAMING},
+    ),
+    (
+        "positions scaled",
+        Encoding(name="toy", title="", arxiv="", positions=lambda p, n: p / g, rotate=rotary.ENCODING.rotate),
+        ALL,
+    ),
+]
+
+
+@pytest.mark.parametrize("law", Law)
+@pytest.mark.parametrize(("encoding", "kept"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
+    ruling = laws.rule(encoding, law)
+    assert ruling.holds is (law in kept), ruling.reason
+    if not ruling.holds:
+        assert re.search(r" by \S+ at .*\d", ruling.reason)
+
+
+def test_the_counterexample_is_one():
+    reason = laws.rule(biased(lambda j, i, n: -c * i * j), Law.RELATIVE).reason
+    size = sp.Rational(re.search(r" by (\S+) at ", reason).group(1))
+    rate, distance, shift = (
+        sp.Rational(re.search(rf"\b{name} = ([^,\s]+)", reason).group(1)) for name in ("c", "D", "s")
+    )
+    before, after = (-rate * key * (key + distance) for key in (0, shift))
+    assert abs(after - before - size) < sp.Rational(1, 1000)
+
+
+def test_random_formulas_against_values_at_many_places():
+    draw = random.Random(1)
+    places = [(j, i, s) for j in range(6) for i in range(j + 1) for s in range(1, 5)]
+    seen = set()
+    for _ in range(60):
+        weights = [draw.randint(-1, 1) for _ in range(6)]
+
+        def law(j, i, n, weights=weights):
+            terms = (j - i, i, (j - i) ** 2, i * (j - i), abs(j - i), j * j - i * i)
+            return sp.Add(*(weight * term for weight, term in zip(weights, terms, strict=True)))
+
+        relative = all(
+            law(sp.Integer(j + s), sp.Integer(i + s), 0) == law(sp.Integer(j), sp.Integer(i), 0) for j, i, s in places
+        )
+        assert laws.rule(biased(law), Law.RELATIVE).holds is relative, weights
+        seen.add(relative)
+    assert seen == {True, False}
+
+
+def relative_up_to(law):
+    return laws.relative_within(biased(law))
+
+
+def test_relative_within_the_trained_length_only():
+    def psi(distance):
+        return sp.log(c * distance + 1)
+
+    rescaled = biased(lambda j, i, n: table(psi(j - i) / psi(sp.Max(j, trained))))
+    assert laws.rule(rescaled, Law.RELATIVE).holds is False
+    assert laws.relative_within(rescaled)
+    assert not relative_up_to(lambda j, i, n: table(psi(i) / psi(sp.Max(j, trained))))
+    assert not relative_up_to(lambda j, i, n: -c * i)
+
+
+RECOVERIES = [
+    (biased(lambda j, i, n: -c * abs(j - i) ** g), alibi.ENCODING, {g: sp.Integer(1), c: alibi.SLOPE}, False, True),
+    (biased(lambda j, i, n: -c * abs(j - i) ** g), alibi.ENCODING, {g: sp.Integer(2), c: alibi.SLOPE}, False, False),
+    (CASES[11][1], alibi.ENCODING, {gates: -alibi.SLOPE}, False, True),
+    (CASES[11][1], alibi.ENCODING, {gates: alibi.SLOPE}, False, False),
+    (CASES[3][1], alibi.ENCODING, {table: sp.Lambda(u, -alibi.SLOPE * u)}, False, True),
+    (CASES[3][1], nope.ENCODING, {table: sp.Lambda(u, 0)}, False, True),
+    (CASES[10][1], alibi.ENCODING, {c: alibi.SLOPE}, False, False),
+    (CASES[10][1], alibi.ENCODING, {c: alibi.SLOPE}, True, True),
+    (rotary.ENCODING, nope.ENCODING, {rotary.FREQUENCY: sp.Integer(0)}, False, True),
+    (nope.ENCODING, rotary.ENCODING, {}, False, False),
+]
+
+
+@pytest.mark.parametrize(("encoding", "other", "assignment", "within", "holds"), RECOVERIES)
+def test_special_cases(encoding, other, assignment, within, holds):
+    ruling = laws.recovered(encoding, other, Recovery(of=other.name, assignment=assignment, within=within))
+    assert ruling.holds is holds, ruling.reason
+
+
+def test_what_cannot_be_decided_is_said_to_be_so():
+    hidden = biased(lambda j, i, n: sp.zeta(3 + i) - sp.zeta(3 + i + 0 * j) + sp.gamma(i + 1) / sp.factorial(i))
+    assert laws.rule(hidden, Law.STREAMING).holds
+    unseen = biased(lambda j, i, n: sp.gamma(i + 2) - sp.factorial(i + 1))
+    assert laws.rule(unseen, Law.RELATIVE).holds is None
+
+
+def test_engines_that_disagree_are_not_believed(monkeypatch):
+    monkeypatch.setattr(exact, "decide", lambda expression, squares=None: exact.Decision(zero=False, generators=()))
+    with pytest.raises(EnginesDisagree):
+        laws.rule(rotary.ENCODING, Law.RELATIVE)
+
+
+def test_the_score_is_made_of_all_hooks_in_their_order():
+    encoding = Encoding(
+        name="toy",
+        title="toy",
+        arxiv="",
+        positions=lambda p, n: 2 * p,
+        embed=lambda p: sp.Matrix([p, 0]),
+        rotate=lambda p, n: (sp.diag(p, 1), sp.diag(1, n)),
+        bias=lambda j, i, n: 1000 * j + 100 * i,
+    )
+    score = encoding.score(sp.Matrix([1, 2]), sp.Matrix([3, 5]), query_position=7, key_position=3, length=11)
+    assert score == (14 * (1 + 14)) * (3 + 6) + 2 * (11 * 5) + 14000 + 600
+    assert encoding.hooks == ("positions", "embed", "rotate", "bias")
+    assert LENGTH not in score.free_symbols

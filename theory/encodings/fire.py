@@ -1,0 +1,98 @@
+"""FIRE: a learned function of the distance, which is taken as a fraction of how far the query could look back.
+
+Source: Li et al., arXiv 2310.04418.  The paper counts positions from 1, `ENCODING` from 0, like all of the house.  (The
+paper's listing counts from 0 in the same formula: the fraction then reaches 1, and is 0/0 at position 0 if L = 0.)
+"""
+
+import numpy as np
+import sympy as sp
+
+from theory.encodings import alibi, kerple, t5
+from theory.encodings.encoding import HEADS, LAYERS, Encoding, Law, Parameter, Recovery
+from theory.relation import Labels, Relation, absolute
+
+RATE, THRESHOLD = sp.Symbol("c", positive=True), sp.Symbol("L", positive=True)
+LAW = sp.Function("f")
+HIDDEN = 32
+"""Width of the network that f is."""
+
+
+def psi(distance: sp.Expr, *, rate: sp.Expr) -> sp.Expr:
+    """log(c x + 1); the paper writes |c|.  [P]"""
+    return sp.log(rate * distance + 1)
+
+
+def fraction(*, distance: sp.Expr, query_position: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """psi(D) / psi(max(j, L)), with the query position j counted from 1.  [P]"""
+    return psi(distance, rate=rate) / psi(sp.Max(query_position, threshold), rate=rate)
+
+
+def recovered_distance(part: sp.Expr, *, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """(e^(u psi(L)) - 1) / c: the distance of which u is the fraction, for a query up to L.  [F]"""
+    return (sp.exp(part * psi(threshold, rate=rate)) - 1) / rate
+
+
+def relation(threshold: int) -> Relation:
+    """Through which positions act where L is a whole number: j - i for j <= L, the pair itself for j > L.  [F]
+
+    A key at its own query has the fraction 0 everywhere, and so the one label 0.
+    """
+
+    def law(key: Labels, query: Labels, _: int | None) -> Labels:
+        pair = absolute().law(key, query, None)
+        return np.where((query <= threshold) | (key == query), query - key, threshold + pair)
+
+    return Relation(name=f"fire-{threshold}", law=law)
+
+
+_PART = sp.Symbol("u")
+_DISTANCE = recovered_distance(_PART, threshold=THRESHOLD, rate=RATE)
+
+ENCODING = Encoding(
+    name="fire",
+    title="FIRE",
+    arxiv="2310.04418",
+    parameters=(
+        Parameter(
+            symbol=LAW,
+            meaning=f"network 1 -> {HIDDEN} -> heads with biases, in every layer",
+            learned=LAYERS * (2 * HIDDEN + (HIDDEN + 1) * HEADS),
+        ),
+        Parameter(symbol=RATE, meaning="rate of the logarithm, in every layer", learned=LAYERS),
+        Parameter(symbol=THRESHOLD, meaning="threshold, of which a factor is learned in every layer", learned=LAYERS),
+    ),
+    bias=lambda query_position, key_position, _: LAW(
+        fraction(
+            distance=abs(query_position - key_position),
+            query_position=query_position + 1,
+            threshold=THRESHOLD,
+            rate=RATE,
+        )
+    ),
+    relation=absolute(),
+    laws=(Law.NORM, Law.STREAMING),
+    recovers=(
+        Recovery(of="nope", assignment={LAW: sp.Lambda(_PART, 0)}),
+        Recovery(
+            of="alibi",
+            assignment={LAW: sp.Lambda(_PART, alibi.bias(alibi.SLOPE, query_position=_DISTANCE, key_position=0))},
+            within=True,
+        ),
+        Recovery(
+            of="kerple-power",
+            assignment={LAW: sp.Lambda(_PART, kerple.power(_DISTANCE, scale=kerple.SCALE, exponent=kerple.EXPONENT))},
+            within=True,
+        ),
+        Recovery(
+            of="kerple-log",
+            assignment={LAW: sp.Lambda(_PART, kerple.logarithm(_DISTANCE, scale=kerple.SCALE, rate=kerple.RATE))},
+            within=True,
+        ),
+        Recovery(
+            of="t5",
+            assignment={LAW: sp.Lambda(_PART, t5.WEIGHTS[t5.Bucket(_DISTANCE, t5.BUCKETS, t5.LONGEST)])},
+            within=True,
+        ),
+    ),
+)
+"""The relation is that of an L that nothing is known of; see `relation`."""

@@ -1,0 +1,46 @@
+"""Contextual GRAPE-M: positions advance by what tokens say, so that an angle is a phase summed over the tokens before.
+
+Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
+"""
+
+import sympy as sp
+
+from theory.encodings.encoding import HEAD_DIM, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.encodings.rotary import FREQUENCY, rotation
+
+RATES = sp.IndexedBase("w", positive=True)
+_STEP = sp.Symbol("l", integer=True)
+
+
+def phase(position: sp.Expr) -> sp.Sum:
+    """Phi_t = sum of w_l over 0 <= l < t, as an unevaluated sum in `RATES`.  [P]"""
+    return sp.Sum(RATES[_STEP], (_STEP, 0, position - 1))
+
+
+def action(phase_: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
+    """R2(Phi theta) on one plane.  2 x 2.  [P]"""
+    return rotation(phase_ * frequency)
+
+
+def _at(position: sp.Expr) -> sp.Matrix:
+    return action(phase(position), frequency=FREQUENCY)
+
+
+ENCODING = Encoding(
+    name="grape-contextual",
+    title="GRAPE-M, contextual",
+    arxiv="2512.07805",
+    parameters=(
+        Parameter(
+            symbol=FREQUENCY, meaning="angle of the plane in a phase of 1, shared by heads", learned=HEAD_DIM / 2
+        ),
+        Parameter(
+            symbol=RATES,
+            meaning="softplus(W x_l + b) of the layer's input, one number a token",
+            learned=LAYERS * (WIDTH + 1),
+        ),
+    ),
+    rotate=lambda position, _: (_at(position), _at(position)),
+    laws=(Law.NORM, Law.STREAMING),
+    recovers=(Recovery(of="rotary", assignment={RATES: sp.Integer(1)}),),
+)

@@ -1,0 +1,64 @@
+"""GRAPE-A with gates: a linear bias whose slope is set by the query, by the key, or by both.
+
+Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at i and its key at j; here j is the query.
+"""
+
+import sympy as sp
+
+from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, Encoding, Law, Parameter, Recovery
+
+SLOPE = sp.Symbol("omega", positive=True)
+QUERY_GATES = sp.IndexedBase("lambda_q", positive=True)
+KEY_GATES = sp.IndexedBase("lambda_k", positive=True)
+
+
+def bias(
+    slope: sp.Expr, *, query_gate: sp.Expr, key_gate: sp.Expr, query_position: sp.Expr, key_position: sp.Expr
+) -> sp.Expr:
+    """-omega (j - i) (lambda_q + lambda_k); a gate that a variant does without is 0.  [P]"""
+    return -slope * (query_position - key_position) * (query_gate + key_gate)
+
+
+def query_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
+    """(-j lambda_q, lambda_q, -j, 1): with `key_features`, a bias of slope 1 as a scalar product.  4 x 1.  [P]"""
+    return sp.Matrix([-position * gate, gate, -position, 1])
+
+
+def key_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
+    """(1, i, lambda_k, i lambda_k).  4 x 1.  [P]"""
+    return sp.Matrix([1, position, gate, position * gate])
+
+
+def _gate(family: sp.IndexedBase, what: str) -> Parameter:
+    meaning = f"softplus(w . {what} / sqrt d), w of length 1 and trained"
+    return Parameter(symbol=family, meaning=meaning, learned=LAYERS * HEADS * HEAD_DIM)
+
+
+ENCODING = Encoding(
+    name="grape-gated",
+    title="GRAPE-A, gated by query and key",
+    arxiv="2512.07805",
+    parameters=(
+        Parameter(symbol=SLOPE, meaning="ALiBi's slope times softplus of a trained number", learned=LAYERS * HEADS),
+        _gate(QUERY_GATES, "q_j"),
+        _gate(KEY_GATES, "k_i"),
+    ),
+    bias=lambda query_position, key_position, _: bias(
+        SLOPE,
+        query_gate=QUERY_GATES[query_position],
+        key_gate=KEY_GATES[key_position],
+        query_position=query_position,
+        key_position=key_position,
+    ),
+    laws=(Law.NORM, Law.STREAMING),
+    recovers=(
+        Recovery(
+            of="alibi",
+            assignment={
+                QUERY_GATES: sp.Rational(1, 2),
+                KEY_GATES: sp.Rational(1, 2),
+                SLOPE: sp.Symbol("m", positive=True),
+            },
+        ),
+    ),
+)

@@ -1,0 +1,75 @@
+"""GRAPE-AP: the bias of a key is a sum of edge potentials on the path from the key to the query, seen by the query.
+
+Source: GRAPE, arXiv 2512.07805, path-integral additive form.  The paper's query is at t and its key at j; here j is the
+query, i the key, l a token on the way.
+"""
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from theory.encodings import rotary
+from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.encodings.links import log_sigmoid
+
+EDGES = sp.IndexedBase("psi", negative=True)
+INCREMENTS = sp.IndexedBase("a", real=True)
+PROBE_DIM = 8
+"""Width of the probes p in the published runs.  [P]"""
+_STEP = sp.Symbol("l", integer=True)
+
+
+def path(*, query: sp.Expr, key: sp.Expr, until: sp.Expr) -> sp.Sum:
+    """The sum of psi(j, l) over i < l <= until, as an unevaluated sum in `EDGES`; the bias ends at the query.  [P]"""
+    return sp.Sum(EDGES[query, _STEP], (_STEP, key + 1, until))
+
+
+def bias(*, query: sp.Expr, key: sp.Expr) -> sp.Sum:
+    """b(j, i) = sum of psi(j, l) over i < l <= j.  [P]"""
+    return path(query=query, key=key, until=query)
+
+
+def edge(row: Callable[[sp.Expr], sp.Expr], token: sp.Expr) -> sp.Expr:
+    """psi(j, l) = b(j, l - 1) - b(j, l): the edge into l of a row of biases, key -> b(j, key).  [F]"""
+    return row(token - 1) - row(token)
+
+
+def affinity(
+    query_probe: sp.Matrix, token_probe: sp.Matrix, *, query_position: sp.Expr, token_position: sp.Expr
+) -> sp.Expr:
+    """<R_j p_j, R_l p_l> on one plane, R_t turning by t.  [F; the paper turns p_l alone]"""
+    return rotary.score(
+        query_probe, token_probe, query_position=query_position, key_position=token_position, frequency=sp.Integer(1)
+    )
+
+
+def potential(affinity_: sp.Expr, *, slope: sp.Expr, probe_dim: sp.Expr) -> sp.Expr:
+    """psi = alpha log sigma(<p_j, p_l> / d_p), the product summed over planes.  [P]"""
+    return slope * log_sigmoid(affinity_ / probe_dim)
+
+
+def increments(*, key: sp.Expr, query: sp.Expr) -> sp.Sum:
+    """The sum of a_l over i < l <= j, for edges that no query sees in its own way.  [P]"""
+    return sp.Sum(INCREMENTS[_STEP], (_STEP, key + 1, query))
+
+
+def prefix(position: sp.Expr) -> sp.Sum:
+    """A_u = sum of a_l over 0 <= l <= u, so that the path from i to j is A_j - A_i.  [F; the paper prints l < u]"""
+    return sp.Sum(INCREMENTS[_STEP], (_STEP, 0, position))
+
+
+ENCODING = Encoding(
+    name="grape-path",
+    title="GRAPE-AP",
+    arxiv="2512.07805",
+    parameters=(
+        Parameter(
+            symbol=EDGES,
+            meaning="potential of the edge into l for the query j, from probes W x_j and W x_l; ALiBi's slopes",
+            learned=LAYERS * HEADS * PROBE_DIM * WIDTH,
+        ),
+    ),
+    bias=lambda query_position, key_position, _: bias(query=query_position, key=key_position),
+    laws=(Law.NORM, Law.STREAMING),
+    recovers=(Recovery(of="alibi", assignment={EDGES: -sp.Symbol("m", positive=True)}),),
+)

@@ -1,0 +1,51 @@
+"""KERPLE: a bias that is a conditionally positive definite kernel of the positions, with two numbers learned per head.
+
+Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921; which numbers are learned, and that all layers share them, after
+its released code.
+"""
+
+import sympy as sp
+
+from theory.encodings.alibi import SLOPE
+from theory.encodings.encoding import HEADS, Encoding, Law, Parameter, Recovery
+from theory.relation import relative
+
+SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
+
+
+def power(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    """-r1 D^p, with 0 < p <= 2.  [P]"""
+    return -scale * distance**exponent
+
+
+def logarithm(distance: sp.Expr, *, scale: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """-r1 log(1 + r2 D).  [P]"""
+    return -scale * sp.log(1 + rate * distance)
+
+
+_SCALE = Parameter(symbol=SCALE, meaning="scale, in every head", learned=HEADS)
+_NO_SCALE = Recovery(of="nope", assignment={SCALE: sp.Integer(0)}, attained=False)
+
+POWER = Encoding(
+    name="kerple-power",
+    title="Kerple (power)",
+    arxiv="2205.09921",
+    parameters=(_SCALE, Parameter(symbol=EXPONENT, meaning="exponent, at most 2, in every head", learned=HEADS)),
+    bias=lambda query_position, key_position, _: power(
+        abs(query_position - key_position), scale=SCALE, exponent=EXPONENT
+    ),
+    relation=relative(),
+    laws=tuple(Law),
+    recovers=(Recovery(of="alibi", assignment={SCALE: SLOPE, EXPONENT: sp.Integer(1)}), _NO_SCALE),
+)
+
+LOGARITHM = Encoding(
+    name="kerple-log",
+    title="Kerple (log)",
+    arxiv="2205.09921",
+    parameters=(_SCALE, Parameter(symbol=RATE, meaning="rate, in every head", learned=HEADS)),
+    bias=lambda query_position, key_position, _: logarithm(abs(query_position - key_position), scale=SCALE, rate=RATE),
+    relation=relative(),
+    laws=tuple(Law),
+    recovers=(_NO_SCALE,),
+)

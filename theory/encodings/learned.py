@@ -1,0 +1,27 @@
+"""Learned absolute position codes: one trained row of a table a position, added to the token embedding.
+
+Source: Gehring et al., arXiv 1705.03122, Section 3.1.  The table has L rows, so positions are 0 .. L - 1.
+"""
+
+import sympy as sp
+
+from theory.encodings.encoding import WIDTH, Encoding, Law, Parameter
+
+ROWS = sp.Symbol("L", integer=True, positive=True)
+TABLE = sp.IndexedBase("P", real=True)
+
+
+def code(position: sp.Expr) -> sp.Matrix:
+    """(P[p, 0], P[p, 1]), one plane of the row of position p.  2 x 1.  [P]"""
+    return sp.Matrix([TABLE[position, 0], TABLE[position, 1]])
+
+
+ENCODING = Encoding(
+    name="learned",
+    title="learned absolute",
+    arxiv="1705.03122",
+    parameters=(Parameter(symbol=TABLE, meaning="table of L rows, one a position", learned=ROWS * WIDTH),),
+    embed=code,
+    limit=ROWS,
+    laws=(Law.STREAMING,),
+)

@@ -1,0 +1,9 @@
+"""NoPE: no position encoding; a causal mask alone tells positions apart.
+
+Source: Kazemnejad et al., arXiv 2305.19466.
+"""
+
+from theory.encodings.encoding import Encoding, Law
+from theory.relation import constant
+
+ENCODING = Encoding(name="nope", title="NoPE", arxiv="2305.19466", relation=constant(), laws=tuple(Law))

@@ -1,0 +1,64 @@
+"""Randomized positions: a sequence is placed at a random sorted choice of distinct positions out of a longer range.
+
+Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The draw goes
+under any encoding; `ENCODING` puts it under RoPE, which has no parameters of its own that the draw could select.
+"""
+
+from collections.abc import Iterable
+from itertools import combinations
+
+import sympy as sp
+
+from theory.encodings import rotary
+from theory.encodings.encoding import Encoding, Law, Parameter
+
+POSITIONS = sp.IndexedBase("p", integer=True, nonnegative=True)
+LONGEST = sp.Symbol("M", integer=True, positive=True)
+
+
+def draws(*, length: int, longest: int) -> Iterable[tuple[int, ...]]:
+    """Every way to place a sequence: the sets of distinct positions, each in order, all equally likely.  [P]"""
+    return combinations(range(longest), length)
+
+
+def coverage(*, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
+    """n / M, the probability that a given position is used.  [F]"""
+    return sp.sympify(length) / longest
+
+
+def expected_position(rank: sp.Expr, *, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
+    """(k + 1)(M + 1)/(n + 1) - 1, the mean position of token k = 0 .. n - 1.  [F]"""
+    return (rank + 1) * expected_gap(length=length, longest=longest) - 1
+
+
+def expected_gap(*, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
+    """(M + 1)/(n + 1), the mean distance of neighbouring tokens.  [F]"""
+    return (sp.sympify(longest) + 1) / (length + 1)
+
+
+def gap_probability(gap: int, *, length: int, longest: int) -> sp.Rational:
+    """C(M - g, n - 1) / C(M, n), the probability that neighbouring tokens are g apart.  [F]"""
+    return sp.Rational(sp.binomial(longest - gap, length - 1), sp.binomial(longest, length))
+
+
+def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
+    """min(o + M, rows - 1): the row of a relative table that offset o = key - query reads, where a gather clamps.
+
+    The released code for relative positions has M rows.  Offsets are -(M - 1) .. M - 1.  [P, code]
+    """
+    return sp.Min(offset + longest, rows - 1)
+
+
+ENCODING = Encoding(
+    name="randomized",
+    title="randomized positions (RoPE)",
+    arxiv="2305.16843",
+    parameters=(
+        Parameter(symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1"),
+        Parameter(symbol=rotary.FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
+    ),
+    positions=lambda index, length: POSITIONS[index, length],
+    rotate=rotary.ENCODING.rotate,
+    limit=LONGEST,
+    laws=(Law.NORM,),
+)

@@ -1,0 +1,82 @@
+"""YaRN: planes that turn seldom within the trained length are interpolated, fast ones left alone; vectors lengthened.
+
+Source: Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071.  The paper blends by the number of turns
+of a plane, the released code by the plane's index: `ramp` and `index_ramp`.  Planes are l = 0 .. d/2 - 1.
+"""
+
+import sympy as sp
+
+from theory.encodings import rotary
+from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from theory.relation import relative
+
+SHRINK = sp.Symbol("u", positive=True)
+KEPT = sp.Symbol("gamma", nonnegative=True)
+
+
+def turns(frequency: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
+    """r = L theta / (2 pi), how often a plane turns within the trained length.  [P]"""
+    return trained_length * frequency / (2 * sp.pi)
+
+
+def ramp(turns: sp.Expr, *, alpha: sp.Expr, beta: sp.Expr) -> sp.Expr:
+    """gamma(r) = (r - alpha) / (beta - alpha), kept within 0 and 1.  [P]"""
+    return sp.Max(0, sp.Min(1, (turns - alpha) / (beta - alpha)))
+
+
+def plane_with(turns: sp.Expr, *, head_dim: sp.Expr, base: sp.Expr, trained_length: sp.Expr) -> sp.Expr:
+    """c(n) = d ln(L / (2 pi n)) / (2 ln b), the index, not whole, of a plane that turns n times.  [P, code]"""
+    return rotary.last_full_turn(trained_length / turns, head_dim=head_dim, base=base)
+
+
+def index_range(
+    head_dim: int, base: int, *, trained_length: int, alpha: sp.Expr, beta: sp.Expr
+) -> tuple[sp.Expr, sp.Expr]:
+    """(max(floor c(beta), 0), min(ceil c(alpha), d - 1)), between which the index ramp falls.  [P, code]
+
+    Raises `ValueError` where nothing is left between the two: the code's ramp is then not defined.
+    """
+    fast, slow = (
+        plane_with(turns, head_dim=sp.Integer(head_dim), base=sp.Integer(base), trained_length=trained_length)
+        for turns in (beta, alpha)
+    )
+    first, last = sp.Max(sp.floor(fast), 0), sp.Min(sp.ceiling(slow), head_dim - 1)
+    if first >= last:
+        raise ValueError(f"no ramp: it would fall from plane {first} to plane {last}")
+    return first, last
+
+
+def index_ramp(plane: sp.Expr, *, first: sp.Expr, last: sp.Expr) -> sp.Expr:
+    """gamma_l = 1 - (l - first) / (last - first), kept within 0 and 1.  [P, code]"""
+    return 1 - sp.Max(0, sp.Min(1, (plane - first) / (last - first)))
+
+
+def frequency(frequency: sp.Expr, *, kept: sp.Expr, scale: sp.Expr) -> sp.Expr:
+    """(1 - gamma) theta / s + gamma theta.  [P]"""
+    return (1 - kept) * frequency / scale + kept * frequency
+
+
+def magnitude(scale: sp.Expr) -> sp.Expr:
+    """sqrt(1/t) = 0.1 ln s + 1, by which queries and keys are multiplied, for s >= 1.  [P]"""
+    return sp.log(scale) / 10 + 1
+
+
+def _action(position: sp.Expr) -> sp.Matrix:
+    turned = rotary.rotation(position * frequency(rotary.FREQUENCY, kept=KEPT, scale=1 / SHRINK))
+    return magnitude(1 / SHRINK) * turned
+
+
+ENCODING = Encoding(
+    name="yarn",
+    title="YaRN",
+    arxiv="2309.00071",
+    parameters=(
+        *rotary.ENCODING.parameters,
+        Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),
+        Parameter(symbol=KEPT, meaning="share of the frequency that the plane keeps, from `ramp` or `index_ramp`"),
+    ),
+    rotate=lambda position, _: (_action(position), _action(position)),
+    relation=relative(),
+    laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
+    recovers=(Recovery(of="rotary", assignment={SHRINK: sp.Integer(1)}),),
+)
