@@ -1,0 +1,42 @@
+"""ALiBi: a bias that falls linearly with the distance between query and key.
+
+Source: Press, Smith, Lewis, arXiv 2108.12409.  Symbolic twin: theory/encodings/alibi.py.
+"""
+
+import torch
+from torch import Tensor
+
+from empirical.encodings.base import Content, PairBias, ScoreMod, at
+from theory.encodings import alibi
+
+
+class ALiBi(PairBias):
+    """-m_h |j - i|, with the published slopes; for causal attention the paper's -m_h (j - i).  No parameters."""
+
+    def __init__(self, *, heads: int) -> None:
+        """The slopes are kept as Python numbers: a module moved to half precision must not round them."""
+        super().__init__(heads=heads)
+        self.slopes = tuple(float(slope) for slope in alibi.slopes(heads))
+
+    def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+        """The bias of each triple."""
+        return _law(self._slopes(query_position)[head], query_position, key_position, dtype)
+
+    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
+        """As for any bias of pairs, but with the slopes made beforehand: FlexAttention compiles no new tensors."""
+        slopes = self._slopes(query_positions)
+
+        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
+            return score + _law(slopes[head], j, i, torch.promote_types(score.dtype, torch.float32))
+
+        return added
+
+    def _slopes(self, positions: Tensor) -> Tensor:
+        return torch.tensor(self.slopes, dtype=torch.float64, device=positions.device)
+
+
+def _law(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+    """At least in float32, where distances up to 2^24 are exact, so that slope and product are rounded only."""
+    wide = torch.promote_types(dtype, torch.float32)
+    return (-slope.to(wide) * (query_position - key_position).abs().to(wide)).to(dtype)

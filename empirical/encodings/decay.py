@@ -1,0 +1,117 @@
+"""Scores whose channels decay with the distance between query and key, without the overflow of absolute factors.
+
+Written as exp(-rate p_j) q_j times exp(rate p_i) k_i, the key's factor overflows: float32 holds e^88, so a rate of 1
+ends at position 88.  Here a block of pairs is factorised only around a position between its keys and its queries, where
+both exponents are negative: a factor can only underflow, and then the pair's own factor, which is smaller, does too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from empirical.encodings.base import require_integers
+
+_DIRECT = 16
+"""Blocks of at most so many queries by so many keys are evaluated pair by pair if keys and queries interleave."""
+
+
+def decayed_scores(
+    q_BHJC: Tensor, k_BHIC: Tensor, rates_C: Tensor, query_positions: Tensor, key_positions: Tensor
+) -> Tensor:
+    """sum over c of q_jc k_ic exp(-rate_c (p_j - p_i)) for p_i <= p_j, 0 for a key after the query: [B, H, J, I].
+
+    Sums and factors are at least float32, exponents float64, and the result is rounded once, to the dtype of q.
+    Blocks are halved until their keys are before their queries, or they are 16 by 16.  So beside the T^2 scores some
+    T C (16 + log T) factors are formed, and more where rows of a batch differ in their positions.
+
+    Args:
+        q_BHJC: queries.
+        k_BHIC: keys.
+        rates_C: rate of each channel, finite, at least 0.
+        query_positions: int64 [J] or [B, J], not decreasing along the sequence.
+        key_positions: int64 [I] or [B, I], not decreasing along the sequence.
+
+    Raises:
+        ValueError: positions are not integers or decrease, or a rate is negative or not finite.
+    """
+    _require_order("query", query_positions)
+    _require_order("key", key_positions)
+    refused = rates_C[~(rates_C.isfinite() & (rates_C >= 0))]
+    if refused.numel():
+        raise ValueError(f"rates must be finite and at least 0, not {float(refused[0])}")
+    wide = torch.promote_types(q_BHJC.dtype, torch.float32)
+    queries, keys = _Side.of(q_BHJC.to(wide), query_positions), _Side.of(k_BHIC.to(wide), key_positions)
+    return _scores(queries, keys, rates_C.double()).to(q_BHJC.dtype)
+
+
+def _require_order(name: str, positions: Tensor) -> None:
+    require_integers(positions)
+    falls = (positions.diff(dim=-1) < 0).nonzero()
+    if len(falls):
+        *row, index = falls[0].tolist()
+        before, after = positions[(*row, slice(index, index + 2))].tolist()
+        raise ValueError(f"{name} positions must not decrease along the sequence: {after} follows {before}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Side:
+    """Consecutive queries or keys with their positions, which `host` holds too: no comparison waits for a device."""
+
+    content_BHLC: Tensor
+    positions: Tensor
+    host: NDArray[Any]
+
+    @classmethod
+    def of(cls, content_BHLC: Tensor, positions: Tensor) -> "_Side":
+        return cls(content_BHLC=content_BHLC, positions=positions, host=positions.cpu().numpy())
+
+    def __len__(self) -> int:
+        return self.positions.shape[-1]
+
+    def halves(self) -> tuple["_Side", "_Side"]:
+        middle = len(self) // 2
+        return self._part(slice(None, middle)), self._part(slice(middle, None))
+
+    def _part(self, part: slice) -> "_Side":
+        content_BHLC, positions = self.content_BHLC[:, :, part], self.positions[..., part]
+        return _Side(content_BHLC=content_BHLC, positions=positions, host=self.host[..., part])
+
+
+def _scores(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
+    if not (len(queries) and len(keys)) or (keys.host[..., 0] > queries.host[..., -1]).all():
+        return queries.content_BHLC.new_zeros(*queries.content_BHLC.shape[:3], len(keys))
+    if (keys.host[..., -1] <= queries.host[..., 0]).all():
+        return _factorised(queries, keys, rates_C)
+    if max(len(queries), len(keys)) <= _DIRECT:
+        return _pair_by_pair(queries, keys, rates_C)
+    if len(queries) >= len(keys):
+        return torch.cat([_scores(half, keys, rates_C) for half in queries.halves()], -2)
+    return torch.cat([_scores(queries, half, rates_C) for half in keys.halves()], -1)
+
+
+def _factorised(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
+    """All keys are before all queries: exp(-rate (p_j - r)) exp(-rate (r - p_i)), r the position of the first query."""
+    reference = queries.positions[..., :1]
+    after, before = queries.positions - reference, reference - keys.positions
+    q_BHJC = queries.content_BHLC * _decay(after[..., None, :], rates_C, queries.content_BHLC.dtype)
+    k_BHIC = keys.content_BHLC * _decay(before[..., None, :], rates_C, keys.content_BHLC.dtype)
+    return q_BHJC @ k_BHIC.transpose(-1, -2)
+
+
+def _pair_by_pair(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
+    distance_HJI = (queries.positions[..., :, None] - keys.positions[..., None, :])[..., None, :, :]
+    decay_HJIC = _decay(distance_HJI.clamp(min=0), rates_C, queries.content_BHLC.dtype)
+    scores = (queries.content_BHLC[..., :, None, :] * decay_HJIC * keys.content_BHLC[..., None, :, :]).sum(-1)
+    return scores.masked_fill(distance_HJI < 0, 0)
+
+
+def _decay(distance: Tensor, rates_C: Tensor, dtype: torch.dtype) -> Tensor:
+    """exp(-rate_c distance), [..., C], for distances that are not negative.
+
+    Below the least normal number it is 0: products of subnormal numbers take ten times as long on a CPU.
+    """
+    decay = torch.exp(-rates_C * distance[..., None])
+    return decay.masked_fill(decay < torch.finfo(dtype).tiny, 0).to(dtype)

@@ -1,0 +1,106 @@
+"""FIRE: a small network of the distance, taken as a fraction of how far the query could look back.
+
+Source: Li et al., arXiv 2310.04418.  Symbolic twin: theory/encodings/fire.py.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PositionEncoding, ScoreMod, at, require_integers
+from theory.encodings.fire import HIDDEN
+
+
+class FIRE(PositionEncoding):
+    """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with f, c and L of its own in every layer.
+
+    f is a ReLU network 1 -> 32 -> H; of L a factor is learned.  The formula is the paper's, which counts positions from
+    1, hence j + 1.  Its listing counts from 0 and adds 1e-6 to the denominator; here the denominator is positive for
+    every c but 0, and nothing is added (at the start it would change the fraction by less than 3e-7 of itself).
+    """
+
+    def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:
+        """`rate` and `threshold` are c and L before training.
+
+        Raises:
+            ValueError: heads or layers below 1; rate or threshold not a positive finite number.
+        """
+        super().__init__()
+        for name, count in (("heads", heads), ("layers", layers)):
+            if count < 1:
+                raise ValueError(f"{name} must be at least 1, not {count}")
+        for name, number in (("rate", rate), ("threshold", threshold)):
+            if not (math.isfinite(number) and number > 0):
+                raise ValueError(f"{name} must be a positive finite number, not {number}")
+        self.laws = nn.ModuleList(_Law(heads=heads, rate=rate, threshold=threshold) for _ in range(layers))
+
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """[H, J, I], or [B, H, J, I] where positions have a batch, by the law of the content's layer.
+
+        Raises:
+            ValueError: positions are not integers, or the content is of a layer that FIRE was not made for.
+        """
+        require_integers(query_positions)
+        require_integers(key_positions)
+        heads_last: Tensor = self._law(content)(query_positions[..., :, None], key_positions[..., None, :], dtype)
+        return heads_last.movedim(-1, -3).to(dtype)
+
+    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
+        """score + bias, added at least in float32, by the law of the content's layer.  Raises as `bias` does."""
+        require_integers(query_positions)
+        require_integers(key_positions)
+        law = self._law(content)
+        slopes, offsets = law.inner.weight[:, 0], law.inner.bias
+
+        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
+            fraction = law.fraction(j, i, torch.promote_types(score.dtype, torch.float32))
+            bias = law.outer.bias[head].to(fraction.dtype)
+            # FlexAttention compiles what is computed for each pair on its own: no matrix product.
+            for number in range(HIDDEN):
+                unit = torch.full_like(head, number)
+                bias = bias + law.outer.weight[head, unit] * (slopes[unit] * fraction + offsets[unit]).relu()
+            return score + bias
+
+        return added
+
+    def _law(self, content: Content | None) -> "_Law":
+        layer = content.layer if content else 0
+        if layer >= len(self.laws):
+            raise ValueError(f"there is no layer {layer}: FIRE was made for {len(self.laws)} layers, counted from 0")
+        law = self.laws[layer]
+        assert isinstance(law, _Law)
+        return law
+
+
+class _Law(nn.Module):
+    """The law of one layer."""
+
+    def __init__(self, *, heads: int, rate: float, threshold: float) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.rate = nn.Parameter(torch.tensor(float(rate)))
+        self.factor = nn.Parameter(torch.ones(()))
+        self.inner = nn.Linear(1, HIDDEN)
+        self.outer = nn.Linear(HIDDEN, heads)
+
+    def forward(self, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+        """[..., H] for positions [...], at least in float32."""
+        fraction = self.fraction(query_position, key_position, torch.promote_types(dtype, torch.float32))[..., None]
+        hidden = F.linear(fraction, self.inner.weight.to(fraction), self.inner.bias.to(fraction)).relu()
+        return F.linear(hidden, self.outer.weight.to(fraction), self.outer.bias.to(fraction))
+
+    def fraction(self, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+        """psi(|j - i|) / psi(max(j + 1, L)); in float32 positions up to 2^24 are exact."""
+        rate = self.rate.to(dtype).abs()
+        reach = torch.maximum((query_position + 1).to(dtype), (self.factor.to(dtype) * self.threshold).abs())
+        return torch.log1p(rate * (query_position - key_position).abs().to(dtype)) / torch.log1p(rate * reach)

@@ -1,0 +1,61 @@
+"""GRAPE-A: ALiBi with slopes that are learned.
+
+Source: GRAPE, arXiv 2512.07805, additive part.  Symbolic twin: theory/encodings/grape_additive.py.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PairBias, ScoreMod, at
+from theory.encodings import alibi
+
+
+class GrapeAdditive(PairBias):
+    """-omega_h (j - i), omega_h = softplus(w_h + log(e - 1)) times ALiBi's slope: causal, since it grows beyond j.
+
+    Trained is w, float32 [H], 0 at first, so that the encoding starts as ALiBi.  Shared by layers.
+    """
+
+    def __init__(self, *, heads: int) -> None:
+        """`heads` is H, at least 1."""
+        super().__init__(heads=heads)
+        self.slopes = alibi_slopes(heads)
+        self.log_factors = nn.Parameter(torch.zeros(heads))
+
+    def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+        """The bias of each triple."""
+        return _law(learned_slopes(self.log_factors, self.slopes)[head], query_position, key_position, dtype)
+
+    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
+        """As for any bias of pairs, but with the slopes made beforehand: FlexAttention compiles no new tensors."""
+        slopes = learned_slopes(self.log_factors, self.slopes)
+
+        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
+            return score + _law(slopes[head], j, i, torch.promote_types(score.dtype, torch.float32))
+
+        return added
+
+
+def alibi_slopes(heads: int) -> tuple[float, ...]:
+    """ALiBi's slope of each head, rounded once."""
+    return tuple(float(slope) for slope in alibi.slopes(heads))
+
+
+def learned_slopes(logits_H: Tensor, slopes: tuple[float, ...]) -> Tensor:
+    """softplus(w_h + log(e - 1)) times the slope of head h: float64 [H]."""
+    return unit_softplus(logits_H) * torch.tensor(slopes, dtype=torch.float64, device=logits_H.device)
+
+
+def unit_softplus(logits: Tensor) -> Tensor:
+    """softplus(z + log(e - 1)), which is 1 at z = 0: float64."""
+    return F.softplus(logits.double() + math.log(math.e - 1))
+
+
+def _law(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+    """At least in float32, where distances up to 2^24 are exact, so that slope and product are rounded only."""
+    wide = torch.promote_types(dtype, torch.float32)
+    return (-slope.to(wide) * (query_position - key_position).to(wide)).to(dtype)

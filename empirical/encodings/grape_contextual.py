@@ -1,0 +1,72 @@
+"""Contextual GRAPE-M: RoPE whose positions advance by what tokens say.
+
+Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.  Symbolic twin: theory/encodings/grape_contextual.py.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PositionEncoding, require_integers
+from empirical.encodings.grape_additive import unit_softplus
+from empirical.encodings.grape_commuting import rope_frequencies
+from empirical.encodings.ordering import order
+from empirical.encodings.rotary import turned
+
+
+class GrapeContextual(PositionEncoding):
+    """Plane l of the token at place t is turned by Phi_t theta_l, Phi_t the sum of w_s over the tokens s before it.
+
+    w = softplus(W x + b + log(e - 1)) of the layer's input, one number a token, shared by heads: 1 at first, so that
+    the encoding starts as RoPE.  Trained are W and b, float32 [layers, D] and [layers], and log(theta_l / RoPE's),
+    [C/2]; all 0 at first.  Deviations of the released code: it means to start at w = 0.001, has W drawn at random after
+    all, and in a later version the link is a sigmoid of a sixteenth, which starts at 0.394.
+    """
+
+    def __init__(self, *, width: int, head_dim: int, layers: int) -> None:
+        """`width` is D, `head_dim` is C.
+
+        Raises:
+            ValueError: width or layers is below 1, or head_dim not a positive even number.
+        """
+        super().__init__()
+        if width < 1 or layers < 1:
+            raise ValueError(f"width and layers must be at least 1, not {width} and {layers}")
+        self.base_frequencies = rope_frequencies(head_dim)
+        self.head_dim = head_dim
+        self.weights = nn.Parameter(torch.zeros(layers, width))
+        self.offsets = nn.Parameter(torch.zeros(layers))
+        self.log_ratios = nn.Parameter(torch.zeros(head_dim // 2))
+
+    def phases(self, positions: Tensor, content: Content | None) -> Tensor:
+        """Phi, float64 [B, L]: sums over the tokens before in the order of positions, without the token itself.
+
+        Raises:
+            ValueError: positions are not integers, or the layer's input is missing or not as wide as said.
+        """
+        require_integers(positions)
+        if content is None or content.x_BLD is None:
+            raise ValueError("contextual GRAPE-M reads the layer's input: pass content with x_BLD")
+        x_BLD = content.x_BLD
+        if x_BLD.shape[-1] != self.weights.shape[-1]:
+            raise ValueError(f"the layer's input is {x_BLD.shape[-1]} wide, not width = {self.weights.shape[-1]}")
+        wide = torch.promote_types(x_BLD.dtype, torch.float32)
+        logits_BL = x_BLD.to(wide) @ self.weights[content.layer].to(wide) + self.offsets[content.layer].to(wide)
+        rates_BL = unit_softplus(logits_BL)
+        by_place, place = order(positions, len(x_BLD))
+        ordered = rates_BL.gather(1, by_place)
+        return (ordered.cumsum(1) - ordered).gather(1, place)
+
+    def rotate(
+        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Both turned: phases, angles and their cosines in float64, products at least in float32, one rounding at last.
+
+        Raises:
+            ValueError: as `phases`; or the last axis is not head_dim wide.
+        """
+        if q_BHLC.shape[-1] != self.head_dim:
+            raise ValueError(f"queries are {q_BHLC.shape[-1]} wide, not head_dim = {self.head_dim}")
+        base = torch.tensor(self.base_frequencies, dtype=torch.float64, device=q_BHLC.device)
+        angles = self.phases(positions, content)[:, None, :, None] * (base * self.log_ratios.double().exp())
+        turn = torch.polar(torch.ones_like(angles), angles)
+        return turned(q_BHLC, turn, "interleaved"), turned(k_BHLC, turn, "interleaved")

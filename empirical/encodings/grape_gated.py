@@ -1,0 +1,92 @@
+"""GRAPE-A with gates: ALiBi whose slope is set by the query, by the key, or by both.
+
+Source: GRAPE, arXiv 2512.07805, gated additive forms.  Symbolic twin: theory/encodings/grape_gated.py.
+"""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PositionEncoding, ScoreMod, at, require_integers
+from empirical.encodings.grape_additive import alibi_slopes, learned_slopes
+
+
+class GrapeGated(PositionEncoding):
+    """-omega_h (j - i) (softplus(v.q_j / sqrt C) + softplus(u.k_i / sqrt C)), v and u of length 1.
+
+    Trained, each layer its own: w as in `GrapeAdditive`, float32 [layers, H], 0 at first; v and u before they are given
+    length 1, [layers, H, C], N(0, 1/C) at first.  Queries and keys are those before `rotate`.
+    """
+
+    def __init__(
+        self, *, heads: int, head_dim: int, layers: int, gates: Literal["both", "query", "key"] = "both"
+    ) -> None:
+        """`heads` is H, `head_dim` is C; `gates` says whose gate there is.
+
+        Raises:
+            ValueError: a size is below 1, or gates is none of the three.
+        """
+        super().__init__()
+        if min(heads, head_dim, layers) < 1:
+            raise ValueError(f"heads, head_dim and layers must be at least 1, not {heads}, {head_dim} and {layers}")
+        if gates not in ("both", "query", "key"):
+            raise ValueError(f"gates must be both, query or key, not {gates!r}")
+        self.slopes = alibi_slopes(heads)
+        self.log_factors = nn.Parameter(torch.zeros(layers, heads))
+
+        def vectors() -> nn.Parameter:
+            return nn.Parameter(torch.randn(layers, heads, head_dim) / head_dim**0.5)
+
+        self.query_vectors = vectors() if gates != "key" else None
+        self.key_vectors = vectors() if gates != "query" else None
+
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """[B, H, J, I], computed at least in float32 and rounded once.
+
+        Raises:
+            ValueError: positions are not integers, or queries and keys are missing.
+        """
+        require_integers(query_positions)
+        require_integers(key_positions)
+        slopes_H, query_gates_BHJ, key_gates_BHI = self._gates(content, torch.promote_types(dtype, torch.float32))
+        distance = query_positions[..., None, :, None] - key_positions[..., None, None, :]
+        rates_BHJI = query_gates_BHJ[..., :, None] + key_gates_BHI[..., None, :]
+        return (-slopes_H[:, None, None] * distance * rates_BHJI).to(dtype)
+
+    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
+        """score + the bias, from a gate for each query and key."""
+        slopes_H, query_gates_BHJ, key_gates_BHI = self._gates(content, torch.float32)
+
+        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+            distance = at(query_positions, batch, query) - at(key_positions, batch, key)
+            rate = query_gates_BHJ[batch, head, query] + key_gates_BHI[batch, head, key]
+            return score - slopes_H[head] * distance * rate
+
+        return added
+
+    def _gates(self, content: Content | None, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+        """Slopes [H], the gates of queries [B, H, J] and those of keys [B, H, I]; a gate that is not there is 0."""
+        if content is None or content.q_BHJC is None or content.k_BHIC is None:
+            raise ValueError("gated GRAPE-A reads queries and keys: pass content with q_BHJC and k_BHIC")
+        dtype = torch.promote_types(dtype, content.q_BHJC.dtype)
+        return (
+            learned_slopes(self.log_factors[content.layer], self.slopes).to(dtype),
+            _gate(content.q_BHJC, self.query_vectors, content.layer, dtype),
+            _gate(content.k_BHIC, self.key_vectors, content.layer, dtype),
+        )
+
+
+def _gate(x_BHLC: Tensor, vectors: Tensor | None, layer: int, dtype: torch.dtype) -> Tensor:
+    if vectors is None:
+        return x_BHLC.new_zeros(x_BHLC.shape[:-1], dtype=dtype)
+    direction_HC = F.normalize(vectors[layer].to(dtype), dim=-1)
+    return F.softplus((x_BHLC.to(dtype) * direction_HC[:, None]).sum(-1) / x_BHLC.shape[-1] ** 0.5)

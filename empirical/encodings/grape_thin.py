@@ -1,0 +1,80 @@
+"""GRAPE-M by a thin generator whose planes need not commute: one skew r x r matrix inside a learned subspace.
+
+Source: GRAPE, arXiv 2512.07805, non-commuting mode.  In its own basis every skew generator is a sum of commuting planes
+(theory/encodings/grape_commuting.py; claim grape-7), so what this learns is planes and frequencies as well.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PositionEncoding, require_integers
+from empirical.encodings.grape_commuting import rope_frequencies, skew
+
+
+class GrapeThin(PositionEncoding):
+    """x at position p -> exp(p E S E^T) x, E orthonormal [C, r], S skew [r, r]: O(rC + r^2) work for a vector.
+
+    The subspace is the first r columns of exp([[0, -K^T], [K, 0]]), which reaches every one.  Trained are K, float32
+    [H, C - r, r], N(0, 1/C) at first, and the entries of S below the diagonal, [H, r(r-1)/2], at first RoPE's
+    frequencies for width r, so that no two eigenvalues are equal.  Shared by layers.
+
+    exp(pS) is formed by the eigenvalues of iS, the complex form of the real Schur form.  Its gradient is not defined
+    where two eigenvalues meet, as at S = 0.
+    """
+
+    def __init__(self, *, heads: int, head_dim: int, rank: int) -> None:
+        """`heads` is H, `head_dim` is C, `rank` is r.
+
+        Raises:
+            ValueError: heads is below 1, rank is not a positive even number, or above head_dim.
+        """
+        super().__init__()
+        if heads < 1:
+            raise ValueError(f"heads must be at least 1, not {heads}")
+        if not 0 < rank <= head_dim or rank % 2:
+            raise ValueError(f"rank must be a positive even number up to head_dim = {head_dim}, not {rank}")
+        self.head_dim, self.rank = head_dim, rank
+        self.tilts = nn.Parameter(torch.randn(heads, head_dim - rank, rank) / head_dim**0.5)
+        start = torch.zeros(rank, rank)
+        for plane, frequency in enumerate(rope_frequencies(rank)):
+            start[2 * plane + 1, 2 * plane] = frequency
+        rows, columns = torch.tril_indices(rank, rank, -1)
+        self.generator = nn.Parameter(start[rows, columns].repeat(heads, 1))
+
+    def subspace(self) -> Tensor:
+        """E, float64 [H, C, r], with orthonormal columns."""
+        tilts = self.tilts.double()
+        whole = tilts.new_zeros(len(tilts), self.head_dim, self.head_dim)
+        whole[:, self.rank :, : self.rank] = tilts
+        return torch.linalg.matrix_exp(whole - whole.transpose(-1, -2))[..., : self.rank]
+
+    def rotate(
+        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Both turned: subspace, eigenvalues and angles in float64, products at least in float32, one rounding at last.
+
+        Raises:
+            ValueError: positions are not integers, or heads or width are not as said.
+        """
+        require_integers(positions)
+        if q_BHLC.shape[1::2] != (len(self.tilts), self.head_dim):
+            asked = (len(self.tilts), self.head_dim)
+            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {asked}")
+        eigenvalues_Hr, vectors_Hrr = torch.linalg.eigh(1j * skew(self.generator.double(), self.rank))
+        angles = -positions[..., None, :, None] * eigenvalues_Hr[:, None]
+        turn = torch.polar(torch.ones_like(angles), angles)
+        subspace_HCr = self.subspace()
+        return (
+            _moved(q_BHLC, turn, vectors_Hrr, subspace_HCr),
+            _moved(k_BHLC, turn, vectors_Hrr, subspace_HCr),
+        )
+
+
+def _moved(x_BHLC: Tensor, turn: Tensor, vectors_Hrr: Tensor, subspace_HCr: Tensor) -> Tensor:
+    """x + E (V exp(-ip mu) V^H - I) E^T x, where iS = V mu V^H."""
+    wide = torch.promote_types(x_BHLC.dtype, torch.float32)
+    complex_wide = torch.promote_types(wide, torch.complex64)
+    x, subspace_HCr, vectors_Hrr = x_BHLC.to(wide), subspace_HCr.to(wide), vectors_Hrr.to(complex_wide)
+    inside = x @ subspace_HCr
+    turned = inside.to(complex_wide) @ vectors_Hrr.conj() * turn.to(complex_wide) @ vectors_Hrr.transpose(-1, -2)
+    return (x + (turned.real - inside) @ subspace_HCr.transpose(-1, -2)).to(x_BHLC.dtype)

@@ -1,0 +1,106 @@
+"""ALiBi in torch: its symbolic twin, x-transformers, narrow types, FlexAttention, and the traps of published code."""
+
+import pytest
+import sympy as sp
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention.flex_attention import flex_attention
+from x_transformers.x_transformers import AlibiPositionalBias
+
+from empirical.encodings.alibi import ALiBi
+from tests.empirical.twins import HOSTILE, symbolic_bias
+from theory.encodings import alibi
+
+HEADS = (1, 2, 3, 8, 12)
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_it_is_its_symbolic_twin_at_hostile_positions(heads):
+    positions = torch.tensor(HOSTILE)
+    found = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
+    for head, slope in enumerate(alibi.slopes(heads)):
+        expected = symbolic_bias(alibi.ENCODING, {alibi.SLOPE: slope}, HOSTILE)
+        seen = ~expected.isnan()
+        # Rounded are slope, product and the twin's own value, each by half a unit in the last place.
+        torch.testing.assert_close(found[head][seen], expected[seen], rtol=3.4e-16, atol=0)
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_x_transformers_agrees(heads):
+    positions = torch.arange(65)
+    theirs = AlibiPositionalBias(heads, heads)(65, 65)
+    torch.testing.assert_close(ALiBi(heads=heads).bias(positions, positions), theirs, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("heads", HEADS)
+def test_narrow_types_stay_within_their_budget(heads, dtype):
+    """Slope and product are rounded in float32, the result once to the type; 65504 ends float16."""
+    positions = torch.tensor(HOSTILE if dtype is not torch.float16 else HOSTILE[:-2])
+    wide = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
+    narrow = ALiBi(heads=heads).bias(positions, positions, dtype=dtype)
+    assert narrow.dtype == dtype
+    budget = 1.01 * (torch.finfo(torch.float32).eps + torch.finfo(dtype).eps / 2)
+    assert ((narrow.double() - wide).abs() <= budget * wide.abs()).all()
+
+
+def test_neighbouring_positions_differ_in_bfloat16_as_well():
+    """Distances are not rounded to 8 bits before the slope: from 256 on that would merge pairs of them."""
+    positions = torch.arange(255, 400)
+    bias = ALiBi(heads=1).bias(torch.tensor([255]), positions, dtype=torch.float32)
+    half = ALiBi(heads=1).bias(torch.tensor([255]), positions, dtype=torch.bfloat16)
+    assert torch.equal(half, bias.bfloat16())
+
+
+def test_it_never_rewards_distance():
+    positions = torch.arange(100)
+    bias = ALiBi(heads=8).bias(positions, positions)
+    assert (bias.diff(dim=-1).tril(-1) >= 0).all() and (bias <= 0).all()
+
+
+def test_half_precision_does_not_round_the_slopes():
+    positions = torch.arange(50)
+    before = ALiBi(heads=12).bias(positions, positions)
+    assert torch.equal(ALiBi(heads=12).half().bias(positions, positions), before)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("positions", [torch.arange(9), torch.stack((torch.arange(9), 7 * torch.arange(9) + 3))])
+def test_flex_attention_and_the_dense_bias_agree(positions):
+    encoding = ALiBi(heads=3)
+    q, k, v = torch.randn(3, 2, 3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    bias = encoding.bias(positions, positions, dtype=torch.float64)
+    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+    found = flex_attention(q, k, v, score_mod=encoding.score_mod(positions, positions))
+    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)
+
+
+def test_the_law_that_flex_attention_compiles_makes_no_tensors():
+    """It has no lowering for a tensor made of Python numbers within the law."""
+    law = ALiBi(heads=3).score_mod(torch.arange(5), torch.arange(5))
+    graph = make_fx(law)(torch.tensor([0.5]), *(torch.tensor([index]) for index in (0, 1, 4, 2))).graph
+    assert not [node for node in graph.nodes if "lift_fresh" in str(node.target)]
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    positions = torch.arange(length)
+    assert torch.equal(ALiBi(heads=3).bias(positions, positions), torch.zeros(3, length, length))
+
+
+@pytest.mark.parametrize("heads", [0, -1])
+def test_no_heads_are_refused(heads):
+    with pytest.raises(ValueError, match="heads must be at least 1"):
+        ALiBi(heads=heads)
+
+
+def test_float_positions_are_refused():
+    with pytest.raises(ValueError, match="positions must be integers"):
+        ALiBi(heads=2).bias(torch.arange(3.0), torch.arange(3))
+
+
+def test_its_score_is_the_content_plus_the_bias():
+    j, i = sp.symbols("j i", integer=True)
+    assert alibi.ENCODING.score(query_position=j, key_position=i).subs({j: 7, i: 3, alibi.SLOPE: 1}) == sp.sympify(
+        "k1*q1 + k2*q2 - 4"
+    ).subs({str(s): s for s in alibi.ENCODING.score(query_position=j, key_position=i).free_symbols})

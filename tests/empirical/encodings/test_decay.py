@@ -1,0 +1,133 @@
+"""Decaying scores: the direct sum in float64, far positions, steep rates, narrow types, and orders that are refused."""
+
+import math
+
+import pytest
+import torch
+
+from empirical.encodings.decay import decayed_scores
+
+WIDTH = 6
+RATES = torch.tensor([0.0, 1e-6, 1e-3, 0.1, 1.0, 2.0], dtype=torch.float64)
+LENGTHS = (1, 2, 15, 16, 17, 63, 111)
+
+
+def content(seed, *shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def direct(q, k, rates, query_positions, key_positions):
+    """The formula, every pair and channel at once, in float64; also the sum of its terms' sizes."""
+    q, k = q.double()[..., :, None, :], k.double()[..., None, :, :]
+    distance = (query_positions[..., :, None] - key_positions[..., None, :]).double()
+    decay = torch.exp(-rates * distance.clamp(min=0)[..., None]) * (distance >= 0)[..., None]
+    terms = q * k * (decay if distance.ndim == 2 else decay[:, None])
+    return terms.sum(-1), terms.abs().sum(-1)
+
+
+def budget(sizes, dtype, *, width):
+    """Per term two factors, each of an exponential and a product rounded once, and the sum's `width` roundings.
+
+    All in float32 at least; then one rounding to dtype.  What underflows is less than the least normal number.
+    """
+    wide = torch.promote_types(dtype, torch.float32)
+    inner, last = torch.finfo(wide).eps / 2, torch.finfo(dtype).eps / 2
+    return 1.01 * sizes * ((width + 5) * inner + last) + 100 * torch.finfo(torch.float32).tiny
+
+
+def jumps(length, longest):
+    """Positions that go up by steps of every size to `longest`, some repeated."""
+    steps = torch.rand(length, generator=torch.Generator().manual_seed(length), dtype=torch.float64) ** 8
+    return (steps.cumsum(0) / steps.sum() * longest).long()
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("longest", [None, 300, 10**6])
+def test_it_is_the_direct_sum(length, dtype, longest):
+    positions = torch.arange(length) if longest is None else jumps(length, longest)
+    q, k = content(0, 2, 2, 3, length, WIDTH).to(dtype)
+    found = decayed_scores(q, k, RATES, positions, positions)
+    right, sizes = direct(q, k, RATES, positions, positions)
+    assert found.dtype == dtype and found.shape == (2, 3, length, length)
+    # Exponents below 746, where float64 underflows, are off by 746 eps.
+    slack = 1500 * 2**-53 * sizes
+    assert ((found.double() - right).abs() <= budget(sizes, dtype, width=WIDTH) + slack).all()
+
+
+def test_a_key_after_the_query_scores_nothing():
+    q, k = content(1, 2, 1, 2, 40, WIDTH)
+    scores = decayed_scores(q, k, RATES, torch.arange(40), torch.arange(40))
+    assert (scores.triu(1) == 0).all() and (scores.tril() != 0).sum() == 2 * 40 * 41 / 2
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    q = torch.ones(1, 1, length, WIDTH)
+    positions = torch.full((length,), 10**6)
+    assert torch.equal(decayed_scores(q, q, RATES, positions, positions), torch.full((1, 1, length, length), 6.0))
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(1, 50), (3, 70), (50, 1), (70, 33), (0, 5), (5, 0)])
+def test_queries_and_keys_need_not_be_the_same_positions(queries, keys):
+    q, k = content(2, 2, 2, queries, WIDTH), content(3, 2, 2, keys, WIDTH)
+    at_queries, at_keys = jumps(queries, 90), torch.arange(keys)
+    found = decayed_scores(q, k, RATES, at_queries, at_keys)
+    torch.testing.assert_close(found, direct(q, k, RATES, at_queries, at_keys)[0], rtol=1e-12, atol=1e-12)
+
+
+def test_rows_have_positions_of_their_own():
+    starts = torch.tensor([0, 0, 17, 10**6])
+    positions = (torch.arange(80) - torch.tensor([[0], [31], [0], [79]])).clamp(min=0) + starts[:, None]
+    q, k = content(4, 2, 4, 2, 80, WIDTH)
+    found = decayed_scores(q, k, RATES, positions, positions)
+    torch.testing.assert_close(found, direct(q, k, RATES, positions, positions)[0], rtol=1e-12, atol=1e-12)
+    for row in range(4):
+        alone = decayed_scores(q[row : row + 1], k[row : row + 1], RATES, positions[row], positions[row])
+        torch.testing.assert_close(found[row : row + 1], alone, rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_overflows_where_absolute_factors_do():
+    length = 2048
+    positions = torch.arange(length) + 10**6
+    q, k = content(5, 2, 1, 1, length, WIDTH, dtype=torch.float32)
+    found = decayed_scores(q, k, RATES, positions, positions)
+    assert found.isfinite().all()
+    assert (RATES.max() * positions).exp().float().isinf().all()
+    assert math.isclose(found[0, 0, 1000, 1000], q[0, 0, 1000] @ k[0, 0, 1000], rel_tol=1e-5)
+
+
+def test_gradients_are_those_of_the_direct_sum():
+    positions = torch.arange(40)
+    q, k = content(6, 2, 1, 2, 40, WIDTH)
+    weights = content(7, 1, 2, 40, 40)
+    found, right = [], []
+    for law, into in ((decayed_scores, found), (lambda *given: direct(*given)[0], right)):
+        leaves = [leaf.clone().requires_grad_() for leaf in (q, k, RATES)]
+        (law(*leaves, positions, positions) * weights).sum().backward()
+        into.extend(leaf.grad for leaf in leaves)
+    torch.testing.assert_close(found, right, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("side", ["query", "key"])
+def test_positions_that_decrease_are_refused(side):
+    q = torch.zeros(2, 1, 4, WIDTH)
+    right, wrong = torch.arange(4), torch.tensor([[0, 1, 2, 3], [0, 9, 4, 5]])
+    given = (wrong, right) if side == "query" else (right, wrong)
+    with pytest.raises(ValueError, match=f"{side} positions must not decrease along the sequence: 4 follows 9"):
+        decayed_scores(q, q, RATES, *given)
+
+
+def test_float_positions_are_refused():
+    q = torch.zeros(1, 1, 3, WIDTH)
+    with pytest.raises(ValueError, match="positions must be integers"):
+        decayed_scores(q, q, RATES, torch.arange(3), torch.arange(3.0))
+
+
+@pytest.mark.parametrize("rate", [-0.1, float("nan"), float("inf")])
+def test_rates_that_grow_or_are_no_numbers_are_refused(rate):
+    q = torch.zeros(1, 1, 3, WIDTH)
+    rates = RATES.clone()
+    rates[2] = rate
+    with pytest.raises(ValueError, match=f"rates must be finite and at least 0, not {rate}"):
+        decayed_scores(q, q, rates, torch.arange(3), torch.arange(3))

@@ -1,0 +1,169 @@
+"""FIRE in torch: its symbolic twin, the plain formula, narrow types, FlexAttention, layers."""
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention.flex_attention import flex_attention
+
+from empirical.encodings.base import Content
+from empirical.encodings.fire import FIRE
+from tests.empirical.twins import HOSTILE, symbolic_bias
+from theory.encodings import fire
+from theory.encodings.encoding import HEADS, LAYERS
+
+
+def made(heads=3, layers=1, seed=0, **parameters):
+    torch.manual_seed(seed)
+    return FIRE(heads=heads, layers=layers, **parameters)
+
+
+def numbers(tensor):
+    return [sp.Rational(number) for number in tensor.tolist()]
+
+
+@pytest.mark.parametrize("threshold", [3.0, 300.0, 5e5])
+def test_it_is_its_symbolic_twin_at_hostile_positions(threshold):
+    """With a network that is one line for each head: what it is given is compared, the network below."""
+    positions, encoding = torch.tensor(HOSTILE), made(heads=2, threshold=threshold).double()
+    law = encoding.laws[0]
+    with torch.no_grad():
+        law.inner.weight.fill_(1.0), law.inner.bias.zero_(), law.rate.fill_(-0.07), law.factor.fill_(-1.5)
+        law.outer.weight[:, 1:] = 0
+    found = encoding.bias(positions, positions, dtype=torch.float64)
+    rate, factor = (sp.Rational(parameter.item()) for parameter in (law.rate, law.factor))
+    for head, (slope, offset) in enumerate(zip(numbers(law.outer.weight[:, 0]), numbers(law.outer.bias), strict=True)):
+        part = sp.Symbol("u")
+        values = {
+            fire.RATE: abs(rate),
+            fire.THRESHOLD: abs(factor * sp.Rational(threshold)),
+            fire.LAW: sp.Lambda(part, slope * part + offset),
+        }
+        expected = symbolic_bias(fire.ENCODING, values, HOSTILE)
+        seen = ~expected.isnan()
+        # The fraction within 4 units in the last place (see the budget below), then a product and a sum.
+        size = abs(float(slope)) + abs(float(offset))
+        torch.testing.assert_close(found[head][seen], expected[seen], rtol=0, atol=6 * 2.3e-16 * size)
+
+
+def plain(law, threshold, head, j, i):
+    """b, and the sum of the sizes of its terms, by loops over float64."""
+    rate = abs(law.rate.item())
+    reach = max(j + 1, abs(law.factor.item()) * threshold)
+    fraction = math.log1p(rate * abs(j - i)) / math.log1p(rate * reach)
+    total = size = law.outer.bias[head].item()
+    size = abs(size)
+    for weight, offset, out in zip(
+        law.inner.weight[:, 0].tolist(), law.inner.bias.tolist(), law.outer.weight[head].tolist(), strict=True
+    ):
+        total += out * max(0.0, weight * fraction + offset)
+        size += abs(out) * (abs(weight) * fraction + abs(offset))
+    return total, size
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_the_plain_formula_agrees_within_the_budget_of_each_type(dtype):
+    """Half units in the last place, in float32 at least, of the sum of all terms' sizes:
+
+    3 for each psi (product, logarithm), 1 for the fraction, 2 for each unit, 34 for the products and their sum; then
+    one in the type.  Parameters are rounded to the type before; positions never are.
+    """
+    positions, encoding = torch.tensor(HOSTILE), made(threshold=300.0).to(dtype)
+    found = encoding.bias(positions, positions, dtype=dtype)
+    assert found.dtype == dtype
+    law = encoding.double().laws[0]
+    inner = torch.finfo(torch.promote_types(dtype, torch.float32)).eps / 2
+    for head in range(3):
+        for row, j in enumerate(HOSTILE):
+            for column, i in enumerate(HOSTILE):
+                expected, size = plain(law, 300.0, head, j, i)
+                budget = 1.01 * (43 * inner + (torch.finfo(dtype).eps / 2 if dtype != torch.float64 else inner))
+                assert abs(found[head, row, column].item() - expected) <= budget * size
+
+
+def test_it_is_relative_up_to_the_threshold_and_not_beyond():
+    positions = torch.arange(20)
+    bias = made(threshold=12.0).double().bias(positions, positions, dtype=torch.float64)
+    for distance in range(1, 8):
+        row = bias.diagonal(-distance, dim1=-2, dim2=-1)  # queries distance, distance + 1, ...
+        # Query 11 counted from 0 is the twelfth.
+        steps = row.diff(dim=-1).abs().amax(0)
+        assert (steps[: 11 - distance] == 0).all() and (steps[11 - distance :] > 0).all()
+
+
+def test_the_diagonal_is_the_network_at_zero():
+    positions, encoding = torch.tensor(HOSTILE), made(threshold=3.0)
+    law = encoding.laws[0]
+    at_zero = law.outer(law.inner(torch.zeros(1)).relu())
+    diagonal = encoding.bias(positions, positions).diagonal(dim1=-2, dim2=-1)
+    torch.testing.assert_close(diagonal, at_zero[:, None].expand_as(diagonal))
+
+
+def test_every_layer_has_a_law_of_its_own():
+    positions, encoding = torch.arange(6), made(layers=3)
+    by_layer = [encoding.bias(positions, positions, Content(layer=layer)) for layer in range(3)]
+    assert not torch.equal(by_layer[0], by_layer[1]) and not torch.equal(by_layer[1], by_layer[2])
+    assert torch.equal(encoding.bias(positions, positions), by_layer[0])
+    with pytest.raises(ValueError, match="there is no layer 3: FIRE was made for 3 layers"):
+        encoding.bias(positions, positions, Content(layer=3))
+
+
+def test_the_count_of_trained_numbers_is_the_twins():
+    trained = sum(parameter.numel() for parameter in made(heads=5, layers=4).parameters())
+    assert trained == fire.ENCODING.learned.subs({HEADS: 5, LAYERS: 4})
+
+
+def test_all_numbers_of_the_law_learn():
+    positions, encoding = torch.arange(30), made(threshold=12.0)
+    (encoding.bias(positions, positions) ** 2).sum().backward()
+    for parameter in encoding.parameters():
+        assert parameter.grad.isfinite().all() and (parameter.grad != 0).any()
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("positions", [torch.arange(9), torch.stack((torch.arange(9), 7 * torch.arange(9) + 3))])
+def test_flex_attention_and_the_dense_bias_agree(positions):
+    encoding, content = made(layers=2, threshold=5.0).double(), Content(layer=1)
+    q, k, v = torch.randn(3, 2, 3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+    with torch.no_grad():
+        found = flex_attention(q, k, v, score_mod=encoding.score_mod(positions, positions, content))
+    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)
+
+
+def test_the_law_that_flex_attention_compiles_has_no_matrix_product():
+    law = made().score_mod(torch.arange(5), torch.arange(5))
+    graph = make_fx(law)(torch.tensor([0.5]), *(torch.tensor([index]) for index in (0, 1, 4, 2))).graph
+    called = {str(node.target) for node in graph.nodes}
+    assert not [name for name in called if "mm" in name or "lift_fresh" in name], called
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    positions = torch.arange(length)
+    found = made().bias(positions, positions)
+    assert found.shape == (3, length, length) and found.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"heads": 0}, "heads must be at least 1, not 0"),
+        ({"layers": 0}, "layers must be at least 1, not 0"),
+        ({"rate": 0.0}, "rate must be a positive finite number, not 0.0"),
+        ({"rate": math.nan}, "rate must be a positive finite number, not nan"),
+        ({"threshold": math.inf}, "threshold must be a positive finite number, not inf"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        made(**parameters)
+
+
+@pytest.mark.parametrize("use", ["bias", "score_mod"])
+def test_float_positions_are_refused(use):
+    with pytest.raises(ValueError, match="positions must be integers"):
+        getattr(made(), use)(torch.arange(3.0), torch.arange(3))

@@ -1,0 +1,375 @@
+"""FoX in torch: its symbolic twins, x-transformers, padding, long sequences, narrow types, gradients."""
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+from x_transformers.x_transformers import DataDependentAlibi
+
+from empirical.encodings.alibi import ALiBi
+from empirical.encodings.base import Content
+from empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
+from tests.empirical.twins import HOSTILE, exact, symbolic_bias
+from theory.encodings import alibi, fox
+from theory.encodings.encoding import HEADS, LAYERS, WIDTH
+
+H, D, B = 3, 5, 2
+LENGTHS = (1, 2, 31, 32, 33, 100)
+UNIT = 2.0**-53
+
+
+def draw(seed, *shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def made(seed=0, layers=1, scale=2.0):
+    """With weights that matter: the module starts with small ones."""
+    encoding = FoX(width=D, heads=H, layers=layers).double()
+    with torch.no_grad():
+        encoding.weight.copy_(scale * draw(seed, layers, H, D))
+        encoding.offset.copy_(draw(seed + 1, layers, H) + 1)
+    return encoding
+
+
+def with_log_gates(log_gates_L):
+    """An encoding of one head whose log gates are, as nearly as can be, the given ones; and its content."""
+    encoding = FoX(width=1, heads=1, layers=1).double()
+    with torch.no_grad():
+        encoding.weight.fill_(1)
+    logits = -torch.log(torch.expm1(-log_gates_L))
+    return encoding, Content(x_BLD=torch.where(log_gates_L < -30, log_gates_L, logits)[None, :, None])
+
+
+def exact_paths(log_gates_L, queries, keys):
+    """[J, I]: sums after each key up to each query, correctly rounded; 0 for a key after the query."""
+    gates = log_gates_L.tolist()
+    return torch.tensor([[math.fsum(gates[i + 1 : j + 1]) for i in keys] for j in queries], dtype=torch.float64)
+
+
+def budget(paths, sums, dtype):
+    """What `FoX.bias` promises of given log gates."""
+    length = sums.shape[-1]
+    return 2.01 * torch.finfo(dtype).eps / 2 * paths.abs() + 2.01 * length * UNIT * sums.abs().max()
+
+
+@pytest.mark.parametrize("start", [0, 10**6])
+def test_it_is_its_symbolic_twin(start):
+    positions = torch.arange(9) + start
+    encoding, content = made(), Content(x_BLD=draw(2, 1, 9, D))
+    gates = encoding.log_gates(content)[0].detach()
+    found = encoding.bias(positions, positions, content, dtype=torch.float64)[0]
+    for head in range(H):
+        values = {fox.LOG_GATES[start + at]: sp.Rational(gate) for at, gate in enumerate(gates[head].tolist())}
+        expected = symbolic_bias(fox.ENCODING, values, positions.tolist())
+        seen = ~expected.isnan()
+        assert (
+            (found[head] - expected).abs()[seen] <= budget(expected, gates[head].cumsum(0), torch.float64)[seen]
+        ).all()
+
+
+def test_gates_are_sigmoids_of_logits_of_the_layer():
+    encoding, x = made(layers=2), draw(3, B, 4, D)
+    for layer in range(2):
+        found = encoding.log_gates(Content(layer=layer, x_BLD=x))
+        for head in range(H):
+            logits = x @ encoding.weight[layer, head] + encoding.offset[layer, head]
+            expected = [[exact(fox.log_gate(sp.Rational(logit))) for logit in row] for row in logits.tolist()]
+            torch.testing.assert_close(found[:, head], torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
+
+
+def test_it_starts_as_the_released_code_does():
+    torch.manual_seed(0)
+    encoding = FoX(width=64, heads=8, layers=4)
+    assert (encoding.offset == 0).all()
+    assert encoding.weight.std().item() == pytest.approx(0.02, rel=0.1)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_it_is_the_sum_along_the_path(length):
+    encoding, content = made(), Content(x_BLD=draw(4, B, length, D))
+    positions = torch.arange(length)
+    gates = encoding.log_gates(content).detach()
+    for dtype in (torch.float64, torch.float32, torch.bfloat16):
+        found = encoding.bias(positions, positions, content, dtype=dtype)
+        assert found.dtype == dtype and found.shape == (B, H, length, length)
+        for row in range(B):
+            for head in range(H):
+                right = exact_paths(gates[row, head], range(length), range(length))
+                off = (found[row, head].double() - right).abs()
+                assert (off <= budget(right, gates[row, head].cumsum(0), dtype)).all(), (dtype, off.max())
+
+
+def test_x_transformers_agrees():
+    library, encoding = DataDependentAlibi(D, H), FoX(width=D, heads=H, layers=1)
+    linear = library.to_forget_gates[0]
+    with torch.no_grad():
+        encoding.weight[0].copy_(linear.weight)
+        encoding.offset[0].copy_(linear.bias)
+    x, positions = draw(5, B, 40, D, dtype=torch.float32), torch.arange(40)
+    ours = encoding.bias(positions, positions, Content(x_BLD=x))
+    torch.testing.assert_close(ours, library(x).tril(), rtol=1e-5, atol=1e-5)
+
+
+def test_digits_survive_a_run_of_hard_forgetting():
+    """65,536 tokens, the first 5,000 with f = e^-30: c is -150,000, whose float32 neighbours are 1/64 apart."""
+    log_gates = torch.full((65536,), math.log(0.999), dtype=torch.float64)
+    log_gates[:5000] = -30
+    encoding, content = with_log_gates(log_gates)
+    positions, last = torch.arange(65536), 40
+    gates = encoding.log_gates(content)[0, 0].detach()
+    torch.testing.assert_close(gates, log_gates, rtol=1e-9, atol=0)
+    found = encoding.bias(positions[-last:], positions, content)[0, 0]
+    keys = [0, 4999, 5000, 60000, 65000, 65400, 65500, 65510, 65535]
+    right = exact_paths(gates, range(65536 - last, 65536), keys)
+    sums = gates.cumsum(0)
+    assert ((found[:, keys].double() - right).abs() <= budget(right, sums, torch.float32)).all()
+
+    plain = gates.float().cumsum(0)
+    plain = (plain[-last:, None] - plain[keys]).tril(65536 - last)
+    off = (plain.double() - right).abs()[:, [key >= 65000 for key in keys]]
+    assert off.max() > 0.01, "even rounded once, as torch does on a CPU, a float32 prefix is off by more than 0.01"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_it_is_finite_however_strongly_gates_forget(dtype):
+    encoding, content = with_log_gates(torch.full((50,), -1e37, dtype=torch.float64))
+    positions = torch.arange(50)
+    found = encoding.bias(positions, positions, content, dtype=dtype)
+    assert found.isfinite().all() and (found <= 0).all()
+    assert found[0, 0, -1, 0] <= 0.99 * torch.finfo(dtype).min
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_narrow_modules_stay_within_their_budget(dtype):
+    """Logits of D + 1 terms and their logsigmoid in float32, at most 4 units more; then sums in float64."""
+    x, positions = draw(6, B, 80, D).to(dtype), torch.arange(80)
+    narrow = made().to(dtype)
+    wide = FoX(width=D, heads=H, layers=1).double()
+    wide.load_state_dict({name: value.double() for name, value in narrow.state_dict().items()})
+    content, exactly = Content(x_BLD=x), Content(x_BLD=x.double())
+    found = narrow.bias(positions, positions, content)
+    right = wide.bias(positions, positions, exactly, dtype=torch.float64)
+    single = torch.finfo(torch.float32).eps / 2
+    terms = torch.nn.functional.linear(x.double().abs(), wide.weight[0].abs(), wide.offset[0].abs()).transpose(1, 2)
+    # |d log sigma / dz| < 1: a gate is off by what its logit is, and by four units of its logarithm.
+    of_gates = ((D + 1) * single * terms + 4 * single * wide.log_gates(exactly).abs()).cumsum(-1)
+    of_paths = (of_gates[..., :, None] - of_gates[..., None, :]).tril()
+    assert ((found.double() - right).abs() <= 1.01 * of_paths + 2.01 * single * right.abs() + 1e-12).all()
+
+
+def test_autocast_does_not_narrow_the_gates():
+    encoding, positions = FoX(width=D, heads=H, layers=1), torch.arange(30)
+    content = Content(x_BLD=draw(21, B, 30, D, dtype=torch.float32))
+    before = encoding.bias(positions, positions, content)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(encoding.bias(positions, positions, content), before)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("pad_positions", ["repeated", "their own"])
+def test_padding_changes_nothing_whatever_its_content(side, pad_positions):
+    encoding, x, noise = made(), draw(7, B, 40, D), 50 * draw(8, B, 37, D)
+    positions = torch.arange(40)
+    alone = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
+    if side == "left":
+        pads = torch.zeros(37, dtype=torch.int64) if pad_positions == "repeated" else torch.arange(-37, 0)
+        padded, at, real = torch.cat((noise, x), 1), torch.cat((pads, positions)), slice(37, None)
+    else:
+        pads = torch.full((37,), 39) if pad_positions == "repeated" else torch.arange(40, 77)
+        padded, at, real = torch.cat((x, noise), 1), torch.cat((positions, pads)), slice(40)
+    found = encoding.bias(at, at, Content(x_BLD=padded), dtype=torch.float64)[..., real, real]
+    sums = encoding.log_gates(Content(x_BLD=padded)).cumsum(-1)
+    assert ((found - alone).abs() <= 2 * budget(alone, sums, torch.float64)).all()
+
+
+def test_a_removed_prefix_leaves_no_trace_and_a_removed_middle_does():
+    encoding, x = made(), draw(9, 1, 60, D)
+
+    def bias(x):
+        positions = torch.arange(x.shape[1])
+        return encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
+
+    whole = bias(x)
+    torch.testing.assert_close(bias(x[:, 20:]), whole[..., 20:, 20:], rtol=1e-13, atol=1e-11)
+    without_one = bias(torch.cat((x[:, :30], x[:, 31:]), 1))
+    assert ((without_one[..., 30:, :30] - whole[..., 31:, :30]).abs() > 1e-6).all()
+
+
+def test_positions_without_a_token_are_no_step():
+    encoding, content = made(), Content(x_BLD=draw(10, 1, len(HOSTILE), D))
+    hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
+    assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
+
+
+@pytest.mark.parametrize("queries", [1, 3, 40])
+def test_the_last_queries_are_those_among_all(queries):
+    encoding, content, positions = made(), Content(x_BLD=draw(11, B, 70, D)), torch.arange(70)
+    whole = encoding.bias(positions, positions, content, dtype=torch.float64)
+    last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
+    torch.testing.assert_close(last, whole[:, :, -queries:], rtol=1e-13, atol=1e-12)
+
+
+def test_gradients(monkeypatch):
+    monkeypatch.setattr("empirical.encodings.fox._ROWS", 3)
+    encoding, positions = made(), torch.arange(9)
+    x = draw(12, 1, 9, D).requires_grad_()
+
+    def bias(x, *_):
+        return encoding.bias(positions[-7:], positions, Content(x_BLD=x), dtype=torch.float64)
+
+    # gradcheck moves the parameters in place.
+    assert torch.autograd.gradcheck(bias, (x, encoding.weight, encoding.offset))
+    assert torch.autograd.gradgradcheck(bias, (x, encoding.weight, encoding.offset))
+
+
+def test_gradients_are_those_of_the_plain_difference():
+    encoding, positions = made(), torch.arange(100)
+    x, weights = draw(13, B, 100, D), draw(14, B, H, 100, 100)
+    ours = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
+    sums = encoding.log_gates(Content(x_BLD=x)).cumsum(-1)
+    plain = (sums[..., :, None] - sums[..., None, :]).tril()
+    torch.testing.assert_close(
+        torch.autograd.grad((ours * weights).sum(), [encoding.weight, encoding.offset]),
+        torch.autograd.grad((plain * weights).sum(), [encoding.weight, encoding.offset]),
+        rtol=1e-12,
+        atol=1e-10,
+    )
+
+
+def test_what_has_no_tokens_for_its_path_is_refused():
+    encoding, positions, x = made(), torch.arange(6), draw(15, 1, 6, D)
+    with pytest.raises(ValueError, match="the content has no x_BLD"):
+        encoding.bias(positions, positions)
+    with pytest.raises(ValueError, match="x has 6 tokens, but there are 5 key positions"):
+        encoding.bias(positions[:5], positions[:5], Content(x_BLD=x))
+    with pytest.raises(ValueError, match="the 2 queries are not the last 2 of the 6 tokens"):
+        encoding.bias(positions[1:3], positions, Content(x_BLD=x))
+    with pytest.raises(ValueError, match="the 7 queries are not the last 7 of the 6 tokens"):
+        encoding.score_mod(torch.arange(7), positions, Content(x_BLD=x))
+    with pytest.raises(ValueError, match="positions must not decrease along the sequence"):
+        encoding.bias(positions.flip(0), positions.flip(0), Content(x_BLD=x))
+    with pytest.raises(ValueError, match="positions must be integers"):
+        encoding.bias(positions.float(), positions, Content(x_BLD=x))
+
+
+@pytest.mark.parametrize("sizes", [{"width": 0}, {"heads": 0}, {"layers": -1}])
+def test_sizes_below_one_are_refused(sizes):
+    with pytest.raises(ValueError, match=f"{next(iter(sizes))} must be at least 1, not {next(iter(sizes.values()))}"):
+        FoX(**{"width": 4, "heads": 2, "layers": 1, **sizes})
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    positions, content = torch.arange(length), Content(x_BLD=draw(16, B, length, D))
+    assert torch.equal(made().bias(positions, positions, content), torch.zeros(B, H, length, length))
+    for encoding in (BiasOnlyFoX(heads=H, layers=1), FixedFoX(heads=H)):
+        assert torch.equal(encoding.bias(positions, positions), torch.zeros(H, length, length))
+
+
+def test_the_numbers_that_are_learned_are_those_of_the_symbolic_twins():
+    sizes = {HEADS: H, WIDTH: D, LAYERS: 4}
+    for encoding, twin in (
+        (FoX(width=D, heads=H, layers=4), fox.ENCODING),
+        (BiasOnlyFoX(heads=H, layers=4), fox.BIAS_ONLY),
+        (FixedFoX(heads=H), fox.FIXED),
+    ):
+        assert sum(parameter.numel() for parameter in encoding.parameters()) == twin.learned.subs(sizes)
+
+
+def test_logits_without_data_are_the_symbolic_twin_at_hostile_positions():
+    encoding, positions = BiasOnlyFoX(heads=H, layers=2), torch.tensor(HOSTILE)
+    with torch.no_grad():
+        encoding.logits.copy_(torch.tensor([[0.0, 3.0, 9.0], [-2.0, 1.0, 20.0]]))
+    for layer in range(2):
+        found = encoding.bias(positions, positions, Content(layer=layer), dtype=torch.float64)
+        for head, logit in enumerate(encoding.logits[layer].tolist()):
+            expected = symbolic_bias(fox.BIAS_ONLY, {fox.LOGIT: sp.Rational(logit)}, HOSTILE)
+            seen = ~expected.isnan()
+            torch.testing.assert_close(found[head][seen], expected[seen], rtol=1e-15, atol=0)
+            assert (found[head].triu(1) == 0).all()
+
+
+@pytest.mark.parametrize("heads", [1, 3, 8])
+def test_fixed_timescales_are_the_symbolic_twin_at_hostile_positions(heads):
+    positions = torch.tensor(HOSTILE)
+    found = FixedFoX(heads=heads, shortest=3, longest=1000).bias(positions, positions, dtype=torch.float64)
+    for head, timescale in enumerate(fox.timescales(heads, shortest=sp.Integer(3), longest=sp.Integer(1000))):
+        expected = symbolic_bias(fox.FIXED, {fox.TIMESCALE: timescale}, HOSTILE)
+        seen = ~expected.isnan()
+        torch.testing.assert_close(found[head][seen], expected[seen], rtol=1e-15, atol=0)
+
+
+def test_timescales_of_alibi_are_alibi():
+    """Slopes 2^-1 and 2^-16 are two timescales; the middle of three is ALiBi's of no head."""
+    positions = torch.tensor(HOSTILE)
+    slopes = [1 / slope for slope in alibi.slopes(2)]
+    ours = FixedFoX(heads=2, shortest=float(slopes[0]), longest=float(slopes[1])).bias(positions, positions)
+    assert torch.equal(ours, ALiBi(heads=2).bias(positions, positions).tril())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_narrow_slopes_stay_within_their_budget(dtype):
+    """The slope, the product and the result are each rounded once, the first two in float32; nothing is infinite."""
+    positions = torch.tensor(HOSTILE)
+    wide = FixedFoX(heads=4).bias(positions, positions, dtype=torch.float64)
+    narrow = FixedFoX(heads=4).bias(positions, positions, dtype=dtype)
+    assert narrow.isfinite().all()
+    held = wide.clamp(min=torch.finfo(dtype).min)
+    allowed = 1.01 * (2 * torch.finfo(torch.float32).eps / 2 + torch.finfo(dtype).eps / 2) * held.abs()
+    assert ((narrow.double() - held).abs() <= allowed + torch.finfo(dtype).tiny).all()
+
+
+def test_half_precision_does_not_round_timescales():
+    positions = torch.arange(50)
+    before = FixedFoX(heads=5).bias(positions, positions)
+    assert torch.equal(FixedFoX(heads=5).half().bias(positions, positions), before)
+
+
+@pytest.mark.parametrize(
+    "ends", [(0.0, 2.0), (4.0, 2.0), (1.0, float("inf")), (float("nan"), 2.0), (1.0, float("nan"))]
+)
+def test_timescales_out_of_order_are_refused(ends):
+    with pytest.raises(ValueError, match="timescales must be 0 < shortest <= longest < inf, not"):
+        FixedFoX(heads=2, shortest=ends[0], longest=ends[1])
+
+
+def flexible():
+    """Each encoding with the content it needs, 1 + 2 positions rows."""
+    bias_only = BiasOnlyFoX(heads=H, layers=1)
+    with torch.no_grad():
+        bias_only.logits.copy_(draw(17, 1, H))
+    return {"full": made().float(), "bias only": bias_only, "fixed": FixedFoX(heads=H)}
+
+
+@torch.no_grad()
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("name", flexible())
+@pytest.mark.parametrize("batched", [False, True])
+def test_flex_attention_is_attention_with_the_dense_bias(name, batched):
+    flex = pytest.importorskip("torch.nn.attention.flex_attention")
+    encoding, length = flexible()[name], 40
+    positions = torch.stack((torch.arange(length), torch.arange(length) * 3 + 5)) if batched else torch.arange(length)
+    q, k, v = draw(18, 3, B, H, length, 8, dtype=torch.float32)
+    content = Content(x_BLD=draw(19, B, length, D, dtype=torch.float32))
+    dense = encoding.bias(positions, positions, content)
+    hidden = torch.full((length, length), -torch.inf).triu(1)
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=dense + hidden)
+    score_mod = encoding.score_mod(positions, positions, content)
+
+    def law(score, batch, head, query, key):
+        return torch.where(key <= query, score_mod(score, batch, head, query, key), -torch.inf)
+
+    torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=law), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", flexible())
+def test_the_score_mod_is_the_dense_bias_pair_by_pair(name):
+    encoding, positions = flexible()[name], torch.arange(70)
+    content = Content(x_BLD=draw(20, B, 70, D, dtype=torch.float32))
+    dense = encoding.bias(positions, positions, content).expand(B, H, 70, 70)
+    batch, head, query, key = (
+        index.flatten() for index in torch.meshgrid(*map(torch.arange, (B, H, 70, 70)), indexing="ij")
+    )
+    pairs = encoding.score_mod(positions, positions, content)(torch.zeros(len(batch)), batch, head, query, key)
+    torch.testing.assert_close(pairs.reshape(B, H, 70, 70), dense, rtol=4e-7, atol=1e-12)

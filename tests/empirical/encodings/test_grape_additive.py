@@ -1,0 +1,204 @@
+"""GRAPE-A in torch, plain and gated: symbolic twins, ALiBi at the start, the streaming form, narrow types."""
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+
+from empirical.encodings.alibi import ALiBi
+from empirical.encodings.base import Content
+from empirical.encodings.grape_additive import GrapeAdditive
+from empirical.encodings.grape_gated import GrapeGated
+from tests.empirical.twins import HOSTILE, symbolic_bias
+from theory.encodings import alibi, grape_additive, grape_gated
+
+HEADS, HEAD_DIM, LAYERS, BATCH = 3, 4, 2, 2
+GATES = ("both", "query", "key")
+
+
+def content(seed, *shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def plain():
+    encoding = GrapeAdditive(heads=HEADS).double()
+    with torch.no_grad():
+        encoding.log_factors.copy_(content(0, HEADS))
+    return encoding
+
+
+def gated(gates="both"):
+    torch.manual_seed(0)
+    encoding = GrapeGated(heads=HEADS, head_dim=HEAD_DIM, layers=LAYERS, gates=gates).double()
+    with torch.no_grad():
+        encoding.log_factors.copy_(content(1, LAYERS, HEADS))
+    return encoding
+
+
+def read(length, layer=0):
+    q, k = content(2, 2, BATCH, HEADS, length, HEAD_DIM)
+    return Content(layer=layer, q_BHJC=q, k_BHIC=k)
+
+
+def softplus(value):
+    return math.log1p(math.exp(value))
+
+
+def factor(raw):
+    """softplus(raw + log(e - 1))."""
+    return math.log1p((math.e - 1) * math.exp(raw))
+
+
+def test_plain_is_its_symbolic_twin_at_hostile_positions():
+    positions, encoding = torch.tensor(HOSTILE), plain()
+    found = encoding.bias(positions, positions, dtype=torch.float64).detach()
+    for head, slope in enumerate(alibi.slopes(HEADS)):
+        value = float(slope) * factor(float(encoding.log_factors[head].detach()))
+        expected = symbolic_bias(grape_additive.ENCODING, {grape_additive.SLOPE: sp.Rational(value)}, HOSTILE)
+        seen = ~expected.isnan()
+        torch.testing.assert_close(found[head][seen], expected[seen], rtol=2e-15, atol=0)
+
+
+@pytest.mark.parametrize("heads", [1, 3, 8, 12])
+def test_plain_starts_as_alibi(heads):
+    positions = torch.tensor(HOSTILE)
+    seen = torch.ones(len(HOSTILE), len(HOSTILE)).tril().bool()
+    found = GrapeAdditive(heads=heads).bias(positions, positions, dtype=torch.float64)
+    expected = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
+    torch.testing.assert_close(found[:, seen].detach(), expected[:, seen], rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_plain_in_narrow_types_stays_within_its_budget(dtype):
+    """Slope, distance and product are each rounded once: three units in the last place at most."""
+    positions, encoding = torch.tensor(HOSTILE), plain()
+    wide = encoding.bias(positions, positions, dtype=torch.float64)
+    narrow = encoding.bias(positions, positions, dtype=dtype)
+    budget = 3 * torch.finfo(dtype).eps / 2 * 1.01
+    assert ((narrow.double() - wide).abs() <= budget * wide.abs()).all() and narrow.dtype == dtype
+
+
+@pytest.mark.parametrize("gates", GATES)
+def test_gated_is_its_symbolic_twin_at_hostile_positions(gates):
+    layer, encoding = 1, gated(gates)
+    positions, given = torch.tensor(HOSTILE), read(len(HOSTILE), layer=1)
+    found = encoding.bias(positions, positions, given, dtype=torch.float64).detach()
+    for batch in range(BATCH):
+        for head, slope in enumerate(alibi.slopes(HEADS)):
+            raw = float(encoding.log_factors[layer, head].detach())
+            values = {grape_gated.SLOPE: sp.Rational(float(slope) * factor(raw))}
+            sides = (
+                (grape_gated.QUERY_GATES, encoding.query_vectors, given.q_BHJC),
+                (grape_gated.KEY_GATES, encoding.key_vectors, given.k_BHIC),
+            )
+            for family, vectors, side in sides:
+                for row, position in enumerate(HOSTILE):
+                    gate = 0 if vectors is None else _gate(vectors[layer, head], side[batch, head, row])
+                    values[family[position]] = sp.Rational(gate)
+            expected = symbolic_bias(grape_gated.ENCODING, values, HOSTILE)
+            seen = ~expected.isnan()
+            torch.testing.assert_close(found[batch, head][seen], expected[seen], rtol=1e-13, atol=0)
+
+
+def _gate(vector, token):
+    unit = [value / math.sqrt(sum(one**2 for one in vector.tolist())) for value in vector.tolist()]
+    return softplus(sum(u * x for u, x in zip(unit, token.tolist(), strict=True)) / math.sqrt(HEAD_DIM))
+
+
+def test_the_streaming_form_gives_the_same_bias():
+    """Claim grape-17: four features of each query and of each key, on the tokens of one row."""
+    encoding, given, length = gated(), read(9), 9
+    positions = torch.arange(length)
+    slopes, by_query, by_key = (one.detach() for one in encoding._gates(given, torch.float64))
+    place, one = positions.double(), torch.ones(BATCH, HEADS, length, dtype=torch.float64)
+    queries = torch.stack((-place * by_query, by_query, -place * one, one), -1)
+    keys = torch.stack((one, place * one, by_key, place * by_key), -1)
+    streamed = slopes[:, None, None] * (queries @ keys.transpose(-1, -2))
+    dense = encoding.bias(positions, positions, given, dtype=torch.float64).detach()
+    torch.testing.assert_close(streamed, dense, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("gates", GATES)
+def test_variants_have_the_numbers_that_they_train(gates):
+    sides = {"both": 2, "query": 1, "key": 1}[gates]
+    trained = sum(parameter.numel() for parameter in gated(gates).parameters())
+    assert trained == LAYERS * HEADS * (1 + sides * HEAD_DIM)
+
+
+def test_layers_have_gates_of_their_own():
+    positions, encoding = torch.arange(4), gated()
+    first, second = (encoding.bias(positions, positions, read(4, layer=layer)) for layer in range(2))
+    assert not torch.allclose(first, second)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_gated_in_narrow_types_stays_within_its_budget(dtype):
+    """In float32: the gates' sums of d terms, then products; softplus changes by no more than its argument."""
+    encoding, positions = gated().float(), torch.tensor(HOSTILE)
+    q, k = content(3, 2, BATCH, HEADS, len(HOSTILE), HEAD_DIM).to(dtype)
+    narrow = encoding.bias(positions, positions, Content(q_BHJC=q, k_BHIC=k), dtype=dtype).detach()
+    wide = encoding.bias(
+        positions, positions, Content(q_BHJC=q.double(), k_BHIC=k.double()), dtype=torch.float64
+    ).detach()
+    single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
+    # Gates are at least log(1 + e^-|q|); |q| <= 4 sqrt(d) here, so a relative error is at most this over the absolute.
+    size = max(float(q.double().norm(dim=-1).max()), float(k.double().norm(dim=-1).max())) / HEAD_DIM**0.5
+    relative = (HEAD_DIM + 6) * single * size / softplus(-size) + 5 * single
+    assert ((narrow.double() - wide).abs() <= wide.abs() * (relative + last) * 1.01).all() and narrow.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"heads": 0}, "heads, head_dim and layers must be at least 1, not 0, 4 and 2"),
+        ({"layers": 0}, "heads, head_dim and layers must be at least 1"),
+        ({"gates": "none"}, "gates must be both, query or key, not 'none'"),
+    ],
+)
+def test_bad_parameters_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        GrapeGated(**({"heads": HEADS, "head_dim": HEAD_DIM, "layers": LAYERS} | changes))
+
+
+def test_no_heads_are_refused():
+    with pytest.raises(ValueError, match="heads must be at least 1"):
+        GrapeAdditive(heads=0)
+
+
+def test_gated_says_what_it_misses():
+    positions = torch.arange(3)
+    with pytest.raises(ValueError, match="pass content with q_BHJC and k_BHIC"):
+        gated().bias(positions, positions)
+    with pytest.raises(ValueError, match="positions must be integers"):
+        gated().bias(positions.float(), positions, read(3))
+    with pytest.raises(ValueError, match="positions must be integers"):
+        gated().bias(positions, positions.float(), read(3))
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    positions = torch.arange(length)
+    found = gated().bias(positions, positions, read(length))
+    assert found.shape == (BATCH, HEADS, length, length) and not found.any()
+    assert plain().bias(positions, positions).shape == (HEADS, length, length)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("make", [plain, gated])
+@pytest.mark.parametrize("batched", [False, True])
+def test_flex_attention_and_the_dense_bias_agree(make, batched):
+    flex, length = pytest.importorskip("torch.nn.attention.flex_attention"), 6
+    encoding, given = make().requires_grad_(False), read(length)
+    positions = torch.stack((torch.arange(length), torch.arange(length) + 3)) if batched else torch.arange(length)
+    bias = encoding.bias(positions, positions, given, dtype=torch.float64)
+    causal = torch.full((length, length), -torch.inf, dtype=torch.float64).triu(1)
+    v = content(4, BATCH, HEADS, length, HEAD_DIM)
+    dense = torch.nn.functional.scaled_dot_product_attention(given.q_BHJC, given.k_BHIC, v, attn_mask=bias + causal)
+    law = encoding.score_mod(positions, positions, given)
+
+    def masked(score, batch, head, query, key):
+        return torch.where(key <= query, law(score, batch, head, query, key), -torch.inf)
+
+    found = flex.flex_attention(given.q_BHJC, given.k_BHIC, v, score_mod=masked)
+    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)

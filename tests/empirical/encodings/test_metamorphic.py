@@ -1,0 +1,204 @@
+"""What must not change an encoding's logits: padding, batching, caching, other instances, moves between types.
+
+Which of these hold is not typed here but taken from the symbolic twin (theory/laws.py): where its formulas break a law,
+the torch side must break it as well.
+"""
+
+import pytest
+import torch
+from torch import Tensor
+
+from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.catalogue import ENCODINGS, EncodingError, named
+from theory import laws
+from theory.encodings import catalogue as symbolic
+from theory.encodings.encoding import Law
+
+HEADS, HEAD_DIM, LENGTH, BATCH, PADS = 3, 4, 9, 2, 4
+WIDTH = HEADS * HEAD_DIM
+TRAINED = 6
+"""Shorter than the sequences: what depends on the trained length is met beyond it."""
+
+
+def make(name: str, seed: int = 0, **parameters: float) -> PositionEncoding:
+    torch.manual_seed(seed)
+    length = 64 if name == "learned" else TRAINED
+    own = {"fire": {"threshold": float(TRAINED)}}.get(name, {})
+    return named(name, heads=HEADS, head_dim=HEAD_DIM, length=length, **own, **parameters).double()
+
+
+def draw(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+PROJECTIONS = draw(99, 2, HEADS, WIDTH, HEAD_DIM)
+
+
+def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, queries: slice = slice(None)) -> Tensor:
+    """[B, H, J, I], -inf where the key comes after the query in the sequence; J only the queries asked for."""
+    x_BLD = encoding.embed(x_BLD, positions)
+    q, k = (torch.einsum("bld,hdc->bhlc", x_BLD, projection).to(x_BLD.dtype) for projection in PROJECTIONS)
+    content = Content(x_BLD=x_BLD, q_BHJC=q, k_BHIC=k)
+    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    q, k = encoding.rotate(q, k, positions, content)
+    whole = encoding.scores(q, k, positions, positions) / HEAD_DIM**0.5
+    whole = whole if bias is None else whole + bias
+    length = x_BLD.shape[1]
+    hidden = torch.full((length, length), -torch.inf, dtype=whole.dtype).triu(1)
+    return (whole + hidden)[:, :, queries]
+
+
+def keeps(name: str, law: Law) -> bool:
+    return laws.rule(symbolic.named(name), law).holds is True
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_changes_nothing_on_real_tokens(name, side):
+    encoding, x = make(name), draw(1, BATCH, LENGTH, WIDTH)
+    alone = logits(encoding, x, torch.arange(LENGTH))
+    noise = 50 * draw(2, BATCH, PADS, WIDTH)
+    if side == "left":
+        padded = torch.cat((noise, x), 1)
+        positions = torch.cat((torch.zeros(PADS, dtype=torch.int64), torch.arange(LENGTH)))
+        found = logits(encoding, padded, positions)[:, :, PADS:, PADS:]
+    else:
+        padded = torch.cat((x, noise), 1)
+        positions = torch.cat((torch.arange(LENGTH), torch.full((PADS,), LENGTH - 1)))
+        found = logits(encoding, padded, positions)[:, :, :LENGTH, :LENGTH]
+    torch.testing.assert_close(found, alone, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_batch_with_positions_of_its_own_is_its_members(name):
+    encoding, x = make(name), draw(3, BATCH, LENGTH, WIDTH)
+    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 11))
+    together = logits(encoding, x, positions)
+    for row in range(BATCH):
+        alone = logits(encoding, x[row : row + 1], positions[row])
+        torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_sequence_read_token_by_token(name):
+    """Keys enter a cache at their own time; that this equals the whole sequence is the law of streaming."""
+    encoding, x = make(name), draw(4, 1, LENGTH, WIDTH)
+    positions = torch.arange(LENGTH)
+    whole = logits(encoding, x, positions)
+    last = [logits(encoding, x[:, : end + 1], positions[: end + 1], queries=slice(-1, None)) for end in range(LENGTH)]
+    off = max((last[end] - whole[:, :, end : end + 1, : end + 1]).abs().max() for end in range(LENGTH))
+    assert (off < 1e-11) == keeps(name, Law.STREAMING), off
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_common_shift_of_all_positions(name):
+    encoding, x = make(name), draw(5, 1, LENGTH, WIDTH)
+    here, there = (logits(encoding, x, torch.arange(LENGTH) + shift) for shift in (0, 13))
+    change = (there - here)[..., torch.ones(LENGTH, LENGTH).tril().bool()]
+    assert (change.abs().max() < 1e-10) == moves_with_tokens(name), change.abs().max()
+
+
+def moves_with_tokens(name: str) -> bool:
+    """Whether the logits keep under a shift that takes the tokens with it: relative, or decided by content alone."""
+    encoding = symbolic.named(name)
+    if not keeps(name, Law.STREAMING):  # the last position is all that is known of the length
+        return False
+    return keeps(name, Law.RELATIVE) or (encoding.relation is None and not encoding.embed)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_rotation_keeps_norms_exactly_where_the_law_says_so(name):
+    encoding = make(name)
+    q, k = draw(6, 2, 1, HEADS, LENGTH, HEAD_DIM)
+    if "embed" in symbolic.named(name).hooks:
+        pytest.skip("it acts on embeddings, before there are queries")
+    turned = encoding.rotate(q, k, torch.arange(LENGTH) + 5, Content(x_BLD=draw(12, 1, LENGTH, WIDTH)))
+    off = max((one.norm(dim=-1) - given.norm(dim=-1)).abs().max() for one, given in zip(turned, (q, k), strict=True))
+    assert (off < 1e-12) == keeps(name, Law.NORM) or encoding.scores_pairwise, off
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_another_instance_with_other_parameters_changes_nothing(name):
+    x, positions = draw(7, 1, LENGTH, WIDTH), torch.arange(LENGTH)
+    first = make(name)
+    before = logits(first, x, positions)
+    other = make(name, seed=5, **({"base": 50.0} if "base" in vars(first) else {}))
+    for parameter in other.parameters():
+        torch.nn.init.normal_(parameter)
+    logits(other, x, positions + 7)
+    assert torch.equal(logits(first, x, positions), before)
+    assert torch.equal(logits(make(name), x, positions), before), "made after the other, it is the same"
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
+    """Half and back rounds learned numbers, and nothing else."""
+    x, positions = draw(8, 1, LENGTH, WIDTH), torch.arange(LENGTH) + 1000 * (name != "learned")
+    moved, plain = make(name), make(name)
+    moved.to(torch.bfloat16).double()
+    with torch.no_grad():
+        for rounded, parameter in zip(moved.parameters(), plain.parameters(), strict=True):
+            rounded.copy_(parameter)
+    assert torch.equal(logits(moved, x, positions), logits(plain, x, positions))
+
+
+@torch.no_grad()
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_flex_attention_and_the_dense_bias_agree(name):
+    flex = pytest.importorskip("torch.nn.attention.flex_attention")
+    encoding = make(name)
+    q, k, v = draw(9, 3, BATCH, HEADS, LENGTH, HEAD_DIM)
+    content = Content(x_BLD=draw(10, BATCH, LENGTH, WIDTH), q_BHJC=q, k_BHIC=k)
+    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 3))
+    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    score_mod = encoding.score_mod(positions, positions, content)
+    assert (bias is None) == (score_mod is None)
+    if bias is not None:
+        causal = torch.full((LENGTH, LENGTH), -torch.inf, dtype=torch.float64).triu(1)
+        dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias + causal)
+
+        def law(score, batch, head, query, key):
+            return torch.where(key <= query, score_mod(score, batch, head, query, key), -torch.inf)
+
+        torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=law), dense, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("length", [0, 1])
+def test_no_token_and_one_token(name, length):
+    found = logits(make(name), draw(11, 1, length, WIDTH), torch.arange(length))
+    assert found.shape == (1, HEADS, length, length) and found.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_the_numbers_that_are_trained_are_those_of_the_symbolic_twin(name):
+    from theory.encodings.encoding import HEAD_DIM as C
+    from theory.encodings.encoding import HEADS as H
+    from theory.encodings.encoding import LAYERS
+    from theory.encodings.encoding import WIDTH as D
+
+    encoding = make(name)
+    trained = sum(parameter.numel() for parameter in encoding.parameters() if parameter.requires_grad)
+    sizes = {H: HEADS, C: HEAD_DIM, D: WIDTH, LAYERS: 1}
+    expected = symbolic.named(name).learned.subs(sizes)
+    assert trained == expected.subs(dict.fromkeys(expected.free_symbols, 64 if name == "learned" else TRAINED))
+
+
+def test_both_sides_have_the_same_encodings_but_for_a_choice_of_positions():
+    assert list(ENCODINGS) == [name for name in symbolic.ENCODINGS if name != "randomized"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(EncodingError, match="did you mean alibi"):
+        named("alibbi", heads=1, head_dim=2)
+
+
+def test_an_unknown_parameter_is_answered_with_those_there_are():
+    with pytest.raises(EncodingError, match="rotary has no parameter 'slope'; it has head_dim, base, layout"):
+        named("rotary", heads=1, head_dim=2, slope=1)
+
+
+def test_a_refused_value_is_one_clear_line():
+    with pytest.raises(EncodingError, match="rotary: head_dim must be a positive even number, not 3"):
+        named("rotary", heads=1, head_dim=3)

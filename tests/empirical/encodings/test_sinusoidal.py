@@ -1,0 +1,95 @@
+"""Sinusoidal codes in torch: the symbolic twin, the library in use, and narrow types."""
+
+import pytest
+import torch
+from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
+
+from empirical.encodings.sinusoidal import Sinusoidal
+from tests.empirical.twins import HOSTILE, exact, symbolic_scores
+from theory.encodings import rotary, sinusoidal
+
+WIDTH = 6
+# An angle of 10^6 in float64 is off by some 10^6 eps, and so are its sine and cosine.
+FAR = 4e6 * 2.2e-16
+
+
+def content(seed, *shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def test_its_code_is_that_of_its_symbolic_twin_at_hostile_positions():
+    found = Sinusoidal(width=WIDTH).embed(torch.zeros(1, len(HOSTILE), WIDTH).double(), torch.tensor(HOSTILE))
+    for row, position in enumerate(HOSTILE):
+        planes = [sinusoidal.code(position, frequency=one) for one in rotary.frequencies(WIDTH)]
+        expected = torch.tensor([exact(entry) for plane in planes for entry in plane], dtype=torch.float64)
+        torch.testing.assert_close(found[0, row], expected, rtol=0, atol=FAR)
+
+
+def test_its_scores_are_those_of_its_symbolic_twin():
+    q, k = content(0, 2, 1, len(HOSTILE), WIDTH)
+    encoding = Sinusoidal(width=WIDTH)
+    coded_q, coded_k = (encoding.embed(x, torch.tensor(HOSTILE)) for x in (q, k))
+    found = (coded_q @ coded_k.transpose(-1, -2))[0]
+    planes = [{sinusoidal.FREQUENCY: frequency} for frequency in rotary.frequencies(WIDTH)]
+    expected = symbolic_scores(sinusoidal.ENCODING, planes, q[0], k[0], HOSTILE)
+    seen = ~expected.isnan()
+    size = (1 + max(q.abs().max(), k.abs().max())) * 2 * WIDTH
+    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=float(FAR * size))
+
+
+def test_transformers_agrees():
+    theirs = create_sinusoidal_embeddings(512, 16, torch.zeros(512, 16))
+    ours = Sinusoidal(width=16).embed(torch.zeros(1, 512, 16), torch.arange(512))[0]
+    # Both are float64 angles rounded once, with powers of 10000 taken in a different order.
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1.2e-7)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_narrow_types_stay_within_their_budget(dtype):
+    """Rounded are the code to float32, the sum in float32, and the sum to the type."""
+    x = content(1, 2, len(HOSTILE), WIDTH).to(dtype)
+    encoding, positions = Sinusoidal(width=WIDTH), torch.tensor(HOSTILE)
+    right = encoding.embed(x.double(), positions)
+    single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
+    error = (encoding.embed(x, positions).double() - right).abs()
+    assert (error <= 1.01 * (single + (single + last) * right.abs())).all()
+
+
+def test_rows_have_positions_of_their_own():
+    encoding, x = Sinusoidal(width=WIDTH), content(2, 2, 3, WIDTH)
+    positions = torch.tensor([[0, 5, 6], [10**6, 2, 2]])
+    both = encoding.embed(x, positions)
+    for row in range(2):
+        torch.testing.assert_close(both[row], encoding.embed(x[row], positions[row]), rtol=0, atol=1e-15)
+
+
+def test_nothing_is_trained():
+    assert sum(one.numel() for one in Sinusoidal(width=4).parameters()) == sinusoidal.ENCODING.learned == 0
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(length):
+    found = Sinusoidal(width=4).embed(torch.ones(1, length, 4), torch.arange(length))
+    assert torch.equal(found, torch.tensor([1.0, 2.0, 1.0, 2.0]).expand(1, length, 4))
+
+
+@pytest.mark.parametrize("width", [0, 7, -2])
+def test_an_odd_width_is_refused(width):
+    with pytest.raises(ValueError, match=f"width must be a positive even number, not {width}"):
+        Sinusoidal(width=width)
+
+
+@pytest.mark.parametrize("base", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_base_that_is_no_positive_number_is_refused(base):
+    with pytest.raises(ValueError, match="base must be a positive finite number"):
+        Sinusoidal(width=4, base=base)
+
+
+def test_embeddings_of_another_width_are_refused():
+    with pytest.raises(ValueError, match="embeddings are 1 wide, not width = 4"):
+        Sinusoidal(width=4).embed(torch.zeros(1, 3, 1), torch.arange(3))
+
+
+def test_float_positions_are_refused():
+    with pytest.raises(ValueError, match="positions must be integers"):
+        Sinusoidal(width=4).embed(torch.zeros(1, 3, 4), torch.arange(3.0))
