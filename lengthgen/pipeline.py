@@ -1,5 +1,6 @@
 """`reproduce`: from claims to figures under one folder. What is done is not redone; what was interrupted goes on."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
         sweep_partial(out)
         answers = {
             "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
-            "claims": cached(out / "claims.json", source_digest("theory", "proofs_checks"), _claims),
+            "claims": _claims(out),
             "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
             "conjecture": run_conjecture(from_profile(profile, out), device),
             "figures": draw_figures(from_profile(profile, out)),
@@ -47,13 +48,22 @@ def _lrc() -> list[dict[str, Any]]:
     ]
 
 
-def _claims() -> dict[str, Any]:
-    from proofs_checks.registry import CLAIMS
-    from proofs_checks.report import as_json
-    from proofs_checks.runner import run
+def _claims(out: Path) -> dict[str, Any]:
+    """The ledger; what is unsettled in it, as a claim that passed its time limit, is run again the next time."""
+    path = out / "claims.json"
+    code = source_digest("theory", "circuits", "empirical", "proofs_checks")
+    answer: dict[str, Any] = cached(path, code, _run_claims)
+    if any(claim["verdict"] == "unsettled" for claim in answer["claims"]):
+        write_json(path, {"key": None, "answer": answer})
+    return answer
 
-    progress = Progress("claims", len(CLAIMS))
-    return as_json(run(CLAIMS, on_done=lambda result: progress.step(f"{result.claim.id} {result.verdict}")))
+
+def _run_claims() -> dict[str, Any]:
+    from proofs_checks.ledger import run, user_cache
+    from proofs_checks.registry import selection
+    from proofs_checks.report import as_json
+
+    return as_json(run(selection(), cache=user_cache(), progress=partial(Progress, "claims")))
 
 
 def _src() -> list[dict[str, Any]]:

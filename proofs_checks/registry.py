@@ -1,16 +1,43 @@
-"""All claims, gathered by name, and their selection by id or by family."""
+"""All claims, gathered by name, and their selection by id, by family and by paper."""
 
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
 
-from proofs_checks.claim import Claim
-from proofs_checks.papers import fox, grape, hope, plaa, pola, rope, sequential
+from proofs_checks import papers
+from proofs_checks.claim import Claim, Source, Strength
+from proofs_checks.ledger import Selection
+from proofs_checks.papers import (
+    alibi,
+    errata,
+    fire,
+    fox,
+    grape,
+    hope,
+    interpolation,
+    kerple,
+    laws,
+    learned,
+    modular,
+    ntk,
+    plaa,
+    pola,
+    randomized,
+    recoveries,
+    rope,
+    sequential,
+    sinusoidal,
+    t5,
+    xpos,
+    yarn,
+)
 from theory.errors import LengthgenError
 
 
-class UnknownClaim(LengthgenError):
-    """No claim has this id, and no family this name."""
+class Unknown(LengthgenError):
+    """No claim, family, paper or strength has this name; the message is one line with the closest names."""
 
 
 def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
@@ -23,19 +50,83 @@ def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(claims.values())
 
 
-CLAIMS = gather(rope.CLAIMS, grape.CLAIMS, fox.CLAIMS, hope.CLAIMS, pola.CLAIMS, plaa.CLAIMS, sequential.CLAIMS)
+CLAIMS = gather(
+    sinusoidal.CLAIMS,
+    learned.CLAIMS,
+    t5.CLAIMS,
+    alibi.CLAIMS,
+    kerple.CLAIMS,
+    fire.CLAIMS,
+    rope.CLAIMS,
+    xpos.CLAIMS,
+    interpolation.CLAIMS,
+    ntk.CLAIMS,
+    yarn.CLAIMS,
+    randomized.CLAIMS,
+    modular.CLAIMS,
+    grape.CLAIMS,
+    fox.CLAIMS,
+    hope.CLAIMS,
+    laws.CLAIMS,
+    recoveries.CLAIMS,
+    errata.CLAIMS,
+    pola.CLAIMS,
+    plaa.CLAIMS,
+    sequential.CLAIMS,
+)
 
 
-def select(names: Iterable[str]) -> tuple[Claim, ...]:
+def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
     """The claims named by an id (`grape-1`) or by its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...).
 
-    No name at all selects every claim.  Raises `UnknownClaim`, in one line and with the closest names.
+    No name at all selects every claim.  `paper` keeps those of the papers with this arXiv id, or with this text in
+    their names, in capitals or not.  Raises `Unknown`, also where no claim is left.
     """
     wanted = list(names)
     for name in wanted:
         if not any(_belongs(claim, name) for claim in CLAIMS):
-            raise UnknownClaim(_unknown(name))
-    return tuple(claim for claim in CLAIMS if not wanted or any(_belongs(claim, name) for name in wanted))
+            raise Unknown(_unknown_claim(name))
+    named = tuple(claim for claim in CLAIMS if not wanted or any(_belongs(claim, name) for name in wanted))
+    if paper is None:
+        return named
+    if not any(_made_in(claim.source, paper) for claim in CLAIMS):
+        raise Unknown(_unknown_paper(paper))
+    kept = tuple(claim for claim in named if _made_in(claim.source, paper))
+    if not kept:
+        raise Unknown(f"none of the claims named {', '.join(wanted)} is of a paper {paper!r}")
+    return kept
+
+
+def selection(names: Iterable[str] = (), *, paper: str | None = None) -> Selection:
+    """The claims that `select` selects, for the ledger."""
+    return Selection(claims=select(names, paper=paper), find=find, home=home)
+
+
+def find(claim_id: str) -> Claim:
+    """The claim with this id."""
+    return next(claim for claim in CLAIMS if claim.id == claim_id)
+
+
+def home(claim: Claim) -> Path:
+    """The file of the paper's module that lists the claim."""
+    modules = (module for module in vars(papers).values() if isinstance(module, ModuleType))
+    return next(
+        Path(str(module.__file__))
+        for module in modules
+        if any(listed is claim for listed in getattr(module, "CLAIMS", ()))
+    )
+
+
+def strengths(names: str) -> tuple[Strength, ...]:
+    """The strengths of a comma-separated list.  Raises `Unknown`."""
+    found = []
+    for name in names.split(","):
+        try:
+            found.append(Strength(name.strip()))
+        except ValueError:
+            hint = _hint(name.strip(), set(Strength), "the strengths")
+            raise Unknown(f"no strength is named {name.strip()!r}; {hint}") from None
+    return tuple(found)
 
 
 def _belongs(claim: Claim, name: str) -> bool:
@@ -43,8 +134,23 @@ def _belongs(claim: Claim, name: str) -> bool:
     return claim.id == name or claim.id.startswith(f"{name}-") or bool(part)
 
 
-def _unknown(name: str) -> str:
+def _made_in(source: Source, paper: str) -> bool:
+    text = paper.strip().lower()
+    return bool(text) and (text == source.arxiv or text in source.paper.lower())
+
+
+def _unknown_claim(name: str) -> str:
     families = {claim.id.rsplit("-", 1)[0] for claim in CLAIMS}
-    close = get_close_matches(name, sorted(families | {claim.id for claim in CLAIMS}))
-    hint = f"did you mean {' or '.join(close)}?" if close else f"the families are {', '.join(sorted(families))}"
+    hint = _hint(name, families | {claim.id for claim in CLAIMS}, "the families", families)
     return f"no claim or family is named {name!r}; {hint}"
+
+
+def _unknown_paper(text: str) -> str:
+    ids = {claim.source.arxiv for claim in CLAIMS}
+    words = {word for claim in CLAIMS for word in re.findall(r"\w{3,}", claim.source.paper.lower())}
+    return f"no paper has the arXiv id or the name {text!r}; {_hint(text.strip().lower(), ids | words, 'the ids', ids)}"
+
+
+def _hint(name: str, known: set[str], what: str, shown: set[str] | None = None) -> str:
+    close = get_close_matches(name, sorted(known))
+    return f"did you mean {' or '.join(close)}?" if close else f"{what} are {', '.join(sorted(shown or known))}"

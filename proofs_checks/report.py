@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.markup import escape
+from rich import box
 from rich.table import Table
+from rich.text import Text
 
+from proofs_checks.claim import Source
 from proofs_checks.runner import Result, Verdict
 
 _COLOURS = {
@@ -22,22 +24,40 @@ def as_json(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def table(results: Sequence[Result]) -> Table:
-    """The ledger as a table, one claim a row, with the reason of each verdict that has one."""
-    ledger = Table(title="Claims", show_lines=True)
-    for heading in ("claim", "verdict", "strength", "falsifiers", "seconds", "statement"):
-        ledger.add_column(heading, justify="right" if heading == "seconds" else "left")
+    """The ledger as a table, one claim a row, with the reason of each verdict that has one: all but `verified`."""
+    ledger = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    ledger.add_column("claim", no_wrap=True)
+    for heading in ("verdict", "strength"):
+        ledger.add_column(heading)
+    for heading in ("rejected", "seconds"):
+        ledger.add_column(heading, justify="right")
+    ledger.add_column("statement", ratio=1)
     for result in results:
-        rejected = sum(falsifier.rejected for falsifier in result.falsifiers)
-        note = f"\n[dim]{escape(result.reason)}[/dim]" if result.reason else ""
+        statement = Text(result.claim.statement)
+        if result.reason:
+            statement.append(f"\n{result.reason}", style="dim")
         ledger.add_row(
-            f"{result.claim.id} \\[{result.claim.label}]",
-            f"[{_COLOURS[result.verdict]}]{result.verdict}[/]",
+            Text(f"{result.claim.id} [{result.claim.label}]"),
+            Text(result.verdict, style=_COLOURS[result.verdict]),
             result.strength or "-",
-            f"{rejected}/{len(result.falsifiers)} rejected",
+            f"{rejected(result)}/{len(result.falsifiers)}",
             f"{result.seconds:.2f}",
-            escape(result.claim.statement) + note,
+            statement,
         )
     return ledger
+
+
+def rejected(result: Result) -> int:
+    """How many falsifiers the check rejected."""
+    return sum(falsifier.rejected for falsifier in result.falsifiers)
+
+
+def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
+    """The results of each arXiv id under the first source that has it, in the order in which the ids are met."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.claim.source.arxiv, []).append(result)
+    return [(of_paper[0].claim.source, of_paper) for of_paper in groups.values()]
 
 
 def _claim_json(result: Result) -> dict[str, Any]:

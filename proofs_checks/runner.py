@@ -1,11 +1,15 @@
 """Run claims: the statement, the printed statement where it differs, and every falsifier, all by the one check."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from time import perf_counter
+from typing import Any
 
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+
+TIME_LIMIT = 60.0
+"""Seconds that a claim may take where nothing else is said."""
 
 
 class Verdict(StrEnum):
@@ -28,7 +32,10 @@ class FalsifierResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The outcome of one claim.  `evidence` is None where the check found none for our statement."""
+    """The outcome of one claim.  `evidence` is None where the check found none for our statement.
+
+    `as_plain` is all but the claim itself, as JSON can hold it; `from_plain` makes the result again.
+    """
 
     claim: Claim
     verdict: Verdict
@@ -47,6 +54,54 @@ class Result:
         """How far the evidence reaches; None for a claim that does not hold."""
         return self.evidence.strength if self.evidence and self.holds else None
 
+    def as_plain(self) -> dict[str, Any]:
+        """The result without its claim: booleans, numbers, texts, lists and mappings."""
+        return {
+            "verdict": str(self.verdict),
+            "evidence": _plain_evidence(self.evidence) if self.evidence else None,
+            "reason": self.reason,
+            "falsifiers": [asdict(falsifier) for falsifier in self.falsifiers],
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_plain(cls, claim: Claim, plain: Mapping[str, Any]) -> "Result":
+        """The result of the claim that `as_plain` wrote down."""
+        return cls(
+            claim=claim,
+            verdict=Verdict(plain["verdict"]),
+            evidence=_evidence(plain["evidence"]) if plain["evidence"] else None,
+            reason=plain["reason"],
+            falsifiers=tuple(FalsifierResult(**falsifier) for falsifier in plain["falsifiers"]),
+            seconds=plain["seconds"],
+        )
+
+    @classmethod
+    def cut_short(cls, claim: Claim, reason: str, seconds: float) -> "Result":
+        """The result of a claim whose check was stopped, or stopped itself, before it decided anything."""
+        return cls(
+            claim=claim,
+            verdict=Verdict.UNSETTLED,
+            evidence=None,
+            reason=reason,
+            falsifiers=tuple(FalsifierResult(name=name, rejected=False, reason=reason) for name in claim.falsifiers),
+            seconds=seconds,
+        )
+
+
+def _plain_evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "strength": str(evidence.strength),
+        "facts": [str(fact) for fact in evidence.facts],
+        "assumptions": [str(assumption) for assumption in evidence.assumptions],
+    }
+
+
+def _evidence(plain: Mapping[str, Any]) -> Evidence:
+    return Evidence(
+        strength=Strength(plain["strength"]), facts=tuple(plain["facts"]), assumptions=tuple(plain["assumptions"])
+    )
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
@@ -57,14 +112,9 @@ class _Outcome:
     reason: str = ""
 
 
-def run(claims: Iterable[Claim], *, on_done: Callable[[Result], None] | None = None) -> tuple[Result, ...]:
-    """Run the claims in order; `on_done` is called after each."""
-    results = []
-    for claim in claims:
-        results.append(run_claim(claim))
-        if on_done:
-            on_done(results[-1])
-    return tuple(results)
+def run(claims: Iterable[Claim]) -> tuple[Result, ...]:
+    """Run the claims in order, in this process; `proofs_checks.ledger` runs them beside each other, with a limit."""
+    return tuple(run_claim(claim) for claim in claims)
 
 
 def run_claim(claim: Claim) -> Result:
@@ -109,6 +159,8 @@ def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
         evidence = claim.check(**parameters)
     except Refuted as counterexample:
         return _Outcome(refuted=True, reason=str(counterexample))
-    except Exception as error:  # a check that breaks has decided nothing; the ledger must say so and go on
+    except (Exception, SystemExit) as error:  # a check that breaks has decided nothing; the ledger says so and goes on
         return _Outcome(reason=f"{type(error).__name__}: {error}")
+    if not isinstance(evidence, Evidence):
+        return _Outcome(reason=f"the check returned {type(evidence).__name__}, not Evidence")
     return _Outcome(evidence=evidence, reason="the check accepts it")

@@ -1,8 +1,11 @@
 """What all tests share: the oracles can be imported as `tests.oracles`, and random tests do not hang on the clock."""
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -10,3 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 # Derandomised, so that a run that fails does so again; no deadline, since machines are shared.
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What claims settle is kept for the session, and the user's own cache is neither believed nor changed."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before

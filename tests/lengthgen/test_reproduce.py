@@ -24,7 +24,7 @@ def start(out, **options):
 
 def finish(out):
     process = start(out)
-    stdout, stderr = process.communicate(timeout=300)
+    stdout, stderr = process.communicate(timeout=600)
     assert process.returncode == 0, stderr
     return stdout, stderr
 
@@ -112,7 +112,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
 def test_two_at_once_do_the_work_once(tmp_path, clean):
     out = tmp_path / "out"
     both = [start(out), start(out)]
-    errors = [process.communicate(timeout=300)[1] for process in both]
+    errors = [process.communicate(timeout=600)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], errors
     assert sum("training: 8 to do" in error for error in errors) == 1
     assert numbers(out) == numbers(clean[0])

@@ -7,7 +7,7 @@ import pytest
 
 from proofs_checks import registry
 from proofs_checks.claim import Claim, Evidence, Source, Strength
-from proofs_checks.papers import plaa, pola
+from proofs_checks.papers import fox, plaa, pola, rope
 
 
 def _accept(*, value: int) -> Evidence:
@@ -62,9 +62,10 @@ def test_duplicate_id_is_refused() -> None:
     ("names", "expected"),
     [
         (["grape-1"], ["grape-1"]),
-        (["grape"], ["grape-1", "grape-5", "grape-8", "grape-10"]),
+        (["fox"], [claim.id for claim in fox.CLAIMS]),
         (["hope-6"], ["hope-6-complex", "hope-6-real"]),
-        (["plaa-rpe-square", "rope-1", "rope"], ["rope-1", "plaa-rpe-square-labels", "plaa-rpe-square-limit"]),
+        (["plaa-rpe-square", "rope-1"], ["rope-1", "plaa-rpe-square-labels", "plaa-rpe-square-limit"]),
+        (["rope-1", "rope"], [claim.id for claim in rope.CLAIMS]),
         (["pola-2b"], ["pola-2b"]),
         (["pola-1e"], ["pola-1e", "pola-1e-count"]),
         (["pola"], [claim.id for claim in pola.CLAIMS]),
@@ -80,6 +81,50 @@ def test_selection_by_id_and_by_family(names: list[str], expected: list[str]) ->
     ("name", "hint"), [("grap-1", "did you mean grape-1"), ("zzz", "the families are"), ("", "the families are")]
 )
 def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -> None:
-    with pytest.raises(registry.UnknownClaim, match=hint) as refusal:
+    with pytest.raises(registry.Unknown, match=hint) as refusal:
         registry.select([name])
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("paper", ["2512.07805", "GRAPE", "grape", " Grape"])
+def test_selection_by_paper(paper: str) -> None:
+    found = registry.select(paper=paper)
+    assert {claim.source.arxiv for claim in found} == {"2512.07805"}
+    assert {claim.id for claim in registry.select(["grape"])} <= {claim.id for claim in found}
+
+
+def test_a_paper_and_names_select_what_is_in_both() -> None:
+    assert [claim.id for claim in registry.select(["grape-5", "rope"], paper="2512.07805")] == ["grape-5"]
+    with pytest.raises(registry.Unknown, match="none of the claims named rope is of a paper 'grape'"):
+        registry.select(["rope"], paper="grape")
+
+
+@pytest.mark.parametrize(
+    ("paper", "hint"),
+    [("grpae", "did you mean grape"), ("2512.07806", "did you mean 2512.07805"), ("zzzz", "the ids are"), (" ", "the")],
+)
+def test_unknown_paper_is_refused_in_one_line_with_a_hint(paper: str, hint: str) -> None:
+    with pytest.raises(registry.Unknown, match=hint) as refusal:
+        registry.select(paper=paper)
+    assert "\n" not in str(refusal.value)
+
+
+def test_strengths_are_read_from_a_list() -> None:
+    assert registry.strengths("general, numeric") == (Strength.GENERAL, Strength.NUMERIC)
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"), [("genral", "did you mean general"), ("general,", "the strengths are bounded"), ("", "the")]
+)
+def test_unknown_strength_is_refused_in_one_line_with_a_hint(names: str, hint: str) -> None:
+    with pytest.raises(registry.Unknown, match=hint) as refusal:
+        registry.strengths(names)
+    assert "\n" not in str(refusal.value)
+
+
+def test_every_claim_is_found_by_its_id_and_has_the_file_that_lists_it() -> None:
+    for claim in registry.CLAIMS:
+        assert registry.find(claim.id) is claim
+        home = registry.home(claim)
+        assert home.parent.name == "papers" or home.name == "__init__.py"
+    assert registry.home(registry.find("pola-1a")).parent.name == "pola"

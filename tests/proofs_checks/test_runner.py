@@ -1,12 +1,12 @@
 """How verdicts are reached, on toy claims whose check does as it is told."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.report import as_json, table
 from proofs_checks.runner import Result, Verdict, run, run_claim
 from theory.exact import Undecided
 
@@ -21,6 +21,14 @@ def _refute() -> Evidence:
 
 def _crash() -> Evidence:
     raise ZeroDivisionError("by zero")
+
+
+def _leave() -> Evidence:
+    raise SystemExit(3)
+
+
+def _say_nothing() -> Evidence:
+    return None  # type: ignore[return-value]
 
 
 def _give_up() -> Evidence:
@@ -53,6 +61,9 @@ def _claim(
         (_claim(_refute), Verdict.REFUTED, "1 != 2"),
         (_claim(_crash), Verdict.UNSETTLED, "ZeroDivisionError: by zero"),
         (_claim(_give_up), Verdict.UNSETTLED, "Undecided: outside the fragment"),
+        (_claim(_leave), Verdict.UNSETTLED, "SystemExit: 3"),
+        (_claim(_say_nothing), Verdict.UNSETTLED, "the check returned NoneType, not Evidence"),
+        (_claim(_accept, falsifier=_leave), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),
         (_claim(_accept, printed=_refute), Verdict.CORRECTED, "as printed: 1 != 2"),
         (_claim(_accept, printed=_accept), Verdict.UNSETTLED, "the printed statement is not refuted"),
         (_claim(_accept, printed=_crash), Verdict.UNSETTLED, "the printed statement is not refuted"),
@@ -75,31 +86,22 @@ def test_crashing_falsifier_is_not_rejected() -> None:
     assert falsifier.reason == "ZeroDivisionError: by zero"
 
 
-def test_callback_sees_each_result_in_order() -> None:
-    seen: list[Result] = []
-    results = run([_claim(_accept), _claim(_refute)], on_done=seen.append)
-    assert tuple(seen) == results
+def test_claims_are_run_in_order() -> None:
+    assert [result.verdict for result in run([_claim(_accept), _claim(_refute)])] == ["verified", "refuted"]
 
 
-def test_json_contract() -> None:
-    ledger = as_json(run([_claim(_accept, printed=_refute)]))
-    assert set(ledger) == {"claims", "holds"}
-    assert ledger["holds"] is True
-    (entry,) = ledger["claims"]
-    assert set(entry) == {
-        *("id", "verdict", "holds", "strength", "seconds", "falsifiers", "reason"),
-        *("statement", "latex", "label", "source", "facts", "assumptions"),
-    }
-    assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy-1", "corrected", "numeric")
-    assert entry["falsifiers"] == [{"name": "wrong", "rejected": True, "reason": "1 != 2"}]
-    assert entry["seconds"] >= 0
+@pytest.mark.parametrize("outcome", [_accept, _refute, _crash, _leave, _say_nothing])
+@pytest.mark.parametrize("falsifier", [_accept, _refute])
+def test_a_result_survives_being_written_and_read(
+    outcome: Callable[[], Evidence], falsifier: Callable[[], Evidence]
+) -> None:
+    claim = _claim(outcome, falsifier=falsifier, printed=_refute)
+    result = run_claim(claim)
+    assert Result.from_plain(claim, json.loads(json.dumps(result.as_plain()))) == result
 
 
-def test_json_of_a_run_that_does_not_hold() -> None:
-    ledger = as_json(run([_claim(_accept), _claim(_refute)]))
-    assert ledger["holds"] is False
-    assert ledger["claims"][1]["strength"] is None
-
-
-def test_table_has_one_row_a_claim() -> None:
-    assert table(run([_claim(_accept), _claim(_refute)])).row_count == 2
+def test_a_claim_cut_short_is_unsettled_and_has_rejected_nothing() -> None:
+    result = Result.cut_short(_claim(_accept), "passed its time limit of 1 s", 1.0)
+    assert (result.verdict, result.strength, result.holds) == (Verdict.UNSETTLED, None, False)
+    assert result.reason == "passed its time limit of 1 s"
+    assert [(one.name, one.rejected, one.reason) for one in result.falsifiers] == [("wrong", False, result.reason)]

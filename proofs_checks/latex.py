@@ -1,0 +1,72 @@
+"""The ledger as a table for a paper's appendix, for a document that loads booktabs, longtable, amsmath and amssymb."""
+
+import re
+from collections.abc import Sequence
+
+from proofs_checks.report import by_paper
+from proofs_checks.runner import Result
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+}
+_COLUMNS = r"@{}p{0.20\linewidth}p{0.43\linewidth}p{0.12\linewidth}p{0.14\linewidth}@{}"
+
+
+def longtable(results: Sequence[Result]) -> str:
+    """One row a claim under the name of its paper: id and label, statement in words and in mathematics, outcome."""
+    holding = sum(result.holds for result in results)
+    lines = [
+        rf"\begin{{longtable}}{{{_COLUMNS}}}",
+        rf"\caption{{Claims checked by program: {holding} of {len(results)} hold. P: the paper says it; F: our "
+        r"formalisation. Corrected: the printed statement fails and the one given here holds.}",
+        r"\label{tab:claims}\\",
+        r"\toprule",
+        r"Claim & Statement & Verdict & Strength \\",
+        r"\midrule",
+        r"\endfirsthead",
+        r"\toprule",
+        r"Claim & Statement & Verdict & Strength \\",
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endlastfoot",
+    ]
+    for position, (paper, of_paper) in enumerate(by_paper(results)):
+        title = rf"\textbf{{{_text(paper.paper)}}} (arXiv:{_text(paper.arxiv)})"
+        lines += [r"\addlinespace"] if position else []
+        lines += [rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{title}}} \\*", *map(_row, of_paper)]
+    return "\n".join([*lines, r"\end{longtable}"]) + "\n"
+
+
+def _row(result: Result) -> str:
+    claim = result.claim
+    name = _text(claim.id).replace("-", r"-\allowbreak{}")
+    cells = (
+        rf"\raggedright\texttt{{{name}}} ({_text(claim.label)})",
+        rf"\raggedright {_text(claim.statement)} {_mathematics(claim.latex)}",
+        str(result.verdict),
+        str(result.strength or "--"),
+    )
+    return " & ".join(cells) + r" \\"
+
+
+def _mathematics(latex: str) -> str:
+    """A formula in math mode; as plain text if it would not end where it should."""
+    formula = " ".join(latex.split())
+    bare = re.sub(r"\\.", "", formula)
+    depths = [bare.count("{", 0, end) - bare.count("}", 0, end) for end in range(len(bare) + 1)]
+    sound = min(depths) >= 0 and depths[-1] == 0 and not re.search(r"[$%#\\]", bare)
+    return f"${formula}$" if sound else _text(formula)
+
+
+def _text(text: str) -> str:
+    """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
+    line = " ".join(text.split())
+    return "".join(_SPECIAL.get(one, one if one.isascii() else f"[U+{ord(one):04X}]") for one in line)

@@ -1,0 +1,233 @@
+"""Run claims in processes of their own, each within a time limit, and keep what they settled for the next time.
+
+A settled result is believed as long as the code that its claim reads is the same, letter by letter.
+"""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from pebble import ProcessExpired, ProcessPool
+
+from empirical.files import write_json
+from proofs_checks import reading, runner
+from proofs_checks.claim import Claim
+from proofs_checks.runner import Result, Verdict, run_claim
+from theory.errors import LengthgenError
+
+
+class LedgerError(LengthgenError):
+    """The claims cannot be run as asked; the message is one line."""
+
+
+class Steps(Protocol):
+    """What is told of each claim that ends."""
+
+    def step(self, name: str) -> None:
+        """One more has ended: its id and its verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Claims to run, and how their code is found.
+
+    Attributes:
+        claims: in the order in which their results are wanted.
+        find: id -> claim, in another process: what can be imported there, or a partial of it.
+        home: claim -> the file that lists it.
+    """
+
+    claims: tuple[Claim, ...]
+    find: Callable[[str], Claim]
+    home: Callable[[Claim], Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """A claim as a worker is told of it, with the code that it reads and the place and key of its stored result."""
+
+    find: Callable[[str], Claim]
+    claim_id: str
+    home: Path
+    code: str
+    place: Path
+    key: str
+
+
+def user_cache() -> Path:
+    """Where results are kept unless another folder is named."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / "claims"
+
+
+def run(
+    selection: Selection,
+    *,
+    cache: Path,
+    progress: Callable[[int], Steps],
+    time_limit: float = runner.TIME_LIMIT,
+    fresh: bool = False,
+) -> tuple[Result, ...]:
+    """Run the claims that are not settled yet, beside each other; the results are in the order of the claims.
+
+    A claim that passes its limit, or whose process dies, is unsettled, and the others go on.  What is settled is
+    stored by the process that found it, so that an interrupt loses nothing.
+
+    Args:
+        selection: the claims.
+        cache: folder of the stored results, one file a claim.
+        progress: called with the number of claims to run; told of each as it ends.
+        time_limit: seconds for each claim.
+        fresh: run what is stored as well.
+
+    Raises:
+        LedgerError: for a limit that is not positive, and for a folder that cannot be written.
+    """
+    if not time_limit > 0:
+        raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
+    _make_writable(cache)
+    tasks = _tasks(selection, cache)
+    stored = {} if fresh else {claim.id: _stored(claim, tasks[claim.id]) for claim in selection.claims}
+    results = {claim_id: result for claim_id, result in stored.items() if result}
+    waiting = [claim for claim in selection.claims if claim.id not in results]
+    steps = progress(len(waiting))
+
+    def keep(result: Result) -> None:
+        results[result.claim.id] = result
+        steps.step(f"{result.claim.id} {result.verdict}")
+
+    if waiting:
+        _run_beside(waiting, tasks, time_limit, keep)
+    return tuple(results[claim.id] for claim in selection.claims)
+
+
+def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
+    homes = {claim.id: selection.home(claim) for claim in selection.claims}
+    code = _code(homes.values())
+    versions = reading.versions()
+    return {
+        claim_id: _Task(
+            find=selection.find,
+            claim_id=claim_id,
+            home=home,
+            code=code[home],
+            place=cache / f"{quote(claim_id, safe='')}.json",
+            key=_hash([claim_id, code[home], versions]),
+        )
+        for claim_id, home in homes.items()
+    }
+
+
+def _code(homes: Iterable[Path]) -> dict[Path, str]:
+    """Home -> hash of what its claims read, and of what runs them and reaches their verdicts."""
+    engine = Path(runner.__file__)
+    digests = reading.digests({*homes, engine})
+    return {home: _hash([digest, digests[engine]]) for home, digest in digests.items()}
+
+
+def _run_beside(
+    claims: Sequence[Claim], tasks: Mapping[str, _Task], time_limit: float, keep: Callable[[Result], None]
+) -> None:
+    """Settle the claims; in every case all processes have ended."""
+    # A task is handed over at the start as well, so that what finding a claim imports does not count against the limit.
+    pool = ProcessPool(
+        min(os.cpu_count() or 1, len(claims)),
+        initializer=_end_with_parent,
+        initargs=(tasks[claims[0].id],),
+        context=multiprocessing.get_context("spawn"),
+    )
+    try:
+        with _interrupts_wait():
+            futures: dict[Future[dict[str, Any]], Claim] = {
+                pool.schedule(_settle, (tasks[claim.id],), timeout=time_limit): claim for claim in claims
+            }
+        for future in as_completed(futures):
+            keep(_outcome(futures[future], future, time_limit))
+    finally:
+        pool.stop()  # type: ignore[no-untyped-call]
+        pool.join()
+
+
+def _settle(task: _Task) -> dict[str, Any]:
+    """In a worker: run a claim, and store its result if that is settled and its code has not changed meanwhile."""
+    result = run_claim(task.find(task.claim_id))
+    plain = result.as_plain()
+    if result.verdict is not Verdict.UNSETTLED and _code([task.home])[task.home] == task.code:
+        write_json(task.place, {"key": task.key, "result": plain, "seal": _hash([task.key, plain])})
+    return plain
+
+
+def _outcome(claim: Claim, future: Future[dict[str, Any]], time_limit: float) -> Result:
+    try:
+        return Result.from_plain(claim, future.result())
+    except TimeoutError:
+        return Result.cut_short(claim, f"passed its time limit of {time_limit:g} s", time_limit)
+    except ProcessExpired as death:
+        code = death.exitcode
+        how = f"by signal {-code}, out of memory perhaps" if code < 0 else f"with exit code {code}"
+        return Result.cut_short(claim, f"its process ended before the check did, {how}", 0.0)
+    except BrokenProcessPool:
+        return Result.cut_short(claim, "its process ended before the check began", 0.0)
+
+
+def _end_with_parent(_: _Task) -> None:
+    """Ends this process when its parent is gone: a killed run leaves nobody working behind its back."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Processes and threads begun meanwhile, and those that they begin, leave Ctrl-C to this thread."""
+    # Python's own helper process would, as it starts, let interrupts through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stored(claim: Claim, task: _Task) -> Result | None:
+    """The result stored under the task's key, if it is whole; a damaged file is named and not believed."""
+    try:
+        entry = json.loads(task.place.read_text())
+        if entry["seal"] != _hash([entry["key"], entry["result"]]):
+            raise ValueError("the seal is broken")
+        return Result.from_plain(claim, entry["result"]) if entry["key"] == task.key else None
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        print(f"{task.place} was damaged and is made again", file=sys.stderr)
+        return None
+
+
+def _hash(plain: Any) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _make_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"results cannot be kept in {folder} ({error.strerror}): set XDG_CACHE_HOME") from error
+    if not os.access(folder, os.W_OK):
+        raise LedgerError(f"results cannot be kept in {folder}, which cannot be written: set XDG_CACHE_HOME")

@@ -1,0 +1,338 @@
+"""Claims in processes of their own: limits, deaths, interrupts, and what is believed of the time before."""
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from proofs_checks import ledger, reading
+from proofs_checks.claim import Claim
+from proofs_checks.ledger import LedgerError
+from proofs_checks.runner import Result, Verdict, run_claim
+from tests.proofs_checks import toys
+
+ROOT = Path(__file__).parents[2]
+
+
+class Steps:
+    def __init__(self) -> None:
+        self.total, self.names = -1, []
+
+    def of(self, total: int) -> "Steps":
+        self.total = total
+        return self
+
+    def step(self, name: str) -> None:
+        self.names.append(name)
+
+
+@pytest.fixture
+def steps() -> Steps:
+    return Steps()
+
+
+@pytest.fixture
+def run(tmp_path, steps):
+    """Runs toys by their ids; their results are kept in one folder."""
+
+    def call(*ids: str, home: Path = Path(toys.__file__), **options) -> tuple[Result, ...]:
+        return ledger.run(toys.selection(*ids, home=home), cache=tmp_path / "cache", progress=steps.of, **options)
+
+    return call
+
+
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """What the toys did, as they did it: (deed, process)."""
+    path = tmp_path / "notes"
+    monkeypatch.setenv(toys.NOTES, str(path))
+    return lambda: [tuple(line.split()) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def timeless(result: Result) -> dict:
+    return {**result.as_plain(), "seconds": 0}
+
+
+def test_results_are_those_of_this_process_in_the_order_asked_for(run, steps, notes):
+    ids = ("toy-2", "toy-refute", "toy-0", "toy-crash", "toy-leave", "toy-1")
+    results = run(*ids)
+    assert tuple(result.claim.id for result in results) == ids
+    assert str(os.getpid()) not in {process for _, process in notes()}
+    assert [timeless(result) for result in results] == [timeless(run_claim(result.claim)) for result in results]
+    assert steps.total == 6
+    assert sorted(steps.names) == [
+        "toy-0 verified", "toy-1 verified", "toy-2 verified",
+        "toy-crash unsettled", "toy-leave unsettled", "toy-refute refuted",
+    ]  # fmt: skip
+
+
+def test_a_claim_that_hangs_is_stopped_at_its_limit_and_the_others_go_on(run, tmp_path):
+    begun = time.monotonic()
+    results = run("toy-0", "toy-sleep", "toy-spin", "toy-1", "toy-2", time_limit=1.5)
+    assert time.monotonic() - begun < 60
+    assert [result.verdict for result in results] == [
+        Verdict.VERIFIED, Verdict.UNSETTLED, Verdict.UNSETTLED, Verdict.VERIFIED, Verdict.VERIFIED
+    ]  # fmt: skip
+    for result in results[1:3]:
+        assert result.reason == "passed its time limit of 1.5 s"
+        assert (result.seconds, result.strength) == (1.5, None)
+        assert [(one.name, one.rejected) for one in result.falsifiers] == [("false", False)]
+    assert multiprocessing.active_children() == []
+    assert sorted(path.stem for path in (tmp_path / "cache").iterdir()) == ["toy-0", "toy-1", "toy-2"]
+
+
+def test_a_process_that_dies_is_named_and_the_others_go_on(run, tmp_path):
+    results = run("toy-kill", "toy-0", "toy-end", "toy-1")
+    assert [result.verdict.value for result in results] == ["unsettled", "verified", "unsettled", "verified"]
+    assert results[0].reason == "its process ended before the check did, by signal 9, out of memory perhaps"
+    assert results[2].reason == "its process ended before the check did, with exit code 3"
+    assert sorted(path.stem for path in (tmp_path / "cache").iterdir()) == ["toy-0", "toy-1"]
+
+
+def test_processes_that_cannot_begin_leave_all_unsettled(tmp_path, steps):
+    selection = toys.selection("toy-0", "toy-1")
+    broken = ledger.Selection(claims=selection.claims, find=_NotThere(), home=selection.home)
+    results = ledger.run(broken, cache=tmp_path, progress=steps.of)
+    assert {result.reason for result in results} == {"its process ended before the check began"}
+
+
+class _NotThere:
+    """Can be handed over, but not taken."""
+
+    def __call__(self, claim_id: str) -> Claim:
+        raise AssertionError
+
+    def __reduce__(self):
+        return (os._exit, (1,))
+
+
+def test_what_is_settled_is_not_run_again_and_no_process_starts(run, steps, notes, monkeypatch):
+    first = run("toy-0", "toy-refute")
+    done = notes()
+    monkeypatch.delattr(ledger, "ProcessPool")
+    assert run("toy-refute", "toy-0") == first[::-1]
+    assert (steps.total, notes()) == (0, done)
+
+
+def test_fresh_runs_what_is_settled_as_well(run, steps, notes):
+    first = run("toy-0", "toy-1")
+    done = notes()
+    again = run("toy-0", "toy-1", fresh=True)
+    assert steps.total == 2
+    assert len(notes()) == 2 * len(done)
+    assert [timeless(result) for result in again] == [timeless(result) for result in first]
+    assert run("toy-0", "toy-1") == again
+
+
+def test_only_what_is_new_is_run(run, steps):
+    run("toy-0")
+    run("toy-0", "toy-1")
+    assert (steps.total, steps.names) == (1, ["toy-0 verified", "toy-1 verified"])
+
+
+def test_what_is_unsettled_is_run_again(run, steps):
+    run("toy-crash")
+    run("toy-crash")
+    assert steps.total == 1
+    assert steps.names == ["toy-crash unsettled"] * 2
+
+
+DAMAGE = {
+    "empty": lambda text: b"",
+    "cut": lambda text: text[: len(text) // 2],
+    "no text": lambda text: b"\xff\x00" + text,
+    "another kind": lambda text: b"[1, 2]",
+    "no seal": lambda text: text.replace(b'"seal"', b'"deal"'),
+    "another verdict": lambda text: text.replace(b"refuted", b"verified"),
+    "another fact": lambda text: text.replace(b"1 != 2", b"1 != 3"),
+    "another key": lambda text: text.replace(b'"key": "', b'"key": "0'),
+    "deep": lambda text: b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_file_is_named_made_again_and_not_believed(run, steps, tmp_path, capfd, name):
+    (first,) = run("toy-refute")
+    path = tmp_path / "cache" / "toy-refute.json"
+    whole = path.read_bytes()
+    path.write_bytes(DAMAGE[name](whole))
+    assert path.read_bytes() != whole
+    (again,) = run("toy-refute")
+    assert (steps.total, timeless(again)) == (1, timeless(first))
+    assert capfd.readouterr().err == f"{path} was damaged and is made again\n"
+    assert run("toy-refute") == (again,)
+    assert steps.total == 0
+
+
+def test_a_result_is_not_taken_for_another_claim(run, steps, tmp_path):
+    run("toy-0")
+    (tmp_path / "cache" / "toy-0.json").rename(tmp_path / "cache" / "toy-1.json")
+    run("toy-1")
+    assert steps.total == 1
+
+
+def test_a_change_of_what_the_claim_reads_runs_it_again_and_taken_back_too(run, steps, tmp_path, capfd):
+    home, helper = tmp_path / "mine.py", tmp_path / "helper.py"
+    home.write_text("import helper\n")
+    helper.write_text("value = 1\n")
+    run("toy-0", home=home)
+    run("toy-0", home=home)
+    assert steps.total == 0
+    helper.write_text("value = 2\n")
+    run("toy-0", home=home)
+    assert steps.total == 1
+    (tmp_path / "other.py").write_text("value = 3\n")
+    run("toy-0", home=home)
+    assert steps.total == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_other_libraries_and_another_runner_run_it_again(run, steps, tmp_path, monkeypatch):
+    run("toy-0")
+    monkeypatch.setattr(reading, "versions", lambda: {"python": "4.0"})
+    run("toy-0")
+    assert steps.total == 1
+    changed = tmp_path / "runner.py"
+    changed.write_text("judge = None\n")
+    monkeypatch.setattr(ledger.runner, "__file__", str(changed))
+    run("toy-0")
+    assert steps.total == 1
+
+
+def test_a_result_of_code_that_changed_meanwhile_is_not_kept(run, steps, tmp_path, monkeypatch):
+    home = tmp_path / "mine.py"
+    home.write_text("")
+    monkeypatch.setenv(toys.NOTES, str(home))  # each deed changes the file
+    run("toy-0", home=home)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_an_id_cannot_lead_out_of_the_folder(run, steps, tmp_path):
+    run(toys.STRANGE)
+    run(toys.STRANGE)
+    assert steps.total == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"cache"}
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan")])
+def test_a_limit_that_is_not_positive_is_refused(run, limit, tmp_path):
+    with pytest.raises(LedgerError, match="the time limit must be a positive number of seconds"):
+        run("toy-0", time_limit=limit)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(run, tmp_path):
+    (tmp_path / "cache").write_text("in the way")
+    with pytest.raises(LedgerError, match=r"cache .*set XDG_CACHE_HOME") as refusal:
+        run("toy-0")
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert ledger.user_cache() == tmp_path / "lengthgen" / "claims"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert ledger.user_cache() == tmp_path / ".cache" / "lengthgen" / "claims"
+
+
+def test_it_runs_beside_other_threads(run):
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(run("toy-0", "toy-1")))
+    thread.start()
+    thread.join(60)
+    assert [result.verdict for result in found] == [Verdict.VERIFIED] * 2
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from proofs_checks import ledger
+from tests.proofs_checks import toys
+
+class Steps:
+    def __init__(self, total): print(total, flush=True)
+    def step(self, name): print(name, flush=True)
+
+ids = ["toy-kill", "toy-0", "toy-1", "toy-sleep", "toy-spin"]
+try:
+    ledger.run(toys.selection(*ids), cache=Path(sys.argv[1]), progress=Steps)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A run of its own, in a group of its own, that hangs when it has done what it can."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "kept")],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    yield process
+    process.kill()
+    process.stdout.close()
+    process.stderr.close()
+    process.wait()
+
+
+def wait_for(line: str, process: subprocess.Popen) -> None:
+    assert line in iter(process.stdout.readline, "")
+    time.sleep(0.3)
+
+
+def alive(group: int) -> dict[str, str]:
+    """The status files of the processes of a group that still run, and their command lines."""
+    found = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of_group, *_ = status.read_text().rpartition(")")[2].split()
+            if int(of_group) == group and state != "Z":
+                found[str(status.with_name("status"))] = status.with_name("cmdline").read_text()
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
+def settled(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.iterdir() if json.loads(path.read_text())["seal"])
+
+
+@pytest.mark.parametrize(
+    ("moment", "kept"), [("5\n", None), ("toy-1 verified\n", ["toy-0", "toy-1"])], ids=["at the start", "later"]
+)
+def test_an_interrupt_leaves_no_process_and_loses_no_result(started, tmp_path, moment, kept):
+    wait_for(moment, started)
+    assert len(alive(started.pid)) >= 3
+    os.killpg(started.pid, signal.SIGINT)  # as a terminal does, to the workers as well
+    assert started.wait(30) == 130
+    assert started.stderr.read() == ""
+    time.sleep(0.5)
+    assert alive(started.pid) == {}
+    assert kept is None or settled(tmp_path / "kept") == kept
+
+
+def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(started):
+    wait_for("toy-1 verified\n", started)  # one worker was killed before and has a successor
+    found = [Path(status) for status, command in alive(started.pid).items() if "spawn_main" in command]
+    assert len(found) == 2
+    for status in found:
+        [blocked] = re.findall(r"^SigBlk:\s*(\w+)$", status.read_text(), flags=re.MULTILINE)
+        assert int(blocked, 16) & 1 << signal.SIGINT - 1
+
+
+def test_when_it_is_killed_its_processes_end_as_well(started, tmp_path):
+    wait_for("toy-1 verified\n", started)
+    os.kill(started.pid, signal.SIGKILL)
+    started.wait(30)
+    time.sleep(1)
+    assert alive(started.pid) == {}
+    assert settled(tmp_path / "kept") == ["toy-0", "toy-1"]

@@ -1,0 +1,296 @@
+"""The ledger in its four forms: whole, the same each time, and unharmed by what a claim's text may hold."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from proofs_checks import latex, markdown, registry
+from proofs_checks.claim import Evidence, Source, Strength
+from proofs_checks.report import as_json, table
+from proofs_checks.runner import FalsifierResult, Result, Verdict
+from tests.proofs_checks import toys
+
+HOSTILE = [
+    "a | b || c",
+    "under_score __bold__ *star* `code`",
+    "50% & R&D; &amp; &#35; #1 $5 $x$",
+    "two\nlines\n\n| and | a row |",
+    "[brackets] [red]not red[/red] [link](http://x) ![picture](y)",
+    "<script>alert(1)</script> <br>",
+    r"\end{longtable} \input{x} {open ^ ~ \\ back\slash\ ",
+    "}{ closed first",
+    "\"quoted\" 'single' -- --- ~~struck~~",
+]
+
+
+def result(
+    text: str, *, verdict: Verdict = Verdict.VERIFIED, reason: str = "", formula: str = "x_1", seconds: float = 1.0
+) -> Result:
+    claim = replace(
+        toys.CLAIMS["toy-0"],
+        id=text,
+        source=Source(paper=text, arxiv=text, place=text),
+        statement=text,
+        latex=formula,
+    )
+    return Result(
+        claim=claim,
+        verdict=verdict,
+        evidence=Evidence(strength=Strength.NUMERIC, facts=(text,)),
+        reason=reason,
+        falsifiers=(
+            FalsifierResult(name="one", rejected=True, reason="1 != 2"),
+            FalsifierResult(name="two", rejected=False, reason="accepted"),
+        ),
+        seconds=seconds,
+    )
+
+
+def line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_json_contract():
+    ledger = as_json([result("toy", verdict=Verdict.CORRECTED, reason="as printed: 1 != 2")])
+    assert set(ledger) == {"claims", "holds"}
+    assert ledger["holds"] is True
+    (entry,) = ledger["claims"]
+    assert set(entry) == {
+        *("id", "verdict", "holds", "strength", "seconds", "falsifiers", "reason"),
+        *("statement", "latex", "label", "source", "facts", "assumptions"),
+    }
+    assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy", "corrected", "numeric")
+    assert entry["falsifiers"][0] == {"name": "one", "rejected": True, "reason": "1 != 2"}
+    assert json.loads(json.dumps(ledger)) == ledger
+
+
+def test_json_of_a_run_that_does_not_hold():
+    ledger = as_json([result("one"), result("two", verdict=Verdict.REFUTED, reason="1 != 2")])
+    assert ledger["holds"] is False
+    assert [entry["strength"] for entry in ledger["claims"]] == ["numeric", None]
+
+
+def screen(results: list[Result], width: int = 400) -> str:
+    page = io.StringIO()
+    Console(file=page, width=width, force_terminal=False).print(table(results))
+    return page.getvalue()
+
+
+def test_the_table_has_one_row_a_claim_and_the_reason_only_where_there_is_one():
+    results = [result("one"), result("two", verdict=Verdict.CORRECTED, reason="as printed: 1 != 2")]
+    assert table(results).row_count == 2
+    lines = screen(results).splitlines()
+    [at] = [position for position, text in enumerate(lines) if text.strip().startswith("one [F]")]
+    assert lines[at].split() == ["one", "[F]", "verified", "numeric", "1/2", "1.00", "one"]
+    assert lines[at + 1].split()[:3] == ["two", "[F]", "corrected"]
+    assert lines[at + 2].strip() == "as printed: 1 != 2"
+    assert "".join(lines[at + 3 :]).strip() == ""
+
+
+@pytest.mark.parametrize("text", [one for one in HOSTILE if "\n" not in one])
+def test_the_table_shows_text_as_it_is(text):
+    assert screen([result(text, verdict=Verdict.REFUTED, reason=text)]).count(text) == 3
+
+
+class Page(HTMLParser):
+    """The text of each heading and cell of a page, its tags, and the targets of its links."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.cells, self.links, self.tags = [], [], []
+        self.inside = False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag in ("td", "h2"):
+            self.cells.append("")
+            self.inside = True
+        if tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in ("td", "h2")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.cells[-1] += data
+
+
+def rendered(results: list[Result]) -> Page:
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    return Page(reader.render(markdown.document(results)))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_shows_text_as_it_is(text):
+    page = rendered([result(text, verdict=Verdict.CORRECTED, reason=text), result("next")])
+    first, second = page.cells[1:8], page.cells[9:]
+    assert page.cells[0] == f"{line(text)} (arXiv {line(text)})"
+    assert first[:6] == [line(text), "F", "corrected", "numeric", "1 of 2 rejected", line(text) * 2]
+    assert second[0] == "next"
+    assert set(page.tags) <= {"h1", "h2", "p", "code", "table", "thead", "tbody", "tr", "th", "td", "a", "br", "em"}
+    assert (page.tags.count("em"), page.tags.count("br"), page.tags.count("code")) == (1, 1, 3)
+
+
+def test_markdown_links_to_the_paper_and_to_the_line_that_decides():
+    claim = registry.find("grape-5")
+    page = rendered([Result.cut_short(claim, "late", 1.0)])
+    paper, code = page.links
+    assert paper == "https://arxiv.org/abs/2512.07805"
+    assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#L\d+", code)
+    assert page.cells[-1] == code.rpartition("/")[2]
+
+
+def test_markdown_of_a_check_that_is_no_function_has_no_link():
+    class Check:
+        def __call__(self) -> Evidence:
+            raise AssertionError
+
+    one = result("toy")
+    page = rendered([replace(one, claim=replace(one.claim, check=Check()))])
+    assert page.cells[-1] == "-"
+
+
+def test_markdown_and_latex_are_the_same_however_long_it_took():
+    fast, slow = (
+        [result("one", seconds=seconds), result("two", verdict=Verdict.REFUTED, reason="no", seconds=seconds)]
+        for seconds in (0.1, 99.9)
+    )
+    assert markdown.document(fast) == markdown.document(slow)
+    assert latex.longtable(fast) == latex.longtable(slow)
+
+
+def test_papers_keep_their_order_and_each_has_one_heading():
+    results = [Result.cut_short(claim, "late", 1.0) for claim in registry.CLAIMS]
+    papers: dict[str, str] = {}
+    for claim in registry.CLAIMS:
+        papers.setdefault(claim.source.arxiv, claim.source.paper)
+    headings = re.findall(r"^## (.*) \(arXiv \[(.*)\]\(", markdown.document(results), flags=re.MULTILINE)
+    assert headings == [(paper, arxiv) for arxiv, paper in papers.items()]
+    titles = re.findall(r"^\\multicolumn.*\\textbf\{(.*)\} \(arXiv", latex.longtable(results), flags=re.MULTILINE)
+    assert titles == list(papers.values())
+
+
+def rows(document: str) -> list[str]:
+    return [text for text in document.splitlines() if text.startswith(r"\raggedright\texttt")]
+
+
+def without_formulas(text: str) -> str:
+    return re.sub(r"(?<!\\)\$(?:\\.|[^$\\])*\$", "", text)
+
+
+def plain(text: str) -> str:
+    """What TeX would set: our own escapes undone."""
+    words = {"textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~", "textless": "<", "textgreater": ">"}
+    words |= {"textbar": "|", "allowbreak": ""}
+    one = r"\\([a-z]+)\{\}|\\([{}$&#%_])|('')"
+    return re.sub(one, lambda found: words[found[1]] if found[1] else found[2] or '"', text)
+
+
+def balanced(document: str) -> bool:
+    """Braces and environments close in the order in which they open."""
+    opened: list[str] = []
+    for token in re.findall(r"\\begin\{\w+\}|\\end\{\w+\}|\\.|[{}]", document, flags=re.DOTALL):
+        if token.startswith("\\begin{") or token == "{":
+            opened.append(token)
+        if token.startswith("\\end{") or token == "}":
+            opener = "{" if token == "}" else token.replace("end", "begin", 1)
+            if not opened or opened.pop() != opener:
+                return False
+    return not opened
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_latex_sets_text_as_it_is(text):
+    document = latex.longtable([result(text)])
+    [row] = rows(document)
+    cells = re.split(r"(?<!\\) & ", without_formulas(row).removesuffix(r" \\"))
+    assert [plain(cell).strip() for cell in cells[:2]] == [
+        rf"\raggedright\texttt{{{line(text)}}} (F)",
+        rf"\raggedright {line(text)}",
+    ]
+    assert cells[2:] == ["verified", "numeric"]
+    for cell in cells:
+        assert not re.search(r"[$&#%_^~<>|\"]", re.sub(r"\\.", "", cell)), "TeX would read it as its own"
+    assert balanced(document)
+
+
+def test_latex_that_would_not_end_in_its_formula_is_set_as_text():
+    for formula in ("x$", "{x", "x}", "}{", "50%", "a#b", "x\\"):
+        [row] = rows(latex.longtable([result("toy", formula=formula)]))
+        assert "toy $" not in row
+        assert plain(row.split(" & ")[1]) == rf"\raggedright toy {formula}"
+    for formula in (r"\{x\}", r"\#A", "{a}_{b}", r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", "a\n\nb"):
+        [row] = rows(latex.longtable([result("toy", formula=formula)]))
+        assert f"toy ${line(formula)}$ & " in row
+
+
+def test_latex_of_the_whole_ledger_sets_every_formula_as_such():
+    document = latex.longtable([Result.cut_short(claim, "late", 1.0) for claim in registry.CLAIMS])
+    assert balanced(document)
+    assert document.isascii()
+    assert "[U+" not in document, "a character that plain LaTeX cannot set"
+    found = rows(document)
+    assert len(found) == len(registry.CLAIMS)
+    for claim, row in zip(sorted_by_paper(), found, strict=True):
+        assert f" ${line(claim.latex)}$ & " in row, claim.id
+    for command in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{", r"\label{tab:claims}"):
+        assert command in document
+
+
+COMMANDS = """
+Big Bigg Leftrightarrow Longrightarrow Phi Pr Rightarrow Sigma alpha approx arg bar begin beta big bigcap bigcup
+bigg bigl bigoplus bigr binom bmod boldsymbol bullet cap cdot cdots chi circ colon cong cos cosh cup deg delta det
+dfrac dim dot dots ell emptyset end epsilon equiv eta exists exp forall frac gamma gcd ge geq hat iff implies
+in infty int kappa lVert lambda land langle lceil ldots le left leq lfloor lim ln log lor lvert mapsto mathbb mathbf
+mathcal mathfrak mathrm max mid min mod mu ne nearrow neg neq not notin nu odot omega operatorname oplus otimes
+overline parallel partial perp phi pi pm pmod prime prod propto psi qquad quad rVert rangle rceil rfloor rho right
+rvert searrow setminus sigma sim sin sinh sqrt subset subseteq succ sum sup tan tanh tau text tfrac theta tilde
+times to top underline varepsilon varphi varrho vec vee wedge zeta
+"""
+ENVIRONMENTS = "aligned array bmatrix cases matrix pmatrix smallmatrix vmatrix"
+# What LaTeX, amsmath and amssymb define; more of it may be added as claims use it.
+
+
+def test_formulas_use_only_what_the_document_knows():
+    unknown = {}
+    for claim in registry.CLAIMS:
+        commands = set(re.findall(r"\\([A-Za-z]+)", claim.latex.replace(r"\\", " "))) - set(COMMANDS.split())
+        environments = set(re.findall(r"\\begin\{(\w+)\}", claim.latex)) - set(ENVIRONMENTS.split())
+        if commands | environments:
+            unknown[claim.id] = sorted(commands | environments)
+    assert unknown == {}
+
+
+def sorted_by_paper():
+    papers = list(dict.fromkeys(claim.source.arxiv for claim in registry.CLAIMS))
+    return sorted(registry.CLAIMS, key=lambda claim: papers.index(claim.source.arxiv))
+
+
+def test_latex_names_what_it_cannot_set():
+    assert "[U+03B8]" in latex.longtable([result("θ")])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_latex_compiles(tmp_path):
+    results = [Result.cut_short(claim, "late", 1.0) for claim in registry.CLAIMS]
+    results += [result(text) for text in (*HOSTILE, "θ")]
+    (tmp_path / "claims.tex").write_text(latex.longtable(results))
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\\usepackage{booktabs,longtable,amsmath,amssymb}\n"
+        "\\begin{document}\\input{claims}\\end{document}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-draftmode", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
