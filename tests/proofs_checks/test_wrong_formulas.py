@@ -101,9 +101,9 @@ WRONG: list[tuple[str, str, Callable[..., Any], str]] = [
     ("theory.encodings.grape", "rank2_generator", _reversed_generator, "grape-1"),
     ("theory.encodings.grape", "rank2_generator", _reversed_generator, "grape-5"),
     ("theory.encodings.grape", "plane_projector", grape.identity, "grape-1"),
-    ("theory.encodings.lift", "nilpotent", lambda: sp.Matrix([[0, 1], [0, 0]]), "grape-8"),
-    ("theory.encodings.lift", "unipotent", lambda generator, time: sp.eye(2) - time * generator, "grape-8"),
-    ("theory.encodings.lift", "score", lambda content, **actions: content, "grape-10"),
+    ("theory.encodings.grape_additive", "nilpotent", lambda: sp.Matrix([[0, 1], [0, 0]]), "grape-8"),
+    ("theory.encodings.grape_additive", "unipotent", lambda generator, time: sp.eye(2) - time * generator, "grape-8"),
+    ("theory.encodings.grape_additive", "score", lambda content, **actions: content, "grape-10"),
     (
         "theory.encodings.alibi",
         "bias",

@@ -1,44 +1,12 @@
-"""HoPE, hyperbolic rotary encoding (arXiv 2509.05218)."""
-
-from collections.abc import Callable
+"""What HoPE has to do with RoPE: its analytic continuation, and nothing else (errata F5)."""
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
+from proofs_checks.papers.hope.source import source
 from theory import exact
 from theory.encodings import hope, rotary
-
-Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
-
-
-def _source(place: str) -> Source:
-    return Source(paper="HoPE (hyperbolic rotary encoding)", arxiv="2509.05218", place=place)
-
-
-def relative_law(*, key_action: Action, direction: int) -> Evidence:
-    """Decide that boosted and damped queries and keys score by the offset alone, with the stated formula."""
-    i, distance, theta, damping = sp.symbols("i D theta theta'", real=True)
-    j = i + distance
-    query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
-    shared = {"rate": theta, "damping": damping}
-    kernel = hope.query_action(j, **shared).T * key_action(i, theta, damping)
-    offset = direction * distance
-    stated = hope.score(query, key, offset=offset, **shared)
-    channels = hope.light_cone_score(query, key, offset=offset, **shared)
-    boost, flip = hope.boost(theta), sp.Matrix([[0, 1], [1, 0]])
-    tests = (
-        ("B(0) = I", boost.subs(theta, 0), sp.eye(2)),
-        ("B' = X B, so B(t) = exp(tX)", boost.diff(theta), flip * boost),
-        ("actions at j = i + D and i = H(D)", kernel, hope.kernel(offset, **shared)),
-        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", (query.T * kernel * key)[0], stated),
-        ("score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2", stated, channels),
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(require_equal(*test) for test in tests),
-        assumptions=("the head is a direct sum of planes, so every even d follows", "exact arithmetic"),
-    )
 
 
 def rope_by_continuation(*, rate_unit: sp.Expr, damping: sp.Expr, basis: sp.Matrix) -> Evidence:
@@ -117,33 +85,8 @@ _HOPE_TO_ROPE = "recovery of RoPE as a special case"
 
 CLAIMS = (
     Claim(
-        id="hope-1",
-        source=_source("definition of the query and key maps, and the score that follows"),
-        statement="HoPE's score depends on positions through D = j - i alone: two channels per plane that decay at the "
-        "rates theta' - theta and theta' + theta.",
-        latex=r"e^{-D\theta'}(S\cosh D\theta + A\sinh D\theta)"
-        r"=\tfrac12\big(Pe^{-D(\theta'-\theta)}+Ne^{-D(\theta'+\theta)}\big)",
-        label="P",
-        check=relative_law,
-        holds={
-            "key_action": lambda position, rate, damping: hope.key_action(position, rate=rate, damping=damping),
-            "direction": 1,
-        },
-        falsifiers={
-            "key boosted forwards": {
-                "key_action": lambda position, rate, damping: hope.key_action(position, rate=-rate, damping=damping),
-            },
-            "key not damped": {
-                "key_action": lambda position, rate, damping: hope.key_action(
-                    position, rate=rate, damping=sp.Integer(0)
-                ),
-            },
-            "offset reversed": {"direction": -1},
-        },
-    ),
-    Claim(
         id="hope-6-complex",
-        source=_source(_HOPE_TO_ROPE),
+        source=source(_HOPE_TO_ROPE),
         statement="With an imaginary rate, no damping and the basis diag(1, i), HoPE is RoPE (errata F5: as a 'special "
         "case' RoPE needs all three).",
         latex=r"C^{-1}B(i\theta, m)\,C = R_2(m\theta),\quad C=\mathrm{diag}(1,i),\ \theta'=0",
@@ -158,7 +101,7 @@ CLAIMS = (
     ),
     Claim(
         id="hope-6-real",
-        source=_source(_HOPE_TO_ROPE),
+        source=source(_HOPE_TO_ROPE),
         statement="No real parameters of HoPE, with any real W_q and W_k, give RoPE's score at every offset, unless "
         "every frequency of RoPE is a multiple of 2 pi, where RoPE is constant and trivial HoPE gives it.",
         latex=r"P^\top H^D Q = R^{-D}\ \forall D\ge 0\ \Rightarrow\ \omega\in 2\pi\mathbb{Z}",

@@ -1,0 +1,53 @@
+"""The lattice of exact recoveries as a graph: which encoding contains which, and which does not, each by a claim."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+
+from theory.encodings.catalogue import ENCODINGS
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonEdge:
+    """An encoding that does not contain another, though it may seem so: the reason, and the claim that decides it."""
+
+    by: str
+    of: str
+    reason: str
+    claim: str
+
+
+COMPLEX = ("hope", "rotary", "hope-6-complex")
+"""An edge that needs complex parameters, and its claim."""
+
+_BOTH_SIDES = "alibi on both sides"
+
+NON_EDGES = (
+    NonEdge(by="hope", of="rotary", reason="real parameters decay, they do not turn", claim="hope-6-real"),
+    NonEdge(by="t5", of="alibi", reason="distances 16 and 17 share a bucket", claim="t5-5"),
+    NonEdge(by="grape-additive", of=_BOTH_SIDES, reason="-m|j - i| on both sides has full rank", claim="alibi-7"),
+    NonEdge(by="grape-path", of="grape-gated", reason="a gate may lower the bias of a nearer key", claim="grape-15"),
+    NonEdge(by="kerple-power", of="t5", reason="strictly falling, where T5 is constant on a bucket", claim="kerple-t5"),
+)
+
+
+def lattice() -> nx.MultiDiGraph:
+    """Edges from the general to the special encoding.
+
+    Node attribute: `title`. Edge attributes: `kind` is "exact", "limit" (at the edge of the parameters' domain),
+    "within" (up to the trained length), "complex" or "impossible"; `claim` decides it; `reason` says why not.
+    """
+    graph = nx.MultiDiGraph()
+    for encoding in ENCODINGS.values():
+        graph.add_node(encoding.name, title=encoding.title)
+    for encoding in ENCODINGS.values():
+        for recovery in encoding.recovers:
+            kind = "within" if recovery.within else "exact" if recovery.attained else "limit"
+            claim = f"recovery-{encoding.name}-{recovery.of}"
+            graph.add_edge(encoding.name, recovery.of, kind=kind, claim=claim, reason="")
+    graph.add_node(_BOTH_SIDES, title="ALiBi, keys on both sides")
+    by, of, claim = COMPLEX
+    graph.add_edge(by, of, kind="complex", claim=claim, reason="complex parameters and basis")
+    for one in NON_EDGES:
+        graph.add_edge(one.by, one.of, kind="impossible", claim=one.claim, reason=one.reason)
+    return graph

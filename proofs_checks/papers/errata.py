@@ -1,0 +1,131 @@
+"""Errors found in papers whose encodings are not implemented here: graph ALiBi, BAM, wavelets."""
+
+from collections.abc import Mapping, Sequence
+
+import flint
+import networkx as nx
+import numpy as np
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from theory.encodings import rotary
+
+_GRAPHS: Mapping[str, nx.Graph] = {
+    "path of 6": nx.path_graph(6),
+    "star of 6": nx.star_graph(5),
+    "ring of 6 (benzene)": nx.cycle_graph(6),
+    "complete graph of 5": nx.complete_graph(5),
+    "two rings of 6 with a common bond (naphthalene)": nx.Graph([*nx.cycle_graph(10).edges, (0, 5)]),
+    "norbornane": nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 6), (6, 3)]),
+    "bicyclo[1.1.1]pentane (K_2,3)": nx.complete_bipartite_graph(2, 3),
+}
+"""Graphs of heavy atoms, hydrogens left out."""
+_TWO_CENTRES = "bicyclo[1.1.1]pentane (K_2,3)"
+
+
+def negative_type(*, graphs: Sequence[str]) -> Evidence:
+    """Decide that -d, d counting hops, is conditionally positive definite on these graphs.
+
+    -d is so iff the Gram matrix g_ij = d_i0 + d_j0 - d_ij is positive semidefinite, and an integer symmetric matrix is
+    iff the coefficients of det(tI + g) are not negative.
+    """
+    facts = []
+    for name in graphs:
+        distances = np.asarray(nx.floyd_warshall_numpy(_GRAPHS[name]), dtype=np.int64)
+        gram = distances[:, :1] + distances[:1] - distances
+        characteristic = flint.fmpz_mat((-gram).tolist()).charpoly()
+        if any(coefficient < 0 for coefficient in characteristic.coeffs()):
+            raise Refuted(f"{name}: {_witness(distances)}")
+        facts.append(f"{name}: no negative coefficient in {characteristic}")
+    return Evidence(strength=Strength.EXHAUSTIVE, facts=tuple(facts), assumptions=("the graphs named",))
+
+
+def _witness(distances: np.ndarray) -> str:
+    """The vector of sum 0 and length 1 on which -d is least."""
+    size = len(distances)
+    centring = np.eye(size) - 1 / size
+    values, vectors = np.linalg.eigh(centring @ -distances @ centring)
+    weights = np.round(vectors[:, 0] / np.abs(vectors[:, 0]).max(), 3).tolist()
+    return f"-d is {values[0]:.1f} on the vector of sum 0 along {weights}"
+
+
+def tail_order(*, farther_than_scale: bool) -> Evidence:
+    """Decide that of two exponents the larger penalises more, at every distance on this side of the scale alpha."""
+    low, gap = sp.symbols("beta_1 gap", positive=True)
+    t = sp.Symbol("t", positive=True) if farther_than_scale else sp.Symbol("t", negative=True)
+    smaller, larger = (sp.exp(t * exponent) for exponent in (low, low + gap))
+    fact = require_equal(
+        "at D = alpha e^t: penalty_2 / penalty_1 = e^(t (beta_2 - beta_1))", larger / smaller, sp.exp(t * gap)
+    )
+    if not (t * gap).is_positive:
+        inner, outer = (sp.Rational(2, 4) ** exponent for exponent in (2, 1))
+        raise Refuted(f"within the scale the larger exponent penalises less: {inner} < {outer} at D = 2, alpha = 4")
+    return Evidence(strength=Strength.GENERAL, facts=(fact, "t (beta_2 - beta_1) > 0, so the ratio is above 1"))
+
+
+def haar_as_rotation(*, swapped: bool, frequency: sp.Expr) -> Evidence:
+    """Decide that the Haar matrix is R2(pi/4) up to a swap of rows, and at no whole position of this frequency."""
+    haar = sp.Matrix([[1, 1], [1, -1]]) / sp.sqrt(2)
+    if haar.det() != -1:
+        raise Refuted(f"the determinant is {haar.det()}")
+    turned = sp.Matrix([haar.row(1), haar.row(0)]) if swapped else haar
+    quarter = rotary.rotation(sp.pi / 4)
+    if turned != quarter:
+        raise Refuted(f"it is a reflection of determinant {turned.det()}, not R2(pi/4) of determinant {quarter.det()}")
+    if not frequency.is_rational:
+        position = next((m for m in range(1, 9) if rotary.rotation(m * frequency) == quarter), None)
+        raise Refuted(f"at the frequency {frequency} position {position} is turned by pi/4")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            "det = -1; with its rows swapped the Haar matrix is R2(pi/4)",
+            f"m {frequency} = pi/4 + 2 pi k for whole m and k would make pi rational",
+        ),
+        assumptions=("pi is irrational (Lambert 1761)",),
+    )
+
+
+_ALL_BUT_ONE = tuple(name for name in _GRAPHS if name != _TWO_CENTRES)
+
+CLAIMS = (
+    Claim(
+        id="galibi-4",
+        source=Source(paper="Graph ALiBi (S23D)", arxiv="2506.19834", place="bias by graph distance"),
+        statement="-d_G is conditionally positive definite on paths, stars, rings, complete graphs, naphthalene and "
+        "norbornane (errata F15: not on every molecule's graph, so Kerple's justification does not carry over).",
+        latex=r"\sum c_i=0\Rightarrow -c^\top d_G\,c\ge 0",
+        label="F",
+        check=negative_type,
+        holds={"graphs": _ALL_BUT_ONE},
+        printed={"graphs": tuple(_GRAPHS)},
+        falsifiers={"bicyclo[1.1.1]pentane as well": {"graphs": (*_ALL_BUT_ONE, _TWO_CENTRES)}},
+    ),
+    Claim(
+        id="bam-5",
+        source=Source(paper="BAM", arxiv="2505.22842", place="locality of the generalised Gaussian prior"),
+        statement="Of two exponents the larger penalises more beyond the scale alpha (errata F16: not at every "
+        "distance, within alpha it penalises less).",
+        latex=r"(D/\alpha)^{\beta_2}>(D/\alpha)^{\beta_1}\iff D>\alpha\quad(\beta_2>\beta_1)",
+        label="F",
+        check=tail_order,
+        holds={"farther_than_scale": True},
+        printed={"farther_than_scale": False},
+        falsifiers={"within the scale too": {"farther_than_scale": False}},
+    ),
+    Claim(
+        id="wav-3",
+        source=Source(paper="Wavelet-based positions", arxiv="2502.02004", place="RoPE and the Haar matrix"),
+        statement="The 2 x 2 Haar matrix is a reflection; with rows swapped it is R2(pi/4), which no whole position "
+        "reaches in the plane of frequency 1 (errata F18).",
+        latex=r"m\theta_0\ne\tfrac{\pi}{4}\pmod{2\pi}\quad\forall m\in\mathbb{Z},\ \theta_0=1",
+        label="F",
+        check=haar_as_rotation,
+        holds={"swapped": True, "frequency": sp.Integer(1)},
+        printed={"swapped": False},
+        falsifiers={
+            "as it stands": {"swapped": False},
+            "a frequency that divides pi": {"frequency": sp.pi / 4},
+        },
+    ),
+)

@@ -1,0 +1,213 @@
+"""What the network of FIRE is given: its range, where it is relative, and what becomes of it beyond the threshold."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise, product
+
+import numpy as np
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.fire.numbers import refute_if_apart, require_positive, require_same, sign
+from proofs_checks.papers.fire.source import source
+from theory.encodings import fire
+from theory.encodings.encoding import LENGTH
+
+Fraction = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""(distance, query position, threshold, rate) -> the input of the network."""
+
+FARTHEST = 8
+_RATES = (sp.Rational(1, 10), sp.Integer(1), sp.Integer(3))
+_THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
+
+
+def unit_range(*, fraction: Fraction) -> Evidence:
+    """Decide that the input is in [0, 1) for every key up to the query, positions counted from 1."""
+    for rate, threshold, query, distance in _cases():
+        part = fraction(distance, query, threshold, rate)
+        if not (sign(part) >= 0 and sign(1 - part) > 0):
+            raise Refuted(f"c = {rate}, L = {threshold}, j = {query}, D = {distance}: the input is {part.n(4)}")
+    rate, key, distance, more, x = sp.symbols("c i D s x", positive=True)
+    query = key + distance
+    facts = [
+        require_equal("e^psi(x) = c x + 1, so psi rises, from psi(0) = 0", sp.exp(fire.psi(x, rate=rate)), rate * x + 1)
+    ]
+    for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
+        found = fraction(distance, query, threshold, rate)
+        stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
+        facts.append(
+            require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", found, stated)
+        )
+        facts.append(require_positive(f"{name}: the argument below exceeds D by", reach - distance))
+    facts.append("so 0 <= psi(D) < psi(max(j, L)): the input is in [0, 1)")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(facts),
+        assumptions=("keys i = 1 .. j, positions counted from 1", "c > 0, L > 0"),
+    )
+
+
+def relative_up_to_threshold(*, last: Callable[[int], int]) -> Evidence:
+    """Decide up to which query the law is one of j - i alone, positions counted from 1."""
+    for threshold in range(1, 6):
+        _require_last(threshold, last(threshold))
+        _require_relation(threshold)
+    rate, key, distance, more = sp.symbols("c i D s", positive=True)
+    later = sp.Symbol("j", positive=True)
+    query = key + distance
+    within = fire.fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
+    facts = (
+        require_same(
+            "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
+            within,
+            fire.psi(distance, rate=rate) / fire.psi(query + more, rate=rate),
+        ),
+        require_positive(
+            "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
+        ),
+        "so for D >= 1 and j > L the input falls strictly from j to j + 1, and some f tells the two apart",
+        *_house_positions(),
+        f"L = 1 .. 5, queries up to {FARTHEST}: pairs of one label of `fire.relation(L)` have one input",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("c > 0, L > 0", "f is any function"))
+
+
+def rescaled_rows(*, matched: Fraction) -> Evidence:
+    """Decide which distance in the row of query L has the input that distance D has in the row of a query j > L."""
+    for rate, threshold, query, distance in _cases():
+        if rate == 1 and query > threshold and distance > 0:
+            other = matched(distance, query, threshold, rate)
+            here = _published(distance, query, threshold, rate)
+            what = f"c = 1, L = {threshold}, j = {query}: the input at D = {distance}, and of row L at {other.n(4)}"
+            refute_if_apart(what, here, _published(other, threshold, threshold, rate))
+    rate, distance, threshold, more = sp.symbols("c D L s", positive=True)
+    query = threshold + more
+    here, other = _published(distance, query, threshold, rate), matched(distance, query, threshold, rate)
+    there = _published(other, threshold, threshold, rate)
+    facts = (
+        require_same("j = L + s: the input at D is that of row L at D' = ((c D + 1)^k - 1)/c", here, there),
+        require_same(
+            "k = psi(L)/psi(j), below 1, so 0 < D' < D",
+            sp.log(rate * other + 1),
+            fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
+        ),
+        "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("c > 0, j > L > 0",))
+
+
+def _cases() -> Iterator[tuple[sp.Rational, sp.Rational, sp.Integer, sp.Integer]]:
+    for rate, threshold, query in product(_RATES, _THRESHOLDS, range(1, FARTHEST + 1)):
+        for distance in range(query):
+            yield rate, threshold, sp.Integer(query), sp.Integer(distance)
+
+
+def _require_last(threshold: int, last: int) -> None:
+    """That up to the query `last` there is one input for each distance, and beyond it another."""
+    for distance in range(1, FARTHEST):
+        queries = range(distance + 1, FARTHEST + 1)
+        inputs = [_published(sp.Integer(distance), sp.Integer(j), sp.Integer(threshold), sp.S.One) for j in queries]
+        for (before, after), (one, other) in zip(pairwise(queries), pairwise(inputs), strict=True):
+            if (sign(one - other) == 0) != (after <= last):
+                where = f"c = 1, L = {threshold}, D = {distance}"
+                verdict = f"so {'not' if after <= last else 'not only'} relative up to j = {last}"
+                raise Refuted(
+                    f"{where}: the input is {one.n(4)} at j = {before}, {other.n(4)} at j = {after}, {verdict}"
+                )
+
+
+def _require_relation(threshold: int) -> None:
+    keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
+    seen: dict[int, sp.Expr] = {}
+    for label, key, query in zip(fire.relation(threshold).label(keys, queries), keys, queries, strict=True):
+        part = fire.fraction(
+            distance=sp.Integer(query - key),
+            query_position=sp.Integer(query),
+            threshold=sp.Integer(threshold),
+            rate=fire.RATE,
+        )
+        if seen.setdefault(int(label), part) != part:
+            raise Refuted(f"L = {threshold}: label {label} has the inputs {seen[int(label)]} and {part} (i = {key})")
+    if len(seen) != threshold + sum(range(threshold, FARTHEST)):
+        raise Refuted(f"L = {threshold}: the relation has {len(seen)} labels up to query {FARTHEST}")
+
+
+def _house_positions() -> list[str]:
+    """That the encoding of the house, which counts from 0, is the paper's one position on."""
+    query, key = sp.symbols("j i", integer=True, positive=True)
+    assert fire.ENCODING.bias is not None
+    law = fire.LAW(
+        fire.fraction(distance=sp.Abs(query - key), query_position=query, threshold=fire.THRESHOLD, rate=fire.RATE)
+    )
+    return [
+        require_same("the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law),
+    ]
+
+
+def _argument(position: sp.Expr) -> sp.Expr:
+    """c x + 1, of which psi is the logarithm."""
+    return sp.exp(fire.psi(position, rate=fire.RATE))
+
+
+def _published(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    return fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
+
+
+def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    return fire.recovered_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
+
+
+def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    return fire.psi(distance, rate=rate) / fire.psi(threshold, rate=rate)
+
+
+_INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
+
+CLAIMS = (
+    Claim(
+        id="fire-1",
+        source=source(_INTERPOLATION),
+        statement="The input of FIRE's network, psi(j - i) / psi(max(j, L)) with psi(x) = log(c x + 1), is in [0, 1) "
+        "for all keys i up to the query j.",
+        latex=r"0\le\frac{\psi(j-i)}{\psi(\max(j,L))}<1\quad(1\le i\le j)",
+        label="P",
+        check=unit_range,
+        holds={"fraction": _published},
+        falsifiers={
+            "divided by psi(L) alone": {"fraction": _without_position},
+            "positions counted from 0, as in the listing": {
+                "fraction": lambda distance, query, threshold, rate: _published(distance, query - 1, threshold, rate)
+            },
+        },
+    ),
+    Claim(
+        id="fire-2",
+        source=source(_INTERPOLATION),
+        statement="FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond.",
+        latex=r"b(j,i)=f\big(\psi(j-i)/\psi(L)\big)\ (j\le L);\quad j>L,\ D\ge 1:\ u_{j+1}(D)<u_j(D)",
+        label="F",
+        check=relative_up_to_threshold,
+        holds={"last": lambda threshold: threshold},
+        falsifiers={
+            "for every query": {"last": lambda threshold: FARTHEST},
+            "up to L + 1": {"last": lambda threshold: threshold + 1},
+            "up to L - 1": {"last": lambda threshold: threshold - 1},
+        },
+    ),
+    Claim(
+        id="fire-4",
+        source=source(_INTERPOLATION),
+        statement="For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D "
+        "has the input of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).",
+        latex=r"u_j(D)=u_L(D'),\quad cD'+1=(cD+1)^{\psi(L)/\psi(j)}\qquad(j>L)",
+        label="P",
+        check=rescaled_rows,
+        holds={"matched": _matched},
+        falsifiers={
+            "equal at equal distances": {"matched": lambda distance, query, threshold, rate: distance},
+            "distances scaled by L/j": {
+                "matched": lambda distance, query, threshold, rate: distance * threshold / query
+            },
+        },
+    ),
+)

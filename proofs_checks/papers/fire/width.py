@@ -1,0 +1,126 @@
+"""How wide a ReLU network must be to give every distance its own number."""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.fire.numbers import sign
+from proofs_checks.papers.fire.source import source
+from theory.encodings import fire, t5
+from theory.encodings.encoding import HEADS, LAYERS
+
+MOST_DISTANCES = 6
+
+
+def interpolating_width(*, width: Callable[[int], int], t5_width: int) -> Evidence:
+    """Decide that this width gives any table of n distances, and that T5's buckets need more than FIRE's `t5_width`.
+
+    A network 1 -> w -> 1 is piecewise linear with w kinks at most, so a table that forces more is out of its reach.
+    """
+    for count in range(2, MOST_DISTANCES + 1):
+        alternating = [position % 2 for position in range(count)]
+        forced = least_kinks(alternating)
+        if width(count) < forced:
+            raise Refuted(
+                f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
+            )
+    facts = [_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1)]
+    values = [(-1) ** int(t5.bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    forced = least_kinks(values)
+    if forced <= t5_width:
+        raise Refuted(
+            f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not more than {t5_width}"
+        )
+    if t5_width != fire.HIDDEN:
+        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
+    first = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    return Evidence(
+        strength=Strength.BOUNDED,
+        facts=(
+            *facts,
+            "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
+            "after the last jump there is one if two or more do",
+            f"n distances of values 0, 1 in turn: {least_kinks([0, 1] * 4)} kinks for n = 8, n - 2 for every n",
+            f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
+            f"{t5_width} units; from {first} distances on they are too few",
+            require_equal(
+                "numbers trained: the network, c and L, in every layer",
+                fire.ENCODING.learned,
+                LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
+            ),
+        ),
+        assumptions=(
+            f"n = 2 .. {MOST_DISTANCES} for the width that is enough",
+            "the order of inputs is that of distances",
+        ),
+    )
+
+
+def least_kinks(values: Sequence[int]) -> int:
+    """A number of kinks that no piecewise linear function through these values, in order, goes below.
+
+    In the gap of each jump there is a point at which the function has the jump's sign.  Between two such points a
+    function with one kink is monotone, or takes every value twice at most; without a kink it is strictly monotone.
+    """
+    runs = [len(list(run)) for _, run in groupby(values)]
+    rises = [after > before for before, after in pairwise(one for one, _ in groupby(values))]
+    turns = sum(
+        _kinks_between(size, turned=before != after)
+        for size, before, after in zip(runs[1:-1], rises, rises[1:], strict=False)
+    )
+    return turns + sum(run > 1 for run in (runs[0], runs[-1]) if len(runs) > 1)
+
+
+def _kinks_between(size: int, *, turned: bool) -> int:
+    if turned:
+        return 2 if size > 2 else 1
+    return 2 if size > 1 else 0
+
+
+def _interpolation(count: int, units: int) -> str:
+    """The network t_0 + sum a_k relu(u - u_k), k < `units`, at the inputs u_0 < u_1 < ... of the distances."""
+    inputs = [
+        fire.fraction(
+            distance=sp.Integer(distance),
+            query_position=sp.Integer(count),
+            threshold=sp.Integer(count),
+            rate=sp.Rational(1, 10),
+        )
+        for distance in range(count)
+    ]
+    for distance, (before, after) in enumerate(pairwise(inputs)):
+        if sign(after - before) <= 0:
+            raise Refuted(f"distances {distance} and {distance + 1} have the inputs {before.n(4)} and {after.n(4)}")
+    # Any table is given by its first value and the slopes between neighbours.
+    first, nodes = sp.Symbol("t0", real=True), sp.symbols(f"u:{count}", real=True)
+    slopes = sp.symbols(f"s:{count - 1}", real=True)
+    steps = [slope * (after - before) for slope, (before, after) in zip(slopes, pairwise(nodes), strict=True)]
+    table = [sp.Add(first, *steps[:at]) for at in range(count)]
+    weights = [after - before for before, after in pairwise((sp.S.Zero, *slopes))][:units]
+    reached = [
+        sp.Add(first, *(weight * (nodes[at] - node) for weight, node in zip(weights, nodes[:at], strict=False)))
+        for at in range(count)
+    ]
+    return require_equal(f"{count} distances, {units} units, any table", sp.Matrix(reached), sp.Matrix(table))
+
+
+CLAIMS = (
+    Claim(
+        id="fire-3-width",
+        source=source("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
+        statement="n - 1 ReLU units give any table of n distances, a table that alternates forces n - 2 kinks, and "
+        "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there.",
+        latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
+        label="F",
+        check=interpolating_width,
+        holds={"width": lambda count: count - 1, "t5_width": 32},
+        falsifiers={
+            "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
+            "n - 2 units": {"width": lambda count: count - 2},
+            "T5 forces more than 45": {"t5_width": 45},
+        },
+    ),
+)

@@ -1,0 +1,193 @@
+"""GRAPE-AP (arXiv 2512.07805): the bias of a key as a sum of edges on the way to it, as the query sees them."""
+
+from collections.abc import Callable, Mapping
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.induction import combine, empty_value, last_term
+from proofs_checks.papers.grape.source import source
+from theory.encodings import grape_gated, grape_path, rotary
+from theory.encodings.encoding import KEY, QUERY
+
+Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
+Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
+GATES = (sp.Rational(1, 10), sp.Integer(5))
+"""Gates of the keys 0 and 1 that no path integral with edges <= 0 has."""
+
+
+def row_semigroup(*, path: Path, rest: Path) -> Evidence:
+    """Decide, by induction, path(i -> u) = path(m -> u) + rest(i -> m) for the edges that one query sees."""
+    query, key, middle, until = sp.symbols("j i m u", integer=True)
+    near, far = sp.symbols("b_near b_far", real=True)
+    short, long, part = path(query, middle, until), path(query, key, until), rest(query, key, middle)
+    added = last_term("from m", short, path(query, middle, until + 1))
+    gained = last_term("from i", long, path(query, key, until + 1))
+    step = last_term("rest", part, rest(query, key, middle + 1))
+    own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
+    encoded = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
+    tests = (
+        ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
+        ("m -> m + 1: the rest grows by the path's edge", step, own),
+        ("u = m: the path from m is empty", far + empty_value("from m", path(query, middle, middle)), far),
+        ("u -> u + 1", combine(long, far + near, gained), far + combine(short, near, added)),
+        ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
+        (
+            "the encoding sums up to the query's own edge",
+            last_term("bias", path(query, key, query - 1), encoded),
+            sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
+        ),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(*(require_equal(*test) for test in tests), "u = j: b(j, i) = b(j, m) + the path from i to m"),
+        assumptions=("i <= m <= j", "induction on m - i and on u - m, so any length"),
+    )
+
+
+def monotone_rows(*, inside: Mapping[str, bool]) -> Evidence:
+    """Decide which gated biases are path integrals with edges <= 0: those whose edges b(j, l - 1) - b(j, l) are."""
+    query, key = sp.symbols("j i", integer=True, nonnegative=True)
+    gate = sp.Symbol("lambda", positive=True)
+    facts = []
+    for name, claimed in inside.items():
+        found, why = _GATED[name](query, key, gate)
+        if found != claimed:
+            raise Refuted(f"{name}: {why}")
+        facts.append(f"{name}: {why}")
+    edge = sp.expand(grape_path.path(query=query, key=key, until=key + 1).doit())
+    if not edge.is_nonpositive:
+        raise Refuted(f"the encoding's edge {edge} may be above 0")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            f"b(j, i) - b(j, i + 1) = {edge} <= 0: a path integral with edges <= 0 does not fall with the key",
+            "conversely a row with b(j, j) = 0 that does not fall is the path integral of its edges b(j, l - 1) - "
+            "b(j, l) <= 0, since these add up to b(j, i) - b(j, j)",
+        ),
+        assumptions=("psi = alpha log sigma(.) <= 0, as in the paper",),
+    )
+
+
+def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
+    """Decide that an edge's affinity does not change when all positions are shifted."""
+    j, token, shift = sp.symbols("j l s", real=True)
+    probes = sp.symbols("p1 p2", real=True), sp.symbols("r1 r2", real=True)
+    here = affinity(*probes, query_position=j, token_position=token)
+    moved = affinity(*probes, query_position=j + shift, token_position=token + shift)
+    turn = rotary.rotation(token - j)
+    facts = (
+        require_equal("affinity at j + s, l + s = affinity at j, l", moved, here),
+        require_equal("affinity = p.R2(l - j) r", here, sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
+        f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
+        f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d_p follows",))
+
+
+def _query_gated(query: sp.Symbol, key: sp.Symbol, gate: sp.Symbol) -> tuple[bool, str]:
+    def row(at: sp.Expr) -> sp.Expr:
+        return grape_gated.bias(
+            sp.Integer(1), query_gate=gate, key_gate=sp.Integer(0), query_position=query, key_position=at
+        )
+
+    edge = sp.expand(grape_path.edge(row, key))
+    return bool(edge.is_nonpositive) and row(query) == 0, f"b(j, j) = {row(query)}, every edge is {edge}"
+
+
+def _key_gated(query: sp.Symbol, key: sp.Symbol, gate: sp.Symbol) -> tuple[bool, str]:
+    """For the gates `GATES`, the query at 2: the edge into key 1."""
+
+    def row(at: sp.Expr) -> sp.Expr:
+        return grape_gated.bias(
+            sp.Integer(1),
+            query_gate=sp.Integer(0),
+            key_gate=GATES[int(at)],
+            query_position=sp.Integer(2),
+            key_position=at,
+        )
+
+    one = sp.Integer(1)
+    edge, values = grape_path.edge(row, one), [float(row(sp.Integer(at))) for at in (0, 1)]
+    return bool(edge <= 0), f"gates {tuple(map(float, GATES))}: b(2, .) = {values}, so psi(2, 1) = {float(edge)}"
+
+
+_GATED = {"gated by the query": _query_gated, "gated by the key": _key_gated}
+
+
+def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
+    return grape_path.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
+
+
+def _change(affinity: Callable[..., sp.Expr]) -> float:
+    """b(8, 0) at positions shifted by 3 less that at 0, .., 8, for one constant probe."""
+    probe = sp.Matrix([4, 0])
+
+    def bias(shift: int) -> sp.Expr:
+        edges = (
+            affinity(probe, probe, query_position=sp.Integer(8 + shift), token_position=sp.Integer(token + shift))
+            for token in range(1, 9)
+        )
+        return sp.Add(*(grape_path.potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
+
+    return abs(float((bias(3) - bias(0)).evalf(20)))
+
+
+CLAIMS = (
+    Claim(
+        id="grape-15",
+        source=source("path integral additive bias: collapse of the path, the row semigroup"),
+        statement="For one query the biases of GRAPE-AP compose along the row, b(j, i) = b(j, m) + the path from i to "
+        "m as the query j sees it, and b(j, j) = 0.",
+        latex=r"b(j,i)=b(j,m)+\sum_{l=i+1}^{m}\psi(j,l),\quad b(j,j)=0",
+        label="P",
+        check=row_semigroup,
+        holds={
+            "path": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+            "rest": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+        },
+        falsifiers={
+            "the rest as the key m sees it": {
+                "rest": lambda query, key, until: grape_path.path(query=until, key=key, until=until)
+            },
+            "the key's own edge counts": {
+                "path": lambda query, key, until: grape_path.path(query=query, key=key - 1, until=until)
+            },
+        },
+    ),
+    Claim(
+        id="grape-15-monotone",
+        source=source("GRAPE-AP as containing GRAPE-A"),
+        statement="A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the "
+        "key moves towards the query; so query-gated GRAPE-A is a case, key-gated is not (errata F12).",
+        latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l),\ \psi\le0\iff b(j,\cdot)\ \text{non-decreasing},\ b(j,j)=0",
+        label="F",
+        check=monotone_rows,
+        holds={"inside": {"gated by the query": True, "gated by the key": False}},
+        printed={"inside": {"gated by the query": True, "gated by the key": True}},
+        falsifiers={
+            "key-gated biases too": {"inside": {"gated by the query": True, "gated by the key": True}},
+            "no gated bias": {"inside": {"gated by the query": False, "gated by the key": False}},
+        },
+    ),
+    Claim(
+        id="grape-16",
+        source=source("edge potentials of GRAPE-AP, which turn the token's probe alone; the released code does too"),
+        statement="With both probes turned, <R_j p_j, R_l p_l>, GRAPE-AP does not depend on where positions begin; "
+        "with the token's probe alone turned it does (errata F12).",
+        latex=r"\langle R_{j+s}p_j,R_{l+s}p_l\rangle=\langle R_jp_j,R_lp_l\rangle",
+        label="F",
+        check=origin,
+        holds={"affinity": lambda query, token, **at: grape_path.affinity(query_probe=query, token_probe=token, **at)},
+        falsifiers={
+            "the token's probe alone is turned": {"affinity": _one_sided},
+            "the query's probe is turned back": {
+                "affinity": lambda query, token, query_position, token_position: grape_path.affinity(
+                    query, token, query_position=-query_position, token_position=token_position
+                )
+            },
+        },
+    ),
+)

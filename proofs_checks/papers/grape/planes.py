@@ -1,0 +1,234 @@
+"""GRAPE-M on several planes (arXiv 2512.07805): RoPE as a case, when planes commute, and what the basis adds."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.grape.source import source
+from theory.encodings import grape, grape_commuting, rotary
+from theory.encodings.encoding import KEY, QUERY
+
+Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
+DIMENSIONS = (2, 3, 5, 8)
+STEPS = 3
+AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))
+"""a_1 = e_1 of the counterexamples."""
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def rope_planes(*, a: Sequence[int], b: Sequence[int]) -> Evidence:
+    """Decide exp(n theta L(a, b)) = R2(n theta) in a plane whose axes (e_{2l-1}, e_{2l}) are (1, 0) and (0, 1)."""
+    n, theta = sp.symbols("n theta", real=True)
+    gram = grape.Gram.of(a, b)
+    operator = grape.rank2_exponential(gram, time=n * theta, speed=sp.sqrt(grape.squared_speed(gram)))
+    facts = (
+        require_equal("exp(n theta L) = R2(n theta) on its plane", operator.matrix(a, b), rotary.rotation(n * theta)),
+        require_equal("exp(n theta L) = I on the orthogonal complement", operator.identity, sp.Integer(1)),
+        "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("d even; planes spanned by axis pairs",))
+
+
+def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
+    """Decide that two planes J a_l, a_l commute, and that their exponentials are RoPE in the basis of these vectors."""
+    n, first, second = sp.symbols("n theta_1 theta_2", real=True)
+    vectors = frame()
+    spanned = vectors.matrix.rank()
+    if spanned < vectors.matrix.rows:
+        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {spanned} dimensions, not 4: the two are one plane")
+    commutator = _commutator(vectors)
+    if not commutator.coefficients.is_zero_matrix:
+        raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
+    angles = (n * first, n * second)
+    turned = sp.eye(4) + grape_commuting.action(vectors, angles).coefficients
+    at = {"query_position": first, "key_position": second}
+    rope = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY)
+    facts = (
+        require_equal("[L_1, L_2] = 0", commutator.coordinates(), sp.zeros(17, 1)),
+        require_equal(
+            "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
+            turned,
+            sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
+        ),
+        require_equal("the encoding scores as RoPE in coordinates", grape_commuting.ENCODING.score(**at), rope),
+        *_frame_facts(),
+        f"orthogonal planes are needed as well, if independent: {_converse()}",
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=("any even d and any number of planes, since planes commute pair by pair",),
+    )
+
+
+def absorption(*, spectrum: Spectrum) -> Evidence:
+    """Decide that exp(tL) of any skew L is RoPE at its own frequencies in a basis of its own."""
+    time, first, second = sp.symbols("t theta_1 theta_2", real=True)
+    frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
+    generators = [grape_commuting.plane_generator(frame, plane) for plane in (0, 1)]
+    skew = generators[0].scaled(first) + generators[1].scaled(second)
+    turned = [time * frequency for frequency in spectrum((first, second))]
+    candidate = grape_commuting.action(frame, turned)
+    start, one = candidate.coordinates().subs(time, 0), grape.identity(frame)
+    numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
+    facts = (
+        require_equal("E(0) = I", start, one.coordinates()),
+        require_equal("E' = L E", candidate.derivative(time).coordinates(), (skew @ candidate).coordinates()),
+        require_equal(
+            "B^T E(t) B = R(t)",
+            sp.eye(4) + candidate.coefficients,
+            sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
+        ),
+        "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
+        "that RoPE with these frequencies can learn",
+        *numbers,
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=(
+            "the spectral theorem for real skew matrices (textbook): L is a sum of theta_l L(a_l, b_l) over orthogonal "
+            "planes with orthonormal a_l, b_l; two planes stand for all, as each exponential is I on the others",
+        ),
+    )
+
+
+def _commutator(frame: grape.Frame) -> grape.PlaneOperator:
+    first, second = (grape_commuting.plane_generator(frame, plane) for plane in (0, 1))
+    return first @ second + (second @ first).scaled(sp.Integer(-1))
+
+
+def _norm(operator: grape.PlaneOperator) -> sp.Expr:
+    """Largest singular value of U M U^T: its square is the largest eigenvalue of M^T G M G."""
+    square = operator.coefficients.T * operator.gram.matrix * operator.coefficients * operator.gram.matrix
+    return sp.sqrt(max(square.eigenvals()))
+
+
+def _frame_facts() -> tuple[str, ...]:
+    """What J is, and that a generator held by scalar products is the matrix a (J a)^T - (J a) a^T."""
+    vector = sp.symbols("x1:5", real=True)
+    turned = sp.Matrix(grape_commuting.quarter_turn(vector))
+    spanning = grape_commuting.spanning([(1, 2, 3, 5), vector])
+    generator = grape_commuting.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
+    column, angle = sp.Matrix(vector), sp.Symbol("t", real=True)
+    lengths = grape.Frame.of(*grape_commuting.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
+    planes = [
+        (
+            grape_commuting.plane_generator(lengths, plane),
+            grape_commuting.plane_exponential(lengths, plane, angle=angle),
+        )
+        for plane in (0, 1)
+    ]
+    derivatives = [exponential.derivative(angle).coordinates() for _, exponential in planes]
+    images = [(one @ exponential).coordinates() for one, exponential in planes]
+    return (
+        require_equal("E' = L E for |a_1| = 3, |a_2| = 2", sp.Matrix(derivatives), sp.Matrix(images)),
+        require_equal("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
+        require_equal(
+            "a.(J a) = 0, |J a| = |a|",
+            sp.Matrix([column.dot(turned), turned.dot(turned)]),
+            sp.Matrix([0, column.dot(column)]),
+        ),
+        require_equal("L(a, J a), d = 4", generator, column * turned.T - turned * column.T),
+    )
+
+
+def _converse() -> str:
+    """The commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
+    g, h = sp.symbols("g h", real=True)
+    products = sp.ImmutableMatrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
+    commutator = _commutator(grape.Frame(matrix=products)).coefficients
+    return f"the coefficients of [L_1, L_2] are {sorted(commutator.atoms(sp.Symbol), key=str)} = a_1.a_2, a_1.J a_2"
+
+
+def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
+    """That exp(tL) = B R(t) B^T for a random skew L, B from its real Schur form, up to rounding."""
+    from scipy.linalg import expm, schur  # slow to import, and the only claim that needs it
+
+    drawn = np.random.default_rng(dimension).normal(size=(dimension, dimension))
+    skew = drawn - drawn.T
+    form, basis = schur(skew, output="real")
+    blocks = [row for row in range(dimension - 1) if abs(form[row + 1, row]) > dimension * _EPS * np.linalg.norm(skew)]
+    frequencies = spectrum([form[row + 1, row] for row in blocks])
+    turned = np.eye(dimension)
+    for row, frequency in zip(blocks, frequencies, strict=True):
+        turned[row : row + 2, row : row + 2] = _numbers(rotary.rotation(STEPS * sp.Float(float(frequency), 30)))
+    error = float(np.linalg.norm(expm(STEPS * skew) - basis @ turned @ basis.T))
+    # Schur form and expm are backward stable: each changes L by a modest multiple of d eps |L|, and tL by t times it.
+    if error > 20 * dimension * _EPS * STEPS * np.linalg.norm(skew):
+        raise Refuted(f"random skew L, d = {dimension}: exp({STEPS}L) - B R({STEPS}) B^T has norm {error:.4f}")
+    return (
+        f"random skew L, d = {dimension}, real Schur form in float64: exp({STEPS}L) = B R({STEPS}) B^T up to rounding"
+    )
+
+
+def _numbers(matrix: sp.Matrix) -> NDArray[np.float64]:
+    return np.array(matrix.evalf(20).tolist(), dtype=np.float64)
+
+
+def _orthogonal_only() -> grape.Frame:
+    tilted = (sp.Integer(0), 1 / sp.sqrt(2), 1 / sp.sqrt(2), sp.Integer(0))
+    return grape.Frame.of(*grape_commuting.spanning([AXES, tilted]))
+
+
+def _one_plane() -> grape.Frame:
+    return grape.Frame.of(*grape_commuting.spanning([AXES, (0, 1, 0, 0)]))
+
+
+CLAIMS = (
+    Claim(
+        id="grape-5",
+        source=source("recovery of RoPE by GRAPE-M"),
+        statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
+        "prints L(e_{2l-1}, e_{2l}), which turns the other way).",
+        latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
+        label="F",
+        check=rope_planes,
+        holds={"a": (0, 1), "b": (1, 0)},
+        printed={"a": (1, 0), "b": (0, 1)},
+        falsifiers={
+            "printed orientation": {"a": (1, 0), "b": (0, 1)},
+            "axes of length two": {"a": (0, 2)},
+        },
+    ),
+    Claim(
+        id="grape-6",
+        source=source("Proposition 3.1: commuting subspaces"),
+        statement="If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the "
+        "product of their exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the "
+        "a_l are orthogonal to each other, which does not suffice).",
+        latex=r"\{a_l,Ja_l\}\ \text{orthonormal}\Rightarrow[L_l,L_m]=0,\ "
+        r"\prod_l e^{n\theta_lL_l}=B\,\mathrm{RoPE}(n)\,B^\top",
+        label="F",
+        check=commuting_planes,
+        holds={"frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))},
+        printed={"frame": _orthogonal_only},
+        falsifiers={
+            "a_1 = e_1, a_2 = e_2": {"frame": _one_plane},
+            "a_1 = e_1, a_2 = (e_2 + e_3) / sqrt 2": {"frame": _orthogonal_only},
+            "orthogonal but not of length 1": {
+                "frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.diag(4, 4, 1, 1)))
+            },
+        },
+    ),
+    Claim(
+        id="grape-7",
+        source=source("GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back"),
+        statement="For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and "
+        "W_k absorb: learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11).",
+        latex=r"(e^{jL}W_qx)\cdot(e^{iL}W_ky)=(R(j)B^\top W_qx)\cdot(R(i)B^\top W_ky)",
+        label="F",
+        check=absorption,
+        holds={"spectrum": lambda frequencies: frequencies},
+        falsifiers={
+            "at the fixed log-uniform frequencies": {
+                "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
+            },
+            "at half the frequencies": {"spectrum": lambda frequencies: [one / 2 for one in frequencies]},
+        },
+    ),
+)

@@ -1,0 +1,128 @@
+"""Theorem 2.1: how far an interpolated score may be from the straight line between two trained distances."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.interpolation.source import BASE, ball, short, source
+from theory.encodings import interpolation, rotary
+from theory.encodings.encoding import KEY, QUERY
+
+Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
+"""Frequencies and base -> K."""
+
+_X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
+_ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
+_WIDTHS = (128, 2)
+_MOST_PLANES = 3
+
+
+def least_constant(*, constant: Constant) -> Evidence:
+    """Decide whether K is the least for which |a - a_linear| <= K max|h| (x - x1)(x2 - x) whatever h is.
+
+    A K that is exceeded falls by a counterexample; the others by the error's integral form and by its limit.
+    """
+    rows = [(head_dim, *_in_the_middle(head_dim, constant)) for head_dim in _WIDTHS]
+    where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
+    exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
+    if exceeded:
+        raise Refuted(f"{where}; {'; '.join(exceeded)}")
+    facts = [*_one_plane(), *_no_less()]
+    for planes in range(1, _MOST_PLANES + 1):
+        frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
+        halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
+        given = constant(frequencies, sp.Symbol("c", positive=True))
+        facts.append(require_equal(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
+    figures = "; ".join(f"d = {d}: error {short(error)} <= {short(bound)}" for d, error, bound in rows)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            "G >= 0 for t in [x1, x2], so a plane errs by at most |h| theta^2/2 (x - x1)(x2 - x); planes add up",
+            "with h_l = 1 the error over (x - x1)(x2 - x) tends to the sum of theta_l^2/2 as [x1, x2] shrinks to 0",
+            f"{where}; {figures}",
+        ),
+        assumptions=(f"any frequencies; K is a sum over planes, which is read off at 1 to {_MOST_PLANES} of them",),
+    )
+
+
+def _one_plane() -> list[str]:
+    """|f - f_linear| <= |h| theta^2/2 (x - x1)(x2 - x) for the score f of one plane at the distance t."""
+    theta = rotary.FREQUENCY
+    score = rotary.score(QUERY, KEY, query_position=_T, key_position=_ZERO, frequency=theta)
+    slope, ends = score.diff(_T), (_LEFT, _RIGHT)
+    rising = (score - (_T - _LEFT) * slope) / theta**2
+    falling = -(score + (_RIGHT - _T) * slope) / theta**2
+    below = (_RIGHT - _X) * (rising.subs(_T, _X) - rising.subs(_T, _LEFT))
+    above = (_X - _LEFT) * (falling.subs(_T, _RIGHT) - falling.subs(_T, _X))
+    line = interpolation.linear(_X, ends=ends, values=[score.subs(_T, end) for end in ends])
+    mass = ((_RIGHT - _X) * (_X - _LEFT) ** 2 + (_X - _LEFT) * (_RIGHT - _X) ** 2) / 2
+    width = _RIGHT - _LEFT
+    tests = (
+        ("first primitive of f(t) G(x, t), t < x", rising.diff(_T), (_T - _LEFT) * score),
+        ("second primitive, t > x", falling.diff(_T), (_RIGHT - _T) * score),
+        ("f(x) - f_linear(x) = theta^2 int G f dt", score.subs(_T, _X) - line, theta**2 * (below + above) / width),
+        ("int G(x, t) dt = (x - x1)(x2 - x)/2", mass / width, (_X - _LEFT) * (_RIGHT - _X) / 2),
+        ("f^2 + (f'/theta)^2 = |h|^2 = |q|^2 |k|^2", score**2 + (slope / theta) ** 2, QUERY.dot(QUERY) * KEY.dot(KEY)),
+    )
+    kernel = "G(x, t) = (t - x1)(x2 - x)/(x2 - x1) for t <= x, (x - x1)(x2 - t)/(x2 - x1) for t >= x"
+    return [kernel, *(require_equal(*test) for test in tests)]
+
+
+def _no_less() -> list[str]:
+    """The error of one aligned plane in the middle of [-eps, eps], where (x - x1)(x2 - x) = eps^2."""
+    theta, eps = rotary.FREQUENCY, sp.Symbol("epsilon", positive=True)
+    error = _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO)
+    return [
+        require_equal("error at 0 in [-eps, eps] = 1 - cos(eps theta)", error, 1 - sp.cos(eps * theta)),
+        require_equal("no part of first order in eps", error.diff(eps).subs(eps, 0), _ZERO),
+        require_equal("second order: theta^2/2 eps^2", error.diff(eps, 2).subs(eps, 0), theta**2),
+    ]
+
+
+def _in_the_middle(head_dim: int, constant: Constant) -> tuple[Any, Any]:
+    """The error at 1/2 between 0 and 1 with all planes aligned there, and what K allows."""
+    frequencies = rotary.frequencies(head_dim, BASE)
+    error = _aligned_error(_HALF, ends=(_ZERO, _ONE), centre=_HALF)
+    total = sp.Add(*(error.xreplace({rotary.FREQUENCY: frequency}) for frequency in frequencies))
+    return ball(total), ball(constant(frequencies, BASE) * _HALF * (1 - _HALF))
+
+
+def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Expr) -> sp.Expr:
+    """f - f_linear for the plane's score with h = e^(-i centre theta): a key turned by `centre`."""
+    query = sp.Matrix([1, 0])
+    key = rotary.rotation(centre * rotary.FREQUENCY) * query
+
+    def score(distance: sp.Expr) -> sp.Expr:
+        return rotary.score(query, key, query_position=distance, key_position=_ZERO, frequency=rotary.FREQUENCY)
+
+    return score(at) - interpolation.linear(at, ends=ends, values=[score(end) for end in ends])
+
+
+CLAIMS = (
+    Claim(
+        id="pi-2",
+        source=source("Theorem 2.1 (interpolation bound)"),
+        statement="Between two distances the score differs from its linear interpolation by at most "
+        "K max|h| (x - x1)(x2 - x), with K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints "
+        "K = d/(8 ln c), which is exceeded at its own d = 128, c = 10^4).",
+        latex=r"|a(x)-a_{\mathrm{lin}}(x)| \le \tfrac12\Big(\sum_l\theta_l^2\Big)\max_l|h_l|\,(x-x_1)(x_2-x)",
+        label="P",
+        check=least_constant,
+        holds={"constant": lambda frequencies, base: interpolation.error_constant(frequencies)},
+        printed={
+            "constant": lambda frequencies, base: interpolation.printed_error_constant(
+                head_dim=2 * len(frequencies), base=base
+            )
+        },
+        falsifiers={
+            "half of it": {"constant": lambda frequencies, base: interpolation.error_constant(frequencies) / 2},
+            "every plane as fast as the fastest": {
+                "constant": lambda frequencies, base: len(frequencies) * interpolation.error_constant(frequencies[:1])
+            },
+        },
+    ),
+)

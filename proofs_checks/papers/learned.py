@@ -1,0 +1,175 @@
+"""Learned absolute position codes (arXiv 1705.03122, Section 3.1)."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from theory.encodings import learned, sinusoidal
+from theory.encodings.encoding import KEY, QUERY
+
+_SOURCE = Source(
+    paper="Convolutional Sequence to Sequence Learning", arxiv="1705.03122", place="Section 3.1, position embeddings"
+)
+_POINT = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
+Rows = Sequence[Sequence[int]]
+
+
+def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
+    """Decide which rows have a gradient when sequences have n tokens; `moves` takes row and n."""
+    length = sp.Symbol("n", integer=True, positive=True)
+    before, after = sp.symbols("a b", integer=True, nonnegative=True)
+    inside = learned.code(length - 1 - before)
+    beyond = [learned.TABLE[length + after, coordinate] for coordinate in (0, 1)]
+    slopes = sp.Matrix([[entry.diff(parameter) for entry in inside] for parameter in beyond])
+    for tokens in range(1, 5):
+        for row in range(tokens + 2):
+            if _has_gradient(row, tokens) != moves(row, tokens):
+                raise Refuted(_what_a_row_does(row, tokens))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2)),
+            "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0",
+            "for a loss of which nothing is known, sequences of 1 to 4 tokens, every row: a gradient iff r < n",
+        ),
+        assumptions=("gradients alone: weight decay moves every row",),
+    )
+
+
+def _has_gradient(row: int, tokens: int) -> bool:
+    """Whether an unknown function of all embedded tokens has a slope in the row."""
+    entries = [
+        sp.Symbol(f"x_{token}_{coordinate}") + entry
+        for token in range(tokens)
+        for coordinate, entry in enumerate(learned.code(sp.Integer(token)))
+    ]
+    loss = sp.Function("loss")(*entries)
+    return any(loss.diff(learned.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
+
+
+def _what_a_row_does(row: int, tokens: int) -> str:
+    score = learned.ENCODING.score(query_position=sp.Integer(tokens - 1), key_position=sp.S.Zero)
+    slope = score.diff(learned.TABLE[row, 0])
+    value = slope.subs(_POINT).subs(dict.fromkeys(slope.atoms(sp.Indexed), 7))
+    return f"sequences of {tokens}: the score of query {tokens - 1} and key 0 has slope {value} in P[{row}, 0]"
+
+
+def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
+    """Decide for which tables the score keeps its value for all contents when both positions shift."""
+    i, offset, moved = sp.symbols("i D s", integer=True, nonnegative=True)
+    scores = [learned.ENCODING.score(query_position=at + offset, key_position=at) for at in (i, i + moved)]
+    expected = learned.code(i + moved) - learned.code(i)
+    fact = require_equal(
+        "the change by a shift s has the slope P[i + s] - P[i] in q",
+        _plain((scores[1] - scores[0]).diff(QUERY)),
+        _plain(expected),
+    )
+    tables: dict[str, Rows] = {
+        "constant": [(2, 3)] * 4,
+        "random": [(3, -1), (4, 1), (-5, 9), (2, 6)],
+        "linear": [(0, 1), (2, 4), (4, 7), (6, 10)],
+        "one row differs": [(1, 1), (1, 1), (1, 1), (1, 2)],
+    }
+    for name, rows in tables.items():
+        values = {learned.TABLE[p, c]: sp.Integer(rows[p][c]) for p in range(len(rows)) for c in (0, 1)}
+        at = [
+            learned.ENCODING.score(query_position=sp.Integer(query), key_position=sp.Integer(query - 1)).subs(values)
+            for query in range(1, len(rows))
+        ]
+        if relative(rows):
+            for query, score in enumerate(at[1:], start=2):
+                require_equal(f"{name} table {list(rows)}: scores at (1, 0) and ({query}, {query - 1})", at[0], score)
+        elif len({sp.expand(score) for score in at}) == 1:
+            raise Refuted(f"{name} table {list(rows)}: the score at distance 1 is {sp.expand(at[0])} everywhere")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            fact,
+            "it vanishes for all q, i and s only if all rows are equal; then no score depends on positions",
+            f"tables of 4 rows decided: {', '.join(tables)}",
+        ),
+        assumptions=("contents q and k are free, W_q and W_k absorbed in them",),
+    )
+
+
+def _plain(expression: sp.Matrix) -> sp.Matrix:
+    """Each entry of the table as a symbol of its own."""
+    return sp.Matrix(expression).xreplace({entry: sp.Symbol(str(entry)) for entry in expression.atoms(sp.Indexed)})
+
+
+def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide whether some table gives the sinusoidal code at positions 0 .. positions(L) - 1, L the rows."""
+    i, offset = sp.symbols("i D", integer=True, nonnegative=True)
+    rows = learned.ENCODING.limit
+    for count in range(1, 6):
+        reach = positions(sp.Integer(count))
+        for position in range(int(reach)):
+            if position >= rows.subs(learned.ROWS, count):
+                wanted = sp.N(sinusoidal.code(sp.Integer(position), frequency=sp.S.One), 6)
+                raise Refuted(f"a table of {count} rows has none for position {position}, code {list(wanted)}")
+    copied = learned.ENCODING.score(query_position=i + offset, key_position=i).replace(
+        sp.Indexed,
+        lambda _, position, coordinate: sinusoidal.code(position, frequency=sinusoidal.FREQUENCY)[coordinate],
+    )
+    right = sinusoidal.ENCODING.score(query_position=i + offset, key_position=i)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("score with P[p] := PE(p)", copied, right),
+            "rows are independent parameters, so P[p] := PE(p) is one table; it has a row for p < L and no other",
+        ),
+        assumptions=("plane by plane, so every even width follows",),
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="ape-1",
+        source=_SOURCE,
+        statement="The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows "
+        "that were never reached stay as they were drawn.",
+        latex=r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
+        label="F",
+        check=untrained_rows,
+        holds={"moves": lambda row, length: row < length},
+        falsifiers={
+            "rows beyond the training length move": {"moves": lambda row, length: True},
+            "the last trained row stays": {"moves": lambda row, length: row < length - 1},
+        },
+    ),
+    Claim(
+        id="ape-2",
+        source=_SOURCE,
+        statement="A learned table keeps scores under a common shift of positions, for all contents, only if all its "
+        "rows are equal.",
+        latex=r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
+        label="F",
+        check=relative_tables,
+        holds={"relative": lambda rows: len({tuple(row) for row in rows}) == 1},
+        falsifiers={
+            "a random table": {"relative": lambda rows: True},
+            "equal steps between rows": {
+                "relative": lambda rows: (
+                    len({(after[0] - here[0], after[1] - here[1]) for here, after in pairwise(rows)}) == 1
+                )
+            },
+            "no table at all": {"relative": lambda rows: False},
+        },
+    ),
+    Claim(
+        id="ape-3",
+        source=_SOURCE,
+        statement="Some learned table of L rows is the sinusoidal code exactly, at positions 0 .. L - 1 and no others.",
+        latex=r"P_p:=PE(p)\ (0\le p<L)\ \Rightarrow\ \text{learned}=\text{sinusoidal}",
+        label="F",
+        check=holds_sinusoidal,
+        holds={"positions": lambda rows: rows},
+        falsifiers={
+            "beyond the table": {"positions": lambda rows: rows + 1},
+            "at twice the rows": {"positions": lambda rows: 2 * rows},
+        },
+    ),
+)

@@ -1,0 +1,269 @@
+"""NTK-aware scaling (as arXiv 2309.00071 states it) and its dynamic form (as transformers computes it)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.interpolation.source import BASE, ball, short
+from theory.encodings import ntk, rotary
+from theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
+
+Lengths = Callable[[sp.Expr, sp.Expr], sp.Expr]
+"""Length at which a key arrived, length now -> the length for which it is turned."""
+
+_LOG_BASE, _LOG_SCALE = sp.symbols("B S", positive=True)
+_BASE, _SCALE = sp.symbols("b s", positive=True)
+_EXCESS = sp.Symbol("m", positive=True)  # d - 2: what is divided by
+_HEAD_DIM = _EXCESS + 2
+_PLANE = sp.Symbol("l", nonnegative=True)
+
+
+def _source(place: str) -> Source:
+    return Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071", place=place)
+
+
+def _dynamic_source(place: str) -> Source:
+    return Source(paper="Dynamic NTK scaling, in transformers and YaRN", arxiv="2309.00071", place=place)
+
+
+def _logarithm(power_product: sp.Expr) -> sp.Expr:
+    """The logarithm of a product of powers of b and s, in B = ln b and S = ln s."""
+    return sp.expand_log(sp.log(power_product)).xreplace({sp.log(_BASE): _LOG_BASE, sp.log(_SCALE): _LOG_SCALE})
+
+
+def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide, in logarithms, that the base slows plane l by s^(-2l/(d-2)), and that so do the listed frequencies."""
+    plain, scaled = (
+        rotary.frequency(_PLANE, head_dim=_HEAD_DIM, base=one) for one in (_BASE, base(_BASE, _HEAD_DIM, _SCALE))
+    )
+    slowed = _logarithm(scaled) - _logarithm(plain)
+    share = ntk.share(_PLANE, head_dim=_HEAD_DIM)
+    factor = _logarithm(ntk.factor(share, scale=_SCALE))
+    last = _HEAD_DIM / 2 - 1
+    i, j = sp.symbols("i j", real=True)
+    scored = ntk.ENCODING.score(query_position=j, key_position=i)
+    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=rotary.FREQUENCY * ntk.FACTOR)
+    tests = [
+        ("ln theta'_l - ln theta_l = -2l/(d-2) ln s", slowed, -2 * _PLANE / (_HEAD_DIM - 2) * _LOG_SCALE),
+        ("ln of the plane's factor is the same", factor, slowed),
+        ("the score is RoPE's at theta times the factor", scored, slow),
+        ("theta'_0 = theta_0", slowed.subs(_PLANE, 0), sp.Integer(0)),
+        ("theta'_l = theta_l / s at l = d/2 - 1", slowed.subs(_PLANE, last), -_LOG_SCALE),
+    ]
+    for head_dim in (4, 8):
+        plain = rotary.frequencies(head_dim, BASE)
+        listed = [one / theta for one, theta in zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)]
+        at = [slowed.subs({_EXCESS: head_dim - 2, _PLANE: plane}) for plane in range(len(plain))]
+        tests.append(
+            (f"d = {head_dim}: the listed frequencies", sp.Matrix(listed).applyfunc(_logarithm), sp.Matrix(at))
+        )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(require_equal(*test) for test in tests),
+        assumptions=("d > 2 and l real; b, s > 0, so that logarithms tell powers apart; theta_l = b^(-2l/d)",),
+    )
+
+
+def _listed(head_dim: int) -> list[sp.Expr]:
+    """The listed frequencies over RoPE's, in logarithms."""
+    pairs = zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), rotary.frequencies(head_dim, BASE), strict=True)
+    return [_logarithm(scaled / plain) for scaled, plain in pairs]
+
+
+def between_none_and_all(*, factor: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide that the factor of plane l falls with l from 1 at the first to 1/s at the last."""
+    logarithm = _logarithm(factor(_PLANE, _HEAD_DIM, _SCALE))
+    last = _HEAD_DIM / 2 - 1
+    step = logarithm.subs(_PLANE, _PLANE + 1) - logarithm
+    tests = (
+        ("ln of the first factor", logarithm.subs(_PLANE, 0), sp.Integer(0)),
+        ("ln of the last factor", logarithm.subs(_PLANE, last), -_LOG_SCALE),
+        ("from one plane to the next", step, -2 * _LOG_SCALE / (_HEAD_DIM - 2)),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *(require_equal(*test) for test in tests),
+            "-2 S/(d-2) <= 0 for s >= 1, so every factor is in [1/s, 1] and none is above the one before",
+        ),
+        assumptions=("d > 2, s >= 1",),
+    )
+
+
+def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide that the scale is 1 for sequences up to the trained length, more beyond, and 1 leaves RoPE as it is."""
+    for alpha in (4, 2, 1):
+        for length in (4, 1, 2, 3, 5, 8):
+            found = scale(sp.Integer(length), sp.Integer(4), sp.Integer(alpha))
+            if (found == 1) != (length <= 4):
+                raise Refuted(f"alpha = {alpha}, L = 4, T = {length}: the scale is {found}")
+    length, trained, alpha = sp.symbols("T L alpha", positive=True)
+    grown = _other_than_one(scale(length, trained, alpha))
+    at_trained = ntk.DYNAMIC.score(
+        query_position=sp.Symbol("j"), key_position=sp.Symbol("i"), length=ntk.TRAINED_LENGTH
+    )
+    plain = rotary.ENCODING.score(query_position=sp.Symbol("j"), key_position=sp.Symbol("i"))
+    within = at_trained.replace(ntk.FACTOR_AT, lambda scale: ntk.factor(ntk.SHARE, scale=scale))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal(
+                "s = max(1, e) with e - 1 = alpha (T - L)/L", grown - 1, alpha * (length - trained) / trained
+            ),
+            "alpha, L > 0, so e > 1 exactly where T > L",
+            require_equal("at T = L the score is RoPE's", within, plain),
+        ),
+        assumptions=("alpha > 0", "the factor of every plane is a power of s, and powers of 1 are 1"),
+    )
+
+
+def _other_than_one(scale: sp.Expr) -> sp.Expr:
+    if not (isinstance(scale, sp.Max) and sp.S.One in scale.args and len(scale.args) == 2):
+        raise Refuted(f"the scale {scale} is not the larger of 1 and something")
+    return next(part for part in scale.args if part != 1)
+
+
+def recomputed(*, key_length: Lengths) -> Evidence:
+    """Decide whether scores are relative, the query being turned for the length now and a key for that of the rule."""
+    pairs = ((3, 43), (23, 63))
+    first, second = (_example(*pair, key_length) for pair in pairs)
+    where = "d = 8, L = 16, alpha = 2, n = 64, distance 40"
+    if not first.overlaps(second):
+        due = _example(*pairs[0], lambda _, length: length)
+        raise Refuted(
+            f"{where}: key 3 scores {short(first)}, key 23 {short(second)}; turned for n = 64 both score {short(due)}"
+        )
+    i, j, shift = sp.symbols("i j t", integer=True, nonnegative=True)
+    factors: dict[sp.Expr, sp.Symbol] = {}
+    here, there = (_score(i + by, j + by, key_length, factors) for by in (0, shift))
+    arrived = [_example(*pair, lambda arrival, _: arrival) for pair in pairs]
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("score at i + t, j + t = score at i, j", there, here),
+            f"{where}: keys 3 and 23 score {short(first)}, and as turned on arrival "
+            f"{short(arrived[0])} and {short(arrived[1])}",
+            _labels_tell_distance_and_length(),
+        ),
+        assumptions=("the plane's factor at length n is one number, whatever the positions",),
+    )
+
+
+def _score(key: sp.Expr, query: sp.Expr, key_length: Lengths, factors: dict[sp.Expr, sp.Symbol]) -> sp.Expr:
+    """One plane, its factor at each scale as a symbol of its own."""
+    on_query, on_key = _actions(query, LENGTH)[0], _actions(key, key_length(key + 1, LENGTH))[1]
+    score = (on_key * KEY).dot(on_query * QUERY)
+    return score.replace(
+        ntk.FACTOR_AT, lambda scale: factors.setdefault(scale, sp.Symbol(f"g{len(factors)}", positive=True))
+    )
+
+
+def _actions(position: sp.Expr, length: sp.Expr) -> Actions:
+    assert ntk.DYNAMIC.rotate is not None
+    return ntk.DYNAMIC.rotate(position, length)
+
+
+def _example(key: int, query: int, key_length: Lengths) -> Any:
+    """The score of two equal vectors with length 1 in each plane, enclosed: d = 8, L = 16, alpha = 2, n = 64."""
+    length = sp.Integer(64)
+    law = {ntk.TRAINED_LENGTH: sp.Integer(16), ntk.GROWTH: sp.Integer(2)}
+    on_query = _actions(sp.Integer(query), length)[0]
+    on_key = _actions(sp.Integer(key), key_length(sp.Integer(key + 1), length))[1]
+    plane = (on_key.T * on_query)[0, 0].subs(law)
+    total = sp.Integer(0)
+    for index, theta in enumerate(rotary.frequencies(8, BASE)):
+        share = ntk.share(sp.Integer(index), head_dim=sp.Integer(8))
+        slowed = plane.replace(ntk.FACTOR_AT, lambda scale, share=share: ntk.factor(share, scale=scale))
+        total += slowed.xreplace({rotary.FREQUENCY: theta})
+    return ball(total)
+
+
+def _labels_tell_distance_and_length() -> str:
+    relation, most = ntk.DYNAMIC.relation, 12
+    assert relation is not None
+    found: dict[tuple[int, int], int] = {}
+    for length in range(1, most + 1):
+        labels = relation.labels(length, length)
+        for key in range(length):
+            for query in range(key, length):
+                pair, label = (query - key, length), int(labels[key, query])
+                if found.setdefault(pair, label) != label:
+                    raise Refuted(f"distance and length {pair} have the labels {found[pair]} and {label}")
+    if len(set(found.values())) < len(found):
+        raise Refuted(f"{len(found)} pairs of distance and length have {len(set(found.values()))} labels")
+    return f"{len(found)} pairs of distance and length up to n = {most} have a label each"
+
+
+CLAIMS = (
+    Claim(
+        id="ntk-1",
+        source=_source("the scaled base"),
+        statement="The base b s^(d/(d-2)) leaves the fastest plane alone, slows the slowest by s, and plane l by "
+        "s^(2l/(d-2)).",
+        latex=r"b' = b\,s^{d/(d-2)} \;\Rightarrow\; \theta'_l = \theta_l\,s^{-2l/(d-2)},\quad"
+        r"\theta'_0=\theta_0,\ \theta'_{d/2-1}=\theta_{d/2-1}/s",
+        label="P",
+        check=scaled_frequencies,
+        holds={"base": lambda base, head_dim, scale: ntk.scaled_base(base, head_dim=head_dim, scale=scale)},
+        falsifiers={
+            "base times s": {"base": lambda base, head_dim, scale: base * scale},
+            "exponent (d-2)/d": {
+                "base": lambda base, head_dim, scale: base * scale ** ((head_dim - 2) / head_dim),
+            },
+        },
+    ),
+    Claim(
+        id="ntk-2",
+        source=_source("the scaled base"),
+        statement="Every plane is slowed by a factor between 1 and s, a slower plane by no less than a faster one.",
+        latex=r"1 = g_0 \ge g_1 \ge \dots \ge g_{d/2-1} = \tfrac1s,\quad g_l = s^{-2l/(d-2)}",
+        label="F",
+        check=between_none_and_all,
+        holds={
+            "factor": lambda plane, head_dim, scale: ntk.factor(ntk.share(plane, head_dim=head_dim), scale=scale),
+        },
+        falsifiers={
+            "as in position interpolation": {"factor": lambda plane, head_dim, scale: 1 / scale},
+            "fast planes slowed most": {
+                "factor": lambda plane, head_dim, scale: ntk.factor(
+                    1 - ntk.share(plane, head_dim=head_dim), scale=scale
+                ),
+            },
+        },
+    ),
+    Claim(
+        id="dntk-1",
+        source=_dynamic_source("the scale at each length"),
+        statement="Dynamic NTK scaling is RoPE for sequences up to the trained length, and only for these.",
+        latex=r"s_T = \max\big(1,\ \alpha\tfrac TL-(\alpha-1)\big) = 1 \iff T\le L",
+        label="P",
+        check=identity_within,
+        holds={
+            "scale": lambda length, trained, alpha: ntk.dynamic_scale(length, trained_length=trained, growth=alpha),
+        },
+        falsifiers={
+            "alpha T / L": {"scale": lambda length, trained, alpha: sp.Max(1, alpha * length / trained)},
+            "without the maximum": {
+                "scale": lambda length, trained, alpha: alpha * length / trained - (alpha - 1),
+            },
+        },
+    ),
+    Claim(
+        id="dntk-2",
+        source=_dynamic_source("the base recomputed as the sequence grows"),
+        statement="Dynamic NTK scaling keeps the relative law if all keys are turned for the length of the sequence "
+        "now; a cache of keys turned for the length at which they arrived gives other scores.",
+        latex=r"(R(j\theta g_n)q)\cdot(R(i\theta g_n)k) = k^\top R\big((j-i)\theta g_n\big)q,\quad"
+        r"\text{not so with } R(i\theta g_{i+1})k",
+        label="F",
+        check=recomputed,
+        holds={"key_length": lambda arrival, length: length},
+        falsifiers={
+            "keys cached as they arrived": {"key_length": lambda arrival, length: arrival},
+            "keys turned for half the length": {"key_length": lambda arrival, length: (arrival + length) / 2},
+        },
+    ),
+)

@@ -1,0 +1,313 @@
+"""Randomized positional encodings (arXiv 2305.16843). Positions are 0 .. M - 1 here, 1 .. M in the paper."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import combinations, combinations_with_replacement, pairwise, permutations
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from theory.encodings import randomized, rotary
+from theory.encodings.encoding import LENGTH
+
+Draws = Callable[[int, int], Iterable[tuple[int, ...]]]
+OfSizes = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+_LONGEST = 7
+_LENGTH, _RANGE = sp.symbols("n M", integer=True, positive=True)
+
+
+def _source(place: str) -> Source:
+    return Source(
+        paper="Randomized Positional Encodings Boost Length Generalization of Transformers",
+        arxiv="2305.16843",
+        place=place,
+    )
+
+
+def _sizes(least: int = 1) -> list[tuple[int, int]]:
+    """All (n, M) with least <= n <= M <= 7."""
+    return [(length, longest) for longest in range(1, _LONGEST + 1) for length in range(least, longest + 1)]
+
+
+def strictly_increasing(*, draws: Draws) -> Evidence:
+    """Decide that every draw is a strictly increasing sequence in the range, and that every such one is drawn once."""
+    for length, longest in _sizes():
+        found = Counter(draws(length, longest))
+        for positions in found:
+            if any(after <= here for here, after in pairwise(positions)):
+                raise Refuted(f"n = {length}, M = {longest}: {positions} is drawn")
+        if sum(found.values()) != sp.binomial(longest, length) or max(found.values()) > 1:
+            raise Refuted(f"n = {length}, M = {longest}: {sum(found.values())} draws, {len(found)} of them different")
+        if {position for positions in found for position in positions} != set(range(longest)):
+            raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
+    first, last = sp.symbols("p0 p1", integer=True)
+    drawn = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
+    scored = randomized.ENCODING.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn)
+    base = rotary.ENCODING.score(query_position=last, key_position=first)
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            require_equal("score of tokens 1, 0 = RoPE's at the positions drawn for them", scored, base),
+            f"every draw for 1 <= n <= M <= {_LONGEST} is strictly increasing; there are C(M, n) of them",
+            "at any size: distinct numbers in order increase strictly",
+        ),
+    )
+
+
+def share_of_draws(*, coverage: OfSizes) -> Evidence:
+    """Decide the probability that a position is used, over all draws of small sizes and by a ratio of counts."""
+    for length, longest in [*_sizes(), (4, 9)]:
+        drawn = list(randomized.draws(length=length, longest=longest))
+        used = Counter(position for positions in drawn for position in set(positions))
+        for position in range(longest):
+            share = sp.Rational(used[position], len(drawn))
+            if share != coverage(sp.Integer(length), sp.Integer(longest)):
+                raise Refuted(f"n = {length}, M = {longest}: position {position} is used with probability {share}")
+    without_last, fewer, rest = sp.symbols("(M-1)! (n-1)! (M-n)!", positive=True)
+    with_position = without_last / (fewer * rest)
+    all_draws = _RANGE * without_last / (_LENGTH * fewer * rest)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            "C(M - 1, n - 1) of the C(M, n) draws use a given position: the others are chosen among M - 1",
+            require_equal(
+                "C(M-1, n-1)/C(M, n), factorials written out", with_position / all_draws, coverage(_LENGTH, _RANGE)
+            ),
+            f"counted for 1 <= n <= M <= {_LONGEST}; M = 9, n = 4: {sp.N(coverage(sp.Integer(4), sp.Integer(9)), 4)}",
+        ),
+    )
+
+
+def mean_positions(*, position: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], gap: OfSizes) -> Evidence:
+    """Decide the mean position of each token and the mean gap, over all draws of small sizes and by symmetry."""
+    for length, longest in _sizes():
+        drawn = list(randomized.draws(length=length, longest=longest))
+        sizes = sp.Integer(length), sp.Integer(longest)
+        for rank in range(length):
+            mean = sp.Rational(sum(positions[rank] for positions in drawn), len(drawn))
+            stated = position(sp.Integer(rank), *sizes)
+            if mean != stated:
+                raise Refuted(f"n = {length}, M = {longest}: token {rank} is at {mean} on average, not at {stated}")
+        for first, second in combinations(range(length), 2):
+            mean = sp.Rational(sum(positions[second] - positions[first] for positions in drawn), len(drawn))
+            stated = (second - first) * gap(*sizes)
+            if mean != stated:
+                raise Refuted(f"n = {length}, M = {longest}: tokens {first}, {second} are {mean} apart, not {stated}")
+        steps = Counter(_steps(positions, longest) for positions in drawn)
+        for swapped in range(length):
+            order = [*range(swapped), swapped + 1, swapped, *range(swapped + 2, length + 1)]
+            if steps != Counter(tuple(one[place] for place in order) for one in steps):
+                raise Refuted(f"n = {length}, M = {longest}: steps {swapped} and {swapped + 1} differ in law")
+    rank = sp.Symbol("k", integer=True, nonnegative=True)
+    mean_gap = gap(_LENGTH, _RANGE)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            "the steps from -1 over the n positions to M are n + 1 positive numbers with the sum M + 1, and every such "
+            "sequence of steps is one draw: in any order they are as likely, so all have one mean",
+            require_equal("(n + 1) mean step = M + 1", (_LENGTH + 1) * mean_gap, _RANGE + 1),
+            require_equal("mean of token k", position(rank, _LENGTH, _RANGE), (rank + 1) * mean_gap - 1),
+            f"counted, and the steps exchanged, for 1 <= n <= M <= {_LONGEST}",
+        ),
+    )
+
+
+def _steps(positions: tuple[int, ...], longest: int) -> tuple[int, ...]:
+    return tuple(after - here for here, after in pairwise((-1, *positions, longest)))
+
+
+def in_support(*, longest_test: Callable[[int], int]) -> Evidence:
+    """Decide whether tests of up to longest_test(M) tokens use only positions that training uses."""
+    for length, longest in _sizes():
+        trained = {p for p in range(longest) if randomized.coverage(length=length, longest=longest) > 0}
+        for tokens in range(1, longest_test(longest) + 1):
+            needed = range(longest) if tokens <= longest else range(tokens)
+            unseen = sorted(set(needed) - trained)
+            if unseen:
+                raise Refuted(
+                    f"M = {longest}, training on {length}: {tokens} distinct positions need position {unseen[0]}, of "
+                    "probability 0 in training"
+                )
+    positive = randomized.coverage(length=_LENGTH, longest=_RANGE).is_positive
+    if not positive:
+        raise Refuted(f"the probability {randomized.coverage(length=_LENGTH, longest=_RANGE)} is not above 0 for n = 1")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            "n/M > 0 for n >= 1: training uses every position 0 .. M - 1; any N <= M tokens are placed among them",
+            "more than M distinct positions are not all among 0 .. M - 1",
+            f"M up to {_LONGEST}, training on any n <= M, decided",
+        ),
+    )
+
+
+def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
+    """Decide for which training and test lengths neighbouring tokens are apart by one law."""
+    laws = {}
+    for length, longest in _sizes(least=2):
+        drawn = list(randomized.draws(length=length, longest=longest))
+        found = Counter(after - here for positions in drawn for here, after in pairwise(positions))
+        laws[length, longest] = [
+            sp.Rational(found[distance], len(drawn) * (length - 1)) for distance in range(1, longest)
+        ]
+        for distance, share in enumerate(laws[length, longest], start=1):
+            stated = randomized.gap_probability(distance, length=length, longest=longest)
+            if share != stated:
+                raise Refuted(f"n = {length}, M = {longest}: a gap of {distance} has probability {share}, not {stated}")
+    for (length, longest), law in laws.items():
+        if [share > 0 for share in law] != [gap <= longest - length + 1 for gap in range(1, longest)]:
+            raise Refuted(f"n = {length}, M = {longest}: gaps have the probabilities {law}")
+        for other in range(2, longest + 1):
+            if (law == laws[other, longest]) != same_law(length, other):
+                raise Refuted(
+                    f"M = {longest}: neighbours are 1 apart with probability {law[0]} at n = {length}, "
+                    f"{laws[other, longest][0]} at N = {other}; mean gaps "
+                    f"{randomized.expected_gap(length=length, longest=longest)}, "
+                    f"{randomized.expected_gap(length=other, longest=longest)}"
+                )
+    other = sp.Symbol("N", integer=True, positive=True)
+    means = [randomized.expected_gap(length=length, longest=_RANGE) for length in (_LENGTH, other)]
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal(
+                "difference of the mean gaps (M + 1)/(n + 1), (M + 1)/(N + 1)",
+                means[0] - means[1],
+                (_RANGE + 1) * (other - _LENGTH) / ((_LENGTH + 1) * (other + 1)),
+            ),
+            "it is 0 only for N = n, so the laws of gaps differ for all N != n",
+            "a gap g has positive probability iff g <= M - n + 1: for N > n the test's gaps occur in training",
+            f"law of a gap C(M - g, n - 1)/C(M, n) counted for 2 <= n <= M <= {_LONGEST}",
+        ),
+    )
+
+
+def clamped_codes(*, released_shares_from: int | None, mended_rows: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide which offsets read one row: in the released table of M rows, and in a table of the mended size."""
+    for longest in range(6, 10):
+        offsets = range(1 - longest, longest)
+        released = {o: randomized.row(sp.Integer(o), longest=longest, rows=longest) for o in offsets}
+        for one, other in [(1, 5), *combinations(offsets, 2)]:
+            stated = released_shares_from is not None and min(one, other) >= released_shares_from
+            if (released[one] == released[other]) != stated:
+                rows = f"rows {released[one]} and {released[other]}"
+                raise Refuted(f"M = {longest} rows: offsets {one:+} and {other:+} read {rows}")
+        rows = mended_rows(sp.Integer(longest))
+        read = {o: randomized.row(sp.Integer(o), longest=longest, rows=rows) for o in offsets}
+        for one, other in pairwise(offsets):
+            if read[one] == read[other]:
+                raise Refuted(f"M = {longest}, {rows} rows: offsets {one:+} and {other:+} read row {read[one]}")
+    beyond = sp.Symbol("a", integer=True, nonnegative=True)
+    short = randomized.row(beyond - 1, longest=_RANGE, rows=_RANGE)
+    full = randomized.row(_RANGE - 1 - beyond, longest=_RANGE, rows=mended_rows(_RANGE))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("M rows: offsets -1, 0, 1, .. read row M - 1", short, _RANGE - 1),
+            require_equal("2M rows: offset M - 1 - a reads row 2M - 1 - a", full, 2 * _RANGE - 1 - beyond),
+            "so with M rows a key one to the left, the token itself and all keys to the right share a code; with 2M "
+            "rows no two offsets do",
+            "every pair of offsets decided for M = 6 .. 9",
+        ),
+        assumptions=("gathers clamp an index beyond the table to its last row, as JAX does by default",),
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="rpe-1",
+        source=_source("sampling without replacement, then sorting"),
+        statement="Randomized positions keep the order of tokens: every draw is strictly increasing.",
+        latex=r"0\le p_0<p_1<\dots<p_{n-1}\le M-1",
+        label="P",
+        check=strictly_increasing,
+        holds={"draws": lambda length, longest: randomized.draws(length=length, longest=longest)},
+        falsifiers={
+            "drawn with replacement": {
+                "draws": lambda length, longest: combinations_with_replacement(range(longest), length)
+            },
+            "not sorted": {"draws": lambda length, longest: permutations(range(longest), length)},
+        },
+    ),
+    Claim(
+        id="rpe-2",
+        source=_source("the uniform draw of n out of M positions"),
+        statement="Every position of the range is used with the same probability n/M.",
+        latex=r"\Pr[\,p\in\{p_0,\dots,p_{n-1}\}\,]=n/M",
+        label="F",
+        check=share_of_draws,
+        holds={"coverage": lambda length, longest: randomized.coverage(length=length, longest=longest)},
+        falsifiers={
+            "1/M": {"coverage": lambda length, longest: 1 / sp.sympify(longest)},
+            "as with replacement": {"coverage": lambda length, longest: 1 - (1 - 1 / sp.sympify(longest)) ** length},
+        },
+    ),
+    Claim(
+        id="rpe-3",
+        source=_source("the uniform draw of n out of M positions"),
+        statement="Tokens a and a + k are k (M + 1)/(n + 1) apart on average, and token k is at "
+        "(k + 1)(M + 1)/(n + 1) - 1.",
+        latex=r"\mathbb{E}[p_{a+k}-p_a]=\frac{k(M+1)}{n+1},\quad\mathbb{E}[p_k]=\frac{(k+1)(M+1)}{n+1}-1",
+        label="F",
+        check=mean_positions,
+        holds={
+            "position": lambda rank, length, longest: randomized.expected_position(
+                rank, length=length, longest=longest
+            ),
+            "gap": lambda length, longest: randomized.expected_gap(length=length, longest=longest),
+        },
+        falsifiers={
+            "k M/n": {"gap": lambda length, longest: sp.sympify(longest) / length},
+            "token k at (k + 1) M/n - 1": {
+                "position": lambda rank, length, longest: (rank + 1) * sp.sympify(longest) / length - 1
+            },
+        },
+    ),
+    Claim(
+        id="rpe-4",
+        source=_source("the range M is chosen above all test lengths"),
+        statement="A test of up to M tokens uses only positions that training uses with positive probability; a longer "
+        "one cannot.",
+        latex=r"N\le M\iff\{p_0,\dots,p_{N-1}\}\subseteq\{p:\Pr_{\mathrm{train}}[p]>0\}\text{ can hold}",
+        label="P",
+        check=in_support,
+        holds={"longest_test": lambda longest: int(randomized.ENCODING.limit.subs(randomized.LONGEST, longest))},
+        falsifiers={
+            "one token more": {"longest_test": lambda longest: longest + 1},
+            "twice the range": {"longest_test": lambda longest: 2 * longest},
+        },
+    ),
+    Claim(
+        id="rpe-5",
+        source=_source("derived: training on n, test on N tokens"),
+        statement="A shift of distribution remains: neighbours are apart by different laws at lengths n and N, with "
+        "means (M + 1)/(n + 1) and (M + 1)/(N + 1), though for N > n every gap of the test occurs in training.",
+        latex=r"\Pr[p_{k+1}-p_k=g]=\binom{M-g}{n-1}\Big/\binom{M}{n}",
+        label="F",
+        check=gaps_shift,
+        holds={"same_law": lambda trained, tested: trained == tested},
+        falsifiers={
+            "one law of gaps at all lengths": {"same_law": lambda trained, tested: True},
+            "one law from length 3 on": {
+                "same_law": lambda trained, tested: trained == tested or min(trained, tested) >= 3
+            },
+        },
+    ),
+    Claim(
+        id="rpe-6",
+        source=_source("released code, relative positions with noise: a table of M rows, read at offset + M"),
+        statement="The released table for relative positions is too short: offsets -1, 0, +1, +2, .. all read its last "
+        "row (errata F19). A table of 2M rows gives every offset its own.",
+        latex=r"\min(o+M,\,M-1)=M-1\ (o\ge-1);\quad\min(o+M,\,2M-1)=o+M",
+        label="F",
+        check=clamped_codes,
+        holds={"released_shares_from": -1, "mended_rows": lambda longest: 2 * longest},
+        falsifiers={
+            "+1 and +5 have codes of their own": {"released_shares_from": None},
+            "only offsets from 0 share": {"released_shares_from": 0},
+            "one row fewer is enough": {"mended_rows": lambda longest: 2 * longest - 1},
+        },
+    ),
+)

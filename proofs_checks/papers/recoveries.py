@@ -1,0 +1,146 @@
+"""Exact recoveries: an encoding that is another one at particular parameters, in symbols and in torch."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from theory import laws
+from theory.encodings import kerple, t5
+from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.encoding import Encoding, Recovery
+from theory.exact import Undecided
+
+
+def special_case(*, by: str, of: str, assignment: Mapping[Any, sp.Expr], within: bool, attained: bool) -> Evidence:
+    """Decide that one encoding scores as another at these parameters, and that the torch sides agree."""
+    ruling = laws.recovered(named(by), named(of), Recovery(of=of, assignment=assignment, within=within))
+    if ruling.holds is False:
+        raise Refuted(f"{by} is not {of}: {ruling.reason}")
+    if ruling.holds is None:
+        raise Undecided(ruling.reason)
+    outside = [parameter for parameter, value in assignment.items() if _outside(parameter, value)]
+    if outside and attained:
+        raise Refuted(f"{outside[0]} = {assignment[outside[0]]} is not in the domain of {outside[0]}: a limit only")
+    where = ", positions and length within the trained length" if within else ""
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(f"score of {by} - score of {of} = 0 for every key, query and content{where}", _torch_sides(by, of)),
+        assumptions=("one plane and one head stand for all",),
+    )
+
+
+def _outside(parameter: Any, value: sp.Expr) -> bool:
+    """Whether a number's or a family's value contradicts what the parameter is known to be."""
+    one = parameter[sp.Symbol("l", integer=True)] if isinstance(parameter, sp.IndexedBase) else parameter
+    if not isinstance(one, sp.Symbol | sp.Indexed):
+        return False
+    return any(
+        getattr(one, known) and getattr(value, known) is False for known in ("is_positive", "is_negative", "is_finite")
+    )
+
+
+def _torch_sides(by: str, of: str) -> str:
+    """Raises Refuted where they differ; where torch is not installed, says so."""
+    if not find_spec("torch"):
+        return "the torch sides are not compared: this needs the extra `train`"
+    from empirical.recoveries import TOLERANCE, TWINS, difference
+
+    if (by, of) not in TWINS:
+        return "the torch side cannot be set there: a limit, or no parameter of its own"
+    apart = difference(by, of)
+    if not apart < TOLERANCE:
+        raise Refuted(f"in torch the logits of {by} and {of} differ by {apart:.3g}")
+    return f"in torch, float64, positions up to 10^6: logits differ by less than {TOLERANCE:g}"
+
+
+def _other(value: sp.Expr) -> sp.Expr:
+    """Another value of a parameter."""
+    if isinstance(value, sp.Lambda):
+        return sp.Lambda(value.signature, value.expr + sp.Add(*value.variables))
+    return 2 * value + 1 if value.is_finite is not False else sp.Integer(1)
+
+
+def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
+    other = named(recovery.of)
+    setting = ", ".join(f"{parameter} = {value}" for parameter, value in recovery.assignment.items())
+    where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
+    limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
+    falsifiers: dict[str, Mapping[str, Any]] = {
+        f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _other(value)}}
+        for parameter, value in recovery.assignment.items()
+    }
+    if not recovery.attained and any(_outside(*pair) for pair in recovery.assignment.items()):
+        falsifiers["not only as a limit"] = {"attained": True}
+    if recovery.within:
+        falsifiers["beyond the trained length too"] = {"within": False}
+    return Claim(
+        id=f"recovery-{encoding.name}-{other.name}",
+        source=Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
+        statement=f"{encoding.title} is {other.title} at {setting}{where}{limit}.",
+        latex=rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
+        label="F",
+        check=special_case,
+        holds={
+            "by": encoding.name,
+            "of": other.name,
+            "assignment": dict(recovery.assignment),
+            "within": recovery.within,
+            "attained": recovery.attained,
+        },
+        falsifiers=falsifiers,
+    )
+
+
+def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence:
+    """Decide that T5 gives two distances one bias whatever its table, and Kerple's kernels two, whatever parameters."""
+    distances = sp.Integer(near), sp.Integer(far)
+    one, other = (t5.WEIGHTS[t5.bucket(distance)] for distance in distances)
+    if one != other:
+        raise Refuted(f"T5 has a number for each of the distances {near} and {far}: {one} and {other}")
+    (base, power), (other_base, other_power) = (
+        (-kerple.power(distance, scale=kerple.SCALE, exponent=exponent) / kerple.SCALE).as_base_exp()
+        for distance in distances
+    )
+    if base == other_base:
+        raise Refuted(f"the power kernel is -r1 {base}**{power} at the distances {near} and {far} alike")
+    (inside,), (other_inside,) = (
+        (-kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE) / kerple.SCALE).args
+        for distance in distances
+    )
+    if not (power == other_power and power.is_positive and other_base > base > 0):
+        raise Undecided(f"{base}**{power} and {other_base}**{other_power} are not known to differ")
+    if not sp.expand(other_inside - inside).is_positive:
+        raise Undecided(f"log({inside}) and log({other_inside}) are not known to differ")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            f"T5 at the distances {near} and {far}: {one}, whatever its table",
+            f"power kernel: {base}**{power} < {other_base}**{other_power}",
+            f"log kernel: log({inside}) < log({other_inside})",
+        ),
+        assumptions=("r1 > 0, so neither kernel is constant, and softmax sees the difference",),
+    )
+
+
+_OUTSIDE = Claim(
+    id="kerple-t5",
+    source=Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
+    statement="T5's bias is not Kerple's at any parameters: distances 16 and 17 share a bucket, and both kernels fall "
+    "strictly.",
+    latex=r"\mathrm{T5}\not\subset\mathrm{Kerple}",
+    label="F",
+    check=table_outside_kernels,
+    holds={"near": 16, "far": 17, "exponent": kerple.EXPONENT},
+    falsifiers={
+        "at distances with buckets of their own": {"near": 14, "far": 15},
+        "with the exponent 0 as well": {"exponent": sp.Integer(0)},
+    },
+)
+
+CLAIMS = (
+    *(_claim(encoding, recovery) for encoding in ENCODINGS.values() for recovery in encoding.recovers),
+    _OUTSIDE,
+)

@@ -1,0 +1,249 @@
+"""The sinusoidal code of the Transformer (arXiv 1706.03762, Section 3.5)."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import lcm
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from theory import equality, exact
+from theory.encodings import rotary, sinusoidal
+
+OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+_PLANES = "the code is a direct sum of planes, each with its own frequency, so every even width D follows"
+_SOURCE = Source(
+    paper="Attention Is All You Need", arxiv="1706.03762", place="Section 3.5, PE(pos, 2i) = sin, PE(pos, 2i+1) = cos"
+)
+_WIDTHS = (2, 4, 8, 16)
+_LONGEST = 16
+
+
+def linear_shift(*, code: OfPlane, shift: OfPlane) -> Evidence:
+    """Decide M_k PE(p) = PE(p + k) on one plane, and that M_k is orthogonal."""
+    position, offset, w = sp.symbols("p k omega", real=True)
+    moving = shift(offset, w)
+    facts = (
+        require_equal("M_k PE(p) = PE(p + k)", moving * code(position, w), code(position + offset, w)),
+        require_equal("M_k^T M_k = I", moving.T * moving, sp.eye(2)),
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(_PLANES,))
+
+
+def similarity(*, law: OfPlane, first_rise: int | None) -> Evidence:
+    """Decide PE(p + D) . PE(p) = law(D) on one plane, law(-D) = law(D), and where it first rises at width 16."""
+    position, offset, w = sp.symbols("p D omega", real=True)
+    product = sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w))
+    facts = [
+        require_equal("PE(p + D) . PE(p) = cos(D omega)", product, law(offset, w)),
+        require_equal("the same before and after: law(-D) = law(D)", law(-offset, w), law(offset, w)),
+    ]
+    at = [sum(law(sp.Integer(distance), one) for one in rotary.frequencies(16)) for distance in range(_LONGEST)]
+    signs = [equality.sign(after - before) for before, after in pairwise(at)]
+    rise = 1 + signs.index(1)
+    values = ", ".join(f"{sp.N(at[distance], 6)} at {distance}" for distance in range(rise + 1))
+    if rise != first_rise:
+        raise Refuted(f"width 16: by distance the product is {values}: it rises at {rise}, not at {first_rise}")
+    facts.append(f"width 16: by distance the product is {values}: it is not monotone (signs by ball arithmetic)")
+    return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=(_PLANES,))
+
+
+def squared_norm(*, code: OfPlane, total: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide |PE(p)|^2 = 1 on one plane and that the sum over D/2 planes is the stated total."""
+    position, w = sp.symbols("p omega", real=True)
+    width, plane = sp.Symbol("D", integer=True, positive=True), sp.Symbol("l", integer=True)
+    one = code(position, w).dot(code(position, w))
+    facts = (
+        require_equal("one plane: |PE(p)|^2 = 1", one, sp.Integer(1)),
+        require_equal("sum over D/2 planes", sp.Sum(1, (plane, 0, width / 2 - 1)).doit(), total(width)),
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(_PLANES,))
+
+
+def injective(*, frequency: OfPlane, domain: sp.Set) -> Evidence:
+    """Decide whether two positions of the domain share a code; `frequency` takes plane and width."""
+    position, offset, w = sp.symbols("p D omega", real=True)
+    difference = sinusoidal.code(position + offset, frequency=w) - sinusoidal.code(position, frequency=w)
+    identity = require_equal(
+        "|PE(p + D) - PE(p)|^2 = (2 sin(D omega/2))^2", difference.dot(difference), 4 * sp.sin(offset * w / 2) ** 2
+    )
+    on_the_line = []
+    for width in _WIDTHS:
+        turns = [frequency(sp.Integer(plane), sp.Integer(width)) for plane in range(width // 2)]
+        repeat = _common_period(turns)
+        if repeat is None:
+            on_the_line.append(f"width {width}: the codes of all real positions differ")
+            continue
+        on_the_line.append(f"width {width}: real positions {repeat} apart share a code")
+        shared = repeat * sp.denom(repeat) if domain is sp.S.Integers else repeat
+        if shared in domain and all(
+            sinusoidal.code(shared, frequency=w) == sinusoidal.code(sp.S.Zero, frequency=w) for w in turns
+        ):
+            raise Refuted(f"width {width}: positions 0 and {shared} share a code")
+    first = frequency(sp.S.Zero, sp.Symbol("D", positive=True))
+    if domain is not sp.S.Integers or not (first.is_rational and first.is_nonzero):
+        raise exact.Undecided(f"the first plane has the frequency {first}")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            identity,
+            "so codes are equal iff D theta_l is a multiple of 2 pi for every plane l",
+            f"theta_0 = {first} for every width: a whole D with D theta_0 = 2 pi m, m not 0, would make pi rational; "
+            "m = 0 is D = 0",
+            *on_the_line,
+        ),
+        assumptions=("pi is irrational (Lambert)", "base 10000 for what is said of real positions"),
+    )
+
+
+def _common_period(frequencies: list[sp.Expr]) -> sp.Expr | None:
+    """The least positive multiple of 2 pi / theta_0 after which every plane is back; None if there is none."""
+    ratios = [one / frequencies[0] for one in frequencies]
+    if not all(ratio.is_rational for ratio in ratios):
+        return None
+    return 2 * sp.pi / frequencies[0] * lcm(*(int(sp.denom(ratio)) for ratio in ratios))
+
+
+def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
+    """Decide for which W the logit (x + PE(j))^T W (y + PE(i)) keeps its value for all contents under a shift."""
+    embed = sinusoidal.ENCODING.embed
+    assert embed is not None
+    i, offset, moved, w = sp.symbols("i D s theta", positive=True)
+    weights = sp.Matrix(2, 2, sp.symbols("w11 w12 w21 w22", real=True))
+    query, key = sp.Matrix(sp.symbols("x1 x2", real=True)), sp.Matrix(sp.symbols("y1 y2", real=True))
+
+    def code(position: sp.Expr) -> sp.Matrix:
+        return embed(position).subs(sinusoidal.FREQUENCY, w)
+
+    def logit(by: sp.Matrix, position: sp.Expr) -> sp.Expr:
+        return (query + code(position + offset)).dot(by * (key + code(position)))
+
+    plain = sinusoidal.ENCODING.score(query, key, query_position=i + offset, key_position=i)
+    change = logit(weights, i + moved) - logit(weights, i)
+    steps = [code(sp.Integer(to)) - code(sp.Integer(to - 1)) for to in (1, 2)]
+    facts = [
+        require_equal("W = I is the score of the encoding", logit(sp.eye(2), i), plain.subs(sinusoidal.FREQUENCY, w)),
+        require_equal(
+            "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x",
+            change.diff(query),
+            weights * (code(i + moved) - code(i)),
+        ),
+        require_equal(
+            "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))",
+            sp.Matrix.hstack(*steps).det(),
+            -2 * sp.sin(w) * (1 - sp.cos(w)),
+        ),
+        "not 0 for 0 < theta < pi, and every theta_l is in (0, 1]: so W = 0 if the slope vanishes at i = 0, 1, s = 1",
+        require_equal("with W = I codes alone score cos(D theta)", code(i + offset).dot(code(i)), sp.cos(offset * w)),
+    ]
+    for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), sp.Matrix([[0, 1], [0, 0]])):
+        if relative(case):
+            what = f"W = {case.tolist()}: logits at (i + D, i) and at (i + s + D, i + s)"
+            require_equal(what, logit(case, i), logit(case, i + moved))
+        elif exact.is_zero(logit(case, i) - logit(case, i + moved)):
+            raise Refuted(f"W = {case.tolist()}: the logit is {logit(case, i)} at every shift")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(facts),
+        assumptions=(
+            "contents x, y and W are free",
+            "several planes: e^(i theta n) of distinct theta in (0, pi) are independent, so each block of W vanishes",
+        ),
+    )
+
+
+def _cosine_first(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    return sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
+
+
+def _sine_only(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    return sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
+
+
+CLAIMS = (
+    Claim(
+        id="sin-1",
+        source=_SOURCE,
+        statement="The code of position p + k is a fixed orthogonal matrix M_k times the code of p, for every p.",
+        latex=r"PE(p+k)=M_k\,PE(p),\quad "
+        r"M_k=\bigoplus_l\begin{pmatrix}\cos k\theta_l&\sin k\theta_l\\-\sin k\theta_l&\cos k\theta_l\end{pmatrix}",
+        label="P",
+        check=linear_shift,
+        holds={
+            "code": lambda position, frequency: sinusoidal.code(position, frequency=frequency),
+            "shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency),
+        },
+        falsifiers={
+            "M_k transposed": {"shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency).T},
+            "cosine first with the same M_k": {"code": _cosine_first},
+            "twice the shift": {"shift": lambda offset, frequency: sinusoidal.shift(2 * offset, frequency=frequency)},
+        },
+    ),
+    Claim(
+        id="sin-2",
+        source=_SOURCE,
+        statement="The scalar product of two codes is a sum of cosines of their distance: it depends on the distance "
+        "alone, is blind to the direction, and is not monotone (at width 16 it rises at distance 4).",
+        latex=r"PE(p)\cdot PE(p')=\sum_l\cos\big((p-p')\theta_l\big)",
+        label="F",
+        check=similarity,
+        holds={"law": lambda offset, frequency: sp.cos(offset * frequency), "first_rise": 4},
+        falsifiers={
+            "monotone decreasing": {"first_rise": None},
+            "it tells the direction": {
+                "law": lambda offset, frequency: sp.cos(offset * frequency) + sp.sin(offset * frequency)
+            },
+            "sum of sines": {"law": lambda offset, frequency: sp.sin(offset * frequency)},
+        },
+    ),
+    Claim(
+        id="sin-3",
+        source=_SOURCE,
+        statement="All codes have the squared norm D/2.",
+        latex=r"\lVert PE(p)\rVert^2=D/2",
+        label="F",
+        check=squared_norm,
+        holds={
+            "code": lambda position, frequency: sinusoidal.code(position, frequency=frequency),
+            "total": lambda width: width / 2,
+        },
+        falsifiers={
+            "squared norm D": {"total": lambda width: width},
+            "sines alone, whose norm varies": {"code": _sine_only},
+        },
+    ),
+    Claim(
+        id="sin-4",
+        source=_SOURCE,
+        statement="Different whole positions have different codes, at every width; real positions do not (width 4 "
+        "repeats after 200 pi).",
+        latex=r"p,p'\in\mathbb{Z},\ PE(p)=PE(p')\Rightarrow p=p'",
+        label="F",
+        check=injective,
+        holds={
+            "frequency": lambda plane, width: rotary.frequency(plane, head_dim=width),
+            "domain": sp.S.Integers,
+        },
+        falsifiers={
+            "real positions": {"domain": sp.S.Reals},
+            "all frequencies in 2 pi Q": {"frequency": lambda plane, width: 2 * sp.pi / (plane + 3)},
+        },
+    ),
+    Claim(
+        id="sin-5",
+        source=_SOURCE,
+        statement="With codes added to the embeddings the logit is not relative: for all contents a shift of both "
+        "positions leaves it unchanged only if W_q^T W_k = 0.",
+        latex=r"(x+p_j)^\top W(y+p_i)=(x+p_{j+s})^\top W(y+p_{i+s})\ \forall x,y,i,j,s\iff W=0",
+        label="F",
+        check=relative_logits,
+        holds={"relative": lambda weights: weights.is_zero_matrix},
+        falsifiers={
+            "relative for every W": {"relative": lambda weights: True},
+            "relative for W = I": {"relative": lambda weights: weights in (sp.zeros(2, 2), sp.eye(2))},
+            "not even for W = 0": {"relative": lambda weights: False},
+        },
+    ),
+)

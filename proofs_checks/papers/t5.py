@@ -1,0 +1,294 @@
+"""T5 (arXiv 1910.10683): buckets of distances, and the bias learned for each."""
+
+from collections.abc import Callable
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from theory.encodings import alibi, t5
+from theory.encodings.encoding import HEADS, LENGTH, Encoding
+from theory.exact import Undecided
+
+Buckets = Callable[[sp.Expr], sp.Expr]
+Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+FARTHEST = 160
+_BEYOND = sp.Symbol("k", integer=True, nonnegative=True)
+
+
+def _source(place: str) -> Source:
+    return Source(paper="T5", arxiv="1910.10683", place=place)
+
+
+def buckets_of_distances(*, rises: str, exact: int, count: int, rounding: type[sp.Function]) -> Evidence:
+    """Decide the buckets of all distances: one by one up to 160, the rest by their common bucket."""
+    found = [int(t5.bucket(sp.Integer(distance))) for distance in range(FARTHEST + 1)]
+    for distance, (before, after) in enumerate(pairwise(found)):
+        if after < before or (rises == "always" and after == before):
+            shared = f"distances {distance} and {distance + 1} have buckets {before} and {after}"
+            raise Refuted(f"{shared}: the bucket does not {'rise' if rises == 'always' else 'stay or rise'}")
+    for distance in range(exact):
+        if found[distance] != distance:
+            raise Refuted(f"distance {distance} has bucket {found[distance]}")
+    if set(found) != set(range(count)):
+        raise Refuted(f"{len(set(found))} buckets are used, 0 to {max(found)}, not {count}")
+    for number in range(t5.BUCKETS // 2, t5.BUCKETS):
+        coarse = sp.Rational(number - t5.BUCKETS // 2, t5.BUCKETS // 2)
+        stated = rounding(t5.BUCKETS // 2 * sp.Integer(8) ** coarse)
+        if found.index(number) != stated:
+            raise Refuted(f"bucket {number} begins at distance {found.index(number)}, not {stated}")
+    if t5.bucket(t5.LONGEST + _BEYOND) != found[t5.LONGEST]:
+        raise Refuted(f"the bucket of 128 + k is {t5.bucket(t5.LONGEST + _BEYOND)}, not {found[t5.LONGEST]}")
+    _require_labels(t5.ENCODING, found)
+    trained = [require_equal("trained numbers", one.learned, count * HEADS) for one in (t5.ENCODING, t5.BIDIRECTIONAL)]
+    sizes = [found.count(number) for number in range(t5.BUCKETS - 1)]
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"distances 0 to {FARTHEST} one by one: the bucket never falls and takes all {count} values",
+            f"distances 0 to {exact - 1} are their own buckets; buckets 16 to 30 hold {sizes[16:]} distances each",
+            "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly",
+            f"every distance 128 + k has bucket {found[t5.LONGEST]}",
+            f"{trained[0]}: one for each bucket and head, bidirectional or not",
+        ),
+        assumptions=("32 buckets, 128 the longest distance, as released",),
+    )
+
+
+def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
+    """Decide the buckets of the bidirectional form, at all offsets."""
+    half = t5.BUCKETS // 2
+    found = {offset: int(bucket(sp.Integer(offset))) for offset in range(-FARTHEST, FARTHEST + 1)}
+    for distance in range(1, FARTHEST + 1):
+        if found[-distance] != found[distance] + half:
+            both = f"{found[distance]} and {found[-distance]}"
+            raise Refuted(f"a key {distance} before the query and one {distance} after have buckets {both}")
+    unused = sorted(set(range(t5.BUCKETS)) - set(found.values()))
+    if unused != ([] if first_row_unused is None else [first_row_unused]):
+        raise Refuted(f"the buckets without an offset are {unused}")
+    _require_labels(t5.BIDIRECTIONAL, [found[distance] for distance in range(FARTHEST + 1)])
+    ends = [bucket(sign * (t5.LONGEST + _BEYOND)) for sign in (1, -1)]
+    if ends != [half - 1, t5.BUCKETS - 1]:
+        raise Refuted(f"offsets of 128 + k and more have the buckets {ends}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"offsets from -{FARTHEST} to {FARTHEST} one by one, and all beyond 128 by their common buckets",
+            "distances 1 before and 1 after the query have the buckets "
+            f"{found[1]} and {found[-1]}, far ones {ends[0]} and {ends[1]}",
+            f"no offset has bucket {unused[0] if unused else 'none'}: that row of the table is never trained",
+        ),
+        assumptions=("32 buckets, 128 the longest distance, as released",),
+    )
+
+
+def saturation(*, first: int) -> Evidence:
+    """Decide from which distance on all share the last bucket."""
+    last = t5.BUCKETS - 1
+    if t5.bucket(t5.LONGEST + _BEYOND) != last:
+        raise Refuted(f"distance 128 + k has bucket {t5.bucket(t5.LONGEST + _BEYOND)}, not {last}")
+    for distance in range(t5.LONGEST + 1):
+        found = int(t5.bucket(sp.Integer(distance)))
+        if (found == last) != (distance >= first):
+            raise Refuted(f"distance {distance} has bucket {found}, though saturation is said to begin at {first}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"distance {first - 1} has bucket {t5.bucket(sp.Integer(first - 1))}, distance {first} bucket {last}",
+            f"so have all from {first} to 128, one by one, and every 128 + k",
+        ),
+        assumptions=("32 buckets, 128 the longest distance, as released",),
+    )
+
+
+def relative_law(*, biases: tuple[Bias, ...]) -> Evidence:
+    """Decide that a common shift of query and key leaves the bias as it is, for every table of weights."""
+    i, distance, shift = sp.symbols("i D s", integer=True, nonnegative=True)
+    facts = []
+    for name, bias in zip(("causal", "bidirectional"), biases, strict=True):
+        for order, query, key in (("up to the query", i + distance, i), ("after the query", i, i + distance)):
+            change = bias(query + shift, key + shift) - bias(query, key)
+            if change != 0:
+                raise Refuted(f"{name}, key {order}: {_visible_change(change, (i, distance, shift))}")
+            facts.append(f"{name}, key {order}: b(j + s, i + s) and b(j, i) are one entry of the table")
+    return Evidence(strength=Strength.GENERAL, facts=tuple(facts))
+
+
+def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
+    for point in product(range(20), repeat=len(symbols)):
+        value = change.subs(dict(zip(symbols, point, strict=True)))
+        if value != 0:
+            place = ", ".join(f"{symbol} = {at}" for symbol, at in zip(symbols, point, strict=True))
+            return f"b(j + s, i + s) - b(j, i) = {value} at {place}, not 0 for every table"
+    raise Undecided(f"{change} is not recognised as zero, and no small positions show that it is not")
+
+
+def far_keys(*, first: int) -> Evidence:
+    """Decide that attention tells keys at distances of `first` and more apart by their content alone."""
+    last = t5.bucket(t5.LONGEST + _BEYOND)
+    for distance in range(first, t5.LONGEST):
+        found = t5.bucket(sp.Integer(distance))
+        if found != last:
+            raise Refuted(
+                f"distance {distance} has bucket {found}, distance 128 bucket {last}: with w_{found} = 1 and "
+                f"w_{last} = 0 equal contents at these distances weigh {sp.E.n(4)} to 1"
+            )
+    content, other = sp.symbols("s s_", real=True)
+    with_bias = [sp.exp(one + _plain(t5.WEIGHTS[last])) for one in (content, other)]
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"distances {first} to 127 have bucket {last} one by one, and so has every 128 + k",
+            require_equal(
+                "ratio of the weights of two such keys, for any contents and any w",
+                with_bias[0] / with_bias[1],
+                sp.exp(content) / sp.exp(other),
+            ),
+        ),
+        assumptions=("32 buckets, 128 the longest distance, as released",),
+    )
+
+
+def alibi_as_table(*, longest_context: int) -> Evidence:
+    """Decide up to which context some table of weights, with some constant in each row, is ALiBi."""
+    clash = _clash(longest_context)
+    if clash:
+        raise Refuted(f"T = {longest_context}: {clash}")
+    clash = _clash(longest_context + 1)
+    if not clash:
+        raise Refuted(f"T = {longest_context + 1}: all {longest_context + 1} distances have buckets of their own too")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        facts=(
+            f"T = {longest_context}: the distances 0 to {longest_context - 1} have buckets of their own, so w_b = -m b",
+            f"T = {longest_context + 1} and so every longer context: {clash}",
+            "a constant added to a row cancels in the difference of its two keys, so it is of no help",
+        ),
+        assumptions=("32 buckets, 128 the longest distance, as released", "any slope m > 0"),
+    )
+
+
+def _clash(context: int) -> str:
+    """Two keys of one row that share a bucket, though ALiBi tells them apart; empty if there are none."""
+    row = _row(t5.ENCODING)
+    found = [row(sp.Integer(distance)) for distance in range(context)]
+    for near, far in combinations(range(context), 2):
+        biases = [alibi.bias(alibi.SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero) for at in (near, far)]
+        gap = sp.expand(biases[0] - biases[1])
+        if found[near] == found[far] and not gap.is_zero:
+            return f"distances {near} and {far} share bucket {found[near]}, and ALiBi's biases there differ by {gap}"
+    return ""
+
+
+def _require_labels(encoding: Encoding, buckets: list[int]) -> None:
+    """That the relation of the encoding labels distances with these buckets."""
+    assert encoding.relation is not None
+    keys = np.ones(len(buckets), dtype=np.int64)
+    labels = encoding.relation.label(keys, keys + np.arange(len(buckets))).tolist()
+    for distance, (label, bucket) in enumerate(zip(labels, buckets, strict=True)):
+        if label != bucket:
+            raise Refuted(f"the relation labels distance {distance} with {label}, its bucket is {bucket}")
+
+
+def _plain(weight: sp.Expr) -> sp.Symbol:
+    return sp.Symbol(str(weight), real=True)
+
+
+def _of_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    return t5.WEIGHTS[t5.bucket(query)]
+
+
+def _stated(encoding: Encoding) -> Bias:
+    assert encoding.bias is not None
+    law = encoding.bias
+    return lambda query, key: law(query, key, LENGTH)
+
+
+def _row(encoding: Encoding) -> Buckets:
+    """The row of the table that an offset j - i reads."""
+    bias = _stated(encoding)
+    return lambda offset: bias(offset, sp.S.Zero).indices[0]
+
+
+_RULE = "section 2.1, relative position embeddings; the rule of the released code"
+
+CLAIMS = (
+    Claim(
+        id="t5-1",
+        source=_source(_RULE),
+        statement="The causal bucket never falls with the distance, is the distance itself below 16, takes all of 0 to "
+        "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)).",
+        latex=r"\beta(D)=D\ (D<16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
+        label="P",
+        check=buckets_of_distances,
+        holds={"rises": "never falls", "exact": 16, "count": 32, "rounding": sp.ceiling},
+        falsifiers={
+            "rises with every distance": {"rises": "always"},
+            "exact up to 17": {"exact": 18},
+            "a bucket is never used": {"count": 31},
+            "buckets begin a distance early": {"rounding": sp.floor},
+        },
+    ),
+    Claim(
+        id="t5-1-bidirectional",
+        source=_source(_RULE),
+        statement="In the bidirectional form a key after the query has the bucket of the key as far before it, plus "
+        "16; the offset 0 counts as before, so no pair of positions uses row 16 of the table.",
+        latex=r"\beta_{\pm}(-D)=\beta_{\pm}(D)+16\ (D>0),\quad 16\notin\beta_{\pm}(\mathbb{Z})",
+        label="F",
+        check=both_sides,
+        holds={"first_row_unused": 16, "bucket": _row(t5.BIDIRECTIONAL)},
+        falsifiers={
+            "every row is used": {"first_row_unused": None},
+            "the causal buckets": {"bucket": _row(t5.ENCODING)},
+            "sides exchanged": {"bucket": lambda offset: _row(t5.BIDIRECTIONAL)(-offset)},
+        },
+    ),
+    Claim(
+        id="t5-2",
+        source=_source(_RULE),
+        statement="All distances from 113 on share bucket 31, and no nearer one has it.",
+        latex=r"\beta(D)=31\iff D\ge 113",
+        label="F",
+        check=saturation,
+        holds={"first": 113},
+        falsifiers={"from 128 on": {"first": 128}, "from 112 on": {"first": 112}},
+    ),
+    Claim(
+        id="t5-3",
+        source=_source("section 2.1, relative position embeddings"),
+        statement="T5's bias, causal or bidirectional, depends on positions through j - i alone, whatever its weights.",
+        latex=r"w[\beta((j+s)-(i+s))]=w[\beta(j-i)]",
+        label="P",
+        check=relative_law,
+        holds={"biases": (_stated(t5.ENCODING), _stated(t5.BIDIRECTIONAL))},
+        falsifiers={
+            "the query's own position bucketed": {"biases": (_of_position, _stated(t5.BIDIRECTIONAL))},
+            "so in the bidirectional form": {"biases": (_stated(t5.ENCODING), _of_position)},
+        },
+    ),
+    Claim(
+        id="t5-4",
+        source=_source(_RULE),
+        statement="Among keys 113 or more positions away attention weighs by content alone: there T5 is NoPE.",
+        latex=r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
+        label="F",
+        check=far_keys,
+        holds={"first": 113},
+        falsifiers={"from distance 64 on": {"first": 64}, "from distance 112 on": {"first": 112}},
+    ),
+    Claim(
+        id="t5-5",
+        source=_source("section 2.1, relative position embeddings"),
+        statement="Any bias of the distance is a table of T5's for contexts of 17 positions; for none longer is ALiBi "
+        "one, not even up to a constant in each row.",
+        latex=r"\exists w,c:\ w[\beta(j-i)]+c_j=-m(j-i)\ \forall\,0\le i\le j<T\iff T\le 17",
+        label="F",
+        check=alibi_as_table,
+        holds={"longest_context": 17},
+        falsifiers={"ALiBi for 64 positions": {"longest_context": 64}, "only for 16": {"longest_context": 16}},
+    ),
+)

@@ -1,0 +1,204 @@
+"""xPos (arXiv 2212.10554)."""
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.rope.source import PLANES
+from theory.encodings import hope, rotary, xpos
+
+KeyAction = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
+
+_HEAD_DIM = 64
+_FLOAT32_ENDS = 2**128 - 2**103  # half a unit above the largest float32: from here on numbers round to infinity
+_FLOAT16_ENDS = 65520
+_FAR = 10**5
+
+
+def _source(place: str) -> Source:
+    return Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554", place=place)
+
+
+def relative_law(*, key_action: KeyAction) -> Evidence:
+    """Decide that the faded rotations of query and key score by the offset alone, with the kernel of xPos."""
+    i, offset, w, rate = sp.symbols("i D omega lambda", real=True)
+    j = i + offset
+    query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
+    kernel = xpos.kernel(offset, frequency=w, rate=rate)
+    on_query = xpos.actions(j, frequency=w, rate=rate)[0]
+    law = {xpos.FREQUENCY: w, xpos.RATE: rate}
+    scored = xpos.ENCODING.score(query, key, query_position=j, key_position=i).subs(law)
+    zeta = sp.exp(-512 * rate)
+    facts = (
+        require_equal("actions at j = i + D and i = X(D)", key_action(i, w, rate).T * on_query, kernel),
+        require_equal("score = k^T X(D) q", scored, (key.T * kernel * query)[0]),
+        require_equal("X(512) = zeta R(512)", kernel.subs(offset, 512), zeta * rotary.rotation(512 * w)),
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(PLANES, "exact arithmetic"))
+
+
+def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[int, ...]) -> Evidence:
+    """Decide whether the size of the kernel is at most 1 for D >= 0 (direction 1) and for D <= 0 (direction -1)."""
+    plane, head_dim = sp.symbols("l d", positive=True)
+    offset, w, rate = sp.symbols("D omega lambda", real=True)
+    kernel = xpos.kernel(offset, frequency=w, rate=rate)
+    size = require_equal("X(D)^T X(D) = exp(-2 D rate) I", kernel.T * kernel, sp.exp(-2 * offset * rate) * sp.eye(2))
+    for number in range(_HEAD_DIM // 2):
+        for direction in directions:
+            step = zeta(sp.Integer(number), sp.Integer(_HEAD_DIM)) ** direction
+            if not step < 1:
+                far = sp.N(step ** sp.Rational(_FAR, 512), 4)
+                raise Refuted(
+                    f"d = {_HEAD_DIM}, plane {number}: the size is {sp.N(step, 4)} at D = {512 * direction}, {far} at "
+                    f"D = {_FAR * direction}"
+                )
+    first, number = zeta(sp.S.Zero, head_dim), sp.Integer(_HEAD_DIM // 4)
+    in_512 = sp.exp(-512 * xpos.rate(number, head_dim=_HEAD_DIM))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            size,
+            require_equal(f"exp(-512 rate) = zeta, plane {number}", in_512, zeta(number, sp.Integer(_HEAD_DIM))),
+            require_equal("zeta of plane 0", first, sp.Rational(2, 7)),
+            require_equal("zeta at l = d/2, which no plane has", zeta(head_dim / 2, head_dim), sp.S.One),
+            require_equal("dzeta/dl = 10/(7d), > 0", zeta(plane, head_dim).diff(plane), sp.Rational(10, 7) / head_dim),
+            f"so zeta is in [2/7, 1) = [{sp.N(first, 4)}, 1) and the rate above 0: the size exp(-D rate) is at most 1 "
+            "for D >= 0, and above every bound for some D < 0",
+        ),
+        assumptions=(PLANES,),
+    )
+
+
+def overflow(*, first_infinite: int) -> Evidence:
+    """Decide over the integers the first position at which the key factor is infinite in float32."""
+    head_dim = sp.Symbol("d", positive=True)
+    found = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
+    step, last = 1 / xpos.zeta(0, head_dim=head_dim), sp.Integer(_FLOAT32_ENDS) ** 512
+    if not step ** (found - 1) < last <= step**found:
+        raise Refuted(f"({step})^(n/512) does not leave float32 at n = {found} for the first time")
+    if found != first_infinite:
+        power = sp.N(step ** sp.Rational(first_infinite, 512), 4)
+        raise Refuted(
+            f"the key factor of plane 0 at position {first_infinite} is {power}; float32 ends at "
+            f"{sp.N(_FLOAT32_ENDS, 4)}, so the first infinite one is at {found}"
+        )
+    half = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            f"({step})^{found - 1} < (2^128 - 2^103)^512 <= ({step})^{found}, compared as whole numbers: from position "
+            f"{found} on, in either direction, a factor is infinite in float32",
+            f"in float16 from {half}; positions centred at 0 reach {2 * found - 1} in all",
+            f"zeta_0 = {1 / step} at every d, and the factor grows with the position; other planes overflow later, as "
+            "zeta grows with l (xpos-2)",
+        ),
+        assumptions=("scale base 512", "rounding to nearest"),
+    )
+
+
+def real_hope(*, frequency: sp.Expr) -> Evidence:
+    """Decide that real HoPE in its light-cone basis is two channels of xPos with their own rates."""
+    offset, theta, damping = sp.symbols("D theta theta'", real=True)
+    cone = sp.Matrix([[1, 1], [1, -1]])
+    boosted = cone * hope.kernel(offset, rate=theta, damping=damping) * cone / 2
+    channels = [xpos.kernel(offset, frequency=frequency, rate=rate) for rate in (damping - theta, damping + theta)]
+    paired = sp.diag(channels[0][0, 0], channels[1][0, 0])
+    slow, fast = sp.symbols("a b", real=True)
+    rates = {theta: (fast - slow) / 2, damping: (fast + slow) / 2}
+    step, boost = (
+        matrix.trace() ** 2 - 4 * matrix.det()
+        for matrix in (
+            xpos.kernel(sp.S.One, frequency=theta, rate=damping),
+            hope.kernel(sp.S.One, rate=theta, damping=damping),
+        )
+    )
+    facts = (
+        require_equal("C H(D) C^-1 = diag of xPos at the rates theta' -+ theta", boosted, paired),
+        require_equal(
+            "any rates a, b: theta = (b - a)/2, theta' = (a + b)/2",
+            sp.Matrix([damping - theta, damping + theta]).subs(rates),
+            sp.Matrix([slow, fast]),
+        ),
+        require_equal("both channels of xPos alike: theta = 0", channels[0].subs(theta, 0), paired.subs(theta, 0)),
+        require_equal(
+            "discriminant of X(1): -(2 e^-rate sin(omega))^2", step, -((2 * sp.exp(-damping) * sp.sin(theta)) ** 2)
+        ),
+        require_equal(
+            "discriminant of H(1): (2 e^-theta' sinh(theta))^2", boost, (2 * sp.exp(-damping) * sp.sinh(theta)) ** 2
+        ),
+        "P^T H(D) Q = X(D) at D = 0 and 1 makes X(1) similar to H(1), whose discriminant is not negative: so with "
+        "sin(omega) not 0 no real basis makes them equal",
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=(PLANES, "C/sqrt(2), C = [[1, 1], [1, -1]], is orthogonal and absorbed in W_q, W_k"),
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="xpos-1",
+        source=_source("definition of the query and key maps"),
+        statement="After xPos the score depends on positions through D = j - i alone: RoPE's kernel times "
+        "zeta^(D/512) in each plane.",
+        latex=r"(X_q(j)q)\cdot(X_k(i)k)=\sum_l\zeta_l^{D/512}\,k_l^\top R_2(D\theta_l)\,q_l",
+        label="P",
+        check=relative_law,
+        holds={
+            "key_action": lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[1]
+        },
+        falsifiers={
+            "the key scaled like the query": {
+                "key_action": lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[
+                    0
+                ]
+            },
+            "the key not scaled": {
+                "key_action": lambda position, frequency, rate: rotary.rotation(position * frequency)
+            },
+        },
+    ),
+    Claim(
+        id="xpos-2",
+        source=_source("zeta_l = (2l/d + gamma)/(1 + gamma), gamma = 0.4"),
+        statement="Every zeta is in [2/7, 1): a plane fades exponentially with the distance if the query is after the "
+        "key, and grows without bound if the key is after the query, so xPos is for causal attention alone.",
+        latex=r"\zeta_l\in[\tfrac27,1):\quad\lVert X(D)\rVert=\zeta_l^{D/512}\le 1\iff D\ge 0",
+        label="F",
+        check=one_sided,
+        holds={"zeta": lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim), "directions": (1,)},
+        falsifiers={
+            "bounded in both directions": {"directions": (1, -1)},
+            "zeta inverted": {"zeta": lambda plane, head_dim: 1 / xpos.zeta(plane, head_dim=head_dim)},
+            "one plane more": {"zeta": lambda plane, head_dim: xpos.zeta(plane + 1, head_dim=head_dim)},
+        },
+    ),
+    Claim(
+        id="xpos-3",
+        source=_source("the factorised form of the released code, scale base 512"),
+        statement="Computed by absolute factors, xPos overflows: in float32 the key factor of plane 0 is infinite from "
+        "position 36261 on, at every head width.",
+        latex=r"\zeta_0^{-n/512}\ge 2^{128}-2^{103}\iff n\ge 36261",
+        label="F",
+        check=overflow,
+        holds={"first_infinite": 36261},
+        falsifiers={
+            "finite up to 100000": {"first_infinite": 100001},
+            "one position earlier": {"first_infinite": 36260},
+        },
+    ),
+    Claim(
+        id="xpos-4",
+        source=_source("xPos without its rotation"),
+        statement="xPos without rotation, with a free rate for each channel, is real HoPE in another basis; with a "
+        "rotation it is not.",
+        latex=r"C\,H(D)\,C^{-1}=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big)",
+        label="F",
+        check=real_hope,
+        holds={"frequency": sp.S.Zero},
+        falsifiers={"with a rotation": {"frequency": sp.Symbol("omega", positive=True)}},
+    ),
+)

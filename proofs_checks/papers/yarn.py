@@ -1,0 +1,254 @@
+"""YaRN (arXiv 2309.00071)."""
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.interpolation.source import BASE, ball, short
+from theory.encodings import rotary, yarn
+from theory.encodings.encoding import KEY, QUERY
+from theory.exact import Undecided
+
+Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""(where, end of one kind, end of the other kind) -> gamma."""
+
+_ALPHA, _BETA = sp.Integer(1), sp.Integer(32)
+_HEAD_DIM, _TRAINED = 128, 4096
+_PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
+
+
+def _source(place: str) -> Source:
+    return Source(paper="YaRN", arxiv="2309.00071", place=place)
+
+
+def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide what becomes of a plane where gamma is 1 and where it is 0, and that both ramps are straight between."""
+    start = sp.Symbol("a", positive=True)
+    where, end = start + _PART * _WIDTH, start + _WIDTH
+    kept = sp.Max(0, sp.Min(1, _PART))
+    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
+    blended = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept),
+            _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept),
+            require_equal("gamma = 1: theta", blended.subs(yarn.KEPT, 1), theta),
+            require_equal("gamma = 0", blended.subs(yarn.KEPT, 0), at_zero(theta, shrink)),
+        ),
+        assumptions=("u stands for 1/s",),
+    )
+
+
+def _require_clamp(place: str, found: sp.Expr, due: sp.Expr) -> str:
+    """The fact that the ramp is this clamp of t, as it is written; what is written otherwise is compared at points."""
+    for part in (-1, 0, sp.Rational(1, 4), 1, 2):
+        here, there = (one.subs({_PART: part, _WIDTH: 1}) for one in (found, due))
+        if here != there:
+            raise Refuted(f"{place}, t = {part}: gamma is {here}, not {there}")
+    if found != due:
+        raise Undecided(f"{place}: the ramp {found} is not written as {due}")
+    return f"{place}: gamma = {due}"
+
+
+def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide that a plane at the index c(n) turns n times, and that the code's range is between two of these."""
+    for number in (1, 32):
+        at = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
+        found = ball(_turns(at, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
+        if not found.overlaps(ball(sp.Integer(number))):
+            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(found)} times")
+    number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
+    turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("r of the plane c(n) = n", turned, number),
+            *(_require_range(*setting) for setting in _SETTINGS),
+            _require_refusal(8, BASE, 4, 32),
+        ),
+        assumptions=("theta = b^(-2l/d) at real l; b > 1",),
+    )
+
+
+_SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
+"""Head width, base, trained length, beta: nothing clamped, the lower end, the upper end."""
+
+
+def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:
+    return yarn.turns(rotary.frequency(plane, head_dim=head_dim, base=base), trained_length=trained)
+
+
+def _require_range(head_dim: int, base: int, trained: int, beta: int) -> str:
+    fast, slow = (
+        ball(yarn.plane_with(turns, head_dim=head_dim, base=base, trained_length=sp.Integer(trained)))
+        for turns in (sp.Integer(beta), _ALPHA)
+    )
+    found = yarn.index_range(head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta))
+    due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
+    where = f"d = {head_dim}, b = {base}, L = {trained}"
+    if found != due:
+        raise Refuted(f"{where}: the code ramp falls from {due[0]} to {due[1]}, not from {found[0]} to {found[1]}")
+    return f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, the code ramp falls from {due[0]} to {due[1]}"
+
+
+def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
+    law = {"trained_length": sp.Integer(trained), "alpha": _ALPHA, "beta": sp.Integer(beta)}
+    try:
+        first, last = yarn.index_range(head_dim, base, **law)
+    except ValueError as refusal:
+        return f"d = {head_dim}, b = {base}, L = {trained}: {refusal}"
+    raise Refuted(f"d = {head_dim}, b = {base}, L = {trained}: a ramp from {first} to {last} falls nowhere")
+
+
+def ramps_apart(*, plane: int | None, gap: sp.Rational) -> Evidence:
+    """Decide at which plane the two ramps are furthest apart, and how far to three digits; None: they agree."""
+    theta = rotary.frequencies(_HEAD_DIM, BASE)
+    first, last = yarn.index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=_BETA)
+    turned = [yarn.turns(one, trained_length=sp.Integer(_TRAINED)) for one in theta]
+    by_turns = [ball(yarn.ramp(one, alpha=_ALPHA, beta=_BETA)) for one in turned]
+    by_index = [ball(yarn.index_ramp(sp.Integer(index), first=first, last=last)) for index in range(len(theta))]
+    gaps = [abs(one - other) for one, other in zip(by_turns, by_index, strict=True)]
+    most = max(range(len(gaps)), key=lambda index: float(gaps[index].mid()))
+    found = f"l = {most}: gamma is {short(by_turns[most], 3)} by turns, {short(by_index[most], 3)} by index"
+    if plane is None or gaps[plane] < gaps[most]:
+        raise Refuted(f"{found}, {short(gaps[most], 3)} apart")
+    if not abs(gaps[most] - ball(gap)) < ball(sp.Rational(1, 2000)):
+        raise Refuted(f"{found}, {short(gaps[most], 3)} apart, not {float(gap)}")
+    if not all(one < gaps[most] for index, one in enumerate(gaps) if index != most):
+        raise Undecided(f"planes as far apart as {most}, within rounding")
+    return Evidence(
+        strength=Strength.INTERVAL,
+        facts=(f"{found}, {short(gaps[most], 3)} apart; all other planes are closer",),
+        assumptions=(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = 32",),
+    )
+
+
+def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide by which power of the factor on queries and keys their scores are multiplied, and what the factor is."""
+    i, j, logarithm = sp.symbols("i j S", real=True)
+    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
+    named = {sp.log(1 / shrink): logarithm}
+    magnitude, stated = (of(1 / shrink).subs(named) for of in (yarn.magnitude, root))
+    slowed = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    turned = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=slowed)
+    scored = yarn.ENCODING.score(query_position=j, key_position=i).subs(named)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("the factor = 0.1 ln s + 1", magnitude, stated),
+            require_equal("score at i = j = 0", scored.subs({i: 0, j: 0}), stated**power * QUERY.dot(KEY)),
+            require_equal("score = factor^power times that of the blended frequency", scored, stated**power * turned),
+        ),
+        assumptions=("S stands for ln s, u for 1/s",),
+    )
+
+
+def identity(*, factor: sp.Expr) -> Evidence:
+    """Decide that at s = 1 frequencies are RoPE's, the factor on queries and keys is this, and the score RoPE's."""
+    i, j = sp.symbols("i j", real=True)
+    theta, one = rotary.FREQUENCY, sp.Integer(1)
+    tests = (
+        ("the factor at s = 1", yarn.magnitude(one), factor),
+        ("the frequency at s = 1", yarn.frequency(theta, kept=yarn.KEPT, scale=one), theta),
+        (
+            "the score at s = 1",
+            yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
+            rotary.ENCODING.score(query_position=j, key_position=i),
+        ),
+    )
+    return Evidence(strength=Strength.GENERAL, facts=tuple(require_equal(*test) for test in tests))
+
+
+CLAIMS = (
+    Claim(
+        id="yarn-1",
+        source=_source("the blend of frequencies and its ramp"),
+        statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between their "
+        "two ends both ramps are straight, the paper's in the number of turns, the code's in the index.",
+        latex=r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
+        r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
+        label="P",
+        check=endpoints,
+        holds={
+            "ramp": lambda turns, alpha, beta: yarn.ramp(turns, alpha=alpha, beta=beta),
+            "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
+            "at_zero": lambda frequency, shrink: frequency * shrink,
+        },
+        falsifiers={
+            "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
+            "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - yarn.ramp(turns, alpha=alpha, beta=beta)},
+            "late planes kept": {
+                "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last),
+            },
+        },
+    ),
+    Claim(
+        id="yarn-2",
+        source=_source("released code: the range of planes over which the ramp falls"),
+        statement="The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; "
+        "the code's ramp falls between c(beta) and c(alpha), whole and kept within 0 and d - 1.",
+        latex=r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
+        label="P",
+        check=inverse,
+        holds={
+            "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                turns, head_dim=head_dim, base=base, trained_length=trained
+            ),
+        },
+        falsifiers={
+            "without 2 pi": {
+                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                    turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
+                ),
+            },
+            "counting every coordinate": {
+                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                    turns, head_dim=2 * head_dim, base=base, trained_length=trained
+                ),
+            },
+        },
+    ),
+    Claim(
+        id="yarn-3",
+        source=_source("ramp over turns; released code: ramp over indices"),
+        statement="The paper's ramp and the code's are not the same: for d = 128, L = 4096 they are furthest apart at "
+        "plane 30, where gamma differs by 0.367 (errata F17).",
+        latex=r"\max_l\big|\gamma(r_l)-\gamma^{\mathrm{code}}_l\big| = 0.367\ \text{ at } l=30",
+        label="F",
+        check=ramps_apart,
+        holds={"plane": 30, "gap": sp.Rational(367, 1000)},
+        falsifiers={
+            "one ramp": {"plane": None},
+            "furthest in the middle of the range": {"plane": 33},
+            "half as far": {"gap": sp.Rational(183, 1000)},
+        },
+    ),
+    Claim(
+        id="yarn-4",
+        source=_source("attention temperature"),
+        statement="Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every "
+        "logit by its square, 1/t.",
+        latex=r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
+        label="P",
+        check=logits_scaled,
+        holds={"power": 2, "root": lambda scale: 1 + sp.log(scale) / 10},
+        falsifiers={
+            "by the factor itself": {"power": 1},
+            "by 1 / t squared": {"power": 4},
+            "without the 1": {"root": lambda scale: sp.log(scale) / 10},
+        },
+    ),
+    Claim(
+        id="yarn-5",
+        source=_source("the scale s = 1"),
+        statement="At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.",
+        latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
+        label="F",
+        check=identity,
+        holds={"factor": sp.Integer(1)},
+        falsifiers={"temperature factor 1.1 at s = 1": {"factor": sp.Rational(11, 10)}},
+    ),
+)

@@ -1,0 +1,91 @@
+"""A user's own encoding: what it declares is decided, and what is wrong with the file is said in one line."""
+
+import re
+
+import pytest
+
+from proofs_checks.own import OwnEncodingError, declarations, load
+from theory.encodings.catalogue import UnknownEncoding
+
+HEAD = """
+import sympy as sp
+from theory.encodings.alibi import SLOPE
+from theory.encodings.encoding import Encoding, Law, Recovery
+c = sp.Symbol("c", positive=True)
+"""
+SOUND = """
+mine = Encoding(name="mine", title="mine", arxiv="", bias=lambda j, i, n: -2 * c * (j - i), laws=tuple(Law),
+                recovers=(Recovery(of="alibi", assignment={c: SLOPE / 2}),))
+"""
+BROKEN = """
+other = Encoding(name="other", title="other", arxiv="", bias=lambda j, i, n: -c * (j**2 - i**2) / n, laws=tuple(Law),
+                 recovers=(Recovery(of="alibi", assignment={c: SLOPE}),))
+"""
+
+
+def write(tmp_path, text):
+    path = tmp_path / "my_encoding.py"
+    path.write_text(HEAD + text)
+    return str(path)
+
+
+def test_what_is_so_is_decided_to_be_so(tmp_path):
+    (mine,) = load(write(tmp_path, SOUND))
+    found = declarations(mine)
+    assert [one.what for one in found] == [
+        "relative",
+        "translation",
+        "norm preserving",
+        "streaming",
+        "is ALiBi at c = m/2",
+    ]
+    assert all(one.ruling.holds for one in found)
+
+
+def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
+    (other,) = load(write(tmp_path, BROKEN))
+    failed = {one.what: one.ruling for one in declarations(other) if not one.ruling.holds}
+    assert set(failed) == {"relative", "translation", "streaming", "is ALiBi at c = m"}
+    for ruling in failed.values():
+        assert ruling.holds is False and re.search(r" by \S+ at .*= \d", ruling.reason)
+
+
+def test_all_encodings_of_a_file_or_the_one_named(tmp_path):
+    path = write(tmp_path, SOUND + BROKEN)
+    assert [one.name for one in load(path)] == ["mine", "other"]
+    assert [one.name for one in load(f"{path}:other")] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "reason"),
+    [
+        ("x = 1", "", "defines no Encoding"),
+        (SOUND, ":yours", "has no Encoding named 'yours'"),
+        ("1 / 0", "", "fails: ZeroDivisionError"),
+        ("import sys; sys.exit(3)", "", "fails: SystemExit"),
+    ],
+)
+def test_a_file_without_the_encoding_is_one_line(tmp_path, text, name, reason):
+    with pytest.raises(OwnEncodingError, match=reason) as error:
+        load(write(tmp_path, text) + name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_one_line():
+    with pytest.raises(OwnEncodingError, match="does not exist"):
+        load("nowhere.py")
+
+
+def test_a_formula_that_fails_is_one_line(tmp_path):
+    (bad,) = load(
+        write(tmp_path, 'bad = Encoding(name="bad", title="bad", arxiv="", bias=lambda j, i: j, laws=(Law.RELATIVE,))')
+    )
+    with pytest.raises(OwnEncodingError, match="the formulas of 'bad' fail: TypeError"):
+        declarations(bad)
+
+
+def test_a_special_case_of_nothing_known_suggests_the_nearest(tmp_path):
+    text = 'x = Encoding(name="x", title="x", arxiv="", recovers=(Recovery(of="alibbi", assignment={}),))'
+    (one,) = load(write(tmp_path, text))
+    with pytest.raises(UnknownEncoding, match="did you mean alibi"):
+        declarations(one)
