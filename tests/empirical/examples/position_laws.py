@@ -1,0 +1,274 @@
+"""Encodings as a user of the audit would write them: sound ones, and the same with one defect each.
+
+lengthgen audit tests/empirical/examples/position_laws.py:positions_in_bfloat16
+"""
+
+import torch
+from torch import nn
+
+
+def frequencies(base, head_dim):
+    return base ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+
+
+def turned(x, angles):
+    """The planes (2l, 2l+1) of x [B, H, L, C] turned by angles [L, C/2] or [B, L, C/2]."""
+    angles = angles[:, None] if angles.ndim == 3 else angles
+    wide = torch.promote_types(x.dtype, torch.float32)
+    cosine, sine = angles.cos().to(wide), angles.sin().to(wide)
+    first, second = x[..., 0::2], x[..., 1::2]
+    return torch.stack((first * cosine - second * sine, second * cosine + first * sine), -1).flatten(-2).to(x.dtype)
+
+
+def rotary(angles_of, base, head_dim):
+    """(q, k, positions) -> (q, k) from (positions, frequencies) -> angles."""
+    steps = frequencies(base, head_dim)
+
+    def rotate(q, k, positions):
+        angles = angles_of(positions, steps.to(positions.device))
+        return turned(q, angles), turned(k, angles)
+
+    return rotate
+
+
+def sound(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: p[..., None].double() * w, base, head_dim)
+
+
+def positions_in_bfloat16(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: p[..., None].bfloat16().double() * w, base, head_dim)
+
+
+def positions_in_float16(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: p[..., None].half().double() * w, base, head_dim)
+
+
+def frequencies_in_bfloat16(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: p[..., None].double() * w.bfloat16().double(), base, head_dim)
+
+
+def angles_in_bfloat16(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: (p[..., None].double() * w).bfloat16().double(), base, head_dim)
+
+
+def angles_in_float32(base=10000.0, head_dim=64):
+    return rotary(lambda p, w: (p[..., None].float() * w.float()).double(), base, head_dim)
+
+
+def positions_in_the_dtype_of_queries(base=10000.0, head_dim=64):
+    def rotate(q, k, positions):
+        angles = positions[..., None].to(q.dtype).double() * frequencies(base, head_dim)
+        return turned(q, angles), turned(k, angles)
+
+    return rotate
+
+
+def codes_in_float32(base=10000.0, head_dim=64):
+    rotate = sound(base, head_dim)
+    return lambda q, k, positions: tuple(x.to(q.dtype) for x in rotate(q.float(), k.float(), positions))
+
+
+def angles_by_matrix_product(base=10000.0, head_dim=64):
+    """Which autocast does in bfloat16."""
+    return rotary(lambda p, w: (p[..., None].float() @ w.float()[None]).double(), base, head_dim)
+
+
+TABLE = {}
+
+
+def table_without_base_in_key(base=10000.0, head_dim=64):
+    def angles_of(positions, steps):
+        length = int(positions.max()) + 1
+        if len(TABLE.get(head_dim, ())) < length:
+            TABLE[head_dim] = torch.arange(length, dtype=torch.float64)[:, None] * steps
+        return TABLE[head_dim][positions]
+
+    return rotary(angles_of, base, head_dim)
+
+
+TABLES = {}
+
+
+def table_with_base_in_key(base=10000.0, head_dim=64):
+    def angles_of(positions, steps):
+        length = int(positions.max()) + 1
+        if len(TABLES.get((base, head_dim), ())) < length:
+            TABLES[base, head_dim] = torch.arange(length, dtype=torch.float64)[:, None] * steps
+        return TABLES[base, head_dim][positions]
+
+    return rotary(angles_of, base, head_dim)
+
+
+class LastTable:
+    """A table that every new instance makes anew, for all."""
+
+    steps = None
+
+    def __init__(self, base=10000.0, head_dim=64):
+        LastTable.steps = frequencies(base, head_dim)
+
+    def __call__(self, q, k, positions):
+        angles = positions[..., None].double() * LastTable.steps
+        return turned(q, angles), turned(k, angles)
+
+
+class RoundedTable:
+    """A table of cosines and sines kept in the dtype of the first call."""
+
+    def __init__(self, base=10000.0, head_dim=64):
+        self.steps, self.table = frequencies(base, head_dim), None
+
+    def __call__(self, q, k, positions):
+        if self.table is None or len(self.table) <= int(positions.max()):
+            angles = torch.arange(int(positions.max()) + 1, dtype=torch.float64)[:, None] * self.steps
+            self.table = torch.polar(torch.ones_like(angles), angles)
+            self.cosine, self.sine = self.table.real.to(q.dtype), self.table.imag.to(q.dtype)
+        cosine, sine = self.cosine[positions], self.sine[positions]
+        if positions.ndim == 2:
+            cosine, sine = cosine[:, None], sine[:, None]
+
+        def turn(x):
+            first, second = x[..., 0::2], x[..., 1::2]
+            both = torch.stack((first * cosine - second * sine, second * cosine + first * sine), -1)
+            return both.flatten(-2).to(x.dtype)
+
+        return turn(q), turn(k)
+
+
+class FrequenciesInBuffer(nn.Module):
+    """Sound as it is, but not once it is moved to a low dtype."""
+
+    def __init__(self, base=10000.0, head_dim=64):
+        super().__init__()
+        self.register_buffer("steps", frequencies(base, head_dim), persistent=False)
+
+    def forward(self, q, k, positions):
+        angles = positions[..., None].to(self.steps.dtype) * self.steps
+        return turned(q, angles.double()), turned(k, angles.double())
+
+
+class GainAfterRotation(nn.Module):
+    """A norm with a gain of its own for every coordinate, after the rotation."""
+
+    def __init__(self, head_dim=64):
+        super().__init__()
+        self.rotate, self.gain = sound(head_dim=head_dim), nn.Parameter(torch.rand(head_dim) + 0.5)
+
+    def forward(self, q, k, positions):
+        return tuple((x * self.gain).to(x.dtype) for x in self.rotate(q, k, positions))
+
+
+def base_grows_with_length(base=10000.0, head_dim=64):
+    """Codes depend on the longest position of the call, so cached keys go wrong."""
+
+    def rotate(q, k, positions):
+        steps = frequencies(base * max(1, int(positions.max()) / 512), head_dim)
+        angles = positions[..., None].double() * steps
+        return turned(q, angles), turned(k, angles)
+
+    return rotate
+
+
+def own_positions(base=10000.0, head_dim=64):
+    """Takes no notice of the positions that it is given."""
+    return rotary(lambda p, w: torch.arange(p.shape[-1])[:, None].double() * w, base, head_dim)
+
+
+def mixes_the_batch(base=10000.0, head_dim=64):
+    rotate = sound(base, head_dim)
+
+    def mixed(q, k, positions):
+        return rotate(q - q.mean(0) + q[:1], k, positions)
+
+    return mixed
+
+
+def slopes(heads):
+    return 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=torch.float64) / heads)
+
+
+def distances(query_positions, key_positions):
+    return query_positions[..., :, None] - key_positions[..., None, :]
+
+
+def linear(of_distance, heads):
+    """(query_positions, key_positions) -> bias [H, J, I] or [B, H, J, I]."""
+
+    def bias(query_positions, key_positions):
+        apart = of_distance(distances(query_positions, key_positions))[..., None, :, :]
+        return slopes(heads)[:, None, None].to(apart.device) * apart
+
+    return bias
+
+
+def alibi(heads=4):
+    return linear(lambda apart: -apart.abs(), heads)
+
+
+def reversed_alibi(heads=4):
+    return linear(lambda apart: apart, heads)
+
+
+def alibi_by_key_in_bfloat16(heads=4):
+    """m i instead of -m (j - i), which softmax cannot tell apart, but rounded."""
+
+    def bias(query_positions, key_positions):
+        keys = key_positions.bfloat16().double() + 0 * query_positions[..., :, None]
+        return slopes(heads)[:, None, None] * keys[..., None, :, :]
+
+    return bias
+
+
+def slopes_in_float16(heads=12):
+    def bias(query_positions, key_positions):
+        rounded = (2.0 ** -(torch.arange(1, heads + 1) * 8 / heads)).half().float()
+        return rounded[:, None, None] * -distances(query_positions, key_positions)[..., None, :, :].abs()
+
+    return bias
+
+
+def relative_table(index, rows, heads):
+    """A row for each distance, as `index` chooses it."""
+    values = torch.randn(rows, heads)
+
+    def bias(query_positions, key_positions):
+        return values[index(distances(query_positions, key_positions))].movedim(-1, -3)
+
+    return bias
+
+
+def clamps_at_its_end(heads=4, rows=1000):
+    return relative_table(lambda apart: apart.clamp(0, rows - 1), rows, heads)
+
+
+def half_a_table(heads=4, rows=1000):
+    """Of the 2 N - 1 distances between N positions there are N rows: where 0 should be in the middle, it is the end."""
+    return relative_table(lambda apart: (apart + rows - 1).clamp(0, rows - 1), rows, heads)
+
+
+def wraps(heads=4, rows=1000):
+    return relative_table(lambda apart: apart % rows, rows, heads)
+
+
+def refuses(heads=4, rows=1000):
+    """The whole table, and an error beyond it."""
+
+    def index(apart):
+        if int(apart.abs().max()) >= rows:
+            raise IndexError(f"distance beyond {rows - 1}")
+        return apart + rows - 1
+
+    return relative_table(index, 2 * rows - 1, heads)
+
+
+def bias_of_tokens(heads=4):
+    """(q, k, positions) -> bias."""
+    law = alibi(heads)
+    return lambda q, k, positions: law(positions, positions)
+
+
+half_finished = {"base": 10000.0}
+
+
+def wrong_shape(heads=4):
+    return lambda q, k, positions: q[..., :1]

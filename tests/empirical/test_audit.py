@@ -1,0 +1,308 @@
+"""The audit finds each defect by name and position, and nothing in what is sound."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from empirical.audit import AuditError, audit
+from empirical.audit.codes import at_least, distinct
+from empirical.audit.grid import OFFSETS
+from empirical.audit.loading import load, subjects
+from empirical.audit.rounded import rounded_to
+from empirical.encodings.base import PositionEncoding
+from empirical.encodings.catalogue import ENCODINGS
+from empirical.encodings.learned import LearnedAbsolute
+
+EXAMPLES = Path(__file__).parent / "examples" / "position_laws.py"
+SMALL = {"heads": 2, "head_dim": 16}
+
+
+def audited(name, *, claims=None, to=5000, dtypes=("float64",), budget=None, sizes=SMALL, **parameters):
+    [subject] = load(f"{EXAMPLES}:{name}", claims=claims, parameters=parameters, **sizes)
+    return audit(subject, to=to, dtypes=dtypes, budget=budget)
+
+
+def said(answer):
+    return {one["says"]: one["first"] for one in answer["findings"]}
+
+
+@pytest.mark.parametrize("name", ["sound", "table_with_base_in_key"])
+def test_a_sound_rotation_passes_in_every_setting_up_to_a_million(name):
+    answer = audited(name, to=1_000_000, dtypes=("float64", "float32", "bfloat16", "float16"))
+    assert answer["findings"] == []
+    assert answer["holds"] is True
+    assert answer["independence"]["other"] == {"base": 500.0}
+    for found in answer["settings"].values():
+        assert all(run["distinct"] == run["of"] for run in found["codes"]["windows"])
+        assert all(one["error"] <= one["budget"] for one in found["law"]["decades"].values())
+        assert all(way["first_beyond"] is None for way in found["agreement"].values())
+        assert len(found["agreement"]) == 10
+
+
+@pytest.mark.parametrize("name", ["alibi", "bias_of_tokens"])
+def test_a_sound_bias_passes_with_all_claims(name):
+    answer = audited(
+        name, claims=["relative", "distinct", "decays", "streaming"], to=1_000_000, dtypes=("float32", "bfloat16")
+    )
+    assert answer["findings"] == []
+    assert answer["slope"]["directions"] == ["falls", "falls"]
+
+
+ROTATIONS = {
+    "positions_in_bfloat16": ("positions agree with rounding to bfloat16: 257 is coded as 256", 257),
+    "positions_in_float16": ("positions agree with rounding to float16: 2049 is coded as 2048", 2049),
+    "frequencies_in_bfloat16": ("all frequencies agree with rounding to bfloat16", None),
+    "angles_in_float32": ("angles are rounded to float32: the error of the relative law grows with the position", 3),
+    "angles_in_bfloat16": ("angles are rounded to bfloat16: the error of the relative law grows with the position", 3),
+    "codes_in_float32": ("what comes out is rounded to float32, whatever the dtype of what goes in", 1),
+    "table_without_base_in_key": (
+        "an instance with base=500.0 has the codes of one without: a table is kept without base in its key, or the "
+        "parameter does nothing",
+        None,
+    ),
+    "LastTable": ("its codes change once an instance with base=500.0 was used: the two share a table", None),
+    "RoundedTable": ("its float32 codes change once it was used in bfloat16: what it keeps was rounded", None),
+    "GainAfterRotation": (
+        "the relative law fails even between a position and itself: something acts after the rotation?",
+        1,
+    ),
+    "base_grows_with_length": (
+        "a code depends on the last position of its call: cached keys, and rows batched with longer ones, differ",
+        1,
+    ),
+    "own_positions": ("the relative law fails", 16),
+    "mixes_the_batch": ("other rows of the batch change what a row gets", 0),
+}
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+def test_a_broken_rotation_is_found_by_name_and_position(name):
+    says, first = ROTATIONS[name]
+    answer = audited(name)
+    assert answer["holds"] is False
+    assert says in said(answer)
+    assert next(iter(said(answer)[says].values())) == first
+
+
+def test_positions_in_bfloat16_leave_507_codes_of_1000():
+    answer = audited("positions_in_bfloat16", dtypes=("bfloat16",))
+    windows = answer["settings"]["bfloat16"]["codes"]["windows"]
+    assert {"from": 0, "of": 1000, "distinct": 507, "expected": 1000} in windows
+
+
+def test_codes_that_only_a_low_dtype_loses_are_found_where_no_law_is_claimed():
+    answer = audited("positions_in_the_dtype_of_queries", claims=["distinct"], dtypes=("float64", "bfloat16"))
+    assert said(answer) == {
+        "positions agree with rounding to bfloat16: 257 is coded as 256": {"bfloat16": 257, "bfloat16, autocast": 257}
+    }
+
+
+def test_as_many_codes_are_asked_for_as_a_right_code_leaves_and_no_more():
+    distances = -torch.arange(1000, dtype=torch.float64)[:, None]
+    for dtype, left in ((torch.float64, 1000), (torch.float32, 1000), (torch.bfloat16, 507)):
+        assert distinct(distances.to(dtype).double()) == left
+        assert left / 8 < at_least(distances, dtype) <= left
+    angles = torch.arange(1000, dtype=torch.float64)[:, None] * 10000.0 ** (-torch.arange(0, 32, 2) / 32)
+    assert at_least(torch.cat([angles.cos(), angles.sin()], 1), torch.bfloat16) == 1000
+    assert at_least(distances // 2, torch.bfloat16) == 1000, "of codes that float64 has lost, all are asked for"
+
+
+def test_the_first_position_beyond_a_stated_budget_is_that_of_a_search_of_all():
+    budget, to = 1e-4, 10_000
+    answer = audited("angles_in_float32", budget=budget, to=to)
+    law = answer["settings"]["float64"]["law"]
+    steps = 10000.0 ** (-np.arange(0, 16, 2) / 16)
+
+    def angles(positions):
+        return (positions[:, None].astype(np.float32) * steps.astype(np.float32)).astype(np.float64)
+
+    positions = np.arange(to + 1)
+    first = []
+    for offset in OFFSETS:
+        queries = positions[offset:]
+        turns = angles(queries) - angles(queries - offset)
+        origin = angles(np.array([offset]))
+        error = np.maximum(abs(np.cos(turns) - np.cos(origin)), abs(np.sin(turns) - np.sin(origin))).max(1)
+        first.append(int(queries[error > budget].min(initial=to + 1)))
+    assert law["exact"] is True
+    assert law["first_beyond"] == min(first) < to
+    assert law["offset"] == OFFSETS[first.index(min(first))]
+
+
+def test_angles_in_float32_are_found_at_a_million_also_where_inputs_are_bfloat16():
+    answer = audited("angles_in_float32", to=1_000_000, dtypes=("bfloat16",), sizes={"heads": 1, "head_dim": 64})
+    law = answer["settings"]["bfloat16"]["law"]
+    assert not answer["holds"]
+    assert 500_000 < law["first_beyond"] <= 1_000_000
+    assert law["exact"] is False, "not every position before it was looked at"
+
+
+def test_a_module_that_keeps_frequencies_is_found_when_it_is_moved_and_by_what_a_move_leaves():
+    found = said(audited("FrequenciesInBuffer", dtypes=("bfloat16",)))
+    assert "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors" in found
+    rounded = "positions agree with rounding to bfloat16: 257 is coded as 256"
+    assert found[rounded].keys() == {"bfloat16, module moved"}
+
+
+def test_autocast_is_found_where_a_matrix_product_makes_the_angles():
+    answer = audited("angles_by_matrix_product", dtypes=("bfloat16",), to=2000)
+    beyond = {setting: found["law"]["first_beyond"] for setting, found in answer["settings"].items()}
+    assert beyond["bfloat16"] is None
+    assert beyond["bfloat16, autocast"] is not None
+
+
+BIASES = {
+    "reversed_alibi": ("the bias rises with the distance in every head: its sign is reversed?", 1),
+    "alibi_by_key_in_bfloat16": ("distances agree with rounding to bfloat16: 257 is coded as 256", 257),
+    "slopes_in_float16": ("the slopes of all heads agree with rounding to float16", None),
+    "clamps_at_its_end": ("all distances from 999 on have one code: a table that clamps?", 1000),
+    "half_a_table": ("all distances from 0 on have one code: a table that clamps?", 1),
+    "wraps": ("distance 1000 has the code of 0", 1000),
+}
+
+
+@pytest.mark.parametrize("name", BIASES)
+def test_a_broken_bias_is_found_by_name_and_position(name):
+    says, first = BIASES[name]
+    sizes = {"heads": 12, "head_dim": 16} if name == "slopes_in_float16" else SMALL
+    answer = audited(name, claims=["relative", "distinct", "streaming"], sizes=sizes)
+    assert says in said(answer)
+    assert next(iter(said(answer)[says].values())) == first
+
+
+def test_keys_after_the_query_are_looked_at_where_they_are_claimed():
+    claims = ["relative", "distinct", "bidirectional"]
+    assert said(audited("clamps_at_its_end", claims=claims)).keys() >= {
+        "1000 distances to keys after the query have 1 codes: a clamp?"
+    }
+    assert audited("refuses", claims=claims)["holds"] is True
+
+
+def test_a_table_that_refuses_what_is_beyond_it_is_audited_up_to_there():
+    answer = audited("refuses", claims=["relative", "distinct", "streaming"])
+    assert (answer["holds"], answer["last_position"], answer["last_offset"]) == (True, 5000, 999)
+    [subject] = subjects(lambda: LearnedAbsolute(length=300, width=32), name="learned", **SMALL)
+    answer = audit(subject, to=5000, dtypes=("float64", "bfloat16"))
+    assert (answer["holds"], answer["last_position"]) == (True, 299)
+    assert answer["settings"]["float64"]["law"] is None, "it claims no relative law"
+
+
+def test_what_is_not_claimed_is_no_defect():
+    assert audited("base_grows_with_length", claims=["relative", "distinct"])["holds"] is True
+    assert audited("clamps_at_its_end", claims=["relative", "streaming"])["holds"] is True
+    assert audited("GainAfterRotation", claims=["distinct", "streaming"])["holds"] is True
+
+
+class AddsByIndex(PositionEncoding):
+    """Adds a sinusoid of the index, not of the position."""
+
+    def embed(self, x, positions):
+        return x + torch.arange(x.shape[1])[:, None].sin().to(x.dtype)
+
+
+def test_an_embedding_that_ignores_positions_is_found_by_padding():
+    [subject] = subjects(AddsByIndex, name="by index", **SMALL)
+    found = said(audit(subject, to=100, dtypes=("float32",)))
+    assert found["padding changes what real tokens get"] == {"float32": 0}
+
+
+class Decaying(PositionEncoding):
+    """A score that falls with the distance: exp(-(j - i) / 100) q.k, in float64, rounded once."""
+
+    def scores(self, q, k, query_positions, key_positions):
+        apart = (query_positions[..., :, None] - key_positions[..., None, :]).clamp(min=0)[..., None, :, :]
+        return (q.double() @ k.double().transpose(-1, -2) * torch.exp(-apart.double() / 100)).to(q.dtype)
+
+
+class Absolute(Decaying):
+    """The same with an absolute factor, which overflows."""
+
+    def scores(self, q, k, query_positions, key_positions):
+        j, i = (positions[..., None, :, None].to(q.dtype) / 100 for positions in (query_positions, key_positions))
+        return (q * torch.exp(-j)) @ (k * torch.exp(i)).transpose(-1, -2)
+
+
+def test_scores_of_pairs_are_audited_too():
+    [subject] = subjects(Decaying, name="decaying", **SMALL)
+    answer = audit(subject, to=20_000, dtypes=("float64", "float32", "bfloat16"))
+    assert answer["findings"] == [], "that far scores underflow is none"
+    [subject] = subjects(Absolute, name="absolute", claims=["relative"], **SMALL)
+    answer = audit(subject, to=100_000, dtypes=("float64",))
+    assert answer["settings"]["float64"]["law"]["first_beyond"] is not None
+
+
+class GatesInTheDtype(PositionEncoding):
+    """Reads content; adds up forget gates along the sequence, in the dtype of its input."""
+
+    def bias(self, query_positions, key_positions, content=None, *, dtype=torch.float32):
+        if content is None:
+            raise ValueError("pass content")
+        sums = torch.nn.functional.logsigmoid(content.x_BLD.sum(-1)).cumsum(-1)
+        return (sums[:, None, :, None] - sums[:, None, None, :]).to(dtype)
+
+
+def test_encodings_that_read_content_are_audited_on_whole_sequences():
+    [subject] = subjects(GatesInTheDtype, name="gates", **SMALL)
+    assert (subject.kind, subject.claims) == ("content", {"streaming"})
+    found = said(audit(subject, to=5000, dtypes=("float64", "bfloat16")))
+    assert found.keys() == {"codes differ from those in float64 by more than one rounding"}
+    [subject] = load("fox", **SMALL)
+    answer = audit(subject, to=5000, dtypes=("float32", "bfloat16"))
+    assert (answer["kind"], answer["last_position"], answer["findings"]) == ("content", 1023, [])
+
+
+def test_claims_of_ours_are_the_laws_of_the_symbolic_twin():
+    claims = {name: load(name, **SMALL)[0].claims for name in ("rotary", "alibi", "t5", "dynamic-ntk", "sinusoidal")}
+    assert claims == {
+        "rotary": {"relative", "distinct", "streaming"},
+        "alibi": {"relative", "distinct", "streaming"},
+        "t5": {"relative", "streaming"},
+        "dynamic-ntk": {"relative", "distinct"},
+        "sinusoidal": {"distinct", "streaming"},
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "nope"])
+def test_nothing_is_found_in_any_of_ours(name):
+    for subject in load(name, **SMALL):
+        assert audit(subject, to=2500, dtypes=("float16",))["findings"] == []
+
+
+def test_a_module_instance_is_copied_and_not_asked_for_another():
+    class Turn(nn.Module):
+        def forward(self, q, k, positions):
+            return q, k
+
+    [subject] = subjects(Turn(), name="turn", claims=["relative"], **SMALL)
+    answer = audit(subject, to=100, dtypes=("float32",))
+    assert answer["independence"]["other"] is None
+    assert answer["holds"] is True
+
+
+MISTAKES = {
+    "half_finished": "'half_finished' is dict",
+    "wrong_shape": "must return (q, k), or a bias [H, 4, 4], for positions [4]; it returns",
+    "absent": "defines no 'absent'; it defines: ",
+    "frequencies": "'frequencies' fails for query and key positions [4]",
+    "turned": "'turned' fails for",
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_what_cannot_be_audited_gets_one_line(name):
+    with pytest.raises(AuditError) as refused:
+        load(f"{EXAMPLES}:{name}")
+    assert MISTAKES[name] in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_rounding_is_told_from_numbers_that_are_short_by_design():
+    irrational = torch.linspace(0.1, 3, 16, dtype=torch.float64).sqrt()
+    assert rounded_to(irrational, 1e-6) is None
+    assert rounded_to(irrational.bfloat16(), 1e-6) == "bfloat16"
+    assert rounded_to(irrational.half(), 1e-6) == "float16"
+    assert rounded_to(2.0 ** -torch.arange(16), 1e-6) is None
+    assert rounded_to(torch.arange(1, 17), 1e-6) is None

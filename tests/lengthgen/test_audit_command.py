@@ -1,0 +1,87 @@
+"""`lengthgen audit`: what it prints, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lengthgen.auditing import values
+
+EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"
+QUICK = ("--to", "3000", "--dtype", "bfloat16", "--heads", "2", "--head-dim", "16")
+
+
+def test_a_sound_encoding_ends_with_0_and_plain_data(answer):
+    found = answer("audit", "rotary", *QUICK)
+    assert found["holds"] is True
+    [one] = found["audits"]
+    assert (one["subject"], one["kind"], one["last_position"]) == ("rotary", "rotate", 3000)
+    assert one["settings"].keys() == {"bfloat16", "bfloat16, autocast"}
+    assert one["findings"] == []
+    law = one["settings"]["bfloat16"]["law"]
+    assert law["decades"].keys() == {"0-9", "10-99", "100-999", "1000-9999"}
+    assert law["first_beyond"] is None
+
+
+def test_a_defect_ends_with_1_and_names_position_and_cause(run):
+    code, out, err = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK)
+    assert code == 1
+    assert "positions agree with rounding to bfloat16: 257 is coded as 256 (from 257 in bfloat16 / bfloat16" in out
+    assert "507, 129" in out
+    assert "2/3 bfloat16" in err, "progress is told"
+    code, out, _ = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK, "--json")
+    assert code == 1
+    assert json.loads(out)["holds"] is False
+
+
+def test_budget_claims_and_parameters_are_taken(answer, run):
+    spec = f"{EXAMPLES}:angles_in_float32"
+    code, out, _ = run("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--json")
+    assert code == 1
+    assert json.loads(out)["audits"][0]["findings"][0]["first"]["float32"] < 100
+    assert answer("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-2")["holds"] is True
+    spec = f"{EXAMPLES}:base_grows_with_length"
+    assert answer("audit", spec, *QUICK, "--claims", "relative,distinct")["audits"][0]["claims"] == [
+        "distinct",
+        "relative",
+    ]
+    found = answer("audit", f"{EXAMPLES}:sound", *QUICK, "--parameters", "base=300", "--other", "base=7")
+    assert found["audits"][0]["parameters"]["base"] == "300"
+    assert found["audits"][0]["independence"]["other"] == {"base": 7}
+
+
+def test_parameters_read_as_numbers_truth_values_or_words():
+    assert values(" base=10000, factor=1.5,layout=halves ,on=true") == {
+        "base": 10000,
+        "factor": 1.5,
+        "layout": "halves",
+        "on": True,
+    }
+    assert values("") == {}
+
+
+MISTAKES = {
+    "unknown name": (("audit", "rotry"), "did you mean rotary"),
+    "no file": (("audit", "nowhere.py:x"), "does not exist"),
+    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent'; it defines: "),
+    "no encoding": (("audit", f"{EXAMPLES}:half_finished"), "is dict"),
+    "wrong shape": (("audit", f"{EXAMPLES}:wrong_shape"), "must return (q, k), or a bias"),
+    "nothing to audit": (("audit", "nope"), "does nothing with positions"),
+    "unknown dtype": (("audit", "rotary", "--dtype", "int8"), "unknown dtype 'int8'"),
+    "unknown claim": (("audit", "rotary", "--claims", "right"), "unknown claim 'right'"),
+    "unknown parameter": (("audit", "rotary", "--other", "bass=3"), "has no parameter 'bass'"),
+    "no value": (("audit", "rotary", "--parameters", "base"), "is not NAME=VALUE"),
+    "no position": (("audit", "rotary", "--to", "0"), "must be within 1..10000000"),
+    "odd head": (("audit", "rotary", "--head-dim", "7"), "must be a positive even number"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gets_one_line_that_says_what(run, name):
+    arguments, says = MISTAKES[name]
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err
