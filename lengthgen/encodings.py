@@ -1,0 +1,64 @@
+"""Answers about symbolic encodings as plain data: the property matrix, and a user's own encoding."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from lengthgen.cache import cached, source_digest
+from proofs_checks import ledger
+from proofs_checks.own import declarations, is_file, load
+from theory import laws, properties
+from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.encoding import Encoding, Law
+
+
+def selected(names: Sequence[str]) -> list[Encoding]:
+    """The encodings of these names, and those of files of the user's own.
+
+    Raises:
+        UnknownEncoding: with the closest names.
+        OwnEncodingError: a file defines none, or fails.
+    """
+    return [one for name in names for one in (load(name) if is_file(name) else [named(name)])]
+
+
+def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    """A row for each encoding, computed from its formulas."""
+    return {"encodings": [_row(encoding) for encoding in encodings], "label": "F"}
+
+
+def whole_matrix() -> dict[str, Any]:
+    """The rows of all encodings that have a name; kept until the formulas or what decides them change."""
+    place = ledger.user_cache().parent / "encodings.json"
+    return cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer([*ENCODINGS.values()]))
+
+
+def own_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    """The rows of a user's encodings, and what each declares; `holds` if all of that is so."""
+    declared = [one for encoding in encodings for one in declarations(encoding)]
+    return matrix_answer(encodings) | {
+        "declared": [
+            {"encoding": one.encoding, "what": one.what, "holds": one.ruling.holds, "reason": one.ruling.reason}
+            for one in declared
+        ],
+        "holds": all(one.ruling.holds for one in declared),
+    }
+
+
+def _row(encoding: Encoding) -> dict[str, Any]:
+    return {
+        "name": encoding.name,
+        "title": encoding.title,
+        "hooks": list(encoding.hooks),
+        "parameters": list(properties.domains(encoding)),
+        "learned": str(encoding.learned),
+        "relative": properties.relative_law(encoding),
+        "translation": laws.rule(encoding, Law.TRANSLATION).holds,
+        "norm_preserving": laws.rule(encoding, Law.NORM).holds,
+        "streaming": laws.rule(encoding, Law.STREAMING).holds,
+        "causal_only": properties.causal_only(encoding),
+        "bounded": properties.bounded(encoding),
+        "far_field": str(properties.far_field(encoding)),
+        "defined_for": "every position" if encoding.limit is sp.oo else f"{encoding.limit} positions",
+    }

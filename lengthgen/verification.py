@@ -1,0 +1,54 @@
+"""`lengthgen verify`: which claims are asked for, their run, and what is written of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lengthgen.progress import Progress
+from proofs_checks import ledger, registry, report
+from proofs_checks.lattice import lattice
+from proofs_checks.ledger import Selection
+from proofs_checks.runner import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How the claims are run: seconds for each, and whether unchanged ones are run again."""
+
+    time_limit: float
+    fresh: bool
+
+    def of(self, selection: Selection) -> tuple[Result, ...]:
+        """The results, in the order of the claims; progress goes to stderr."""
+        return ledger.run(
+            selection,
+            cache=ledger.user_cache(),
+            progress=partial(Progress, "claims"),
+            time_limit=self.time_limit,
+            fresh=self.fresh,
+        )
+
+
+def claims_of_the_lattice() -> list[str]:
+    """The ids of the claims that decide the edges and the edges that do not exist."""
+    return sorted({claim for *_, claim in lattice().edges(data="claim")})
+
+
+def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
+    """The edges with their verdicts, and the drawing of the lattice written into the folder."""
+    from paper_figs import recovery_lattice
+
+    by_id = {result.claim.id: result for result in results}
+    graph = lattice()
+    edges = [
+        {"contains": by, "contained": of, **edge, "verdict": str(by_id[edge["claim"]].verdict)}
+        for by, of, edge in graph.edges(data=True)
+    ]
+    return report.as_json(results) | {"lattice": edges, "figure": recovery_lattice.write(graph, folder)}
+
+
+def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool) -> Selection:
+    """The claims asked for by name, paper or as those of the lattice."""
+    return registry.selection([*names, *claims_of_the_lattice()] if of_lattice else names, paper=paper)

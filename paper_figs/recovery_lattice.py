@@ -1,0 +1,138 @@
+"""The lattice of exact recoveries: which encoding contains which, and which does not though it may seem so."""
+
+import pathlib
+from collections.abc import Mapping
+from statistics import mean
+
+import networkx as nx
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from paper_figs.style import PAGE_WIDTH, Dashes, context, save
+
+LINES: Mapping[str, tuple[str, Dashes, str]] = {
+    # kind: colour, dashes, what the legend says
+    "exact": ("#000000", "-", "contains, exactly"),
+    "limit": ("#00696B", (0, (4, 1.5)), "in a limit"),
+    "within": ("#7A3E9D", (0, (4, 1.2, 1, 1.2)), "up to the trained length"),
+    "complex": ("#806000", (0, (1, 1.2)), "with complex parameters"),
+    "impossible": ("#C04000", (0, (2, 1.5)), "does not contain"),
+}
+"""How each kind of edge is drawn."""
+
+# Inches: what one encoding takes of a column's height, the size of its box, the margins, the legend.
+_ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.3
+_SWEEPS = 8  # of the ordering of columns by the mean place of neighbours
+
+
+def draw(graph: nx.MultiDiGraph) -> Figure:
+    """The lattice of proofs_checks/lattice.py: special encodings to the right of what contains them; lone ones not."""
+    shown = graph.subgraph([name for name in graph if graph.degree(name)])
+    columns = _columns(shown)
+    tallest = max(map(len, columns))
+    height = tallest * _ROW + 2 * _MARGIN + _LEGEND
+    apart = (PAGE_WIDTH - 2 * _MARGIN - _WIDTH) / max(len(columns) - 1, 1)
+    at = {
+        name: (
+            PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * apart,
+            _LEGEND + _MARGIN + tallest * _ROW * (place + 0.5) / len(names),
+        )
+        for column, names in enumerate(columns)
+        for place, name in enumerate(names)
+    }
+    with context():
+        figure = Figure(figsize=(PAGE_WIDTH, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, PAGE_WIDTH), ylim=(0, height))
+        axes.set_axis_off()
+        for by, of, kind in sorted(shown.edges(data="kind")):
+            _edge(axes, at[by], at[of], kind, shift=shown.number_of_edges(by, of) > 1 and kind == "impossible")
+        for name, (x, y) in at.items():
+            box = Rectangle((x - _WIDTH / 2, y - _HEIGHT / 2), _WIDTH, _HEIGHT, facecolor="white", edgecolor="#444444")
+            box.set_linewidth(0.6)
+            axes.add_patch(box)
+            axes.text(x, y, graph.nodes[name]["title"], ha="center", va="center", fontsize=7)
+        used = [kind for kind in LINES if kind in {kind for *_, kind in shown.edges(data="kind")}]
+        axes.legend(
+            handles=[Line2D([], [], color=LINES[kind][0], linestyle=LINES[kind][1], linewidth=0.9) for kind in used],
+            labels=[LINES[kind][2] for kind in used],
+            loc="lower center",
+            ncols=len(used),
+            frameon=False,
+            fontsize=7,
+        )
+    return figure
+
+
+def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind: str, *, shift: bool) -> None:
+    """From the right side of one box to the left side of the other, or between two boxes of one column."""
+    colour, dashes, _ = LINES[kind]
+    down = -0.05 if shift else 0.0
+    beside = start[0] == end[0]
+    tail = start[0] + _WIDTH / 2, start[1] + down
+    head = (end[0] + _WIDTH / 2, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
+    bend = (0.5 if end[1] > start[1] else -0.5) if beside else 0.0
+    arrow = FancyArrowPatch(
+        tail,
+        head,
+        arrowstyle="-|>",
+        mutation_scale=6,
+        shrinkA=0,
+        shrinkB=0,
+        connectionstyle=f"arc3,rad={bend}",
+        color=colour,
+        linestyle=dashes,
+        linewidth=0.7,
+    )
+    axes.add_patch(arrow)
+    if kind == "impossible":
+        # A third of the way, where arrows to one box have not met yet; on the arc where it is bent.
+        share = 0.5 if beside else 0.3
+        x = tail[0] + share * (head[0] - tail[0]) + bend * (head[1] - tail[1]) / 2
+        y = tail[1] + share * (head[1] - tail[1])
+        axes.plot(x, y, marker="x", markersize=4.5, markeredgewidth=1.2, color=colour)
+
+
+def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
+    """From the right: special encodings, then in each column what contains some of those before; each from below."""
+    contains = nx.DiGraph((by, of) for by, of, kind in graph.edges(data="kind") if kind in ("exact", "limit", "within"))
+    contains.add_nodes_from(graph)
+    # Encodings that contain each other are one point of the order.
+    order = nx.condensation(contains)
+    level: dict[int, int] = {}
+    for group in reversed(list(nx.topological_sort(order))):
+        level[group] = 1 + max((level[below] for below in order.successors(group)), default=-1)
+    columns: list[list[str]] = [[] for _ in range(1 + max(level.values()))]
+    for name in sorted(graph):
+        columns[level[order.graph["mapping"][name]]].append(name)
+    y = {name: (place + 0.5) / len(names) for names in columns for place, name in enumerate(names)}
+    neighbours = graph.to_undirected(as_view=True)
+    for _ in range(_SWEEPS):
+        for names in columns:
+            names.sort(key=lambda name: mean([y[other] for other in neighbours[name]]))
+            y |= {name: (place + 0.5) / len(names) for place, name in enumerate(names)}
+    return columns
+
+
+def rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
+    """What the figure shows, one row an edge."""
+    return [{"contains": by, "contained": of, **data} for by, of, data in sorted(graph.edges(data=True), key=str)]
+
+
+def caption(graph: nx.MultiDiGraph) -> str:
+    """One paragraph."""
+    kinds = [kind for *_, kind in graph.edges(data="kind")]
+    impossible = kinds.count("impossible")
+    return (
+        f"Exact recoveries: {len(kinds) - impossible} arrows lead from an encoding to a special case of it, each "
+        "decided from the formulas, and compared in torch where parameters can be set so; "
+        f"{impossible} crossed ones do not exist, each by a proof."
+    )
+
+
+def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
+    """Draws the lattice; returns the files written."""
+    written = save(draw(graph), folder, "recovery-lattice", rows=rows(graph), caption=caption(graph))
+    return [str(path) for path in written]

@@ -1,0 +1,183 @@
+"""`lengthgen verify`: what is asked for, what is shown, and exit codes that tell."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from proofs_checks import registry
+from tests.proofs_checks import toys
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch) -> Path:
+    """The folder of results, of this test alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "lengthgen" / "claims"
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """Toys instead of the ledger's claims."""
+
+    def put(*ids: str) -> None:
+        monkeypatch.setattr(registry, "selection", lambda names, paper: toys.selection(*ids))
+
+    return put
+
+
+def test_what_is_settled_is_not_run_again_unless_asked(run, kept):
+    code, out, err = run("verify", "fox-1", "rope-1", "--json")
+    assert (code, err.splitlines()[0]) == (0, "claims: 2 to do")
+    assert [claim["id"] for claim in json.loads(out)["claims"]] == ["rope-1", "fox-1"]
+    assert sorted(path.name for path in kept.iterdir()) == ["fox-1.json", "rope-1.json"]
+    assert run("verify", "fox-1", "rope-1", "--json") == (0, out, "")
+    code, again, err = run("verify", "fox-1", "--json", "--fresh")
+    assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
+    assert [claim["id"] for claim in json.loads(again)["claims"]] == ["fox-1"]
+
+
+def test_a_damaged_result_is_named_and_found_again(run, kept):
+    run("verify", "fox-1")
+    (kept / "fox-1.json").write_text("{")
+    code, out, err = run("verify", "fox-1", "--json")
+    assert (code, json.loads(out)["holds"]) == (0, True)
+    assert err.splitlines()[0] == f"{kept / 'fox-1.json'} was damaged and is made again"
+
+
+def test_claims_of_a_paper(answer):
+    found = answer("verify", "fox-1", "rope-1", "--paper", "2503.02130")
+    assert [claim["id"] for claim in found["claims"]] == ["fox-1"]
+    assert found == answer("verify", "fox-1", "rope-1", "--paper", "forgetting")
+
+
+def test_only_some_strengths_are_shown_and_the_exit_code_is_about_all(run, toy):
+    toy("toy-0", "toy-refute", "toy-1")
+    code, out, err = run("verify", "--json", "--strength", "general")
+    assert (code, json.loads(out)) == (1, {"claims": [], "holds": False})
+    assert err.splitlines()[-1] == "1 of 3 claims do not hold: toy-refute"
+    code, out, err = run("verify", "--json", "--strength", "numeric,general")
+    assert code == 1
+    assert [claim["id"] for claim in json.loads(out)["claims"]] == ["toy-0", "toy-1"]
+    toy("toy-0", "toy-1")
+    assert run("verify", "--json", "--strength", "general") == (0, '{\n  "claims": [],\n  "holds": true\n}\n', "")
+
+
+def test_a_claim_that_passes_its_limit_does_not_hold_and_stops_nobody(run, toy):
+    toy("toy-sleep", "toy-0")
+    code, out, _ = run("verify", "--json", "--time-limit", "1")
+    first, second = json.loads(out)["claims"]
+    assert code == 1
+    assert (first["verdict"], first["reason"]) == ("unsettled", "passed its time limit of 1 s")
+    assert second["verdict"] == "verified"
+
+
+def test_the_table_says_why(run, toy):
+    toy("toy-0", "toy-refute")
+    code, out, _ = run("verify")
+    assert code == 1
+    assert "toy-0 [F]" in out
+    assert "1 != 2" in out
+
+
+def test_markdown_and_latex(run, toy):
+    toy("toy-0", "toy-refute")
+    code, out, _ = run("verify", "--format", "markdown")
+    assert (code, out.splitlines()[0]) == (1, "# Claims")
+    code, out, _ = run("verify", "--format", "latex", "--strength", "numeric")
+    assert (code, out.splitlines()[0][:17], out.splitlines()[-1]) == (1, r"\begin{longtable}", r"\end{longtable}")
+    assert "toy-\\allowbreak{}refute" not in out
+
+
+MISTAKES = {
+    "unknown claim": (("hopeful",), "did you mean hope"),
+    "unknown paper": (("--paper", "grpae"), "did you mean grape"),
+    "unknown strength": (("--strength", "genral"), "did you mean general"),
+    "names and another paper": (("rope", "--paper", "grape"), "none of the claims named rope"),
+    "no time": (("--time-limit", "0"), "must be a positive number of seconds, not 0"),
+    "less than no time": (("--time-limit", "-1"), "must be a positive number of seconds, not -1"),
+    "time that is none": (("--time-limit", "soon"), "--time-limit"),
+    "unknown format": (("--format", "html"), "'table', 'markdown', 'latex'"),
+    "two formats": (("--format", "latex", "--json"), "--json and --format latex exclude each other"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gets_one_line_that_says_what(run, kept, name):
+    arguments, says = MISTAKES[name]
+    code, out, err = run("verify", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err
+    assert not kept.exists()
+
+
+def test_a_folder_that_cannot_be_written_gets_one_line(run, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    code, out, err = run("verify", "fox-1")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "set XDG_CACHE_HOME" in err
+
+
+@pytest.fixture
+def copy(tmp_path) -> Path:
+    """The project, to be changed."""
+    for package in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
+        shutil.copytree(ROOT / package, tmp_path / "copy" / package)
+    return tmp_path / "copy"
+
+
+def verify(project: Path, *names: str) -> tuple[int, dict, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "lengthgen", "verify", "--json", *names],
+        cwd=project, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_a_wrong_formula_is_found_at_once_and_only_its_claims_are_run_again(copy):
+    code, before, _ = verify(copy, "rope-1", "fox-1")
+    assert (code, before["holds"]) == (0, True)
+    path = copy / "theory" / "encodings" / "rotary.py"
+    path.write_text(
+        f"{path.read_text()}\n\n_right = rotation\n\n\ndef rotation(angle):\n    return _right(angle) * 2\n"
+    )
+    code, after, err = verify(copy, "rope-1", "fox-1")
+    assert (code, after["holds"]) == (1, False)
+    assert [claim["verdict"] for claim in after["claims"]] == ["refuted", "verified"]
+    assert err.splitlines()[0] == "claims: 1 to do"
+
+
+def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(tmp_path):
+    command = [sys.executable, "-m", "lengthgen", "verify", "rope-1", "fox-1", "pola"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    said = [process.stderr.readline() for _ in range(3)]
+    os.killpg(process.pid, signal.SIGINT)
+    said += process.stderr.read().splitlines(keepends=True)
+    process.stderr.close()
+    assert process.wait(30) == 130
+    assert said[-1] == "error: interrupted; run the same command again to go on\n"
+    assert not any("Traceback" in line for line in said)
+    time.sleep(0.2)
+    total = len(registry.select(["rope-1", "fox-1", "pola"]))
+    assert said[0] == f"claims: {total} to do\n"
+    ended = len(list((tmp_path / "cache" / "lengthgen" / "claims").iterdir()))
+    assert 2 <= ended < total
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr.readline() == f"claims: {total - ended} to do\n"
+    os.killpg(process.pid, signal.SIGINT)
+    process.stderr.close()
+    process.wait(30)

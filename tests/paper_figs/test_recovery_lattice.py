@@ -1,0 +1,63 @@
+"""The lattice drawn shows the edges there are, and no encoding twice or off the page."""
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib.patches
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from paper_figs import recovery_lattice
+from proofs_checks import registry
+from proofs_checks.lattice import lattice
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return recovery_lattice.draw(lattice())
+
+
+def test_every_edge_is_decided_by_a_claim_of_the_ledger():
+    known = {claim.id for claim in registry.CLAIMS}
+    assert {claim for *_, claim in lattice().edges(data="claim")} <= known
+
+
+def test_each_encoding_with_an_edge_has_one_box_and_each_edge_one_arrow(figure):
+    graph = lattice()
+    (axes,) = figure.axes
+    titles = sorted(text.get_text() for text in axes.texts)
+    assert titles == sorted(graph.nodes[name]["title"] for name in graph if graph.degree(name))
+    arrows = [one for one in axes.patches if isinstance(one, matplotlib.patches.FancyArrowPatch)]
+    assert len(arrows) == graph.number_of_edges()
+
+
+def test_boxes_lie_on_the_page_and_apart(figure):
+    (axes,) = figure.axes
+    boxes = [one.get_bbox() for one in axes.patches if isinstance(one, matplotlib.patches.Rectangle)]
+    for box in boxes:
+        assert box.x0 >= 0 and box.x1 <= axes.get_xlim()[1] and box.y0 >= 0 and box.y1 <= axes.get_ylim()[1]
+    for one, other in combinations(boxes, 2):
+        assert not one.overlaps(other)
+
+
+def test_text_fits_its_box(figure):
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    (axes,) = figure.axes
+    width = recovery_lattice._WIDTH * figure.dpi
+    for text in axes.texts:
+        assert text.get_window_extent(renderer).width < width, text.get_text()
+
+
+def test_the_data_behind_it_are_the_edges(tmp_path):
+    graph = lattice()
+    written = recovery_lattice.write(graph, tmp_path)
+    with (tmp_path / "recovery-lattice.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == graph.number_of_edges()
+    assert {(row["contains"], row["contained"], row["kind"]) for row in rows} == {
+        (by, of, kind) for by, of, kind in graph.edges(data="kind")
+    }
+    again = recovery_lattice.write(graph, tmp_path / "again")
+    for one, other in zip(written, again, strict=True):
+        assert Path(one).read_bytes() == Path(other).read_bytes()
