@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench import complexity, data, decoder, distinct, evaluation, formulas, profiles, wirings
+from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, formulas, profiles, wirings
 from bench.measure import Comparison
 
 QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
@@ -16,12 +16,14 @@ QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     distinct.small_range,
     distinct.few_wide_values,
     distinct.all_different,
+    engines.flint_against_sympy,
     wirings.search_against_enumeration,
     evaluation.blocks_against_whole,
     complexity.search_against_all_wirings,
     complexity.cadical_against_cp_sat,
     complexity.certificate_against_search,
     decoder.training_step_against_torch,
+    *encodings.ALL,
 )
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ from theory.relation import relative
 from theory.userfile import run_file
 
 HEADS, HEAD_DIM = 4, 64
-SECOND_BASE = 500.0
-"""Of the second instance, where a parameter is called base or theta and no other parameters are asked for."""
+SECOND_BASES = (500.0, 10000.0)
+"""Of the second instance, the first that the audited one does not have, where a parameter is one of `BASES` and no
+others are asked for."""
 BASES = ("base", "theta", "rope_theta")
 NOT_CLAIMED = {
     Kind.ROTATE: frozenset(),
@@ -121,7 +122,8 @@ def _subjects(
             raise AuditError(f"'{name}' has no parameter '{key}'; it has {', '.join(names) or 'none'}")
     sizes = {"heads": heads, "head_dim": head_dim}
     given = {**{key: size for key, size in sizes.items() if key in names}, **(parameters or {})}
-    second = other or next(({base: SECOND_BASE} for base in BASES if base in names), None)
+    base = next((one for one in BASES if one in names), None)
+    second = other or (base and {base: next(value for value in SECOND_BASES if value != given.get(base))}) or None
     instance = _built(build, given, name)
     declared = claims if claims is not None else getattr(instance, "claims", None)
     unknown = [one for one in declared or () if one not in CLAIMS]

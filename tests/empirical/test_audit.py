@@ -271,6 +271,11 @@ def test_nothing_is_found_in_any_of_ours(name):
         assert audit(subject, to=2500, dtypes=("float16",))["findings"] == []
 
 
+def test_the_second_instance_never_has_the_parameters_of_the_first():
+    [subject] = load(f"{EXAMPLES}:sound", parameters={"base": 500.0}, **SMALL)
+    assert subject.other == {"base": 10000.0}
+
+
 def test_a_module_instance_is_copied_and_not_asked_for_another():
     class Turn(nn.Module):
         def forward(self, q, k, positions):
