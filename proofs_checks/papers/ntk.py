@@ -6,8 +6,9 @@ from typing import Any
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import require_equal
-from proofs_checks.papers.interpolation.source import BASE, ball, short
+from proofs_checks.papers.interpolation.source import BASE
 from theory.encodings import ntk, rotary
 from theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
 

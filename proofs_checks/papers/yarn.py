@@ -5,8 +5,9 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import require_equal
-from proofs_checks.papers.interpolation.source import BASE, ball, short
+from proofs_checks.papers.interpolation.source import BASE
 from theory.encodings import rotary, yarn
 from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided

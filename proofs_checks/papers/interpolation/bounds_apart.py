@@ -9,7 +9,8 @@ import numpy as np
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.interpolation.source import BASE, ball, short, source
+from proofs_checks.enclosing import ball, short
+from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 from theory.exact import Undecided
 

@@ -6,8 +6,9 @@ from typing import Any
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import require_equal
-from proofs_checks.papers.interpolation.source import BASE, ball, short, source
+from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
