@@ -1,21 +1,21 @@
 """Every claim of the ledger reaches its verdict, at its strength, and its check rejects every falsifier."""
 
+import re
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from proofs_checks import markdown, registry
 from proofs_checks.runner import Result, Verdict
+from tests.proofs_checks.expectations import MODULES
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "claims.md").read_text()
 
-EXPECTED = {
-    claim_id: expected
-    for module in sorted((Path(__file__).parent / "expectations").glob("*.py"))
-    for claim_id, expected in import_module(f"tests.proofs_checks.expectations.{module.stem}").EXPECTED.items()
-}
+EXPECTED = {key: value for module in MODULES for key, value in module.EXPECTED.items()}
+COUNTEREXAMPLES = {key: value for module in MODULES for key, value in getattr(module, "COUNTEREXAMPLES", {}).items()}
+FIGURES = {key: value for module in MODULES for key, value in getattr(module, "FIGURES", {}).items()}
 
 
 @pytest.mark.parametrize("claim_id", EXPECTED)
@@ -29,6 +29,30 @@ def test_claim_comes_out_as_expected_and_as_documented(claim_id: str, result_of:
         assert falsifier.reason
     (row,) = [line for line in markdown.document([result]).splitlines() if line.startswith(f"| {claim_id} |")]
     assert row in DOCUMENT.splitlines(), "run: lengthgen verify --format markdown > docs/claims.md"
+
+
+@pytest.mark.parametrize("claim_id", COUNTEREXAMPLES)
+def test_falsifiers_fall_for_the_reason_that_makes_them_false(
+    claim_id: str, result_of: Callable[[str], Result]
+) -> None:
+    falsifiers = {falsifier.name: falsifier for falsifier in result_of(claim_id).falsifiers}
+    assert set(falsifiers) == set(COUNTEREXAMPLES[claim_id])
+    for name, reason in COUNTEREXAMPLES[claim_id].items():
+        assert falsifiers[name].rejected
+        assert re.search(reason, falsifiers[name].reason), falsifiers[name].reason
+
+
+@pytest.mark.parametrize("claim_id", FIGURES)
+def test_the_figures_are_computed_and_quoted(claim_id: str, result_of: Callable[[str], Result]) -> None:
+    result = result_of(claim_id)
+    assert result.evidence is not None
+    for figure in FIGURES[claim_id]:
+        assert any(re.search(figure, text) for text in (*result.evidence.facts, result.reason)), figure
+
+
+@pytest.mark.parametrize("module", [one for one in MODULES if hasattr(one, "COUNTEREXAMPLES")])
+def test_a_paper_with_reasons_has_them_for_every_claim(module: ModuleType) -> None:
+    assert set(module.COUNTEREXAMPLES) == set(module.EXPECTED)
 
 
 def test_the_document_lists_each_claim_once() -> None:

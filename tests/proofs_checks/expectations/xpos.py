@@ -1,7 +1,12 @@
-"""What each claim is to come out as."""
+"""What each claim is to come out as, why its falsifiers fall, the figures it quotes, and formulas that it refutes."""
+
+from typing import Any
+
+import sympy as sp
 
 from proofs_checks.claim import Strength
 from proofs_checks.runner import Verdict
+from theory.encodings import rotary, xpos
 
 EXPECTED = {
     "xpos-1": (Verdict.VERIFIED, Strength.GENERAL),
@@ -9,3 +14,73 @@ EXPECTED = {
     "xpos-3": (Verdict.VERIFIED, Strength.GENERAL),
     "xpos-4": (Verdict.VERIFIED, Strength.GENERAL),
 }
+
+COUNTEREXAMPLES = {
+    "xpos-1": {
+        "the key scaled like the query": r"entry 1: 5.18\d*e-6 != 0.0154\d* at D = 4, i = 4, lambda = 1",
+        "the key not scaled": r"entry 1: 0.00028\d* != 0.0154\d* at D = 4, i = 4, lambda = 1",
+    },
+    "xpos-2": {
+        "bounded in both directions": r"plane 0: the size is 3.500 at D = -512, 1.834E\+106 at D = -100000",
+        "zeta inverted": r"plane 0: the size is 3.500 at D = 512, 1.834E\+106 at D = 100000",
+        "one plane more": r"plane 31: the size is 1.000 at D = 512",
+    },
+    "xpos-3": {
+        "finite up to 100000": r"position 100001 is 1.838E\+106; float32 ends at 3.403E\+38, .* at 36261",
+        "one position earlier": r"position 36260 is 3.397E\+38; float32 ends at 3.403E\+38, .* at 36261",
+    },
+    "xpos-4": {
+        "with a rotation": r"diag of xPos at the rates .*, entry 1: 0.00033\d* != -0.00032\d* at D = 4, omega = 4",
+    },
+}
+
+
+FIGURES = {
+    "xpos-2": (r"zeta is in \[2/7, 1\) = \[0.2857, 1\)",),
+    "xpos-3": (
+        r"\(7/2\)\^36260 < .* <= \(7/2\)\^36261",
+        r"in float16 from 4533; positions centred at 0 reach 72521 in all",
+    ),
+    "xpos-4": (r"any rates a, b",),
+}
+
+
+RIGHT_KERNEL, RIGHT_ACTIONS, RIGHT_FIRST = xpos.kernel, xpos.actions, xpos.first_infinite_key
+
+
+def _plain_actions(position: sp.Expr, *, frequency: sp.Expr, rate: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
+    return rotary.rotation(position * frequency), rotary.rotation(position * frequency)
+
+
+WRONG: list[tuple[str, Any, str, str]] = [
+    ("theory.encodings.xpos.actions", lambda position, **law: RIGHT_ACTIONS(position, **law)[::-1], "xpos-1", r"\d"),
+    ("theory.encodings.xpos.actions", _plain_actions, "xpos-1", r"\d"),
+    ("theory.encodings.xpos.kernel", lambda offset, **law: RIGHT_KERNEL(-offset, **law), "xpos-1", r"\d"),
+    ("theory.encodings.xpos.kernel", lambda offset, **law: RIGHT_KERNEL(2 * offset, **law), "xpos-2", r"\d"),
+    ("theory.encodings.xpos.kernel", lambda offset, **law: RIGHT_KERNEL(2 * offset, **law), "xpos-4", r"\d"),
+    (
+        "theory.encodings.xpos.zeta",
+        lambda plane, *, head_dim: 2 * plane / head_dim + sp.Rational(2, 5),
+        "xpos-2",
+        r"\d",
+    ),
+    ("theory.encodings.xpos.zeta", lambda plane, *, head_dim: (sp.sympify(plane) / head_dim + 1) / 2, "xpos-2", r"\d"),
+    (
+        "theory.encodings.xpos.rate",
+        lambda plane, *, head_dim: -sp.log(xpos.zeta(plane, head_dim=head_dim)) / 256,
+        "xpos-2",
+        r"\d",
+    ),
+    (
+        "theory.encodings.xpos.first_infinite_key",
+        lambda plane, **format: RIGHT_FIRST(plane, **format) + 1,
+        "xpos-3",
+        r"\d",
+    ),
+    (
+        "theory.encodings.hope.kernel",
+        lambda offset, *, rate, damping: sp.exp(-offset * damping) * sp.eye(2),
+        "xpos-4",
+        r"\d",
+    ),
+]
