@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from circuits.prediction import ENCODINGS, Analysis
-from paper_figs.circuit_diagram import draw_circuit, mark
+from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look, slot_look
 from theory.relation import NO_LABEL
@@ -59,7 +59,7 @@ def draw(
             bottom = height - row * (index + 1) + _BELOW
             beside = place(0.06, bottom, _CIRCUIT)
             beside.set_title(f"{panel}, scale {scale}", fontweight="bold", loc="left", pad=3)
-            draw_circuit(
+            circuit_sketch.draw(
                 beside, instance.graph, instance.names(), marked=instance.position, arguments=instance.arguments()
             )
             for column, encoding in enumerate(encodings):
@@ -163,7 +163,7 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, cell: float, key_n
         )  # fmt: skip
     for key, slots in instance.arguments().items():
         for slot in slots:
-            mark(axes, instance.position - 1, key, slot, size=1.12 * cell, gid=f"mark:{slot}")
+            circuit_sketch.mark(axes, instance.position - 1, key, slot, size=1.12 * cell, gid=f"mark:{slot}")
     names = [name.replace("$", r"\$") for name in instance.names()]
     axes.set_xticks(positions, names)
     axes.set_yticks(positions, names if key_names else [])

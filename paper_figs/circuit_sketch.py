@@ -1,0 +1,107 @@
+"""The small drawing of a circuit that stands beside label matrices, and the mark of an argument slot in both."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch
+
+from paper_figs.style import slot_look
+
+_PROMPT, _STEPS, _NAMES = 1.0, 0.3, 0.0
+"""Heights of the prompt's tokens, of the steps' operators and of the tokens that these compute."""
+
+_FAINT = "0.6"
+
+
+def draw(
+    axes: Axes, graph: nx.MultiDiGraph, names: Sequence[str], *, marked: int, arguments: Mapping[int, Sequence[int]]
+) -> None:
+    """Draws the graph of a circuit (`Circuit.graph`).
+
+    A step is a box that holds its operator; the token that it computes is written below. Edges have the line style
+    of their slot; those of the marked step have its colour, and their arguments its mark.
+
+    Args:
+        axes: cleared of its frame here.
+        graph: of one scale.
+        names: the token names of positions 1, 2, ...
+        marked: the position of the step whose arguments are marked.
+        arguments: its arguments, position -> slots, without slots on which its operator does not depend.
+    """
+    places = _places(graph)
+    for node, (x, y) in places.items():
+        step = graph.nodes[node]["kind"] == "step"
+        _write(axes, x, _NAMES if step else y, names[node - 1])
+        if step:
+            box = {
+                "boxstyle": "round,pad=0.25",
+                "facecolor": "0.9" if node == marked else "white",
+                "edgecolor": "black",
+                "linewidth": 1.2 if node == marked else 0.6,
+            }
+            _write(axes, x, y, f"u{graph.nodes[node]['operator'] + 1}", bbox=box)
+    for argument, node, slot in graph.edges(data="slot"):
+        chosen = node == marked and slot in arguments.get(argument, ())
+        _edge(axes, places, argument, node, slot, chosen=chosen)
+        if chosen:
+            x, y = places[argument]
+            mark(axes, x, _NAMES if y == _STEPS else y, slot, size=13.0, gid=f"circuit-mark:{slot}:{argument}")
+    axes.set(xlim=(-0.09, 1.09), ylim=(-0.2, 1.2), xticks=[], yticks=[])
+    axes.set_axis_off()
+
+
+def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) -> None:
+    """The mark of an argument slot at one point, `size` points wide, with a white rim to lift it off its ground."""
+    style = slot_look(slot)
+    plain: dict[str, Any] = {
+        "marker": style.marker,
+        "markersize": size,
+        "fillstyle": "none",
+        "linestyle": "none",
+        "clip_on": False,
+    }
+    axes.plot(x, y, color="white", markeredgewidth=2.0, zorder=4, **plain)
+    axes.plot(x, y, color=style.colour, markeredgewidth=1.2, zorder=5, gid=gid, **plain)
+
+
+def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
+    """Both rows over the same width, each in the order of the sequence."""
+    kinds: Mapping[int, str] = nx.get_node_attributes(graph, "kind")
+    places = {}
+    for kind, height in (("prompt", _PROMPT), ("step", _STEPS)):
+        row = sorted(node for node, its in kinds.items() if its == kind)
+        for index, node in enumerate(row):
+            places[node] = (index / (len(row) - 1) if len(row) > 1 else 0.5, height)
+    return places
+
+
+def _edge(
+    axes: Axes, places: Mapping[int, tuple[float, float]], argument: int, node: int, slot: int, *, chosen: bool
+) -> None:
+    style = slot_look(slot)
+    same_row = places[argument][1] == places[node][1]
+    # An edge that passes over other steps of its row would run through their boxes.
+    bend = -0.35 if same_row and node - argument > 1 else 0.0
+    axes.add_patch(
+        FancyArrowPatch(
+            places[argument],
+            places[node],
+            arrowstyle="-|>,head_length=2.2,head_width=1.3",
+            connectionstyle=f"arc3,rad={bend}",
+            linestyle=style.line,
+            linewidth=1.3 if chosen else 0.8,
+            color=style.colour if chosen else _FAINT,
+            shrinkA=8.0,
+            shrinkB=8.0,
+            zorder=2 if chosen else 1,
+            gid=f"edge:{argument}:{node}:{slot}",
+        )
+    )
+
+
+def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:
+    axes.text(
+        x, y, text, ha="center", va="center", fontsize=8, parse_math=False, bbox=dict(bbox) if bbox else None, zorder=3
+    )
