@@ -17,11 +17,16 @@ PAD = "_"
 """The symbol that fills an operand up to its width."""
 
 
-def aligned(task: Task, largest_scale: int) -> Task:
-    """The task with every operand padded to its width at the largest scale, and one PAD more.
+CLOSING = 2
+"""PADs after an operand at the largest scale."""
 
-    The one PAD more closes the operand at the largest scale too: without it the end of an operand would look
-    different there than at every smaller scale, and the step that ends the output would meet it for the first time.
+
+def aligned(task: Task, largest_scale: int) -> Task:
+    """The task with every operand padded to its width at the largest scale, and two PADs more.
+
+    They close the operand at the largest scale too. Without them its end would look different there than at every
+    smaller scale, and the last steps, which look for the place after the operand and, where an output has a digit
+    more than its operands, for the one after that, would meet it for the first time.
 
     Raises:
         TaskError: the alphabet already holds PAD, or (when scales are asked for) scales beyond the largest, operands
@@ -29,12 +34,12 @@ def aligned(task: Task, largest_scale: int) -> Task:
     """
     if PAD in task.alphabet:
         raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
-    widths = [segment.width + 1 for segment in segments(task, largest_scale) if segment.operand]
+    widths = [segment.width + CLOSING for segment in segments(task, largest_scale) if segment.operand]
 
     def prompt(scale: int) -> list[Sequence[str]]:
         cut = segments(task, scale)
         operands = [segment for segment in cut if segment.operand]
-        if len(operands) != len(widths) or any(s.width >= w for s, w in zip(operands, widths, strict=True)):
+        if len(operands) != len(widths) or any(s.width > w - CLOSING for s, w in zip(operands, widths, strict=True)):
             raise TaskError(
                 f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
                 "align to the largest scale in use, or use the unaligned format"
@@ -52,7 +57,8 @@ def aligned(task: Task, largest_scale: int) -> Task:
 
     def vectorised(prompts: Tokens) -> Tokens:
         assert plain_vectorised is not None
-        return np.asarray(plain_vectorised(prompts[:, prompts[0] != pad]))
+        # Transposed, so that what is position-major in memory stays so.
+        return np.asarray(plain_vectorised(prompts.T[prompts[0] != pad].T))
 
     def place(scale: int, position: int) -> int:
         """Where a position of the plain sequence lies among the padded."""

@@ -10,6 +10,7 @@ makes the encoding unable to compute the step, whatever the operators: the compl
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +20,51 @@ from circuits.roles import step_roles
 from circuits.task import Trace
 from theory.relation import Relation
 
-View = tuple[tuple[int, ...], bytes]
-"""How many keys each label of the signature has, and their tokens, label by label."""
 Signature = tuple[int, ...]
 """The labels of a step's relevant keys, ascending."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Views:
+    """The views at one step and the token that each decides.
+
+    Attributes:
+        counts: how many keys each label of the signature has.
+        codes: the different views, ascending, each as one value; views of other counts may have the same.
+        tokens: uint8 [views].
+    """
+
+    counts: tuple[int, ...]
+    codes: NDArray[Any]
+    tokens: NDArray[np.uint8]
+
+
 @dataclass(kw_only=True)
-class _Operators:
-    """The operators needed for steps of one signature: maps from views to tokens, extended as steps are met."""
+class _Table:
+    """One operator: a map from views to tokens, extended as steps are met."""
 
-    tables: list[dict[View, int]] = field(default_factory=list)
+    parts: dict[tuple[int, ...], _Views] = field(default_factory=dict)
 
-    def serve(self, views: dict[View, int]) -> tuple[bool, bool]:
-        """Whether the step needed a new operator, and whether it needed a new entry of an old one."""
-        for table in self.tables:
-            if all(table.get(view, token) == token for view, token in views.items()):
-                fresh = any(view not in table for view in views)
-                table.update(views)
-                return False, fresh
-        self.tables.append(dict(views))
-        return True, False
+    def missing(self, views: _Views) -> NDArray[np.bool_] | None:
+        """Which of the views the operator has no token for; None where it has another token for some."""
+        part = self.parts.get(views.counts)
+        if part is None:
+            return np.ones(len(views.codes), dtype=np.bool_)
+        at = np.searchsorted(part.codes, views.codes)
+        at[at == len(part.codes)] = 0
+        known = part.codes[at] == views.codes
+        return None if (part.tokens[at] != views.tokens)[known].any() else ~known
+
+    def give(self, views: _Views, missing: NDArray[np.bool_]) -> None:
+        """Extends the operator by the views that it has no token for."""
+        part = self.parts.get(views.counts)
+        if part is None:
+            self.parts[views.counts] = views
+        elif missing.any():
+            codes = np.concatenate([part.codes, views.codes[missing]])
+            tokens = np.concatenate([part.tokens, views.tokens[missing]])
+            order = np.argsort(codes, kind="stable")
+            self.parts[views.counts] = _Views(counts=views.counts, codes=codes[order], tokens=tokens[order])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +75,7 @@ class Induced:
         complexity: scale n -> SRC_phi up to n; math.inf from the first step that cannot be computed.
         new_labels: scale -> labels of relevant keys first met there.
         new_operators: scale -> operators first needed there.
-        new_entries: scale -> steps that asked an operator for an entry first needed there.
+        new_entries: scale -> entries first needed there of operators that were there before.
     """
 
     complexity: dict[int, float]
@@ -68,7 +93,7 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
     Raises:
         ValueError: the relation gives no label to some pair that occurs.
     """
-    operators: dict[Signature, _Operators] = {}
+    operators: dict[Signature, list[_Table]] = {}
     known: set[int] = set()
     complexity: dict[int, float] = {}
     new_labels: dict[int, frozenset[int]] = {}
@@ -77,23 +102,24 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
     total: float = 0
     for one in traces:
         labels = relation.labels(one.length, one.scale)
-        roles = step_roles(circuit, one.scale)
+        relevant: dict[int, list[int]] = {}
+        for key, query in step_roles(circuit, one.scale):
+            relevant.setdefault(query, []).append(key - 1)
         met: set[int] = set()
         added = entries = 0
-        for wiring in circuit.wirings[one.scale]:
-            query = wiring.position - 1
-            relevant = [key for key in range(1, query + 1) if (key, query) in roles]
-            signature = tuple(sorted({int(labels[key - 1, query - 1]) for key in relevant}))
-            met |= set(signature)
+        for query in (wiring.position - 1 for wiring in circuit.wirings[one.scale]):
+            seen = labels[:query, query - 1]
+            signature = tuple(np.unique(seen[relevant.get(query, [])]).tolist())
+            met.update(signature)
             if math.isinf(total):
                 continue
-            views = _views(one, labels[:query, query - 1], signature, wiring.position)
+            views = _views(one, seen, signature)
             if views is None:
                 total = math.inf
                 continue
-            new, fresh = operators.setdefault(signature, _Operators()).serve(views)
-            added += new
-            entries += fresh
+            fresh = _serve(operators.setdefault(signature, []), views)
+            added += fresh is None
+            entries += fresh or 0
         total += added
         complexity[one.scale] = total
         new_labels[one.scale] = frozenset(met - known)
@@ -103,14 +129,35 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
     return Induced(complexity=complexity, new_labels=new_labels, new_operators=new_operators, new_entries=new_entries)
 
 
-def _views(one: Trace, labels: NDArray[np.int64], signature: Signature, position: int) -> dict[View, int] | None:
-    """View -> token at one step over all inputs; None when the view does not determine the token.
+def _serve(tables: list[_Table], views: _Views) -> int | None:
+    """Has a step served by the first operator that can; returns its new entries, None where it is a new operator."""
+    for table in tables:
+        missing = table.missing(views)
+        if missing is not None:
+            table.give(views, missing)
+            return int(missing.sum())
+    tables.append(_Table(parts={views.counts: views}))
+    return None
+
+
+def _views(one: Trace, labels: NDArray[np.int64], signature: Signature) -> _Views | None:
+    """The views at one step over all inputs, from the labels of the keys; None when a view does not decide the token.
 
     The keys of one label are told apart by nothing, so their part of the view is their tokens in sorted order.
     """
     parts = [np.sort(one.tokens[np.flatnonzero(labels == label)], axis=0) for label in signature]
-    rows = np.concatenate([*parts, one.tokens[position - 1 : position]]).T
-    distinct = np.unique(rows, axis=0)
-    counts = tuple(len(part) for part in parts)
-    views = {(counts, row[:-1].tobytes()): int(row[-1]) for row in distinct}
-    return views if len(views) == len(distinct) else None
+    output = one.tokens[len(labels)]
+    codes, first, which = np.unique(_as_values(parts, len(output)), return_index=True, return_inverse=True)
+    tokens = output[first]
+    if (tokens[which.reshape(-1)] != output).any():
+        return None
+    return _Views(counts=tuple(len(part) for part in parts), codes=codes, tokens=tokens)
+
+
+def _as_values(parts: Sequence[NDArray[np.uint8]], inputs: int) -> NDArray[Any]:
+    """Each column of stacked rows, uint8 [rows, inputs], as one value that sorts and compares: [inputs]."""
+    rows = sum(len(part) for part in parts)
+    # Whole words: numbers are sorted much faster than strings of bytes.
+    filled = np.zeros((inputs, max(8, rows)), dtype=np.uint8)
+    np.concatenate([*parts, np.empty((0, inputs), dtype=np.uint8)], out=filled[:, :rows].T)
+    return filled.view(np.uint64 if rows <= 8 else f"S{rows}").reshape(-1)

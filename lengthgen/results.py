@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from circuits.encodings import EncodingSpec
 from circuits.prediction import Analysis, predict
 from circuits.tasks import TASKS
 from circuits.templates import Template
@@ -28,17 +29,18 @@ def tasks_answer() -> dict[str, Any]:
 
 
 def prediction_answer(
-    analysis: Analysis, encodings: Sequence[str], train: Sequence[int], test: Sequence[int]
+    analysis: Analysis, encodings: Sequence[EncodingSpec], train: Sequence[int], test: Sequence[int]
 ) -> dict[str, Any]:
-    """Predictions for several encodings on one task and format. Raises as `predict` does."""
+    """Predictions for several encodings on one task, format and mode, by their texts. Raises as `predict` does."""
     return {
         "task": analysis.task.name,
         "format": analysis.format,
-        "arity": analysis.result.arity,
+        "mode": analysis.mode,
+        "arity": analysis.result and analysis.result.arity,
         "train": list(train),
         "test": list(test),
         "predictions": {
-            encoding: predict(analysis, encoding, train=train, test=test).as_json() for encoding in encodings
+            str(encoding): predict(analysis, encoding, train=train, test=test).as_json() for encoding in encodings
         },
         "label": "F",
     }

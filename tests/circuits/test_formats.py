@@ -13,7 +13,11 @@ from circuits.tasks import copy, parity, permutation
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4
-TASKS = [parity(), copy(3), permutation(3), addition(2), addition(3), direct_parity()]
+LAST = replace(
+    direct_parity(), name="last", generate=lambda prompt: prompt[-1:], vectorised=lambda prompts: prompts[:, -1:]
+)
+"""Its twin would give a PAD if it met one."""
+TASKS = [parity(), copy(3), permutation(3), addition(2), addition(3), direct_parity(), LAST]
 in_table = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.name}-{len(task.alphabet)}")
 
 
@@ -48,12 +52,12 @@ def test_operands_begin_at_the_same_position_at_every_scale_and_end_in_a_pad(tas
 def test_the_layout_of_two_operands() -> None:
     padded = aligned(addition(2), 3)
     layout = ["".join(choice) for choice in padded.prompt(2)]
-    assert layout == ["01", "01", "_", "_", "+", "01", "01", "_", "_", "="]
+    assert layout == ["01", "01", "_", "_", "_", "+", "01", "01", "_", "_", "_", "="]
     assert segments(padded, 2) == (
         Segment(first=1, last=2, operand=True),
-        Segment(first=3, last=5, operand=False),
-        Segment(first=6, last=7, operand=True),
-        Segment(first=8, last=10, operand=False),
+        Segment(first=3, last=6, operand=False),
+        Segment(first=7, last=8, operand=True),
+        Segment(first=9, last=12, operand=False),
     )
 
 
@@ -68,7 +72,7 @@ def test_a_vectorised_twin_survives_alignment(task: Task) -> None:
 def test_alignment_can_be_named_by_format() -> None:
     task = parity()
     assert in_format(task, "unaligned", largest_scale=4) is task
-    assert len(in_format(parity(), "aligned", largest_scale=6).prompt(1)) == 8
+    assert len(in_format(parity(), "aligned", largest_scale=6).prompt(1)) == 9
     with pytest.raises(TaskError, match="unknown format 'diagonal': choose one of aligned, unaligned"):
         in_format(parity(), "diagonal", largest_scale=4)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from circuits.encodings import parse_encodings
 from circuits.prediction import analyse, predict
 from circuits.src import src, traces_up_to
 from circuits.task import Reference, TaskError
@@ -52,7 +53,8 @@ def test_a_users_task_goes_all_the_way_to_a_prediction(user_file: Path) -> None:
     assert result.status == "exact"
     assert src(task, traces_up_to(task, 2), 1).values[2] == float("inf")
     aligned = analyse(task, "aligned", 6)
-    verdicts = {name: predict(aligned, name, train=[1, 2, 3], test=range(1, 7)) for name in ("ipe", "rpe", "ape")}
+    specs = parse_encodings("ipe,rpe,ape")
+    verdicts = {str(spec): predict(aligned, spec, train=[1, 2, 3], test=range(1, 7)) for spec in specs}
     assert {name: verdict.generalizes for name, verdict in verdicts.items()} == {
         "ipe": True,
         "rpe": True,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from circuits.circuit import Circuit, Wiring
+from circuits.formats import CLOSING
 from circuits.roles import IRRELEVANT, ScaleHintNeeded, ideal_relation, role_labels, step_roles
 from circuits.src import src, traces_up_to
 from circuits.tasks import parity
@@ -36,7 +37,7 @@ def test_parity_aligned_has_one_table_for_all_scales_and_needs_no_hint(analyses:
     circuit = analyses("parity", "aligned", LARGEST).circuit
     relation = ideal_relation(circuit, scale_hint=False)
     assert not relation.scale_hint
-    gap = LARGEST + 1  # the operand and the one PAD that closes it
+    gap = LARGEST + CLOSING
     longest = gap + 1 + LARGEST + 1
     labels = relation.labels(longest)
     expected = np.full(labels.shape, IRRELEVANT)

@@ -1,5 +1,6 @@
 """The named tasks mean what their docstrings say, and their reference circuits compute them at every scale."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -8,10 +9,10 @@ import numpy as np
 import pytest
 
 from circuits.circuit import CircuitError
-from circuits.formats import aligned
+from circuits.formats import FORMATS, aligned, in_format
 from circuits.reference import reference_circuit, reference_complexity
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Reference, Task, TaskError, trace
+from circuits.task import MAX_SYMBOLS, Reference, Task, TaskError, trace
 from circuits.tasks import TASKS, load
 from circuits.wirings import keys_of
 
@@ -30,12 +31,31 @@ def _scales(task: Task) -> tuple[int, ...]:
     return tuple(scale for scale in SCALES if scale <= largest)
 
 
-@every_task
-def test_the_vectorised_twin_gives_what_the_plain_generator_gives(name: str, base: int | None) -> None:
-    task = _made(name, base)
-    for scale in _scales(task):
-        prompts = task.sample_prompts(scale, 100, np.random.default_rng(scale))
-        np.testing.assert_array_equal(task.outputs(prompts), replace(task, vectorised=None).outputs(prompts))
+# The largest base of all tasks in both formats: twins compute in 16 bits.
+LARGEST_BASE = MAX_SYMBOLS - len("*=$_")
+TWINS = [
+    (name, base)
+    for name, make in TASKS.items()
+    for base in (None, *((2, 3, LARGEST_BASE) if inspect.signature(make).parameters else ()))
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("name", "base"), TWINS)
+def test_the_vectorised_twin_gives_what_the_plain_generator_gives(name: str, base: int | None, format: str) -> None:
+    plain = _made(name, base)
+    task = in_format(plain, format, largest_scale=_scales(plain)[-1])
+    assert task.vectorised is not None
+    for scale in _scales(plain):
+        prompts = task.sample_prompts(scale, 30, np.random.default_rng(scale))
+        np.testing.assert_array_equal(task.vectorised(prompts), replace(task, vectorised=None).outputs(prompts))
+
+
+@pytest.mark.parametrize(("name", "scale"), [("counter", 600), ("multiplication-nn", 100), ("scaled-sum", 300)])
+def test_sums_that_grow_with_the_scale_do_not_overflow(name: str, scale: int) -> None:
+    task = load(name, base=LARGEST_BASE)
+    largest = np.array([[max(allowed) for allowed in task.choices(scale)]], dtype=np.uint8)
+    np.testing.assert_array_equal(task.vectorised(largest), replace(task, vectorised=None).outputs(largest))
 
 
 def _low(digits: list[int], base: int) -> int:

@@ -1,0 +1,287 @@
+"""What an experiment calls an encoding: texts and what they mean, and the relation of every name."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from circuits.encodings import (
+    ENCODINGS,
+    EncodingError,
+    EncodingSpec,
+    HintNeeded,
+    NoRelation,
+    own_object,
+    parse_encoding,
+    parse_encodings,
+    relation_of,
+    rpe_square_of,
+)
+from circuits.formats import in_format
+from circuits.roles import ideal_relation, step_roles
+from circuits.tasks import load
+from tests.circuits.conftest import Analyses
+from theory.relation import Relation, RelationError, from_function
+from theory.rpe_square import copy_anchors, rpe_square
+
+LARGEST = 8
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_name_and_its_defaults_are_one_encoding(name: str) -> None:
+    spec = parse_encoding(name)
+    assert str(spec) == name
+    assert dict(spec.parameters) == {key: one.default for key, one in ENCODINGS[name].parameters.items()}
+    for count in range(len(spec.parameters) + 1):
+        for some in itertools.combinations(spec.parameters, count):
+            for order in itertools.permutations(some):
+                assert EncodingSpec(name=name, parameters=order) == spec
+                if order:
+                    said = ",".join(f"{key}={value}" for key, value in order)
+                    assert parse_encoding(f"{name}[{said}]") == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("clipped[limit=0]", "clipped[limit=0]"),
+        (" clipped[ limit = 3 ] ", "clipped[limit=3]"),
+        ("t5[longest=64,buckets=32]", "t5[longest=64]"),
+        ("t5[longest=64,buckets=16]", "t5[buckets=16,longest=64]"),
+        ("random-rope[longest=1024]", "random-rope[longest=1024]"),
+        ("some/path.py:thing", "some/path.py:thing"),
+        ("C:/odd, place/path.py:thing", "C:/odd, place/path.py:thing"),
+    ],
+)
+def test_texts_that_mean_the_same_have_one_canonical_text(text: str, canonical: str) -> None:
+    spec = parse_encoding(text)
+    assert str(spec) == canonical
+    assert parse_encoding(canonical) == spec
+    assert hash(parse_encoding(canonical)) == hash(spec)
+    assert spec.is_own == (".py:" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("rop", "unknown encoding 'rop': did you mean rope or"),
+        ("IPE", "unknown encoding 'IPE': known are ipe, ipe-sh"),
+        ("", "unknown encoding ''"),
+        ("file.py", "unknown encoding 'file.py': .*path/to/file.py:object"),
+        ("rope[limit=8]", "'rope' has no parameter 'limit'; its parameters: none"),
+        ("clipped[width=8]", "'clipped' has no parameter 'width'; its parameters: limit"),
+        ("clipped[limit=far]", "'clipped': limit must be int >= 0, not 'far'"),
+        ("clipped[limit=2.0]", "limit must be int >= 0, not '2.0'"),
+        ("clipped[limit=-1]", "limit must be int >= 0, not -1"),
+        ("random-ape[longest=0]", "longest must be int >= 1, not 0"),
+        ("clipped[limit=1,limit=1]", "given twice"),
+        ("clipped[]", r"'clipped\[\]' is no encoding: write name or name\[key=value,...\]"),
+        ("clipped[limit]", "is no encoding"),
+        ("clipped[limit=]", "is no encoding"),
+        ("clipped[limit=8", "is no encoding"),
+        ("clipped[limit=8]x", "is no encoding"),
+        ("file.py:thing[limit=8]", "'file.py:thing' has no parameter 'limit'"),
+    ],
+)
+def test_what_is_no_encoding_is_refused_in_one_line(text: str, says: str) -> None:
+    with pytest.raises(EncodingError, match=says) as refused:
+        parse_encoding(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_values_of_another_type_are_refused_without_a_text_too() -> None:
+    for value in (8.0, True, "8"):
+        with pytest.raises(EncodingError, match="limit must be int"):
+            EncodingSpec(name="clipped", parameters=(("limit", value),))
+    with pytest.raises(EncodingError, match="its parameters: none"):
+        EncodingSpec(name="mine.py:thing", parameters=(("limit", 8),))
+
+
+def test_a_list_is_split_outside_brackets_and_names_each_encoding_once() -> None:
+    found = parse_encodings("rpe, t5[buckets=8,longest=40],clipped,nope,clipped[limit=8],x.py:y,clipped[limit=2]")
+    assert [str(spec) for spec in found] == [
+        "rpe", "t5[buckets=8,longest=40]", "clipped", "nope", "x.py:y", "clipped[limit=2]",
+    ]  # fmt: skip
+    for text in ("rpe,", "", "rpe,,ape", "clipped[limit=8,rpe", "rpe]"):
+        with pytest.raises(EncodingError):
+            parse_encodings(text)
+
+
+def _classes(matrix: np.ndarray[Any, Any]) -> list[int]:
+    """Pairs of one label have one number: that of the label's first pair."""
+    labels = matrix[np.triu_indices(len(matrix))].tolist()
+    return [labels.index(label) for label in labels]
+
+
+def _bucket(distance: int) -> int:
+    """Causal T5 with 32 buckets and 128 as its longest distance, where floating point is sure of the floor."""
+    return distance if distance < 16 else min(31, 16 + int(np.log(distance / 16) / np.log(8) * 16))
+
+
+# What an encoding's scores can depend on, of key i and query j.
+ORACLES: dict[str, Callable[[int, int], Any]] = {
+    "rpe": lambda i, j: j - i,
+    "rope": lambda i, j: j - i,
+    "alibi": lambda i, j: j - i,
+    "clipped": lambda i, j: min(j - i, 8),
+    "clipped[limit=0]": lambda i, j: 0,
+    "clipped[limit=3]": lambda i, j: min(j - i, 3),
+    "t5": lambda i, j: _bucket(j - i),
+    "ape": lambda i, j: (i, j),
+    "sinusoidal": lambda i, j: (i, j),
+    "fire": lambda i, j: (i, j),
+    "nope": lambda i, j: 0,
+}
+
+
+@pytest.mark.parametrize("text", ORACLES)
+def test_pairs_share_a_label_iff_the_scores_cannot_tell_them_apart(text: str, analyses: Analyses) -> None:
+    relation = relation_of(parse_encoding(text), analyses("parity", "aligned", LARGEST).circuit)
+    assert not relation.scale_hint
+    seen = [ORACLES[text](i, j) for i in range(1, 41) for j in range(i, 41)]
+    assert _classes(relation.labels(40)) == [seen.index(one) for one in seen]
+
+
+@pytest.mark.parametrize("name", ["copy", "parity", "counter"])
+def test_ideal_names_are_the_roles_of_the_circuit(name: str, analyses: Analyses) -> None:
+    for layout, hint in (("aligned", False), ("aligned", True), ("unaligned", True)):
+        circuit = analyses(name, layout, 6).circuit
+        ideal = ideal_relation(circuit, scale_hint=hint)
+        for start in ("ipe", "lbpe"):
+            found = relation_of(parse_encoding(f"{start}-sh" if hint else start), circuit)
+            assert (found.name, found.scale_hint) == (ideal.name, hint)
+            for scale, wirings in circuit.wirings.items():
+                length = wirings[-1].position
+                assert (found.labels(length, scale) == ideal.labels(length, scale)).all()
+
+
+@pytest.mark.parametrize("encoding", ["ipe", "lbpe"])
+@pytest.mark.parametrize(
+    ("name", "layout", "mend"),
+    [
+        ("parity", "unaligned", "use the aligned format or a scale hint (ipe-sh, lbpe-sh)"),
+        ("shift", "unaligned", "use the aligned format or a scale hint (ipe-sh, lbpe-sh)"),
+        # In padded data the wrap still moves with the scale: there is no other format to turn to.
+        ("shift", "aligned", "use a scale hint (ipe-sh, lbpe-sh)"),
+    ],
+)
+def test_a_role_that_changes_is_named_with_its_scale(
+    encoding: str, name: str, layout: str, mend: str, analyses: Analyses
+) -> None:
+    circuit = analyses(name, layout, 6).circuit
+    with pytest.raises(HintNeeded) as refused:
+        relation_of(parse_encoding(encoding), circuit)
+    error = refused.value
+    told = f"the role of key {error.key} for query {error.query} changes at scale {error.scale}: {mend}"
+    assert str(error) == f"task '{circuit.task.name}': {told}"
+
+    def role(scale: int) -> object:
+        """None where no step is computed at the query."""
+        computed = {wiring.position - 1 for wiring in circuit.wirings[scale]}
+        pair = error.key, error.query
+        return step_roles(circuit, scale).get(pair, "irrelevant") if error.query in computed else None
+
+    before = {role(scale) for scale in range(1, error.scale)} - {None}
+    assert len(before) == 1
+    assert role(error.scale) not in before | {None}
+
+
+def _index(symbols: list[str], fixed: list[bool]) -> Callable[[int, int], int]:
+    """(j - l_j) - (i - l_i) of a text, by walking back to the last anchor."""
+
+    def back(position: int) -> int:
+        at = position
+        while at > 0 and not (fixed[at - 1] and symbols[at - 1] != "_"):
+            at -= 1
+        return position - at
+
+    return lambda i, j: back(j) - back(i)
+
+
+@pytest.mark.parametrize("layout", ["aligned", "unaligned"])
+@pytest.mark.parametrize("name", ["copy", "parity", "addition", "multiplication", "division", "select-middle"])
+def test_rpe_square_compares_distances_to_the_last_anchor(name: str, layout: str) -> None:
+    task = in_format(load(name), layout, largest_scale=4)
+    relation = rpe_square_of(task)
+    assert relation.scale_hint
+    labels: dict[int, int] = {}
+    for scale in range(1, 5):
+        allowed = task.prompt(scale)
+        prompt = [symbols[-1] for symbols in allowed]
+        text = [*prompt, *task.generate(tuple(prompt))]
+        fixed = [len(symbols) == 1 for symbols in allowed] + [False] * len(text)
+        index, found = _index(text, fixed), relation.labels(len(text), scale)
+        for i in range(1, len(text) + 1):
+            for j in range(i, len(text) + 1):
+                # One number a difference, at every scale the same.
+                assert labels.setdefault(index(i, j), int(found[i - 1, j - 1])) == found[i - 1, j - 1] >= 0
+    assert len(set(labels.values())) == len(labels)
+
+
+def test_rpe_square_agrees_with_the_theory_where_a_first_token_is_an_anchor() -> None:
+    found, known = rpe_square_of(load("unaligned-copy")), rpe_square(copy_anchors)
+    for scale in range(1, 7):
+        length = 2 * scale + 3
+        assert (found.labels(length, scale) == known.labels(length, scale)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name.startswith("random-")])
+def test_positions_drawn_anew_are_no_relation(name: str, analyses: Analyses) -> None:
+    with pytest.raises(NoRelation, match=r"1\.\.40 anew for each batch"):
+        relation_of(parse_encoding(f"{name}[longest=40]"), analyses("parity", "aligned", LARGEST).circuit)
+
+
+def test_parameters_that_do_not_go_together_are_refused(analyses: Analyses) -> None:
+    spec = parse_encoding("t5[buckets=32,longest=16]")
+    with pytest.raises(RelationError, match="longest=16"):
+        relation_of(spec, analyses("parity", "aligned", LARGEST).circuit)
+
+
+OWN = """
+from theory.relation import clipped_relative, from_function
+
+parities = from_function(lambda i, j: (j - i) % 2, name="parities")
+
+class Encoding:
+    def __init__(self, **relation):
+        self.__dict__ |= relation
+
+knows = Encoding(relation=clipped_relative(3))
+does_not = Encoding()
+says_so = Encoding(relation=None)
+wrong = Encoding(relation="clipped")
+"""
+
+
+def test_an_object_of_ones_own_has_the_relation_it_says(tmp_path: Path, analyses: Analyses) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    circuit = analyses("parity", "aligned", LARGEST).circuit
+
+    def relation(name: str) -> Relation:
+        return relation_of(parse_encoding(f"{path}:{name}"), circuit)
+
+    expected = from_function(lambda i, j: (j - i) % 2, name="parities")
+    assert (relation("parities").labels(9) == expected.labels(9)).all()
+    assert relation("knows").name == "clipped-3"
+    for name in ("does_not", "says_so"):
+        with pytest.raises(NoRelation, match="no attribute 'relation'"):
+            relation(name)
+    with pytest.raises(EncodingError, match="must be a Relation, not a str"):
+        relation("wrong")
+    with pytest.raises(EncodingError, match=r"mine\.py' defines no 'other'"):
+        relation("other")
+    assert type(own_object(parse_encoding(f"{path}:says_so"))).__name__ == "Encoding"
+
+
+def test_a_file_that_is_missing_or_fails_is_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(EncodingError, match=r"encoding file '.*' does not exist"):
+        own_object(parse_encoding(f"{tmp_path}/none.py:thing"))
+    (tmp_path / "bad.py").write_text("1 / 0")
+    with pytest.raises(EncodingError, match="fails: ZeroDivisionError"):
+        own_object(parse_encoding(f"{tmp_path}/bad.py:thing"))
+    with pytest.raises(EncodingError, match="'rope' is no object of a file"):
+        own_object(parse_encoding("rope"))

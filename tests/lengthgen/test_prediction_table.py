@@ -1,0 +1,47 @@
+"""Predictions as data and as a table: every encoding has its row, and what is not predicted shows as a dash."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
+from circuits.prediction import Analysis, Prediction, analyse
+from circuits.tasks import load
+from lengthgen.results import prediction_answer
+from lengthgen.tables import prediction_table
+
+
+@pytest.fixture(scope="module")
+def parity() -> Analysis:
+    return analyse(load("parity"), "aligned", 6)
+
+
+def test_every_encoding_has_an_answer_that_json_holds(parity):
+    answer = prediction_answer(parity, parse_encodings(",".join(ENCODINGS)), [1, 2], range(1, 7))
+    assert (answer["format"], answer["mode"], answer["test"]) == ("aligned", "free", [1, 2, 3, 4, 5, 6])
+    assert list(answer["predictions"]) == list(ENCODINGS)
+    for text, one in json.loads(json.dumps(answer, allow_nan=False))["predictions"].items():
+        assert Prediction.from_json(one).encoding == text
+
+
+def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_predicted(parity):
+    encodings = parse_encodings("ipe,nope,clipped[limit=20],random-rope[longest=64]")
+    answer = prediction_answer(parity, encodings, [1], range(1, 7))
+    console = Console(width=150, record=True, file=io.StringIO())
+    console.print(prediction_table(answer))
+    lines = console.export_text().splitlines()
+    rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
+    assert lines[0].rstrip() == "parity-aligned-6, aligned, free wiring: trained on 1-1, tested on 1-6"
+    # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
+    assert rows["ipe"] == ["ideal", "1", "1", "no", "2", "yes"]
+    assert rows["nope"] == ["constant", "1", "inf", "no", "2", "no"]
+    assert rows["random-rope[longest=64]"] == ["-"] * 6
+    notes = [line for line in lines if line.startswith("random-rope[longest=64]: ")]
+    assert len(notes) == 1 and "anew for each batch" in notes[0]
+
+
+def test_an_ideal_relation_that_does_not_exist_is_no_row():
+    with pytest.raises(HintNeeded, match="changes at scale 2"):
+        prediction_answer(analyse(load("parity"), "unaligned", 3), parse_encodings("rpe,ipe"), [1], [1, 2, 3])
