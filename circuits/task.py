@@ -108,9 +108,19 @@ class Task:
         return np.stack(columns, axis=1)
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
-        """`count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length]."""
-        columns = [np.array(symbols, dtype=np.uint8) for symbols in self.choices(scale)]
-        return np.stack([rng.choice(column, count) for column in columns], axis=1)
+        """`count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length].
+
+        The array is position-major in memory, since tasks compute position by position. Positions without a choice
+        take nothing from `rng`.
+        """
+        choices = self.choices(scale)
+        prompts = np.empty((len(choices), count), dtype=np.uint8)
+        # All positions with the same choices are drawn at once.
+        for symbols in dict.fromkeys(choices):
+            positions = [position for position, allowed in enumerate(choices) if allowed == symbols]
+            drawn = rng.integers(len(symbols), size=(len(positions), count), dtype=np.uint8)
+            prompts[positions] = np.array(symbols, dtype=np.uint8).take(drawn)
+        return prompts.T
 
     def outputs(self, prompts: Tokens) -> Tokens:
         """What is appended to each prompt of one scale: uint8 [count, output length].

@@ -34,7 +34,7 @@ def addition_high_first(base: int = 2) -> Task:
         marks="+=",
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
         generate=lambda x: _sum(x[: len(x) // 2][::-1], x[len(x) // 2 :][::-1], base)[0][::-1],
-        vectorised=lambda x: _sums(x[:, ::-1], base)[0][:, ::-1],
+        vectorised=lambda x: _sums(x[::-1], base)[0][::-1],
         reference=None,
     )
 
@@ -68,7 +68,7 @@ def addition_carry(base: int = 10) -> Task:
 
     def vectorised(x: Numbers) -> Numbers:
         digits, carries = _sums(x, base)
-        return np.stack([digits[:, :-1], carries], axis=2).reshape(len(x), -1)
+        return np.stack([digits[:-1], carries], axis=1).reshape(-1, x.shape[1])
 
     return digit_task(
         name="addition-carry",
@@ -113,8 +113,8 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
         return _sum(x[:n], [*x[n:], *[0] * (n - width(n))], base)[0]
 
     def vectorised(x: Numbers) -> Numbers:
-        n = operand([0] * x.shape[1])
-        return _sums(np.pad(x, ((0, 0), (0, n - width(n)))), base)[0]
+        n = operand([0] * len(x))
+        return _sums(np.pad(x, ((0, n - width(n)), (0, 0))), base)[0]
 
     return digit_task(
         name=name,
@@ -138,10 +138,11 @@ def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
 
 
 def _sums(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """As `_sum`, for rows of many, operands of one length one after the other."""
-    totals = x[:, : x.shape[1] // 2] + x[:, x.shape[1] // 2 :]
-    carries = np.zeros((len(x), totals.shape[1] + 1), dtype=np.int64)
-    for place in range(totals.shape[1]):
-        carries[:, place + 1] = totals[:, place] + carries[:, place] >= base
-    digits = (totals + carries[:, :-1]) % base
-    return np.concatenate([digits, carries[:, -1:]], axis=1), carries[:, 1:]
+    """As `_sum`, for many, operands of one length one after the other."""
+    n = len(x) // 2
+    totals = x[:n] + x[n:]
+    carries = np.zeros((n + 1, x.shape[1]), dtype=np.uint16)
+    for place in range(n):
+        carries[place + 1] = totals[place] + carries[place] >= base
+    digits = (totals + carries[:-1]) % base
+    return np.concatenate([digits, carries[-1:]]), carries[1:]

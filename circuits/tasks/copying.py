@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from circuits.task import Reference, Task
 from circuits.tasks.digits import digit_task
 
@@ -46,7 +44,7 @@ def _moved(name: str, base: int, order: Callable[[int], list[int]], first: str =
         marks=first + "=",
         prompt=lambda n, digits: [*first, *[digits] * n, "="],
         generate=lambda x: [x[read - 1] for read in order(len(x))],
-        vectorised=lambda x: x[:, np.array(order(x.shape[1])) - 1],
+        vectorised=lambda x: x[[read - 1 for read in order(len(x))]],
         reference=Reference(
             arity=1, steps=steps, apply=lambda _, symbols: {"=": "$"}.get(symbols[0]) or str(int(symbols[0]))
         ),

@@ -30,7 +30,7 @@ def parity_direct() -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [sum(x) % 2],
-        vectorised=lambda x: np.bitwise_xor.reduce(x, axis=1, keepdims=True),
+        vectorised=lambda x: np.bitwise_xor.reduce(x, axis=0, keepdims=True),
         reference=None,
     )
 
@@ -52,6 +52,6 @@ def _running_sum(name: str, base: int) -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
-        vectorised=lambda x: np.cumsum(x, axis=1) % base,
+        vectorised=lambda x: np.cumsum(x, axis=0) % base,
         reference=Reference(arity=2, steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)], apply=apply),
     )

@@ -1,14 +1,21 @@
 """What tasks over digits have in common: tokens below the base are the digits, and the task's own symbols follow."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import MAX_SYMBOLS, Reference, Task, TaskError, Tokens
 
-Numbers = NDArray[np.int64]
-"""Digits, [inputs, positions]."""
+Numbers = NDArray[np.uint16]
+"""Digits of many inputs, [positions, inputs].
+
+In 16 bits there is room for a number of two digits, and for the product of two digits plus a third: each is less than
+base**2 <= 252**2 < 2**16.
+"""
+Integers = NDArray[np.integer[Any]]
+"""What becomes of them, [positions, inputs]."""
 
 
 def digit_task(
@@ -18,7 +25,7 @@ def digit_task(
     marks: str,
     prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str]]],
     generate: Callable[[list[int]], list[int]],
-    vectorised: Callable[[Numbers], Numbers],
+    vectorised: Callable[[Numbers], Integers],
     reference: Reference | None,
 ) -> Task:
     """A task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
@@ -29,7 +36,7 @@ def digit_task(
         marks: the prompt's symbols besides digits, each one character.
         prompt: n and the digits -> the choices at each position.
         generate: the digits of one prompt, marks left out -> the digits of its output.
-        vectorised: the same for many prompts: int64 [inputs, digits] -> int64 [inputs, output digits].
+        vectorised: the same for many prompts: uint16 [digits, inputs] -> integers [output digits, inputs].
         reference: its circuit, if it has one of bounded arity.
 
     Raises:
@@ -42,9 +49,9 @@ def digit_task(
     def plain(symbols: tuple[str, ...]) -> list[str]:
         return [*(digits[digit] for digit in generate([int(one) for one in symbols if one not in marks])), "$"]
 
-    def fast(prompts: Tokens) -> Numbers:
-        output = vectorised(prompts[:, prompts[0] < base].astype(np.int64))
-        return np.concatenate([output, np.full((len(prompts), 1), base + len(marks))], axis=1)
+    def fast(prompts: Tokens) -> Integers:
+        output = vectorised(prompts.T[prompts[0] < base].astype(np.uint16))
+        return np.concatenate([output, np.full((1, len(prompts)), base + len(marks), dtype=np.uint16)]).T
 
     return Task(
         name=name,

@@ -61,7 +61,7 @@ def division_remainder(base: int = 10) -> Task:
         marks="/=",
         prompt=lambda n, digits: [*[digits] * n, "/", digits[1:], "="],
         generate=lambda x: [token for pair in _long_division(x, base) for token in pair],
-        vectorised=lambda x: np.stack(_long_divisions(x, base), axis=2).reshape(len(x), -1),
+        vectorised=lambda x: np.stack(_long_divisions(x, base), axis=1).reshape(-1, x.shape[1]),
         reference=Reference(arity=3, steps=steps, apply=apply),
     )
 
@@ -83,10 +83,10 @@ def _long_division(x: list[int], base: int) -> list[tuple[int, int]]:
 
 
 def _long_divisions(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """As `_long_division`, for rows of many: quotients and remainders."""
-    quotients, remainders = np.empty((2, len(x), x.shape[1] - 1), dtype=np.int64)
-    rest = np.zeros(len(x), dtype=np.int64)
-    for place in range(x.shape[1] - 1):
-        quotients[:, place], rest = np.divmod(base * rest + x[:, place], x[:, -1])
-        remainders[:, place] = rest
+    """As `_long_division`, for many: quotients and remainders."""
+    quotients, remainders = np.empty((2, len(x) - 1, x.shape[1]), dtype=np.uint16)
+    rest = np.zeros_like(x[0])
+    for place, digit in enumerate(x[:-1]):
+        quotients[place], rest = np.divmod(base * rest + digit, x[-1])
+        remainders[place] = rest
     return quotients, remainders

@@ -31,7 +31,7 @@ def permutation(base: int = 5) -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [law(t)[digit] for t, digit in enumerate(x, start=1)],
-        vectorised=lambda x: np.array([law(t + 1) for t in range(x.shape[1])])[np.arange(x.shape[1]), x],
+        vectorised=lambda x: np.stack([np.array(law(t)).take(row) for t, row in enumerate(x, start=1)]),
         reference=Reference(arity=1, steps=steps, apply=apply),
     )
 
@@ -55,7 +55,7 @@ def log_shift(base: int = 10) -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [(digit + shift(t)) % base for t, digit in enumerate(x, start=1)],
-        vectorised=lambda x: (x + np.array([shift(t + 1) for t in range(x.shape[1])])) % base,
+        vectorised=lambda x: np.stack([(row + shift(t)) % base for t, row in enumerate(x, start=1)]),
         reference=Reference(
             arity=1,
             steps=lambda n: [*((f"add {shift(t)}", (t,)) for t in range(1, n + 1)), ("add 0", (n + 1,))],
@@ -86,9 +86,10 @@ def scaled_sum(base: int = 7) -> Task:
         return str((int(x) + int(operator.rsplit(maxsplit=1)[-1]) * (0 if before == "=" else int(before))) % base)
 
     def vectorised(x: Numbers) -> Numbers:
-        before = np.concatenate([np.zeros_like(x[:, :1]), x[:, :-1]], axis=1)
-        times = np.arange(1, x.shape[1] + 1)
-        return np.asarray((x + times * before) % base)
+        output = x.copy()
+        for t in range(2, len(x) + 1):
+            output[t - 1] = (x[t - 1] + t % base * x[t - 2]) % base
+        return output
 
     return digit_task(
         name="scaled-sum",

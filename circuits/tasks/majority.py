@@ -43,9 +43,7 @@ def majority_count(base: int = 21) -> Task:
         marks="=",
         prompt=prompt,
         generate=generate,
-        vectorised=lambda x: np.concatenate(
-            [np.cumsum(x, axis=1), 2 * x.sum(axis=1, keepdims=True) > x.shape[1]], axis=1
-        ),
+        vectorised=lambda x: np.concatenate([np.cumsum(x, axis=0), 2 * x.sum(axis=0, keepdims=True) > len(x)]),
         reference=Reference(arity=2, steps=steps, apply=apply),
     )
 
@@ -58,6 +56,6 @@ def majority_direct() -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [int(2 * sum(x) > len(x))],
-        vectorised=lambda x: (2 * x.sum(axis=1, keepdims=True) > x.shape[1]).astype(np.int64),
+        vectorised=lambda x: (2 * x.sum(axis=0, keepdims=True) > len(x)).astype(np.uint16),
         reference=None,
     )

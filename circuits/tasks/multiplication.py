@@ -3,7 +3,7 @@
 import numpy as np
 
 from circuits.task import Reference, Task
-from circuits.tasks.digits import Numbers, digit_task
+from circuits.tasks.digits import Integers, Numbers, digit_task
 
 
 def multiplication(base: int = 10) -> Task:
@@ -37,8 +37,8 @@ def multiplication(base: int = 10) -> Task:
             output.append(digit)
         return [*output, carry]
 
-    def vectorised(x: Numbers) -> Numbers:
-        return _carried(np.pad(x[:, :1] * x[:, 1:], ((0, 0), (0, 1))), base)
+    def vectorised(x: Numbers) -> Integers:
+        return _carried(np.pad(x[:1] * x[1:], ((0, 1), (0, 0))), base)
 
     return digit_task(
         name="multiplication",
@@ -59,11 +59,12 @@ def multiplication_nn(base: int = 2) -> Task:
         a, b = (sum(digit * base**place for place, digit in enumerate(half)) for half in (x[:n], x[n:]))
         return [a * b // base**place % base for place in range(len(x))]
 
-    def vectorised(x: Numbers) -> Numbers:
-        a, b = np.split(x, 2, axis=1)
-        columns = np.zeros_like(x)
-        for place in range(a.shape[1]):
-            columns[:, place : place + b.shape[1]] += a[:, place : place + 1] * b
+    def vectorised(x: Numbers) -> Integers:
+        # In 32 bits there is room for sums of 60,000 products of two digits.
+        a, b = np.split(x.astype(np.uint32), 2)
+        columns = np.zeros_like(x, dtype=np.uint32)
+        for place, digit in enumerate(a):
+            columns[place : place + len(b)] += digit * b
         return _carried(columns, base)
 
     return digit_task(
@@ -77,9 +78,9 @@ def multiplication_nn(base: int = 2) -> Task:
     )
 
 
-def _carried(columns: Numbers, base: int) -> Numbers:
+def _carried(columns: Integers, base: int) -> Integers:
     """The digits of sums of base**place * column; what is carried out of the last place is 0."""
     digits = columns.copy()
-    for place in range(columns.shape[1] - 1):
-        digits[:, place + 1] += digits[:, place] // base
+    for place in range(len(columns) - 1):
+        digits[place + 1] += digits[place] // base
     return digits % base

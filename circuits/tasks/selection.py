@@ -28,7 +28,7 @@ def _selected(name: str, base: int, place: Callable[[int], int]) -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [x[place(len(x)) - 1]],
-        vectorised=lambda x: x[:, [place(x.shape[1]) - 1]],
+        vectorised=lambda x: x[[place(len(x)) - 1]],
         reference=Reference(
             arity=1,
             steps=lambda n: [("identity", (place(n),)), ("identity", (n + 1,))],

@@ -38,11 +38,12 @@ def sort_trace(base: int = 10) -> Task:
 
     def vectorised(x: Numbers) -> Numbers:
         rows = [x]
-        for number in range(x.shape[1]):
-            operators, low, high = zip(*_comparisons(x.shape[1], number), strict=True)
-            pairs = np.sort(np.stack([rows[-1][:, low], rows[-1][:, high]]), axis=0)
-            rows.append(np.where(np.array(operators) == "minimum", pairs[0], pairs[1]))
-        return np.concatenate(rows[1:], axis=1)
+        for number in range(len(x)):
+            row = rows[-1].copy()
+            low, high = row[number % 2 : -1 : 2], row[number % 2 + 1 :: 2]
+            low[:], high[:] = np.minimum(low, high), np.maximum(low, high)
+            rows.append(row)
+        return np.concatenate(rows[1:])
 
     return digit_task(
         name="sort-trace",
@@ -63,7 +64,7 @@ def sort_direct(base: int = 3) -> Task:
         marks="=",
         prompt=lambda n, digits: [*[digits] * n, "="],
         generate=sorted,
-        vectorised=lambda x: np.sort(x, axis=1),
+        vectorised=lambda x: np.sort(x, axis=0),
         reference=None,
     )
 

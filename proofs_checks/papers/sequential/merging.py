@@ -115,19 +115,19 @@ def multiplication_carry(base: int) -> Task:
     """`a1 .. an * x = d1 c1 .. dn cn $`, low digit first, x one digit, c_t the carry out of place t."""
 
     def place_by_place(digits: Numbers) -> Numbers:
-        carry = np.zeros(len(digits), dtype=np.int64)
+        carry = np.zeros_like(digits[0])
         found = []
-        for t in range(digits.shape[1] - 1):
-            carry, digit = np.divmod(digits[:, t] * digits[:, -1] + carry, base)
+        for place in digits[:-1]:
+            carry, digit = np.divmod(place * digits[-1] + carry, base)
             found += [digit, carry]
-        return np.stack(found, axis=1)
+        return np.stack(found)
 
     return digit_task(
         name=f"multiplication-carry-base-{base}",
         base=base,
         marks="*=",
         prompt=lambda n, digits: [*[digits] * n, "*", digits, "="],
-        generate=lambda x: [int(token) for token in place_by_place(np.array([x]))[0]],
+        generate=lambda x: [int(token) for token in place_by_place(np.array([x]).T)[:, 0]],
         vectorised=place_by_place,
         reference=None,
     )
