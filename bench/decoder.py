@@ -1,32 +1,110 @@
-"""What do the encoding hooks cost, against the library's own Transformer without any?"""
+"""What does a training step cost: against the libraries' own decoders, and many models together against a loop?"""
+
+from collections.abc import Callable
 
 import torch
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from bench.measure import Comparison, compare
-from empirical.decoder import Decoder
-from empirical.encodings import Relational
+from empirical.decoder import Decoder, stacked
+from empirical.encodings.learned import LearnedAbsolute
+from empirical.optimizer import ModelwiseAdamW
+from empirical.profile import Training
 
-BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 27, 64, 2, 4, 5
+BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
+PROMPT = 42
+"""Prompt tokens of the sequences; those after them are generated."""
+SETTINGS = Training(
+    samples=BATCH, batch=BATCH, epochs=1, learning_rate=1e-3, weight_decay=0.01, clip=1.0, evaluate_every=1
+)
 
 
-def training_step_against_torch() -> Comparison:
-    """Forward and backward of the `quick` decoder with IPE, against nn.TransformerEncoder of the same shape, causal."""
+def device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def training_step_against_x_transformers() -> Comparison:
+    """Forward, backward, clipping and AdamW, learned absolute positions; loss on the generated tokens."""
+    import x_transformers as xt
+
     torch.manual_seed(0)
-    torch.set_num_threads(1)
-    tokens = torch.randint(SYMBOLS, (BATCH, LENGTH))
-    labels = torch.randint(3, (1, LENGTH, LENGTH))
-    encoding = Relational(labels=3, layers=LAYERS, head_width=WIDTH // HEADS)
-    ours = Decoder(symbols=SYMBOLS, width=WIDTH, layers=LAYERS, heads=HEADS, encoding=encoding)
-    layer = nn.TransformerEncoderLayer(
-        WIDTH, HEADS, 4 * WIDTH, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
-    )
-    embedding, head = nn.Embedding(SYMBOLS, WIDTH), nn.Linear(WIDTH, SYMBOLS, bias=False)
-    stack = nn.TransformerEncoder(layer, LAYERS, norm=nn.LayerNorm(WIDTH), enable_nested_tensor=False)
-    mask = nn.Transformer.generate_square_subsequent_mask(LENGTH)
+    layers = xt.Decoder(dim=WIDTH, depth=LAYERS, heads=HEADS, attn_dim_head=WIDTH // HEADS, attn_flash=True)
+    theirs = xt.TransformerWrapper(num_tokens=SYMBOLS, max_seq_len=LENGTH, attn_layers=layers)
+    return _against("x-transformers", theirs, theirs)
+
+
+def training_step_against_gpt2() -> Comparison:
+    """The same against GPT-2 of transformers, without dropout."""
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=SYMBOLS, n_positions=LENGTH, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, resid_pdrop=0.0,
+        embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False, bos_token_id=None,
+        eos_token_id=None,
+    )  # fmt: skip
+    theirs = transformers.GPT2LMHeadModel(config)
+    return _against("transformers GPT-2", theirs, lambda tokens: theirs(tokens).logits)
+
+
+def ensemble_against_loop() -> Comparison:
+    """A step of 64 models of width 64, 8 samples of 12 tokens each."""
+    models, batch, length = 64, 8, 12
+    members = [_decoder(length, seed) for seed in range(models)]
+    together = _step(stacked(members), batch, length, 0)
+    alone = [_step(member, batch, length, 0) for member in members]
     return compare(
-        "training step with IPE",
-        lambda: ours(tokens, labels).sum().backward(),
-        "nn.TransformerEncoder without position encoding",
-        lambda: head(stack(embedding(tokens), mask=mask, is_causal=True)).sum().backward(),
+        f"training step of {models} models together, {batch} samples of {length} tokens",
+        together,
+        "one after the other",
+        lambda: [step() for step in alone],
+        rounds=5,
     )
+
+
+def _against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> Comparison:
+    torch.set_num_threads(1)
+    theirs.to(device())
+    optimizer = torch.optim.AdamW(theirs.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
+    tokens = torch.randint(SYMBOLS, (BATCH, LENGTH + 1), device=device())
+
+    def step() -> None:
+        found = logits(tokens[:, :-1])[:, PROMPT - 1 :]
+        loss = F.cross_entropy(found.flatten(0, 1), tokens[:, PROMPT:].flatten())
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(theirs.parameters(), 1.0)
+        optimizer.step()
+        _wait()
+
+    ours = _step(_decoder(LENGTH, 0), BATCH, LENGTH, PROMPT - 1)
+    question = f"training step, {BATCH} samples of {LENGTH} tokens, the last {LENGTH - PROMPT + 1} generated"
+    return compare(question, ours, name, step)
+
+
+def _decoder(length: int, seed: int) -> Decoder:
+    torch.manual_seed(seed)
+    encoding = LearnedAbsolute(length=length, width=WIDTH)
+    return Decoder(symbols=SYMBOLS, width=WIDTH, layers=LAYERS, heads=HEADS, encoding=encoding)
+
+
+def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callable[[], None]:
+    torch.set_num_threads(1)
+    decoder.to(device())
+    optimizer = ModelwiseAdamW(decoder, SETTINGS)
+    tokens = torch.randint(SYMBOLS, (decoder.models, batch, length + 1), device=device())
+
+    def step() -> None:
+        logits = decoder(tokens[..., :-1], first_query=first_query)
+        targets = tokens[..., first_query + 1 :]
+        each = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none").view_as(targets)
+        optimizer.step(each.mean((1, 2)))
+        _wait()
+
+    return step
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()

@@ -1,36 +1,70 @@
-"""One small decoder for all encodings: pre-norm Transformer blocks with the hooks of `PositionEncoding`.
+"""One small decoder for all encodings and for many models at once: pre-norm Transformer blocks over a model axis.
 
-Shapes: B batch, L length, D width, H heads, J query position, I key position, C head width, V alphabet.
+Shapes: M model, B batch, L length, D width, H heads, J query position, I key position, C head width, V alphabet.
+The queries of the last block may be only those from some position on: what earlier positions would give is not asked.
 """
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding
+from empirical.layers import Embedding, LayerNorm, Linear
+from empirical.mapped import MappedEncoding
 
 
 class Decoder(nn.Module):
-    """Causal decoder: token numbers [B, L] -> logits of the next token [B, L, V]."""
+    """M causal decoders of one shape: token numbers [M, B, L] -> logits of the next token [M, B, J, V]."""
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
-        """`width` must be a multiple of `heads`. Weights start as PyTorch draws them: tables N(0, 1)."""
+        """One model; `stacked` puts several together. Weights start as PyTorch draws them: tables N(0, 1).
+
+        Raises:
+            ValueError: `width` is not a multiple of `heads`.
+        """
         super().__init__()
         if width % heads:
             raise ValueError(f"width {width} is not a multiple of {heads} heads")
-        self.encoding = encoding
-        self.tokens = nn.Embedding(symbols, width)
+        self.encoding = MappedEncoding([encoding])
+        self.tokens = Embedding(symbols, width)
         self.blocks = nn.ModuleList(Block(layer=layer, width=width, heads=heads) for layer in range(layers))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, symbols, bias=False)
+        self.norm = LayerNorm(width)
+        self.head = Linear(width, symbols, bias=False)
 
-    def forward(self, tokens_BL: Tensor, labels_BJI: Tensor | None = None) -> Tensor:
-        """Logits [B, L, V]; `labels_BJI` as `Content` holds them, where the encoding needs them."""
-        positions = torch.arange(tokens_BL.shape[1], device=tokens_BL.device)
-        x_BLD = self.encoding.embed(self.tokens(tokens_BL), positions)
+    @property
+    def models(self) -> int:
+        """M."""
+        return self.encoding.models
+
+    def forward(
+        self,
+        tokens_MBL: Tensor,
+        *,
+        first_query: int = 0,
+        positions: Tensor | None = None,
+        labels: Tensor | None = None,
+        scales_MB: Tensor | None = None,
+    ) -> Tensor:
+        """Logits [M, B, L - first_query, V].
+
+        Args:
+            tokens_MBL: int64.
+            first_query: the first position whose logits are asked for.
+            positions: int64 [L]; 0 .. L - 1 if left out.
+            labels: int64, where the encoding needs them: [1, L, L] for all, or [M, B, L, L]; queries by keys.
+            scales_MB: the scale of each instance, int64, where the encoding needs it.
+        """
+        if positions is None:
+            positions = torch.arange(tokens_MBL.shape[-1], device=tokens_MBL.device)
+        x = self.encoding.embed(self.tokens(tokens_MBL), positions)
         for block in self.blocks:
-            x_BLD = block(x_BLD, self.encoding, positions, labels_BJI)
-        return self.head(self.norm(x_BLD))
+            first = first_query if block is self.blocks[-1] else 0
+            x = block(x, self.encoding, positions, first, labels, scales_MB)
+        return self.head(self.norm(x))
 
 
 class Block(nn.Module):
@@ -40,43 +74,74 @@ class Block(nn.Module):
         """`layer` is handed to the encoding, which may have parameters of its own in every layer."""
         super().__init__()
         self.layer, self.heads = layer, heads
-        self.attention_norm = nn.LayerNorm(width)
-        self.project = nn.Linear(width, 3 * width)
-        self.merge = nn.Linear(width, width)
-        self.network_norm = nn.LayerNorm(width)
-        self.network = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.attention_norm = LayerNorm(width)
+        self.project = Linear(width, 3 * width)
+        self.merge = Linear(width, width)
+        self.network_norm = LayerNorm(width)
+        self.widen = Linear(width, 4 * width)
+        self.narrow = Linear(4 * width, width)
 
     def forward(
-        self, x_BLD: Tensor, encoding: PositionEncoding, positions: Tensor, labels_BJI: Tensor | None
+        self,
+        x: Tensor,
+        encoding: MappedEncoding,
+        positions: Tensor,
+        first: int,
+        labels: Tensor | None,
+        scales_MB: Tensor | None,
     ) -> Tensor:
-        """[B, L, D] -> [B, L, D]; positions int64 [L] or [B, L]."""
-        normed_BLD = self.attention_norm(x_BLD)
-        projected = self.project(normed_BLD).unflatten(-1, (3, self.heads, -1))
-        q_BHJC, k_BHIC, v_BHIC = projected.permute(2, 0, 3, 1, 4)
-        content = Content(layer=self.layer, x_BLD=normed_BLD, q_BHJC=q_BHJC, k_BHIC=k_BHIC, labels_BJI=labels_BJI)
-        dtype = torch.promote_types(q_BHJC.dtype, torch.float32)
-        bias_BHJI = encoding.bias(positions, positions, content, dtype=dtype)
-        q_BHJC, k_BHIC = encoding.rotate(q_BHJC, k_BHIC, positions, content)
-        if encoding.changes_values or encoding.scores_pairwise:
-            scores_BHJI = encoding.scores(q_BHJC, k_BHIC, positions, positions)
-            weights_BHJI = attention_weights(scores_BHJI / q_BHJC.shape[-1] ** 0.5, bias_BHJI)
-            heads_BHJC = weights_BHJI @ v_BHIC
-            if encoding.changes_values:
-                heads_BHJC = heads_BHJC + encoding.values(weights_BHJI, content)
-        else:
-            causal = causal_mask(q_BHJC.shape[2], dtype, q_BHJC.device)
-            mask_JI = causal if bias_BHJI is None else bias_BHJI + causal
-            heads_BHJC = F.scaled_dot_product_attention(q_BHJC, k_BHIC, v_BHIC, attn_mask=mask_JI.to(q_BHJC.dtype))
-        x_BLD = x_BLD + self.merge(heads_BHJC.transpose(1, 2).flatten(2))
-        return x_BLD + self.network(self.network_norm(x_BLD))
+        """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L]."""
+        normed = self.attention_norm(x)
+        projected = self.project(normed).unflatten(-1, (3, self.heads, -1))
+        q, k, v = projected.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
+        content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, labels_BJI=labels, scales_B=scales_MB)
+        turned_q, k = encoding.rotate(q, k, positions, content)
+        asked = first if encoding.shared.takes_last_queries else 0
+        if labels is not None:
+            labels = labels[..., asked:, :]
+        content = replace(content, q_BHJC=q[..., asked:, :], labels_BJI=labels)
+        heads = _attention(turned_q[..., asked:, :], k, v, encoding, positions, content)[..., first - asked :, :]
+        x = x[:, :, first:] + self.merge(heads.transpose(2, 3).flatten(3))
+        return x + self.narrow(F.gelu(self.widen(self.network_norm(x))))
 
 
-def causal_mask(length: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """[J, I] to be added to logits: 0 where the key is not after the query, -inf elsewhere."""
-    return torch.full((length, length), -torch.inf, dtype=dtype, device=device).triu(1)
+def _attention(
+    q: Tensor, k: Tensor, v: Tensor, encoding: MappedEncoding, positions: Tensor, content: Content
+) -> Tensor:
+    """Causal attention of the last J of the I tokens: [M, B, H, J, C]."""
+    queries = positions[-q.shape[3] :]
+    dtype = torch.promote_types(q.dtype, torch.float32)
+    bias = encoding.bias(queries, positions, content, dtype=dtype)
+    shared = encoding.shared
+    if not (shared.changes_values or shared.scores_pairwise):
+        mask = causal_mask(q.shape[3], k.shape[3], dtype, q.device)
+        if bias is not None:
+            mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
+        q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
+        return found.unflatten(0, content.x_BLD.shape[:2])
+    weights = attention_weights(encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5, bias)
+    found = weights @ v
+    return found + encoding.values(weights, queries, positions, content) if shared.changes_values else found
 
 
-def attention_weights(logits_BHJI: Tensor, bias_BHJI: Tensor | None) -> Tensor:
-    """softmax over keys of logits + bias, causal: [B, H, J, I], of the dtype of the logits."""
-    wide = logits_BHJI if bias_BHJI is None else logits_BHJI + bias_BHJI
-    return (wide + causal_mask(wide.shape[-1], wide.dtype, wide.device)).softmax(-1).to(logits_BHJI.dtype)
+def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """[J, I] to be added to logits, the queries the last of the keys: 0 up to the query, -inf after it."""
+    return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
+
+
+def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
+    """softmax over keys of logits + bias, causal: [..., J, I], of the dtype of the logits."""
+    wide = logits if bias is None else logits + bias
+    return (wide + causal_mask(*wide.shape[-2:], wide.dtype, wide.device)).softmax(-1).to(logits.dtype)
+
+
+def stacked(members: Sequence[Decoder]) -> Decoder:
+    """One decoder of all models of decoders of one shape, with copies of their weights."""
+    whole = copy.deepcopy(members[0])
+    whole.encoding = MappedEncoding([one for member in members for one in member.encoding.each()])
+    with torch.no_grad():
+        for name, parameter in whole.named_parameters():
+            if not name.startswith("encoding."):
+                parameter.data = torch.cat([member.get_parameter(name) for member in members])
+    return whole

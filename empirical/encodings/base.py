@@ -24,6 +24,7 @@ class Content:
         q_BHJC, k_BHIC: queries and keys, before `rotate`.
         labels_BJI: labels of the run's relation, int64 [1 or B, J, I], 0 above the diagonal, where the causal mask
             hides them.
+        scales_B: the scale of each instance, int64 [B].
     """
 
     layer: int = 0
@@ -31,6 +32,7 @@ class Content:
     q_BHJC: Tensor | None = None
     k_BHIC: Tensor | None = None
     labels_BJI: Tensor | None = None
+    scales_B: Tensor | None = None
 
 
 class PositionEncoding(nn.Module):
@@ -45,6 +47,8 @@ class PositionEncoding(nn.Module):
     """Whether `values` adds anything; if so, the attention weights are formed in the open."""
     scores_pairwise = False
     """Whether `scores` replaces the scalar product; if so, the logits are formed in the open."""
+    takes_last_queries = True
+    """Whether `bias`, `scores` and `values` take the last J of the I tokens as queries; if not, J = I always."""
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
         """Token embeddings -> what enters the first layer."""
@@ -71,7 +75,7 @@ class PositionEncoding(nn.Module):
         """What is added to the logits after their scaling: [H, J, I] or [B, H, J, I] of `dtype`; None for nothing."""
         return None
 
-    def values(self, weights_BHJI: Tensor, content: Content) -> Tensor:
+    def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """What is added to the attention output: [B, H, J, C]."""
         raise NotImplementedError(f"{type(self).__name__} does not change values")
 

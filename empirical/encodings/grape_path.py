@@ -28,6 +28,8 @@ class GrapePath(PositionEncoding):
     row change with the query.
     """
 
+    takes_last_queries = False
+
     def __init__(self, *, heads: int, width: int, layers: int) -> None:
         """`heads` is H, `width` is D.
 

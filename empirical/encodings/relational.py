@@ -36,7 +36,7 @@ class Relational(PositionEncoding):
         scores_BHJK: Tensor = content.q_BHJC @ self.keys[content.layer].T / content.q_BHJC.shape[-1] ** 0.5
         return scores_BHJK.gather(3, self._for_heads(content.labels_BJI, scores_BHJK)).to(dtype)
 
-    def values(self, weights_BHJI: Tensor, content: Content) -> Tensor:
+    def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij E^V_phi(i,j): the weight that each label got, times its vector: [B, H, J, C]."""
         assert content.labels_BJI is not None
         by_label = weights_BHJI.new_zeros(*weights_BHJI.shape[:3], self.vectors.shape[1])
