@@ -1,79 +1,116 @@
 """The conjecture on trial: predictions stored before training, outcomes of runs, and a verdict per cell.
 
-A cell is one task, format and encoding; its runs differ in the seed. A run fits iff every training scale reaches the
-threshold in exact match, and generalizes iff every later test scale does. A run that does not fit says nothing about
-generalization: it is the third outcome. Experiments can refute a prediction, never prove it.
+A cell is one task, format, encoding and model size; its runs differ in the seed. A run that does not fit its training
+scales says nothing about generalization: it is the third outcome. Experiments can refute a prediction, never prove it.
+
+The verdict ([F]). The conjecture speaks of what is possible, a run of what happened: a cell is said to generalize iff
+more than half of all runs that fit would. Given the number of fitting runs, the successes among them are binomial, and
+an exact one-sided test against one half is made in each direction:
+
+- refuted: the runs lie on the other side than predicted;
+- consistent: they lie on the side predicted;
+- undecided (power): neither could be shown; not learnt: no run fits; no prediction: there was none.
+
+Both names are given by p-values corrected over the cells (Holm). Verdicts are read as a list of names, and without a
+correction a long list of right predictions contains some that chance refutes. Corrected, the probability that any
+right prediction of the list is called refuted is at most 5%, and so is, separately, that any wrong one is called
+consistent. The price is runs: 5 a cell can decide one cell alone, not several (`runs_needed`); what many small cells
+say together is said by the 2x2 table, which counts a cell by the majority of its fitting runs. A family holds the
+cells of one setting that have a prediction and a fitting run; each test takes the number of fitting runs as given, so
+that this choice cannot favour a side. Runs of a cell differ in their seed and are taken for independent.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
-from scipy.stats import binomtest, fisher_exact
-
+from circuits.modes import Mode
 from circuits.prediction import Prediction
-from empirical.run import Run
-from empirical.store import Measurement
+from empirical.outcomes import Checkpoint, History, Outcome, outcome
+from empirical.statistics import ALPHA, Share, holm, share, tail
+from theory.errors import LengthgenError
 
-CONFIDENCE = 0.95
-ALPHA = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What one run did, at one checkpoint.
-
-    Attributes:
-        exact_match: scale -> share of test samples generated without an error.
-        fits: whether every training scale reaches the threshold.
-        generalizes: whether every later test scale does; None for a run that does not fit.
-        first_failure: first test scale below the threshold.
-    """
-
-    seed: int
-    exact_match: dict[int, float]
-    fits: bool
-    generalizes: bool | None
-    first_failure: int | None
+RULES = ("coverage", "literal")
+"""Ours: equal finite complexity, and training meets all labels and entries. [P], read literally: the first alone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Share:
-    """successes of trials, with the exact (Clopper-Pearson) 95% interval; [0, 1] when there are no trials."""
-
-    successes: int
-    trials: int
-    low: float
-    high: float
+class TrialError(LengthgenError):
+    """A trial without the cells it is asked about; one line."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One prediction and what its runs say.
-
-    Attributes:
-        verdict: "consistent", "refuted", "undecided" (too few runs that fit, or they disagree), "not learnt" (none
-            fits).
-        p_against: probability of at least so many fitting runs against the prediction if half of all such runs were.
-        p_holm: the same, corrected for the number of cells (Holm).
-        best_checkpoint_generalizes: successes under the published rule, which picks each run's checkpoint by its
-            average over all test scales and so selects on them; shown beside, never used for the verdict.
-        predicted_before_training: whether every run names this prediction in its provenance.
-    """
+class CellKey(NamedTuple):
+    """What the runs of a cell have in common, in words that tell it from every other cell."""
 
     task: str
     format: str
     encoding: str
-    prediction: Prediction
+    size: str
+
+    def __str__(self) -> str:
+        """task/format/encoding/size."""
+        return "/".join(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What the trial is given about one cell.
+
+    Attributes:
+        predictions: by operator mode; None, no entry, or a prediction of nothing where there is none, as for an
+            encoding without a relation or a mode that needs a reference circuit.
+        runs: each with its metrics.
+        predicted_before_training: whether every run names the predictions in its provenance.
+    """
+
+    key: CellKey
+    predictions: Mapping[str, Prediction | None]
+    runs: Sequence[History]
+    predicted_before_training: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How the evidence is read.
+
+    Attributes:
+        threshold: exact match at which a scale counts as solved.
+        size: of the model; the cells of other sizes are left out.
+        checkpoint: which checkpoint of a run is judged.
+        mode: operator mode of the predictions.
+        rule: one of RULES.
+    """
+
+    threshold: float
+    size: str
+    checkpoint: str = Checkpoint.LAST
+    mode: str = Mode.FREE
+    rule: str = "coverage"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedCell:
+    """One prediction and what its runs say.
+
+    Attributes:
+        predicted: whether the setting's rule says that the cell generalizes; None without a prediction.
+        verdict: as in the module's docstring.
+        p_against, p_for: probability of at least so many fitting runs against the prediction, and for it, if half of
+            all such runs were; None without a prediction or a fitting run.
+        p_against_holm, p_for_holm: the same, corrected over the cells.
+    """
+
+    key: CellKey
+    prediction: Prediction | None
+    predicted: bool | None
     outcomes: tuple[Outcome, ...]
     fit: Share
     generalizes_given_fit: Share
     generalizes: Share
-    best_checkpoint_generalizes: int
     verdict: str
-    p_against: float
-    p_holm: float
+    p_against: float | None
+    p_for: float | None
+    p_against_holm: float | None
+    p_for_holm: float | None
     predicted_before_training: bool
 
     @property
@@ -83,137 +120,67 @@ class Cell:
         return None if 2 * successes == trials else 2 * successes > trials
 
 
-def outcome(run: Run, rows: Sequence[Measurement], *, best_on_test: bool = False) -> Outcome:
-    """The outcome of a run at its last checkpoint, or at the one with the best average over all test scales."""
-    epochs = sorted({row.epoch for row in rows})
-    by_epoch = {epoch: {row.scale: row.exact_match for row in rows if row.epoch == epoch} for epoch in epochs}
-    chosen = by_epoch[epochs[-1]]
-    if best_on_test:
-        chosen = max(by_epoch.values(), key=lambda scores: float(np.mean(list(scores.values()))))
-    failed = [scale for scale in run.test if chosen[scale] < run.evaluation.threshold]
-    fits = not set(failed) & set(run.train)
-    return Outcome(
-        seed=run.seed,
-        exact_match=chosen,
-        fits=fits,
-        generalizes=not failed if fits else None,
-        first_failure=min(failed, default=None),
-    )
+def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
+    """What a rule makes of a prediction; None of none, or of one of nothing."""
+    if prediction is None:
+        return None
+    answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
+    return answers[rule]
 
 
-def share(successes: int, trials: int) -> Share:
-    """A share with its exact interval."""
-    if trials == 0:
-        return Share(successes=0, trials=0, low=0.0, high=1.0)
-    interval = binomtest(successes, trials).proportion_ci(CONFIDENCE, method="exact")
-    return Share(successes=successes, trials=trials, low=float(interval.low), high=float(interval.high))
+def judge(evidence: Sequence[Evidence], setting: Setting) -> list[JudgedCell]:
+    """A verdict for every cell of the setting's size, in the order given.
 
-
-def judge(
-    predictions: Mapping[tuple[str, str, str], Prediction],
-    runs: Mapping[tuple[str, str, str], Sequence[tuple[Run, Sequence[Measurement], bool]]],
-) -> list[Cell]:
-    """A verdict for every cell.
-
-    Args:
-        predictions: by (task, format, encoding).
-        runs: for each cell its runs, their metrics, and whether the run names the prediction in its provenance.
+    Raises:
+        TrialError: no cell has that size.
+        StoreError: a run lacks a measurement.
     """
-    draft = []
-    for key, prediction in predictions.items():
-        outcomes = tuple(outcome(run, rows) for run, rows, _ in runs[key])
-        best = [outcome(run, rows, best_on_test=True) for run, rows, _ in runs[key]]
-        fitting = [one for one in outcomes if one.fits]
-        successes = sum(bool(one.generalizes) for one in fitting)
-        against = len(fitting) - successes if prediction.generalizes else successes
-        draft.append((key, prediction, outcomes, best, fitting, successes, _tail(against, len(fitting))))
-    adjusted = holm([p for *_, p in draft])
+    chosen = [one for one in evidence if one.key.size == setting.size]
+    if not chosen:
+        sizes = ", ".join(dict.fromkeys(one.key.size for one in evidence)) or "none"
+        raise TrialError(f"no cell has the model size '{setting.size}': those on trial have {sizes}")
+    outcomes = [_outcomes(one, setting) for one in chosen]
+    predictions = [one.predictions.get(setting.mode) for one in chosen]
+    predicted = [predicted_by(prediction, setting.rule) for prediction in predictions]
+    fitting = [sum(one.fits for one in of_cell) for of_cell in outcomes]
+    successes = [sum(bool(one.generalizes) for one in of_cell) for of_cell in outcomes]
+    tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index]]
+    agreeing = {i: successes[i] if predicted[i] else fitting[i] - successes[i] for i in tested}
+    p_for = {i: tail(agreeing[i], fitting[i]) for i in tested}
+    p_against = {i: tail(fitting[i] - agreeing[i], fitting[i]) for i in tested}
+    for_holm = dict(zip(tested, holm(list(p_for.values())), strict=True))
+    against_holm = dict(zip(tested, holm(list(p_against.values())), strict=True))
     return [
-        Cell(
-            task=key[0],
-            format=key[1],
-            encoding=key[2],
-            prediction=prediction,
-            outcomes=outcomes,
-            fit=share(len(fitting), len(outcomes)),
-            generalizes_given_fit=share(successes, len(fitting)),
-            generalizes=share(successes, len(outcomes)),
-            best_checkpoint_generalizes=sum(bool(one.generalizes) for one in best),
-            verdict=_verdict(prediction.generalizes, successes, len(fitting)),
-            p_against=p,
-            p_holm=corrected,
-            predicted_before_training=all(known for *_, known in runs[key]),
+        JudgedCell(
+            key=one.key,
+            prediction=predictions[i],
+            predicted=predicted[i],
+            outcomes=outcomes[i],
+            fit=share(fitting[i], len(outcomes[i])),
+            generalizes_given_fit=share(successes[i], fitting[i]),
+            generalizes=share(successes[i], len(outcomes[i])),
+            verdict=_verdict(predicted[i], against_holm.get(i), for_holm.get(i)),
+            p_against=p_against.get(i),
+            p_for=p_for.get(i),
+            p_against_holm=against_holm.get(i),
+            p_for_holm=for_holm.get(i),
+            predicted_before_training=one.predicted_before_training,
         )
-        for (key, prediction, outcomes, best, fitting, successes, p), corrected in zip(draft, adjusted, strict=True)
+        for i, one in enumerate(chosen)
     ]
 
 
-def _tail(successes: int, trials: int) -> float:
-    """P(at least so many successes) at one half; 1 without trials."""
-    return float(binomtest(successes, trials, alternative="greater").pvalue) if trials else 1.0
+def _outcomes(evidence: Evidence, setting: Setting) -> tuple[Outcome, ...]:
+    return tuple(
+        outcome(history, threshold=setting.threshold, checkpoint=setting.checkpoint) for history in evidence.runs
+    )
 
 
-def _verdict(predicted: bool, successes: int, fitting: int) -> str:
-    """Consistent or refuted where a one-sided exact test at ALPHA says on which side of one half the cell lies."""
-    if not fitting:
+def _verdict(predicted: bool | None, p_against: float | None, p_for: float | None) -> str:
+    if predicted is None:
+        return "no prediction"
+    if p_against is None or p_for is None:
         return "not learnt"
-    agreeing = successes if predicted else fitting - successes
-    if _tail(agreeing, fitting) <= ALPHA:
-        return "consistent"
-    return "refuted" if _tail(fitting - agreeing, fitting) <= ALPHA else "undecided"
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction, in the order given."""
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running
-    return adjusted
-
-
-def table(cells: Sequence[Cell]) -> dict[str, int]:
-    """The 2x2 table: cells by prediction and by what most of their fitting runs did; the rest apart."""
-    counts = {"yes_yes": 0, "yes_no": 0, "no_yes": 0, "no_no": 0, "not_observed": 0}
-    for cell in cells:
-        if cell.observed is None:
-            counts["not_observed"] += 1
-        else:
-            predicted, observed = ("yes" if answer else "no" for answer in (cell.prediction.generalizes, cell.observed))
-            counts[f"{predicted}_{observed}"] += 1
-    return counts
-
-
-def as_json(cells: Sequence[Cell]) -> dict[str, Any]:
-    """The whole trial as JSON holds it."""
-    counts = table(cells)
-    matrix = [[counts["yes_yes"], counts["yes_no"]], [counts["no_yes"], counts["no_no"]]]
-    return {
-        "table": counts,
-        "fisher_p": float(fisher_exact(matrix, alternative="greater").pvalue),
-        "disagreements": [_name(cell) for cell in cells if cell.observed not in (None, cell.prediction.generalizes)],
-        "cells": [
-            asdict(cell)
-            | {"prediction": cell.prediction.as_json(), "observed": cell.observed, "diagnosis": diagnosis(cell)}
-            for cell in cells
-        ],
-    }
-
-
-def diagnosis(cell: Cell) -> str | None:
-    """What may explain why a cell disagrees with its prediction or shows nothing; None where it agrees."""
-    if cell.observed is None:
-        return None if cell.fit.successes else "no run fits the training scales"
-    if cell.observed == cell.prediction.generalizes:
-        return None
-    if cell.prediction.generalizes and cell.prediction.unseen_distractors:
-        return (
-            f"{cell.prediction.unseen_distractors} pairs of label and token occur at irrelevant keys only beyond "
-            "training: the rule ignores them, a trained model may not"
-        )
-    return "not explained by coverage of labels or operator entries"
-
-
-def _name(cell: Cell) -> str:
-    return f"{cell.task}/{cell.format}/{cell.encoding}"
+    if p_against <= ALPHA:
+        return "refuted"
+    return "consistent" if p_for <= ALPHA else "undecided (power)"

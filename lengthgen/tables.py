@@ -174,20 +174,26 @@ def _yes(holds: bool | None) -> str:
 
 
 def prediction_table(answer: Mapping[str, Any]) -> Group:
-    """Predictions by encoding."""
+    """Predictions by encoding; dashes where there is none."""
     train, test = answer["train"], answer["test"]
-    title = f"{answer['task']}, {answer['format']}: trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
-    table = _table("encoding", "relation", "operators: train", "test", "generalizes", "breaks at")
+    title = (
+        f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
+        f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
+    )
+    table = _table("encoding", "relation", "operators: train", "test", "generalizes", "breaks at", "literally")
     for encoding, one in answer["predictions"].items():
-        table.add_row(
-            encoding,
-            one["relation"],
-            str(one["complexity_train"]),
-            str(one["complexity_test"]),
-            "yes" if one["generalizes"] else "no",
-            str(one["breaks_at"] or "-"),
-        )
-    return _with(title, table, *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()))
+        complexities = ("-" if one[of] is None else str(one[of]) for of in ("complexity_train", "complexity_test"))
+        generalizes, literal = ({True: "yes", False: "no", None: "-"}[one[of]] for of in ("generalizes", "literal"))
+        breaks_at = str(one["breaks_at"] or "-")
+        # As Text, in which brackets are no markup.
+        names = (Text(encoding), Text(one["relation"] or "-"))
+        table.add_row(*names, *complexities, generalizes, breaks_at, literal)
+    return _with(
+        title,
+        table,
+        *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()),
+        "literally: the conjecture by operators alone; generalizes: with labels and entries covered as well [F]",
+    )
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:
@@ -201,30 +207,124 @@ def accuracy_table(answer: Mapping[str, Any]) -> Group:
 
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
-    """Every cell with its exact intervals and its verdict, and the 2x2 table."""
-    title = "Predicted and observed: runs of all runs, with exact 95% intervals"
-    table = _table("cell", "predicted", "fit", "generalize | fit", "generalize", "verdict", "p against", "Holm")
-    for cell in trial["cells"]:
+    """Every cell with its verdict, the 2x2 table of both rules, and what may lie behind each disagreement."""
+    names = _cell_names(trial)
+    table = _table(
+        "cell", "predicted", "literal", "fit", "generalize | fit", "verdict", "breaks at", "expected", "best on test"
+    )
+    for cell, name in zip(trial["cells"], names, strict=True):
+        fit, best = cell["fit"], cell["best_on_test"]["generalizes"]
+        breaking = cell["breaking"]
         table.add_row(
-            f"{cell['task']} {cell['format']} {cell['encoding']}",
-            "yes" if cell["prediction"]["generalizes"] else "no",
-            _share(cell["fit"]),
+            name,
+            _said(cell["predicted"]),
+            _said(cell["literal"]),
+            f"{fit['successes']}/{fit['trials']}",
             _share(cell["generalizes_given_fit"]),
-            _share(cell["generalizes"]),
             cell["verdict"],
-            f"{cell['p_against']:.3f}",
-            f"{cell['p_holm']:.3f}",
+            _scale(breaking and breaking["observed"]),
+            _scale(breaking and breaking["predicted"]),
+            f"{best['successes']}/{best['trials']}",
         )
-    counts = trial["table"]
-    notes = [
-        f"cells predicted yes: {counts['yes_yes']} observed yes, {counts['yes_no']} no; "
-        f"predicted no: {counts['no_yes']} yes, {counts['no_no']} no; "
-        f"not observed: {counts['not_observed']}; Fisher's exact p = {trial['fisher_p']:.3f}"
+    found = [
+        f"{name} (observed {_said(cell['observed'])}): "
+        + "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"])
+        for cell, name in zip(trial["cells"], names, strict=True)
+        if cell["diagnosis"]
     ]
-    for cell in trial["cells"]:
-        if cell["diagnosis"]:
-            notes.append(f"{cell['task']} {cell['format']} {cell['encoding']}: {cell['diagnosis']}")
+    title = f"Cells: runs of all runs, exact 95% intervals, {_reading(trial['main'])}"
+    notes = ["best on test: by the published choice of checkpoint, which selects on the test scales"]
+    if trial["runs_needed"]:
+        notes.append(f"a verdict needs {trial['runs_needed']} fitting runs that agree (Holm over the cells)")
+    return Group(_with(title, table, *notes), _rules(trial), *(Text(line) for line in found))
+
+
+def _rules(trial: Mapping[str, Any]) -> Group:
+    table = _table(
+        "rule", "yes, yes", "yes, no", "no, yes", "no, no", "agree", "Fisher", "by task", "by encoding", "both"
+    )
+    notes = []
+    for rule, one in trial["rules"].items():
+        counts, tests = one["table"], one["permutation"]
+        table.add_row(
+            {"coverage": "with coverage", "literal": "literal"}[rule],
+            *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
+            _percent(one["agreement"]),
+            f"{one['fisher_p']:.3f}",
+            *(f"{test['p']:.3f} (least {test['least_p']:.3f})" for test in tests.values()),
+        )
+        if one["misclassified"]:
+            notes.append(f"{rule}: misses {', '.join(one['misclassified'])}")
+        if one["refuted_by"]:
+            notes.append(f"{rule}: refuted by {', '.join(one['refuted_by'])}")
+    counts = trial["rules"]["coverage"]["table"]
+    notes.append(f"not in the table: {counts['not_observed']} not observed, {counts['no_prediction']} not predicted")
+    if not trial["rules"]["coverage"]["both_kinds"]:
+        notes.append("cells predicted yes and cells predicted no were not both observed: nothing tests the 'iff'")
+    notes += [
+        f"the rules differ on {one['cell']}: with coverage {_said(one['coverage'])}, literal {_said(one['literal'])}, "
+        f"observed {_said(one['observed'])}"
+        for one in trial["rules_differ"]
+    ]
+    return _with("Predicted, observed: cells by the majority of their fitting runs; p-values one-sided", table, *notes)
+
+
+def sensitivity_table(trial: Mapping[str, Any]) -> Group:
+    """What becomes of the trial where one choice is made otherwise, and the cells that change."""
+    table = _table("varied", "yes, yes", "yes, no", "no, yes", "no, no", "agree", "literal agrees", "cells that change")
+    notes = []
+    for one in trial["sensitivity"]:
+        varied, rules = one["varied"], one["rules"]
+        name = f"{varied} {one['setting'][varied]}" if varied else "nothing"
+        counts = rules["coverage"]["table"]
+        table.add_row(
+            name,
+            *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
+            _percent(rules["coverage"]["agreement"]),
+            _percent(rules["literal"]["agreement"]),
+            str(len(one["changed"])),
+        )
+        notes += [f"{name}: {change['cell']}: {_change(change)}" for change in one["changed"]]
+    title = f"The same runs, read otherwise, one choice at a time, than {_reading(trial['main'])}"
     return _with(title, table, *notes)
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    """The parts of an answer that are not as in the main setting."""
+    main, here = change["main"], change["here"]
+    return ", ".join(
+        f"{part} {main[part]} -> {here[part]}"
+        if part == "verdict"
+        else f"{part} {_said(main[part])} -> {_said(here[part])}"
+        for part in main
+        if main[part] != here[part]
+    )
+
+
+def _reading(setting: Mapping[str, Any]) -> str:
+    checkpoint = setting["checkpoint"].replace("_", " ")
+    return (
+        f"solved from {setting['threshold']:g}, {checkpoint} checkpoint, {setting['mode']} operators, {setting['size']}"
+    )
+
+
+def _cell_names(trial: Mapping[str, Any]) -> list[str]:
+    """With the model size where there are several."""
+    several = len({cell["size"] for cell in trial["cells"]}) > 1
+    parts = ("task", "format", "encoding", "size") if several else ("task", "format", "encoding")
+    return [" ".join(cell[part] for part in parts) for cell in trial["cells"]]
+
+
+def _said(answer: bool | None) -> str:
+    return {True: "yes", False: "no", None: "-"}[answer]
+
+
+def _scale(scale: float | None) -> str:
+    return "-" if scale is None else f"{scale:g}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
 def audit_table(answer: Mapping[str, Any]) -> Group:
