@@ -6,7 +6,9 @@ from bench import complexity, data, decoder, distinct, encodings, engines, evalu
 from bench.measure import Comparison
 
 QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
-    data.vectorised_against_plain,
+    data.examples_per_second,
+    data.slowest_against_plain,
+    data.median_against_plain,
     formulas.compiled_against_sympy,
     profiles.one_pass_against_one_per_scale,
     profiles.all_scales_against_the_last,
@@ -22,7 +24,9 @@ QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     complexity.search_against_all_wirings,
     complexity.cadical_against_cp_sat,
     complexity.certificate_against_search,
-    decoder.training_step_against_torch,
+    decoder.training_step_against_x_transformers,
+    decoder.training_step_against_gpt2,
+    decoder.ensemble_against_loop,
     *encodings.ALL,
 )
 

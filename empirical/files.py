@@ -58,3 +58,8 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def user_cache(kind: str) -> Path:
+    """Where what this user's machine found out is kept: $XDG_CACHE_HOME/lengthgen/KIND, or below ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / kind

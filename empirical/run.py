@@ -1,18 +1,21 @@
-"""What a run is: one task, format, encoding and seed under one profile, and the identity that follows from it."""
+"""What a run is: one task, format, encoding, model and seed under one protocol, and the identity that follows."""
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
 
+from circuits.encodings import parse_encoding
 from circuits.formats import in_format
 from circuits.task import Task
 from circuits.tasks import load
 from empirical.data import TEST, examples
-from empirical.profile import Evaluation, Model, Profile, Training
+from empirical.profile import Evaluation, Model, Training, read
+from empirical.protocol import Cell, Protocol
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised when what a run's folder holds, or how a run is trained, changes: older runs are then not taken for it."""
 
 
@@ -21,16 +24,18 @@ class Run:
     """One run: everything its numbers depend on but the code itself (FORMAT_VERSION stands for that).
 
     Attributes:
-        task: name, or path/to/file.py:name.
-        digest: hash of samples of what the task generates at the scales in use: a task that changes there is
-            another run.
+        task: name, or path/to/file.py:name; `base` its digits, if not its default.
+        encoding: as `circuits.encodings` writes it.
+        digest: hash of samples of what the task generates at the scales in use, and of the encoding's file if it is
+            the user's own: what changes there is another run.
         train, test: the scales, ascending.
     """
 
     task: str
-    digest: str
+    base: int | None
     format: str
     encoding: str
+    digest: str
     train: tuple[int, ...]
     test: tuple[int, ...]
     seed: int
@@ -41,45 +46,88 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Readable and unique: task, format, encoding, seed and a hash of the whole."""
-        name = self.task.rpartition(":")[2]
-        digest = hashlib.sha256(json.dumps(self.config(), sort_keys=True).encode()).hexdigest()[:12]
-        return f"{name}-{self.format}-{self.encoding}-seed{self.seed}-{digest}"
+        """Readable and unique: task, format, encoding, model, seed and a hash of the whole."""
+        return f"{self._name()}-seed{self.seed}-{_hash(self.config())}"
+
+    @property
+    def group(self) -> str:
+        """Common to runs that differ in their seed alone: these can be trained as one ensemble."""
+        return f"{self._name()}-{_hash(self.config() | {'seed': None})}"
 
     def config(self) -> dict[str, Any]:
         """The run as JSON holds it."""
-        return json.loads(json.dumps(asdict(self)))
+        config: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """What `config` gave.
+
+        Raises:
+            ProfileError: it is none of a run.
+        """
+        run: Self = read(cls, config, "config")
+        return run
 
     def load_task(self) -> Task:
         """The task in the run's format."""
-        return in_format(load(self.task), self.format, largest_scale=max(*self.train, *self.test))
+        plain = load(self.task, base=self.base)
+        return in_format(plain, self.format, largest_scale=max(*self.train, *self.test))
+
+    def _name(self) -> str:
+        task = self.task.rpartition(":")[2] + ("" if self.base is None else f"-base{self.base}")
+        encoding = self.encoding.rpartition(":")[2].replace("[", "-").replace("=", "").replace(",", "-").rstrip("]")
+        return f"{task}-{self.format}-{encoding}-{self.model}"
 
 
-def plan(
-    task: str, *, format: str, encoding: str, train: Sequence[int], test: Sequence[int], seed: int, profile: Profile
-) -> Run:
-    """The run of one task, format, encoding and seed under a profile.
+def plan(protocol: Protocol) -> dict[tuple[Cell, Model], list[Run]]:
+    """Every run of a protocol, by cell and model.
 
     Raises:
-        TaskError: the task cannot be loaded, or breaks its contract at some scale.
+        TaskError: a task cannot be loaded or breaks its contract at some scale, or an encoding is unknown.
     """
+    return {
+        (cell, model): [one_run(protocol, cell, model, seed) for seed in range(protocol.profile.seeds)]
+        for cell in protocol.cells
+        for model in protocol.profile.models
+    }
+
+
+def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
+    """One run of a protocol. Raises as `plan` does."""
     run = Run(
-        task=task,
+        task=cell.task,
+        base=cell.base,
+        format=cell.format,
+        encoding=str(parse_encoding(cell.encoding)),
         digest="",
-        format=format,
-        encoding=encoding,
-        train=tuple(sorted(train)),
-        test=tuple(sorted(test)),
+        train=protocol.train,
+        test=protocol.test,
         seed=seed,
-        model=profile.model,
-        training=profile.training,
-        evaluation=profile.evaluation,
+        model=model,
+        training=protocol.profile.training,
+        evaluation=protocol.profile.evaluation,
     )
-    return replace(run, digest=_digest(run.load_task(), sorted({*train, *test})))
+    encoding = _own_file(run.encoding)
+    drawn = _drawn(run.task, _own_file(run.task), run.base, run.format, *run.train, *run.test)
+    return replace(run, digest=_hash([drawn, encoding]))
 
 
-def _digest(task: Task, scales: Sequence[int]) -> str:
-    known = hashlib.sha256("\n".join(task.alphabet).encode())
-    for scale in scales:
-        known.update(examples(task, [scale], 8, split=TEST, seed=0).tokens.tobytes())
-    return known.hexdigest()[:12]
+def _own_file(spec: str) -> str:
+    """The text of the user's file that a task or an encoding stands in; none if it is a built-in one."""
+    path = Path(spec.rpartition(":")[0])
+    return path.read_text() if path.suffix == ".py" and path.is_file() else ""
+
+
+@lru_cache(maxsize=256)
+def _drawn(task: str, text: str, base: int | None, form: str, *scales: int) -> str:
+    """Hash of the alphabet and of samples at all scales; `text` is that of the task's file, for the cache to know."""
+    laid_out = in_format(load(task, base=base), form, largest_scale=max(scales))
+    samples = [
+        examples(laid_out, [scale], 8, split=TEST, seed=0).tokens.tobytes().hex() for scale in sorted(set(scales))
+    ]
+    return _hash([laid_out.alphabet, samples])
+
+
+def _hash(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,30 +1,36 @@
-"""The run store: one folder a finished run, and the state of each unfinished one.
+"""The run store: one folder a finished run, and the state of what is being trained.
 
-    ROOT/RUN-ID/            config.json, metrics.parquet, checkpoint.safetensors, environment.json
-    ROOT/.unfinished/RUN-ID/ state.safetensors, lock
+    ROOT/RUN-ID/              config.json, metrics.parquet, checkpoint.safetensors, environment.json, files.json
+    ROOT/.unfinished/NAME/    state.safetensors, progress.json; NAME is a run, or runs that are trained together
+    ROOT/.locks/RUN-ID        held by the process that trains the run
 
-A finished run appears by one rename and is never touched again. The state of an unfinished one is a single file,
-replaced whole, so that a killed run goes on from its last checkpoint and ends as if it had never stopped.
+A finished run appears by one rename and is never touched again; files.json has the SHA-256 of all the others. A state
+is a single file, replaced whole, so that a killed training goes on from its last checkpoint as if it had never stopped.
 """
 
+import hashlib
 import json
 import os
-import platform
+import secrets
 import shutil
-import subprocess
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from empirical.files import locked, write_bytes, write_json
-from empirical.run import Run
+from empirical.measurement import Measurement
+from empirical.run import FORMAT_VERSION, Run
 from theory.errors import LengthgenError
 
-STATE = "state.safetensors"
+CONFIG, METRICS, CHECKPOINT, ENVIRONMENT = (
+    "config.json",
+    "metrics.parquet",
+    "checkpoint.safetensors",
+    "environment.json",
+)
+FILES = "files.json"
 
 
 class StoreError(LengthgenError):
@@ -32,14 +38,13 @@ class StoreError(LengthgenError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """One row of metrics: exact match (all generated tokens right) and token accuracy at one checkpoint and scale."""
+class Stored:
+    """What lies in a store under one name: a finished run, one with `done` epochs of all, or what is `broken`."""
 
-    epoch: int
-    scale: int
-    exact_match: float
-    token_accuracy: float
-    training_loss: float
+    name: str
+    run: Run | None
+    done: int | None
+    broken: str | None
 
 
 class RunStore:
@@ -53,35 +58,58 @@ class RunStore:
         """Where the finished run lies or will lie."""
         return self.root / run.id
 
-    def lock(self, run: Run) -> AbstractContextManager[None]:
-        """Held while a run is trained: two processes never train the same run."""
-        return locked(self._unfinished(run) / "lock")
+    @contextmanager
+    def locks(self, runs: Sequence[Run]) -> Iterator[None]:
+        """Held while runs are trained: two processes never train the same run."""
+        with ExitStack() as held:
+            for name in sorted(run.id for run in runs):
+                held.enter_context(locked(self.root / ".locks" / name))
+            yield
 
     def finished(self, run: Run) -> bool:
         """Whether the run is done."""
         return self.folder(run).is_dir()
 
-    def state_path(self, run: Run) -> Path:
-        """The state of an unfinished run; may not exist."""
-        return self._unfinished(run) / STATE
+    def state_path(self, runs: Sequence[Run]) -> Path:
+        """The state of runs that are trained together; may not exist."""
+        return self._unfinished(runs) / "state.safetensors"
+
+    def tell(self, runs: Sequence[Run], done: int) -> None:
+        """Notes how many epochs are done, for those who look on."""
+        note = {"runs": [run.config() for run in runs], "done": done}
+        write_json(self._unfinished(runs) / "progress.json", note)
 
     def finish(
-        self, run: Run, *, metrics: Sequence[Measurement], checkpoint: bytes, environment: dict[str, Any]
+        self, run: Run, *, metrics: Sequence[Measurement], checkpoint: bytes, environment: Mapping[str, Any]
     ) -> None:
-        """Stores a finished run and removes its state."""
+        """Stores a finished run, unless it is stored already."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        new = self._unfinished(run) / "finished"
-        shutil.rmtree(new, ignore_errors=True)
-        write_json(new / "config.json", run.config())
-        write_json(new / "environment.json", environment)
-        write_bytes(new / "checkpoint.safetensors", checkpoint)
+        if self.finished(run):
+            return
         sink = pa.BufferOutputStream()
         pq.write_table(pa.Table.from_pylist([asdict(row) for row in metrics]), sink)
-        write_bytes(new / "metrics.parquet", sink.getvalue().to_pybytes())
-        os.rename(new, self.folder(run))
-        self.state_path(run).unlink(missing_ok=True)
+        new = self.root / ".unfinished" / f"{run.id}.{secrets.token_hex(4)}.finished"
+        try:
+            write_json(new / CONFIG, run.config())
+            write_json(new / ENVIRONMENT, dict(environment))
+            write_bytes(new / CHECKPOINT, checkpoint)
+            write_bytes(new / METRICS, sink.getvalue().to_pybytes())
+            write_json(new / FILES, {path.name: _digest(path.read_bytes()) for path in new.iterdir()})
+            os.rename(new, self.folder(run))
+        except OSError:
+            if not self.finished(run):
+                raise  # else another process, where locks do not hold, was first
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def forget_state(self, runs: Sequence[Run]) -> None:
+        """Removes the state of runs that are finished, and what killed processes had written of their folders."""
+        for run in runs:
+            for path in self.root.glob(f".unfinished/{run.id}.*.finished"):
+                shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(self._unfinished(runs), ignore_errors=True)
 
     def metrics(self, run: Run) -> list[Measurement]:
         """All rows of a finished run, in the order of checkpoints and scales.
@@ -92,18 +120,26 @@ class RunStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        folder = self.folder(run)
-        if not folder.is_dir():
-            raise StoreError(f"run {run.id} is not in {self.root}: train it first")
+        content = self._read(run, METRICS)
         try:
-            config = json.loads((folder / "config.json").read_text())
-            rows = [Measurement(**row) for row in pq.read_table(folder / "metrics.parquet").to_pylist()]
-            json.loads((folder / "environment.json").read_text())
-        except (OSError, ValueError, TypeError, pa.ArrowException) as error:
-            raise StoreError(f"run {folder} is broken ({error}): remove the folder, and it is trained again") from error
-        if config != run.config():
-            raise StoreError(f"run {folder} has another config than its name says: remove the folder")
-        return rows
+            rows = pq.read_table(pa.BufferReader(content)).to_pylist()
+            return [Measurement(**row) for row in rows]
+        except (TypeError, pa.ArrowException) as error:
+            raise StoreError(f"{self.folder(run) / METRICS} holds no metrics: {_redo(self.folder(run))}") from error
+
+    def checkpoint(self, run: Run) -> bytes:
+        """The weights at the end, as safetensors. Raises as `metrics` does."""
+        return self._read(run, CHECKPOINT)
+
+    def environment(self, run: Run) -> dict[str, Any]:
+        """Where and when a finished run was trained. Raises as `metrics` does."""
+        content: dict[str, Any] = json.loads(self._read(run, ENVIRONMENT))
+        return content
+
+    def digest(self, run: Run) -> str:
+        """SHA-256 of what a finished run is and found, wherever and whenever that was. Raises as `metrics` does."""
+        self._read(run, ENVIRONMENT)
+        return _digest(b"".join(self._read(run, name) for name in (CONFIG, METRICS, CHECKPOINT)))
 
     def final_exact_match(self, run: Run) -> dict[int, float]:
         """scale -> exact match at the last checkpoint. Raises as `metrics` does."""
@@ -111,37 +147,86 @@ class RunStore:
         last = max(row.epoch for row in rows)
         return {row.scale: row.exact_match for row in rows if row.epoch == last}
 
-    def environment(self, run: Run) -> dict[str, Any]:
-        """Where and when a finished run was trained."""
-        return json.loads((self.folder(run) / "environment.json").read_text())
+    def contents(self) -> list[Stored]:
+        """Everything in the store, by name: finished runs first, each looked at whole."""
+        found = [self._look(path) for path in sorted(self.root.glob("[!.]*")) if path.is_dir()]
+        for folder in self._unfinished_folders():
+            try:
+                runs, done = _note(folder)
+            except (OSError, ValueError, KeyError, TypeError, LengthgenError) as error:
+                found.append(Stored(name=folder.name, run=None, done=None, broken=f"{folder}: {error}"))
+            else:
+                waiting = [run for run in runs if not self.finished(run)]
+                found += [Stored(name=run.id, run=run, done=done, broken=None) for run in waiting]
+        return found
 
-    def _unfinished(self, run: Run) -> Path:
-        return self.root / ".unfinished" / run.id
+    def begun(self) -> list[tuple[Run, ...]]:
+        """The runs of every unfinished training that can go on."""
+        found = []
+        for folder in self._unfinished_folders():
+            try:
+                runs, _ = _note(folder)
+            except (OSError, ValueError, KeyError, TypeError, LengthgenError):
+                continue  # `contents` names it
+            if self.state_path(runs).exists():
+                found.append(runs)
+        return found
+
+    def remove(self, name: str) -> None:
+        """Removes what lies under a name of `contents`, finished or not."""
+        shutil.rmtree(self.root / name, ignore_errors=True)
+        shutil.rmtree(self.root / ".unfinished" / name, ignore_errors=True)
+
+    def _look(self, folder: Path) -> Stored:
+        try:
+            config = json.loads((folder / CONFIG).read_text())
+            if config.get("version") != FORMAT_VERSION:
+                raise StoreError(
+                    f"{folder} is of format {config.get('version')}, not {FORMAT_VERSION}: {_redo(folder)}"
+                )
+            run = Run.from_config(config)
+            if run.id != folder.name:
+                raise StoreError(f"{folder / CONFIG} is of another run, {run.id}: {_redo(folder)}")
+            self.digest(run)
+        except (OSError, ValueError, AttributeError, LengthgenError) as error:
+            return Stored(name=folder.name, run=None, done=None, broken=str(error))
+        return Stored(name=folder.name, run=run, done=None, broken=None)
+
+    def _read(self, run: Run, name: str) -> bytes:
+        """A file of a finished run, once it and the run's config are known to be what was written."""
+        folder = self.folder(run)
+        if not folder.is_dir():
+            raise StoreError(f"run {run.id} is not in {self.root}: train it first")
+        try:
+            known = json.loads((folder / FILES).read_text())
+            contents = {wanted: (folder / wanted).read_bytes() for wanted in (CONFIG, name)}
+            wrong = [wanted for wanted, content in contents.items() if _digest(content) != known[wanted]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"run {folder} is broken ({error}): {_redo(folder)}") from error
+        if wrong:
+            raise StoreError(f"{folder / wrong[0]} is not as it was written: {_redo(folder)}")
+        if json.loads(contents[CONFIG]) != run.config():
+            raise StoreError(f"{folder / CONFIG} is of another run than its name says: {_redo(folder)}")
+        return contents[name]
+
+    def _unfinished_folders(self) -> list[Path]:
+        return sorted(path.parent for path in self.root.glob(".unfinished/*/progress.json"))
+
+    def _unfinished(self, runs: Sequence[Run]) -> Path:
+        seeds = _digest(json.dumps([run.seed for run in runs]).encode())[:8]
+        name = runs[0].id if len(runs) == 1 else f"{runs[0].group}-{len(runs)}-runs-{seeds}"
+        return self.root / ".unfinished" / name
 
 
-def environment(device: str) -> dict[str, Any]:
-    """What is written beside results: versions, machine, device, source revision, time."""
-    import torch
-
-    packages = ("torch", "numpy", "scipy", "sympy", "networkx")
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "versions": {name: version(name) for name in packages},
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "revision": revision(),
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+def _note(folder: Path) -> tuple[tuple[Run, ...], int]:
+    """The runs of an unfinished training, and the epochs that are done."""
+    note = json.loads((folder / "progress.json").read_text())
+    return tuple(Run.from_config(config) for config in note["runs"]), int(note["done"])
 
 
-def revision() -> str:
-    """The git revision of the source, `+` where it was changed since; "unknown" outside a checkout."""
-    here = Path(__file__).parent
-    try:
-        known = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
-            cwd=here, capture_output=True, text=True, check=True, timeout=10,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return known.stdout.strip()
+def _redo(folder: Path) -> str:
+    return f"remove {folder.name} (lengthgen runs --remove {folder.name}), and it is trained again"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,22 +1,30 @@
-"""Many runs on one machine: one process a core, each training one run at a time on one thread."""
+"""Many runs: by processes of this machine, or on a Ray cluster (cluster.py), one group of runs at a time in each."""
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from itertools import groupby
 from pathlib import Path
 
 from empirical.run import Run
 from empirical.store import RunStore
 from theory.errors import LengthgenError
 
+Group = tuple[Run, ...]
+Provenance = Mapping[str, Mapping[str, str]]
+"""Run id -> what is added to its environment.json."""
+Engine = Callable[[Sequence[Group], Path, str, Provenance], Iterator[tuple[Group, str | None]]]
+"""(groups, root of the store, device, provenance) -> each group as it ends, with what went wrong, if anything."""
+
 
 class SweepError(LengthgenError):
-    """A worker died; one line says what is left to do."""
+    """Not all runs came to their end; one line says which and what to do."""
 
 
 def train_all(
@@ -24,36 +32,70 @@ def train_all(
     store: RunStore,
     *,
     device: str,
-    provenance: Mapping[str, Mapping[str, str]],
-    on_done: Callable[[Run], None],
+    provenance: Provenance,
+    engine: Engine | None = None,
+    on_done: Callable[[Group], None] = lambda group: None,
 ) -> None:
-    """Trains every run that is not finished; `on_done` is called for each as it ends.
-
-    Args:
-        runs: what to train.
-        store: where they go.
-        device: "cpu" or "cuda".
-        provenance: run id -> what is added to its environment.json.
-        on_done: called in this process.
+    """Trains every run that is not finished; `on_done` is called for each group as it ends.
 
     Raises:
-        SweepError: a worker was killed. What had finished is stored, what was under way goes on from its checkpoint.
-        TrainingError: as `train` raises it.
+        SweepError: runs that did not come to their end, after all others did; or a worker was killed. What had
+            finished is stored, what was under way goes on from its checkpoint another time.
     """
     waiting = [run for run in runs if not store.finished(run)]
-    if not waiting:
+    failures = []
+    for group, error in (engine or local)(groups(waiting, store, workers(device)), store.root, device, provenance):
+        if error:
+            failures.append(error)
+        on_done(group)
+    if failures:
+        raise SweepError(f"not all of {len(waiting)} runs came to their end: {'; '.join(failures)}")
+
+
+def workers(device: str) -> int:
+    """Processes of this machine: one a core, or one for the GPU."""
+    return 1 if device == "cuda" else os.cpu_count() or 1
+
+
+def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
+    """Runs that differ in their seed alone, in groups small enough to keep all workers busy.
+
+    What was begun together stays together: its state is that of all.
+    """
+    left = {run.id: run for run in runs}
+    found: list[Group] = []
+    for group in store.begun():
+        if len(group) > 1 and any(run.id in left for run in group):
+            found.append(group)
+            for run in group:
+                left.pop(run.id, None)
+    alike = [tuple(same) for _, same in groupby(left.values(), key=lambda run: run.group)]
+    largest = max(1, math.ceil(len(left) / (2 * workers)))
+    return found + [part for same in alike for part in _parts(same, largest)]
+
+
+def _parts(runs: Group, largest: int) -> Iterator[Group]:
+    """The runs in parts of nearly the same size."""
+    size = math.ceil(len(runs) / math.ceil(len(runs) / largest))
+    return (runs[start : start + size] for start in range(0, len(runs), size))
+
+
+def local(
+    groups: Sequence[Group], root: Path, device: str, provenance: Provenance
+) -> Iterator[tuple[Group, str | None]]:
+    """An `Engine`: processes of this machine."""
+    if not groups:
         return
-    workers = min(os.cpu_count() or 1, len(waiting))
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
+    count = min(workers(device), len(groups))
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
     try:
         # Workers begin while interrupts are ignored, and so ignore them: an interrupt is the parent's to answer.
         answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        futures = {pool.submit(_train, run, store.root, device, dict(provenance[run.id])): run for run in waiting}
+        futures = {pool.submit(train_group, group, root, device, part(provenance, group)): group for group in groups}
         signal.signal(signal.SIGINT, answer)
         for future in as_completed(futures):
-            future.result()
-            on_done(futures[future])
+            yield futures[future], future.result()
     except BrokenProcessPool as error:
         raise SweepError(
             "a training process was killed (out of memory?): run the same command again to go on"
@@ -66,10 +108,22 @@ def train_all(
         pool.shutdown(cancel_futures=True)
 
 
-def _train(run: Run, root: Path, device: str, provenance: dict[str, str]) -> None:
+def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
+    """The provenance of the runs of a group."""
+    return {run.id: dict(provenance.get(run.id, {})) for run in group}
+
+
+def train_group(group: Group, root: Path, device: str, provenance: Provenance) -> str | None:
+    """Trains a group in this process; returns what went wrong, in one line, if anything."""
     from empirical.training import train
 
-    train(run, RunStore(root), device=device, provenance=provenance)
+    try:
+        train(group, RunStore(root), device=device, provenance=provenance)
+    except (LengthgenError, OSError) as error:
+        return str(error)
+    except Exception as error:  # of a user's own task or encoding: the other runs go on
+        return f"{group[0].id}: {type(error).__name__}: {error}"
+    return None
 
 
 def _end_with_parent(parent: int) -> None:

@@ -67,11 +67,6 @@ class _Task:
     key: str
 
 
-def user_cache() -> Path:
-    """Where results are kept unless another folder is named."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / "claims"
-
-
 def run(
     selection: Selection,
     *,

@@ -1,20 +1,28 @@
-"""A run small enough to be trained in a test."""
+"""Runs small enough to be trained in a test."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from empirical.profile import load_profile
-from empirical.run import plan
+from empirical.protocol import Cell, made
+from empirical.run import Run, one_run
 
 
 @pytest.fixture
 def small_run():
-    def make(encoding="ipe", format="aligned", seed=0, **training):
-        profile = load_profile("smoke")
-        profile = replace(profile, training=replace(profile.training, **training))
-        return plan(
-            "parity", format=format, encoding=encoding, train=range(1, 3), test=range(1, 5), seed=seed, profile=profile
-        )
+    return smoke_run
 
-    return make
+
+def smoke_run(
+    encoding: str = "ipe", format: str = "aligned", seed: int = 0, *, task: str = "parity", **training: Any
+) -> Run:
+    profile = load_profile("smoke")
+    profile = replace(profile, training=replace(profile.training, **training))
+    cell = Cell(task=task, base=None, format=format, encoding=encoding)
+    protocol = made(
+        name="small", said="small", title="", source="", cells=(cell,), train=(1, 2), test=(1, 2, 3, 4),
+        profile_name="smoke", profile=profile,
+    )  # fmt: skip
+    return one_run(protocol, cell, profile.models[0], seed)

@@ -1,4 +1,4 @@
-"""Training ends with the same bits however often it is interrupted, and evaluation says what decoding would do."""
+"""Training ends with the same bits however often it is interrupted, and each run of an ensemble is the run alone."""
 
 from dataclasses import replace
 
@@ -7,11 +7,21 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from circuits.prediction import ENCODINGS
+from empirical import training as training_module
+from empirical.building import Setting
+from empirical.data import TEST, examples
+from empirical.ensemble import Ensemble
+from empirical.evaluation import free_running, teacher_forced
+from empirical.probe import seconds_of_step
 from empirical.profile import load_profile
-from empirical.run import plan
+from empirical.protocol import Cell, made
+from empirical.run import one_run
 from empirical.store import RunStore
-from empirical.training import TrainingError, _Training, train
+from empirical.training import TrainingError, train
+
+FILES = ("checkpoint.safetensors", "metrics.parquet", "config.json")
+EVERY = ["ipe", "rpe", "ape", "nope", "clipped[limit=2]", "t5", "sinusoidal", "rope", "alibi", "fire", "rpe-square"]
+EVERY += ["lbpe-sh", "random-ape[longest=64]", "random-rpe[longest=64]", "random-rope[longest=64]"]
 
 
 class Stop(Exception):
@@ -26,97 +36,218 @@ def stop_after(epoch):
     return progress
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.fixture
+def together(monkeypatch):
+    """Ensembles whatever the probe says."""
+    monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
+
+
+@pytest.mark.parametrize("encoding", EVERY)
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding):
     run = small_run(encoding, evaluate_every=2)
     whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train(run, whole)
+    train([run], whole)
     for epoch in (1, 3):  # before and after the first checkpoint
         with pytest.raises(Stop):
-            train(run, broken, progress=stop_after(epoch))
+            train([run], broken, progress=stop_after(epoch))
     assert not broken.finished(run)
-    train(run, broken)
-    for name in ("checkpoint.safetensors", "metrics.parquet", "config.json"):
+    train([run], broken)
+    for name in FILES:
         assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+    assert not list(broken.root.glob(".unfinished/*"))
+
+
+@pytest.mark.parametrize("encoding", ["ipe", "ape"])
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding, together):
+    runs = [small_run(encoding, seed=seed, evaluate_every=2) for seed in range(3)]
+    whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train(runs, whole)
+    for epoch in (1, 3):
+        with pytest.raises(Stop):
+            train(runs, broken, progress=stop_after(epoch))
+    train(runs, broken)
+    for run in runs:
+        assert whole.environment(run)["trained_together"] == broken.environment(run)["trained_together"] == 3
+        for name in FILES:
+            assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+
+
+def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, together, monkeypatch):
+    runs = [small_run(seed=seed) for seed in range(3)]
+    store = RunStore(tmp_path)
+    finish = RunStore.finish
+
+    def killed(self, run, **parts):
+        if run is runs[1]:
+            raise Stop
+        finish(self, run, **parts)
+
+    monkeypatch.setattr(RunStore, "finish", killed)
+    with pytest.raises(Stop):
+        train(runs, store)
+    assert [store.finished(run) for run in runs] == [True, False, False]
+    monkeypatch.setattr(RunStore, "finish", finish)
+    epochs = []
+    train(runs, store, progress=lambda done, total: epochs.append(done))
+    assert all(store.finished(run) for run in runs)
+    assert not epochs, "all epochs were done"
+
+
+@pytest.mark.parametrize("encoding", [name for name in EVERY if not name.startswith("random")])
+def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
+    runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
+    setting = Setting.of(runs[0], "cpu")
+    torch.set_default_dtype(torch.float64)
+    try:
+        whole = Ensemble(runs, setting, "cpu")
+        members = [Ensemble([run], setting, "cpu") for run in runs]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for epoch in range(2):
+        losses = whole.epoch(epoch)
+        for model, member in enumerate(members):
+            assert np.allclose(member.epoch(epoch)[:, 0], losses[:, model], rtol=1e-9)
+    for model, member in enumerate(members):
+        for name, tensor in member.weights(0).items():
+            # AdamW divides by the root of a running square: where gradients are nearly 0 it magnifies rounding.
+            assert torch.allclose(tensor, whole.weights(model)[name], rtol=1e-6, atol=1e-7), name
+    assert not torch.allclose(whole.weights(0)["head.weight"], whole.weights(1)["head.weight"])
+
+
+def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_path, together, monkeypatch):
+    runs = [small_run(seed=seed) for seed in range(2)]
+    store = RunStore(tmp_path)
+    with pytest.raises(Stop):
+        train(runs, store, progress=stop_after(2))
+    monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 4.0})
+    train(runs, store)
+    assert store.environment(runs[0])["trained_together"] == 2
+    alone = [small_run(seed=seed) for seed in (5, 6)]
+    train(alone, store)
+    assert store.environment(alone[0])["trained_together"] == 1
+    assert store.environment(alone[0])["probe"] == {"alone": 1.0, "together": 4.0}
+
+
+def test_a_machine_decides_once_for_runs_of_one_shape(small_run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    runs = [small_run(seed=seed) for seed in range(2)]
+    setting = Setting.of(runs[0], "cpu")
+    first = seconds_of_step(runs, setting, "cpu")
+    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setting, "cpu")
+    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setting, "cpu")
 
 
 def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_path):
     run, store, epochs = small_run(evaluate_every=2), RunStore(tmp_path), []
     with pytest.raises(Stop):
-        train(run, store, progress=stop_after(3))
-    train(run, store, progress=lambda done, total: epochs.append(done))
+        train([run], store, progress=stop_after(3))
+    train([run], store, progress=lambda done, total: epochs.append(done))
     assert epochs == [3, 4]
 
 
 def test_a_finished_run_is_not_trained_again(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
-    train(run, store)
-    train(run, store, progress=stop_after(1))
+    train([run], store)
+    train([run], store, progress=stop_after(1))
 
 
 def test_seeds_differ(small_run, tmp_path):
     store = RunStore(tmp_path)
-    for seed in (0, 1):
-        train(small_run(seed=seed), store)
-    first, second = (load_file(store.folder(small_run(seed=seed)) / "checkpoint.safetensors") for seed in (0, 1))
+    runs = [small_run(seed=seed) for seed in (0, 1)]
+    train(runs, store)
+    first, second = (load_file(store.folder(run) / "checkpoint.safetensors") for run in runs)
     assert not torch.equal(first["head.weight"], second["head.weight"])
 
 
-@pytest.mark.parametrize("format", ["aligned", "unaligned"])
-def test_teacher_forced_exact_match_is_that_of_free_running(small_run, tmp_path, format):
-    run = small_run(format=format)
-    training = _Training(run, RunStore(tmp_path), "cpu")
-    for _ in range(3):
-        training._epoch()
-        training.epoch += 1
-    training._measure(0.0)
-    measured = {row.scale: row.exact_match for row in training.metrics}
-    for scale, data in training.test_sets.items():
-        start = int(np.flatnonzero(data.is_step[0])[0])
-        tokens = torch.from_numpy(data.tokens.astype(np.int64))
-        running = tokens[:, :start]
-        while running.shape[1] < tokens.shape[1]:
-            labels = training.geometry.labels(data.scales, running.shape[1])
-            with torch.no_grad():
-                following = training.model(running, labels)[:, -1].argmax(-1, keepdim=True)
-            running = torch.cat([running, following], dim=1)
-        assert measured[scale] == (running == tokens).all(1).double().mean().item()
-    assert len(set(measured.values())) > 1, "a model that is right or wrong everywhere would test nothing"
+@pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "lbpe-sh", "rope", "fire"])
+def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding):
+    run = small_run(encoding, task="copy")
+    setting = Setting.of(run, "cpu")
+    ensemble = Ensemble([run], setting, "cpu")
+    for epoch in range(3):
+        ensemble.epoch(epoch)
+    shares = set()
+    for scale in run.test:
+        data = examples(setting.task, [scale], 100, split=TEST, seed=0)
+        exact = teacher_forced(ensemble.decoder, setting.geometry, data)[0].all(axis=1)
+        assert np.array_equal(exact, free_running(ensemble.decoder, setting.geometry, data)[0])
+        shares.add(exact.mean())
+    assert len(shares) > 1, "a model that is right or wrong everywhere would test nothing"
+
+
+def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
+    run = small_run()
+    setting = Setting.of(run, "cpu")
+    decoder = Ensemble([run], setting, "cpu").decoder
+    data = examples(setting.task, [3], 50, split=TEST, seed=0)
+    whole = teacher_forced(decoder, setting.geometry, data)
+    monkeypatch.setattr("empirical.evaluation.TOKENS", 100)
+    assert np.array_equal(whole, teacher_forced(decoder, setting.geometry, data))
+
+
+def spoil(monkeypatch, *, seed, step):
+    """The loss of one run is not a number at one step."""
+    losses = Ensemble.losses
+
+    def spoiled(self, samples, at):
+        found = losses(self, samples, at)
+        bad = torch.tensor([float("nan") if run.seed == seed and at == step else 0.0 for run in self.runs])
+        return found + bad
+
+    monkeypatch.setattr(Ensemble, "losses", spoiled)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_checkpoint(small_run, tmp_path, monkeypatch):
     run, store = small_run(evaluate_every=1), RunStore(tmp_path)
     with pytest.raises(Stop):
-        train(run, store, progress=stop_after(2))
-    kept = store.state_path(run).read_bytes()
-    monkeypatch.setattr(torch.nn.functional, "cross_entropy", lambda logits, targets: logits.sum() * float("nan"))
-    with pytest.raises(TrainingError, match=r"is nan in epoch 2"):
-        train(run, store)
-    assert store.state_path(run).read_bytes() == kept
+        train([run], store, progress=stop_after(2))
+    kept = store.state_path([run]).read_bytes()
+    spoil(monkeypatch, seed=0, step=9)
+    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint stays"):
+        train([run], store)
+    assert store.state_path([run]).read_bytes() == kept
+
+
+@pytest.mark.parametrize("step", [1, 9])
+def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_path, monkeypatch, together, step):
+    runs = [small_run(seed=seed, evaluate_every=1) for seed in range(3)]
+    store, alone = RunStore(tmp_path / "together"), RunStore(tmp_path / "alone")
+    spoil(monkeypatch, seed=1, step=step)
+    with pytest.raises(TrainingError, match=r"-seed1-\w+ is nan at step 2 of epoch"):
+        train(runs, store)
+    assert [store.finished(run) for run in runs] == [True, False, True]
+    assert store.state_path([runs[1]]).exists()
+    train([runs[2]], alone)
+    assert store.final_exact_match(runs[2]) == pytest.approx(alone.final_exact_match(runs[2]), abs=0.1)
 
 
 def test_cuda_asked_and_absent_is_refused(small_run, tmp_path):
     if torch.cuda.is_available():
         pytest.skip("this machine has one")
     with pytest.raises(TrainingError, match="no CUDA device"):
-        train(small_run(), RunStore(tmp_path), device="cuda")
+        train([small_run()], RunStore(tmp_path), device="cuda")
+
+
+def quick_run(encoding, *, test, epochs=3):
+    profile = load_profile("quick", {"training": {"epochs": epochs}})
+    cell = Cell(task="parity", base=None, format="unaligned", encoding=encoding)
+    protocol = made(
+        name="short", said="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
+        profile_name="quick", profile=profile,
+    )  # fmt: skip
+    return one_run(protocol, cell, profile.models[0], seed=0)
 
 
 def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_path):
-    """The main result at a third of its length: two epochs, one seed."""
-    profile = load_profile("quick")
-    profile = replace(profile, training=replace(profile.training, epochs=2))
+    """The main result at three quarters of its length: three epochs, one seed."""
     store = RunStore(tmp_path)
     accuracy = {}
-    for encoding in ("ipe", "ape"):
-        run = plan(
-            "parity", format="unaligned", encoding=encoding, train=range(1, 6), test=[*range(1, 6), 10, 20], seed=0,
-            profile=profile,
-        )  # fmt: skip
-        train(run, store)
+    for encoding in ("ipe-sh", "ape"):
+        run = quick_run(encoding, test=(1, 2, 3, 4, 5, 10, 20))
+        train([run], store)
         accuracy[encoding] = store.final_exact_match(run)
         assert min(accuracy[encoding][scale] for scale in range(1, 6)) >= 0.95
-    assert accuracy["ipe"][20] >= 0.95
+    assert accuracy["ipe-sh"][20] >= 0.95
     assert accuracy["ape"][10] < 0.10
 
 
@@ -124,20 +255,28 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     """The control of the one above, trained as long: IPE's own tables with its roles thrown away."""
     from theory.relation import constant
 
-    monkeypatch.setattr("circuits.prediction.ideal_relation", lambda circuit, scale_hint: constant())
-    profile = load_profile("quick")
-    profile = replace(profile, training=replace(profile.training, epochs=2))
-    run = plan("parity", format="unaligned", encoding="ipe", train=range(1, 6), test=[5, 20], seed=0, profile=profile)
+    monkeypatch.setattr("empirical.building.relation_of", lambda spec, circuit: constant())
+    run = quick_run("ipe-sh", test=(1, 2, 3, 4, 5, 20))
     store = RunStore(tmp_path)
-    train(run, store)
+    train([run], store)
     assert store.final_exact_match(run)[20] < 0.10
 
 
 def test_a_damaged_checkpoint_is_named(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
     with pytest.raises(Stop):
-        train(run, store, progress=stop_after(2))
-    state = store.state_path(run)
+        train([run], store, progress=stop_after(2))
+    state = store.state_path([run])
     state.write_bytes(state.read_bytes()[:-100])
     with pytest.raises(TrainingError, match=r"state.safetensors is damaged .* remove it to begin again"):
-        train(run, store)
+        train([run], store)
+
+
+def test_another_task_s_checkpoint_is_not_taken(small_run, tmp_path):
+    run, other, store = small_run(), small_run("rpe"), RunStore(tmp_path)
+    for one in (run, other):
+        with pytest.raises(Stop):
+            train([one], store, progress=stop_after(2))
+    store.state_path([run]).write_bytes(store.state_path([other]).read_bytes())
+    with pytest.raises(TrainingError, match="is damaged"):
+        train([run], store)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from empirical.files import user_cache
 from proofs_checks import ledger, reading
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import LedgerError
@@ -238,10 +239,10 @@ def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(run, tmp_path):
 
 def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert ledger.user_cache() == tmp_path / "lengthgen" / "claims"
+    assert user_cache("claims") == tmp_path / "lengthgen" / "claims"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert ledger.user_cache() == tmp_path / ".cache" / "lengthgen" / "claims"
+    assert user_cache("claims") == tmp_path / ".cache" / "lengthgen" / "claims"
 
 
 def test_it_runs_beside_other_threads(run):

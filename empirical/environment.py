@@ -1,0 +1,36 @@
+"""Where, when and with what something was computed."""
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def environment(device: str) -> dict[str, Any]:
+    """What is written beside results: versions, machine, device, source revision, time."""
+    import torch
+
+    packages = ("torch", "numpy", "scipy", "sympy", "networkx")
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "versions": {name: version(name) for name in packages},
+        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+        "revision": revision(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def revision() -> str:
+    """The git revision of the source, `+` where it was changed since; "unknown" outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        known = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
+            cwd=here, capture_output=True, text=True, check=True, timeout=10,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return known.stdout.strip()

@@ -1,0 +1,56 @@
+"""Whether runs are trained faster together or one after the other: measured once on a machine, and remembered.
+
+Numbers of a run may differ in their last bits with how many are trained together. So one machine decides once for runs
+of one shape, and training again gives the same bits.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from time import perf_counter
+
+import torch
+
+from empirical.building import Setting
+from empirical.ensemble import Ensemble
+from empirical.files import locked, read_json, user_cache, write_json
+from empirical.run import Run
+
+STEPS = 3
+"""By which both are compared."""
+
+
+def seconds_of_step(runs: Sequence[Run], setting: Setting, device: str) -> dict[str, float]:
+    """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
+
+    Raises:
+        LengthgenError, OSError: the cache is damaged, or cannot be written.
+    """
+    run = runs[0]
+    shape = [run.encoding, setting.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
+    key = [shape, run.task, run.base, run.format, device, torch.__version__, platform.node()]
+    name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+    path = user_cache("probes") / f"{name}.json"
+    with locked(path.with_suffix(".lock")):
+        if not path.exists():
+            found = {name: _seconds(Ensemble(part, setting, device)) for name, part in
+                     {"alone": runs[:1], "together": runs}.items()}  # fmt: skip
+            write_json(path, found)
+        answer: dict[str, float] = read_json(path)
+        return answer
+
+
+def _seconds(ensemble: Ensemble) -> float:
+    """The fewest seconds of a step, after one to warm up."""
+    training = ensemble.runs[0].training
+    first = training.samples * torch.arange(len(ensemble.runs), device=ensemble.tokens.device)[:, None]
+    samples = first + torch.arange(training.batch, device=ensemble.tokens.device)
+    found = []
+    for _ in range(1 + STEPS):
+        start = perf_counter()
+        ensemble.optimizer.step(ensemble.losses(samples, 0))
+        if ensemble.tokens.is_cuda:
+            torch.cuda.synchronize()
+        found.append(perf_counter() - start)
+    return min(found[1:])

@@ -1,0 +1,221 @@
+"""What is shown of a sweep is what its processes note, whatever else lies or moves in the store."""
+
+import io
+import re
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from empirical.files import write_bytes
+from empirical.profile import load_profile
+from empirical.run import Run
+from empirical.store import RunStore
+from lengthgen import watching as watched
+from lengthgen.watching import watching
+
+
+def run(task="copy", seed=0, epochs=10):
+    profile = load_profile("smoke", {"training": {"epochs": epochs}})
+    return Run(
+        task=task, base=None, format="aligned", encoding="rpe", digest="", train=(1, 2), test=(1, 2, 3), seed=seed,
+        model=profile.models[0], training=profile.training, evaluation=profile.evaluation,
+    )  # fmt: skip
+
+
+COPY = (run(seed=0), run(seed=1))
+PARITY = (run("parity"),)
+RUNS = [*COPY, *PARITY]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return RunStore(tmp_path / "runs")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds as the test says they are."""
+    now = [0.0]
+    monkeypatch.setattr(watched, "monotonic", lambda: now[0])
+    return now
+
+
+class Terminal(io.StringIO):
+    """Holds all that was ever written to it."""
+
+    def isatty(self):
+        return True
+
+    def text(self):
+        """Without colours and movements."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+
+
+def terminal_as_stderr(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    return sys.stderr
+
+
+def finish(store, group):
+    for one in group:
+        store.folder(one).mkdir(parents=True)
+    store.forget_state(group)
+
+
+def shown(watch):
+    console = Console(width=100, file=io.StringIO())
+    console.print(watch.table())
+    return console.file.getvalue().splitlines()
+
+
+def test_groups_under_way_have_a_row_with_epochs_and_time_left(store, clock):
+    watch = watched._Watch(store, RUNS)
+    store.tell(COPY, 1)
+    watch.look()
+    clock[0] = 30.0
+    store.tell(COPY, 4)
+    store.tell(PARITY, 2)
+    total, head, *groups = [line.split() for line in shown(watch)]
+    assert head == ["under", "way", "epochs", "left"]
+    # Three epochs in 30 s, six to go; parity was seen for the first time.
+    assert sorted(groups) == [
+        ["copy-aligned-rpe-w16l2h2-seeds0-1", "4/10", "0:01:00"],
+        ["parity-aligned-rpe-w16l2h2-seed0", "2/10", "?"],
+    ]
+    # 10 epochs of 30 in 30 s.
+    assert " ".join(total) == "training: 0/3 runs, about 0:01:00 left"
+
+
+def test_a_group_that_ended_is_counted_and_has_no_row(store, clock):
+    watch = watched._Watch(store, RUNS)
+    store.tell(COPY, 10)
+    clock[0] = 40.0
+    finish(store, COPY)
+    watch.end(COPY)
+    total, _, *groups = shown(watch)
+    assert total.strip() == "training: 2/3 runs, about 0:00:20 left"
+    assert not groups
+
+
+def test_a_group_that_failed_keeps_its_note_and_has_no_row(store):
+    watch = watched._Watch(store, RUNS)
+    store.tell(COPY, 3)
+    watch.end(COPY)
+    assert len(shown(watch)) == 2
+
+
+def test_what_an_earlier_sweep_left_is_shown_only_once_it_moves(store):
+    store.tell(COPY, 3)
+    watch = watched._Watch(store, RUNS)
+    assert len(shown(watch)) == 2
+    store.tell(COPY, 4)
+    assert "4/10" in shown(watch)[2]
+
+
+def test_time_left_counts_only_what_was_done_since_the_first_look(store, clock):
+    store.tell(COPY, 5)
+    watch = watched._Watch(store, RUNS)
+    clock[0] = 10.0
+    store.tell(COPY, 6)  # 2 epochs in 10 s: 18 of 30 are left
+    assert shown(watch)[0].strip() == "training: 0/3 runs, about 0:01:30 left"
+
+
+def test_a_group_that_begins_anew_from_its_checkpoint_is_judged_anew(store, clock):
+    watch = watched._Watch(store, RUNS)
+    store.tell(PARITY, 8)
+    watch.look()
+    clock[0] = 100.0
+    store.tell(PARITY, 6)
+    assert shown(watch)[2].split()[1:] == ["6/10", "?"]
+    clock[0] = 102.0
+    store.tell(PARITY, 8)
+    assert shown(watch)[2].split()[1:] == ["8/10", "0:00:02"]
+
+
+def test_finished_runs_and_strangers_are_left_out(store):
+    finish(store, PARITY)
+    watch = watched._Watch(store, [one for one in RUNS if not store.finished(one)])
+    store.tell((replace(COPY[0], seed=7),), 3)
+    assert [line.strip() for line in shown(watch)] == ["training: 0/2 runs, about ? left", "under way  epochs  left"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"runs": [{}], "done": 1}', b'{"runs": [], "done": null}'])
+def test_notes_that_are_none_are_passed_over(store, content):
+    store.tell(COPY, 1)
+    write_bytes(store.root / ".unfinished" / "other" / "progress.json", content)
+    assert len(shown(watched._Watch(store, RUNS))) == 2
+
+
+def test_it_looks_on_while_notes_come_and_go(store):
+    """Two groups begin, end and begin again as fast as they can; an error in the looking thread fails the test."""
+    stop = threading.Event()
+
+    def train(group):
+        while not stop.is_set():
+            for done in range(4):
+                store.tell(group, done)
+            store.forget_state(group)
+
+    trainers = [threading.Thread(target=train, args=(group,)) for group in (COPY, PARITY)]
+    for trainer in trainers:
+        trainer.start()
+    try:
+        watch = watched._Watch(store, RUNS)
+        looks = [shown(watch) for _ in range(200)]
+    finally:
+        stop.set()
+        for trainer in trainers:
+            trainer.join()
+    assert len({len(look) for look in looks}) > 1, "groups were seen to come and go"
+
+
+def test_on_a_terminal_the_table_is_live_and_gone_at_the_end(store, monkeypatch):
+    screen = terminal_as_stderr(monkeypatch)
+    with watching(store, RUNS) as on_done:
+        store.tell(COPY, 3)
+        wait_for(lambda: "3/10" in screen.text())
+        finish(store, COPY)
+        on_done(COPY)
+        wait_for(lambda: "2/3 runs" in screen.text())
+    assert "\x1b[?25h" in screen.getvalue(), "the cursor is back"
+
+
+def test_elsewhere_there_is_a_line_for_each_group_that_ends(store, capsys):
+    with watching(store, RUNS) as on_done:
+        for group in (COPY, PARITY):
+            finish(store, group)
+            on_done(group)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "training: 3 runs to do"
+    assert [line.partition(" runs")[0] for line in lines[1:]] == ["training: 2/3", "training: 3/3"]
+    assert lines[1].endswith("; ended: copy-aligned-rpe-w16l2h2-seeds0-1")
+    assert lines[2].endswith("; ended: parity-aligned-rpe-w16l2h2-seed0")
+    assert "\x1b" not in "".join(lines)
+
+
+def test_nothing_to_do_says_nothing(store, capsys):
+    finish(store, RUNS)
+    with watching(store, RUNS):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_error_in_the_sweep_comes_through(store, monkeypatch):
+    screen = terminal_as_stderr(monkeypatch)
+    with pytest.raises(KeyboardInterrupt), watching(store, RUNS):
+        raise KeyboardInterrupt
+    assert "\x1b[?25h" in screen.getvalue(), "the cursor is back"
+
+
+def wait_for(happened, seconds=20):
+    waited = threading.Event()
+    for _ in range(seconds * 20):
+        if happened():
+            return
+        waited.wait(0.05)
+    raise AssertionError("it did not happen")
