@@ -5,8 +5,9 @@ the runs themselves and their median; the lower row shows P(a seed solves the sc
 above a threshold fixed before training, with Clopper-Pearson 95% intervals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
+from math import ceil, sqrt
 from statistics import median
 from typing import Any
 
@@ -18,16 +19,23 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import LEVEL, Cell, common_scales, interval
-from paper_figs.style import PAGE_WIDTH, Look, context, look
+from paper_figs.style import PAGE_WIDTH, Look, context, glossary, looks
 
 __all__ = ["Cell", "caption", "draw", "rows"]
 
-_HEIGHT = 4.2
+_CURVES = 6
+"""In one panel: beyond that, marks set side by side can no longer be told apart."""
+
+# Inches: both panels of a format, where there is one such pair or several above each other; a line of the legend.
+_ALONE, _STACKED, _LEGEND = 4.0, 2.9, 0.17
 _TRAINED = "0.92"
+_THRESHOLD = {"color": "0.3", "linewidth": 0.7, "linestyle": (0, (1, 2))}
 
 
 def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str) -> Figure:
     """The figure: a column for each format, exact match above, the share of seeds that solve a scale below.
+
+    Where a format has more than six encodings, further panels below show the others.
 
     Args:
         cells: at most one for each format and encoding, all with the same scales and number of seeds.
@@ -36,30 +44,38 @@ def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task:
         task: name, for the heading.
 
     Raises:
-        ValueError: cells that cannot be compared (`cells.common_scales`), or an encoding without a look.
+        ValueError: cells that cannot be compared (`cells.common_scales`).
+        EncodingError: a cell's encoding is none.
+        StyleError: encodings that one figure cannot tell apart.
     """
     scales = common_scales(cells, train=train, threshold=threshold)
-    formats, encodings = _unique(cell.format for cell in cells), _unique(cell.encoding for cell in cells)
-    dodge = _dodge(scales, len(encodings))
+    drawn = looks(cell.encoding for cell in cells)
+    columns = {panel: _groups([cell for cell in cells if cell.format == panel]) for panel in _formats(cells)}
+    most = max(map(len, columns.values()))
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, _HEIGHT), layout="constrained")
-        grid = figure.subplots(2, len(formats), sharex=True, sharey=True, squeeze=False)
-        for column, panel in enumerate(formats):
-            above, below = grid[:, column]
-            above.set_title(f"{task}, {panel}", fontweight="bold")
+        figure = Figure(figsize=(PAGE_WIDTH, most * (_ALONE if most == 1 else _STACKED)), layout="constrained")
+        grid = figure.subplots(2 * most, len(columns), sharex=True, sharey=True, squeeze=False)
+        for column, (panel, groups) in enumerate(columns.items()):
+            for index, group in enumerate(groups):
+                above, below = grid[2 * index : 2 * index + 2, column]
+                part = f" ({index + 1} of {len(groups)})" if len(groups) > 1 else ""
+                above.set_title(f"{task}, {panel}{part}", fontweight="bold")
+                for axes, kind in ((above, "exact match"), (below, "solved")):
+                    axes.set_gid(f"{kind}:{panel}:{index}")
+                    _ground(axes, scales, train)
+                above.axhline(threshold, **_THRESHOLD, gid="threshold")
+                for place, cell in enumerate(group):
+                    shift = _dodge(scales, len(group), len(columns)) * (place - (len(group) - 1) / 2)
+                    _runs(above, cell, drawn[cell.encoding], shift)
+                    _shares(below, cell, drawn[cell.encoding], shift, threshold)
             below.set_xlabel("scale n")
-            for axes, kind in ((above, "exact match"), (below, "solved")):
-                axes.set_gid(f"{kind}:{panel}")
-                _ground(axes, scales, train)
-            above.axhline(threshold, color="0.3", linewidth=0.7, linestyle=(0, (1, 2)), gid="threshold")
-            for cell in (cell for cell in cells if cell.format == panel):
-                shift = dodge * (encodings.index(cell.encoding) - (len(encodings) - 1) / 2)
-                _runs(above, cell, shift)
-                _shares(below, cell, shift, threshold)
-        grid[0, 0].set_ylabel("exact match")
-        grid[1, 0].set_ylabel(f"share of {cells[0].seeds} seeds\nwith exact match ≥ {threshold:g}")
-        handles = _handles(encodings, threshold)
-        figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
+            below.tick_params(labelbottom=True)
+            for axes in grid[2 * len(groups) :, column]:
+                axes.remove()
+        for index in range(most):
+            grid[2 * index, 0].set_ylabel("exact match")
+            grid[2 * index + 1, 0].set_ylabel(f"share of {cells[0].seeds} seeds\nwith exact match ≥ {threshold:g}")
+        _legend(figure, list(drawn.values()), threshold)
         # The layout is settled here, once: both file formats then show the same figure.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -93,21 +109,23 @@ def rows(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> li
     return found
 
 
-def caption(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str) -> str:
-    """The caption, with the numbers that the figure shows. Raises as `draw` does."""
+def caption(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str, model: str) -> str:
+    """The caption, with the numbers that the figure shows; `model` says how large. Raises as `draw` does."""
     scales = common_scales(cells, train=train, threshold=threshold)
+    drawn = looks(cell.encoding for cell in cells)
     seeds = cells[0].seeds
     low, high = interval(seeds, seeds)[0], interval(0, seeds)[1]
     parts = [
         f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint of {seeds} runs (seeds) a "
-        f"curve; training scales shaded. Above: exact match, every seed a faint line, their median the marked one. "
-        f"Below: the share of seeds whose exact match is at least {threshold:g}, with Clopper-Pearson {LEVEL:.0%} "
-        f"intervals ({seeds} of {seeds} seeds: at least {low:.2f}; none: at most {high:.2f}). Marks of one scale are "
-        f"set side by side. Seeds that solve every training scale, and of these every scale:"
+        f"curve; models of {model}; training scales shaded. Above: exact match, every seed a faint line, their median "
+        f"the marked one. Below: the share of seeds whose exact match is at least {threshold:g}, with Clopper-Pearson "
+        f"{LEVEL:.0%} intervals ({seeds} of {seeds} seeds: at least {low:.2f}; none: at most {high:.2f}). Marks of one "
+        f"scale are set side by side. {glossary(drawn)} Seeds that solve every training scale, and of these every "
+        "scale:"
     ]
-    for panel in _unique(cell.format for cell in cells):
+    for panel in _formats(cells):
         counts = [
-            f"{look(cell.encoding).label} {cell.solved(train, threshold)} and {cell.solved(scales, threshold)}"
+            f"{drawn[cell.encoding].label} {cell.solved(train, threshold)} and {cell.solved(scales, threshold)}"
             for cell in cells
             if cell.format == panel
         ]
@@ -115,13 +133,23 @@ def caption(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, ta
     return " ".join(parts).removesuffix(";") + f" (of {seeds})."
 
 
-def _dodge(scales: Sequence[int], encodings: int) -> float:
-    """How far apart the marks of neighbouring encodings stand, so that equal values do not hide each other.
+def _formats(cells: Sequence[Cell]) -> list[str]:
+    return list(dict.fromkeys(cell.format for cell in cells))
 
-    Nearly a mark's width in print, and never so much that the marks of two scales mingle.
+
+def _groups(cells: Sequence[Cell]) -> list[Sequence[Cell]]:
+    """As few as hold six at most, nearly equal in number."""
+    size = ceil(len(cells) / ceil(len(cells) / _CURVES))
+    return [cells[start : start + size] for start in range(0, len(cells), size)]
+
+
+def _dodge(scales: Sequence[int], curves: int, columns: int) -> float:
+    """How far apart the marks of neighbouring curves stand, so that equal values do not hide each other.
+
+    A mark's width in print, and never so much that the marks of two scales mingle.
     """
     spacing = min((later - earlier for earlier, later in pairwise(scales)), default=1)
-    return min(0.8 * spacing / encodings, 0.011 * max(scales[-1] - scales[0], 1))
+    return min(0.8 * spacing / curves, 0.009 * columns * max(scales[-1] - scales[0], 1))
 
 
 def _ground(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
@@ -133,8 +161,7 @@ def _ground(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
     )
 
 
-def _runs(axes: Axes, cell: Cell, shift: float) -> None:
-    its = look(cell.encoding)
+def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
     places = [scale + shift for scale in cell.scales]
     for seed in range(cell.seeds):
         run = [cell.exact_match[scale][seed] for scale in cell.scales]
@@ -144,7 +171,7 @@ def _runs(axes: Axes, cell: Cell, shift: float) -> None:
             color=its.colour,
             linestyle=its.line,
             linewidth=0.6,
-            alpha=0.45,
+            alpha=min(0.45, 1 / sqrt(cell.seeds)),
             zorder=2,
             gid=f"seed:{cell.encoding}",
         )
@@ -152,13 +179,18 @@ def _runs(axes: Axes, cell: Cell, shift: float) -> None:
     axes.plot(places, middle, **_line(its), zorder=3, gid=f"median:{cell.encoding}")
 
 
-def _shares(axes: Axes, cell: Cell, shift: float, threshold: float) -> None:
-    its = look(cell.encoding)
+def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -> None:
     places = [scale + shift for scale in cell.scales]
     solved = [cell.solved([scale], threshold) for scale in cell.scales]
     ends = [interval(count, cell.seeds) for count in solved]
     axes.vlines(
-        places, *zip(*ends, strict=True), color=its.colour, linewidth=0.8, zorder=2, gid=f"interval:{cell.encoding}"
+        places,
+        *zip(*ends, strict=True),
+        color=its.colour,
+        linewidth=0.8,
+        alpha=0.6,
+        zorder=2,
+        gid=f"interval:{cell.encoding}",
     )
     shares = [count / cell.seeds for count in solved]
     axes.plot(places, shares, **_line(its), zorder=3, gid=f"share:{cell.encoding}")
@@ -170,22 +202,28 @@ def _line(its: Look) -> dict[str, Any]:
         "linestyle": its.line,
         "linewidth": 1.0,
         "marker": its.marker,
-        "markersize": 3.0,
+        "markersize": 3.4,
         "markeredgewidth": 0.8,
-        "markerfacecolor": its.colour if its.filled else "white",
+        "fillstyle": "full" if its.fill == "none" else its.fill,
+        "markerfacecolor": "white" if its.fill == "none" else its.colour,
+        "markerfacecoloralt": "white",
     }
 
 
-def _handles(encodings: Sequence[str], threshold: float) -> list[Artist]:
-    return [
-        *(Line2D([], [], **_line(look(encoding)), label=look(encoding).label) for encoding in encodings),
-        Line2D([], [], color="0.3", linewidth=0.7, linestyle=(0, (1, 2)), label=f"threshold {threshold:g}"),
+def _legend(figure: Figure, drawn: Sequence[Look], threshold: float) -> None:
+    """Above the panels, in as few lines as the width allows; the figure grows by what is beyond one."""
+    handles: list[Artist] = [
+        *(Line2D([], [], **_line(its), label=its.label) for its in drawn),
+        Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
         Patch(facecolor=_TRAINED, label="training scales"),
     ]
-
-
-def _unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + _LEGEND * ceil(len(handles) / columns))
 
 
 def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import networkx as nx
 
+from circuits.encodings import parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.prediction import Analysis
 from circuits.roles import step_roles
 from circuits.task import segments
-from theory.relation import Labels
+from theory.relation import Labels, Relation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +77,19 @@ class Instance:
         """(key, query) of every argument of every step."""
         return frozenset(step_roles(self.analysis.circuit, self.scale))
 
+    def relation(self, encoding: str) -> Relation:
+        """By what the encoding tells pairs apart. Raises as `circuits.encodings.relation_of`."""
+        return relation_of(parse_encoding(encoding), self.analysis.circuit)
+
     def labels(self, encoding: str) -> Labels:
-        """The label matrix of an encoding: int64 [length, length], rows keys, columns queries."""
-        return self.analysis.relation(encoding).labels(self.analysis.traces[self.scale - 1].length, self.scale)
+        """The label matrix of an encoding: int64 [length, length], rows keys, columns queries. Raises as `relation`."""
+        return self.relation(encoding).labels(self.analysis.traces[self.scale - 1].length, self.scale)
 
     def operators(self, encoding: str) -> float:
-        """How many operators the encoding induces up to this scale; infinite where it cannot compute some step."""
+        """How many operators the encoding induces up to this scale; infinite where it cannot compute some step.
+
+        Raises as `relation`.
+        """
         traces = self.analysis.traces[: self.scale]
-        return induced_complexity(self.analysis.circuit, self.analysis.relation(encoding), traces).complexity[
-            self.scale
-        ]
+        induced = induced_complexity(self.analysis.circuit, self.relation(encoding), traces)
+        return induced.complexity[self.scale]

@@ -5,7 +5,8 @@ from its circuit, and above each matrix the number of operators that the encodin
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,72 +14,123 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from circuits.prediction import ENCODINGS, Analysis
+from circuits.encodings import ENCODINGS, HintNeeded, NoRelation, parse_encoding
+from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look, slot_look
+from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
 from theory.relation import NO_LABEL
 
 LONGEST = 11
-"""Positions: beyond that, a label no longer fits its cell in print."""
+"""Positions: beyond that, names and labels of two characters no longer fit their cells in print."""
+
+_CHARACTERS = 2
+_COLUMNS = 4
+_LINES = 2
+"""Of matrices for one format: what two formats have then fits a page."""
 
 # Light throughout, so that black digits stay legible on the largest label; lightness falls steadily.
 _SHADES = LinearSegmentedColormap.from_list("labels", ["#FFFFFF", "#86AED0"])
 
-# Inches: the circuit, key names, between matrices; above a matrix, below it; the legend.
+# Inches: the circuit, key names, between matrices; above a heading, its lines, below a matrix; the legend.
 _CIRCUIT, _KEYS, _GAP = 1.6, 0.42, 0.07
-_ABOVE, _BELOW, _LEGEND = 0.24, 0.3, 0.26
-_LARGEST = 1.5
+_ABOVE, _HEADING, _BELOW, _LEGEND = 0.11, 0.13, 0.3, 0.26
+_SIDE = (PAGE_WIDTH - _CIRCUIT - _KEYS - _GAP * _COLUMNS) / _COLUMNS
+_HEADING_CHARACTERS = 24
+
+
+def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int = 2) -> str | None:
+    """Why these matrices of one format cannot be drawn so that they can be read; None where they can.
+
+    Raises:
+        EncodingError: one is no encoding.
+        RelationError: a relation that leaves a pair without a label.
+    """
+    try:
+        instance = Instance(analysis=analysis, scale=scale, step=step)
+    except ValueError as error:
+        return str(error)
+    names = instance.names()
+    if len(names) > LONGEST:
+        return f"scale {scale} has {len(names)} positions, and {LONGEST} can be read in print"
+    if longer := [name for name in names if len(name) > _CHARACTERS]:
+        return f"symbol '{longer[0]}' has more than the {_CHARACTERS} characters that fit a cell"
+    if len(encodings) > _COLUMNS * _LINES:
+        return f"{len(encodings)} encodings are more than the {_COLUMNS * _LINES} that fit a page"
+    for encoding in encodings:
+        built_in = ENCODINGS.get(parse_encoding(encoding).name)
+        if built_in and built_in.learns_labels:
+            return f"'{encoding}' finds its labels in training"
+        try:
+            largest = int(instance.labels(encoding).max())
+        except (HintNeeded, NoRelation) as error:
+            return f"'{encoding}' has no relation: {error}"
+        if len(str(largest)) > _CHARACTERS:
+            return f"'{encoding}' has the label {largest}, of more than the {_CHARACTERS} characters that fit a cell"
+    return None
 
 
 def draw(
-    analyses: Mapping[str, Analysis], *, scale: int, encodings: Sequence[str] = ENCODINGS, step: int = 2
+    analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
 ) -> Figure:
-    """The figure: a row for each format, the circuit and then a label matrix for each encoding.
+    """The figure: for each format the circuit and then a label matrix for each encoding, four in a line.
 
     Args:
         analyses: format -> analysis of one task. Analyse up to a scale little above `scale`: padding is drawn too.
         scale: of the instance.
-        encodings: names from circuits.prediction.ENCODINGS, in the order of the columns.
+        encodings: format -> texts of encodings, in the order of the matrices.
         step: the step whose arguments are marked, counted from 1.
 
     Raises:
-        ValueError: nothing to draw, a scale or step that does not exist, or an instance too long to be read.
+        ValueError: nothing to draw, or for a format what `unfit` says.
+        EncodingError, RelationError: as `unfit`.
+        StyleError: as `paper_figs.style.looks`.
     """
     instances = _instances(analyses, scale, encodings, step)
-    side = min(_LARGEST, (PAGE_WIDTH - _CIRCUIT - _KEYS - _GAP * len(encodings)) / len(encodings))
-    row = _ABOVE + side + _BELOW
-    height = row * len(instances) + _LEGEND
+    lines = list(_lines(encodings))
+    labels = {encoding: its.label for encoding, its in looks(_all(encodings)).items()}
+    headings = {
+        (panel, encoding): _heading(labels[encoding], _count(instance.operators(encoding)))
+        for panel, instance in instances.items()
+        for encoding in encodings[panel]
+    }
+    heights = [
+        _ABOVE + _HEADING * max(len(headings[panel, encoding]) for encoding in shown) + _SIDE + _BELOW
+        for panel, _, shown in lines
+    ]
+    height = sum(heights) + _LEGEND
     with context():
         figure = Figure(figsize=(PAGE_WIDTH, height))
 
         def place(left: float, bottom: float, width: float) -> Axes:
-            return figure.add_axes((left / PAGE_WIDTH, bottom / height, width / PAGE_WIDTH, side / height))
+            return figure.add_axes((left / PAGE_WIDTH, bottom / height, width / PAGE_WIDTH, _SIDE / height))
 
-        for index, (panel, instance) in enumerate(instances.items()):
-            bottom = height - row * (index + 1) + _BELOW
-            beside = place(0.06, bottom, _CIRCUIT)
-            beside.set_title(f"{panel}, scale {scale}", fontweight="bold", loc="left", pad=3)
-            circuit_sketch.draw(
-                beside, instance.graph, instance.names(), marked=instance.position, arguments=instance.arguments()
-            )
-            for column, encoding in enumerate(encodings):
-                axes = place(_CIRCUIT + _KEYS + column * (side + _GAP), bottom, side)
+        for index, (panel, first, shown) in enumerate(lines):
+            instance, bottom = instances[panel], height - sum(heights[: index + 1]) + _BELOW
+            if first:
+                beside = place(0.06, bottom, _CIRCUIT)
+                beside.set_title(f"{panel}, scale {scale}", fontweight="bold", loc="left", pad=3)
+                circuit_sketch.draw(
+                    beside, instance.graph, instance.names(), marked=instance.position, arguments=instance.arguments()
+                )
+            for column, encoding in enumerate(shown):
+                axes = place(_CIRCUIT + _KEYS + column * (_SIDE + _GAP), bottom, _SIDE)
                 axes.set_gid(f"{panel}:{encoding}")
-                _matrix(axes, instance, encoding, cell=72 * side / len(instance.names()), key_names=column == 0)
+                axes.set_title("\n".join(headings[panel, encoding]), pad=3, linespacing=1.0)
+                _matrix(axes, instance, encoding, key_names=column == 0)
         _legend(figure, instances, step)
     return figure
 
 
 def rows(
-    analyses: Mapping[str, Analysis], *, scale: int, encodings: Sequence[str] = ENCODINGS, step: int = 2
+    analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
 ) -> list[dict[str, object]]:
     """What the figure shows, one row a cell; `slots` is filled where the cell is marked. Raises as `draw` does."""
     found: list[dict[str, object]] = []
     for panel, instance in _instances(analyses, scale, encodings, step).items():
         names = instance.names()
         arguments = instance.arguments()
-        for encoding in encodings:
+        for encoding in encodings[panel]:
             labels = instance.labels(encoding)
             for key, query in (np.argwhere(labels != NO_LABEL) + 1).tolist():
                 slots = arguments.get(key, ()) if query == instance.position - 1 else ()
@@ -99,54 +151,74 @@ def rows(
 
 
 def caption(
-    analyses: Mapping[str, Analysis], *, scale: int, encodings: Sequence[str] = ENCODINGS, step: int = 2
+    analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
 ) -> str:
     """The caption, with the numbers that the figure shows. Raises as `draw` does."""
     instances = _instances(analyses, scale, encodings, step)
-    name = next(iter(instances.values())).analysis.task.name.partition("-aligned-")[0]
+    first = next(iter(instances.values())).analysis
+    name, analysed = first.task.name.partition("-aligned-")[0], len(first.traces)
+    its = looks(_all(encodings))
+    hinted = {
+        its[encoding].label
+        for panel, instance in instances.items()
+        for encoding in encodings[panel]
+        if instance.relation(encoding).scale_hint
+    }
     parts = [
-        f"The circuit of '{name}' at scale {scale} (a box holds a step's unit operator, an arrow brings an argument), "
-        "and the labels of key i (row) for query j (column) under each encoding.",
+        f"The circuit of '{name}' at scale {scale}, as found for scales 1 to {analysed} (a box holds a step's unit "
+        "operator, an arrow brings an argument), and the labels of key i (row) for query j (column) under each "
+        "encoding.",
         "A step is computed at the query before its token; queries that compute nothing at this scale are in grey.",
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
         f"Above each matrix: the operators that the encoding induces on the circuit up to scale {scale} "
         "(∞: its labels cannot tell the arguments of some step from other keys).",
+        glossary(_all(encodings)),
     ]
-    if any(one.analysis.relation(encoding).scale_hint for one in instances.values() for encoding in encodings):
-        parts.append("'With n': the label depends on the scale n as well (scale hint).")
+    if hinted:
+        parts.append(f"Labels that depend on the scale as well: {', '.join(sorted(hinted))}.")
     for panel, instance in instances.items():
         names = instance.names()
         arguments = sorted((slots, key) for key, slots in instance.arguments().items())
         marked = " and ".join(f"{names[key - 1]} (slot {_numbers(slots)})" for slots, key in arguments)
         told = []
-        for encoding in encodings:
+        for encoding in encodings[panel]:
             labels = instance.labels(encoding)
             pair = ", ".join(str(labels[key - 1, instance.position - 2]) for _, key in arguments)
-            told.append(f"{_title(instance, encoding)} {pair} ({_count(instance.operators(encoding))})")
+            told.append(f"{its[encoding].label}{pair and f' {pair}'} ({_count(instance.operators(encoding))})")
         target = names[instance.position - 1]
-        what = f"{marked} are marked, from which {target} is computed;" if marked else f"{target} is always the same;"
-        parts.append(f"{panel.capitalize()}: {what} labels {'; '.join(told)}.")
+        padded = f" (operands padded up to scale {len(instance.analysis.traces)})" * (panel == "aligned")
+        what = (
+            f"{marked} {'are' if len(arguments) > 1 else 'is'} marked, from which {target} is computed;"
+            if marked
+            else f"{target} is always the same;"
+        )
+        parts.append(f"{panel.capitalize()}{padded}: {what} labels {'; '.join(told)}.")
     return " ".join(parts)
 
 
 def _instances(
-    analyses: Mapping[str, Analysis], scale: int, encodings: Sequence[str], step: int
+    analyses: Mapping[str, Analysis], scale: int, encodings: Mapping[str, Sequence[str]], step: int
 ) -> dict[str, Instance]:
-    if not analyses or not encodings:
-        raise ValueError("nothing to draw: give at least one analysis and one encoding")
-    instances = {panel: Instance(analysis=analysis, scale=scale, step=step) for panel, analysis in analyses.items()}
-    for panel, instance in instances.items():
-        length = len(instance.names())
-        if length > LONGEST:
-            raise ValueError(
-                f"scale {scale} has {length} positions in the {panel} format, and {LONGEST} can be read in print: "
-                "take a smaller scale, or analyse up to a smaller one"
-            )
-    return instances
+    if not analyses or analyses.keys() != encodings.keys() or not all(encodings.values()):
+        raise ValueError("nothing to draw: give each format its analysis and at least one encoding")
+    for panel, analysis in analyses.items():
+        if reason := unfit(analysis, scale=scale, encodings=encodings[panel], step=step):
+            raise ValueError(f"{panel} format: {reason}")
+    return {panel: Instance(analysis=analysis, scale=scale, step=step) for panel, analysis in analyses.items()}
 
 
-def _matrix(axes: Axes, instance: Instance, encoding: str, *, cell: float, key_names: bool) -> None:
-    """`cell` is the width of a cell in points."""
+def _lines(encodings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bool, Sequence[str]]]:
+    """The lines of matrices: format, whether it is the format's first, encodings."""
+    for panel, of_it in encodings.items():
+        for start in range(0, len(of_it), _COLUMNS):
+            yield panel, start == 0, of_it[start : start + _COLUMNS]
+
+
+def _all(encodings: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(encoding for of_it in encodings.values() for encoding in of_it))
+
+
+def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -> None:
     labels = instance.labels(encoding)
     positions = np.arange(1, len(labels) + 1)
     shown = np.ma.masked_equal(labels, NO_LABEL)
@@ -154,6 +226,7 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, cell: float, key_n
     mesh = axes.pcolormesh(edges, edges, shown, cmap=_SHADES, vmin=0, vmax=max(1, int(labels.max())), gid="labels")
     mesh.set(edgecolors=["0.8" if label != NO_LABEL else "none" for label in labels.flat], linewidth=0.3)
     axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
+    mark = 1.12 * 72 * _SIDE / len(labels)
     relevant = instance.relevant()
     for key, query in (np.argwhere(labels != NO_LABEL) + 1).tolist():
         weight = "bold" if (key, query) in relevant else "normal"
@@ -163,7 +236,7 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, cell: float, key_n
         )  # fmt: skip
     for key, slots in instance.arguments().items():
         for slot in slots:
-            circuit_sketch.mark(axes, instance.position - 1, key, slot, size=1.12 * cell, gid=f"mark:{slot}")
+            circuit_sketch.mark(axes, instance.position - 1, key, slot, size=mark, gid=f"mark:{slot}")
     names = [name.replace("$", r"\$") for name in instance.names()]
     axes.set_xticks(positions, names)
     axes.set_yticks(positions, names if key_names else [])
@@ -176,12 +249,14 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, cell: float, key_n
     axes.set_xlabel("query j", labelpad=0)
     if key_names:
         axes.set_ylabel("key i", labelpad=1)
-    axes.set_title(f"{_title(instance, encoding)}: {_count(instance.operators(encoding))}", pad=3)
 
 
-def _title(instance: Instance, encoding: str) -> str:
-    hint = instance.analysis.relation(encoding).scale_hint
-    return f"{look(encoding).label}{' with n' if hint else ''}"
+def _heading(label: str, count: str) -> list[str]:
+    """In lines that are not wider than a matrix."""
+    whole = f"{label}: {count}"
+    if len(whole) <= _HEADING_CHARACTERS:
+        return [whole]
+    return [*wrap(label, _HEADING_CHARACTERS, break_on_hyphens=False), count]
 
 
 def _count(operators: float) -> str:
@@ -198,11 +273,16 @@ def _legend(figure: Figure, instances: Mapping[str, Instance], step: int) -> Non
     target = first.names()[first.position - 1]
     slots = sorted({slot for one in instances.values() for its in one.arguments().values() for slot in its})
     handles = [
-        Line2D(
-            [], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line, marker=slot_look(slot).marker,
-            markersize=8, fillstyle="none", label=f"slot {slot} of step {step}, which gives {target}",
-        )
-        for slot in slots
-    ]  # fmt: skip
+        Line2D([], [], color=its.colour, linestyle=its.line, marker=its.marker, markersize=8, fillstyle="none")
+        for its in map(slot_look, slots)
+    ]
     if handles:  # a step whose operator is constant has no argument to mark
-        figure.legend(handles=handles, loc="lower center", ncols=len(handles), frameon=False, handlelength=3.6)
+        said = Line2D([], [], linestyle="none")
+        figure.legend(
+            handles=[said, *handles],
+            labels=[f"step {step}, which gives {target}, reads", *(f"slot {slot}" for slot in slots)],
+            loc="lower center",
+            ncols=1 + len(handles),
+            frameon=False,
+            handlelength=3.6,
+        )

@@ -7,18 +7,22 @@ state, nothing to close.
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+from zlib import crc32
 
 import matplotlib
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from circuits.encodings import ENCODINGS, parse_encoding
 from empirical.files import write_bytes
+from theory.errors import LengthgenError
 
 PAGE_WIDTH = 7.0
 """Inches: the width at which figures are printed, so that font sizes are what a reader sees."""
@@ -57,6 +61,13 @@ _SETTINGS = {
 }
 
 
+Fill = Literal["full", "none", "left", "right", "top", "bottom"]
+
+
+class StyleError(LengthgenError):
+    """What one figure cannot show so that it can be read."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """How one encoding is drawn, everywhere."""
@@ -64,16 +75,51 @@ class Look:
     label: str
     colour: str
     marker: str
-    filled: bool
+    fill: Fill
     line: Dashes
 
 
+_SOLID: Dashes = "-"
+_LONG: Dashes = (0, (5, 1.5))
+_SHORT: Dashes = (0, (2.2, 1.2))
+_DOTTED: Dashes = (0, (0.9, 1.1))
+_DASH_DOT: Dashes = (0, (3, 1.2, 0.8, 1.2))
+_DASH_DOT_DOT: Dashes = (0, (5, 1.2, 0.9, 1.2, 0.9, 1.2))
+_LONG_SHORT: Dashes = (0, (6, 1.2, 2.2, 1.2))
+
+# A hue is a family's. No two marks are the same, nor two lines of one hue; hues that share a line differ in grey.
+_IDEAL, _RELATIVE, _ABSOLUTE, _ROTARY, _LINEAR = "#004488", "#BB5566", "#C8961E", "#5A7522", "#791FCB"
+_NONE, _OWN = "#000000", "#4A9EB8"
+
 _LOOKS = {
-    "ipe": Look(label="IPE", colour="#004488", marker="o", filled=True, line="-"),
-    "rpe": Look(label="RPE", colour="#BB5566", marker="s", filled=False, line=(0, (5, 1.5))),
-    "ape": Look(label="APE", colour="#C8961E", marker="^", filled=True, line=(0, (3, 1.2, 0.8, 1.2))),
-    "nope": Look(label="NoPE", colour="#000000", marker="D", filled=False, line=(0, (0.9, 1.1))),
-}
+    name: Look(label=label, colour=colour, marker=marker, fill=fill, line=line)
+    for name, label, colour, marker, fill, line in (
+        ("ipe", "IPE", _IDEAL, "o", "full", _SOLID),
+        ("ipe-sh", "IPE-SH", _IDEAL, "o", "none", _LONG),
+        ("lbpe", "LBPE", _IDEAL, "<", "full", _SHORT),
+        ("lbpe-sh", "LBPE-SH", _IDEAL, "<", "none", _DASH_DOT_DOT),
+        ("rpe", "RPE", _RELATIVE, "s", "none", _LONG),
+        ("clipped", "clipped RPE", _RELATIVE, "s", "full", _SOLID),
+        ("t5", "T5", _RELATIVE, "P", "full", _DASH_DOT),
+        ("rpe-square", "RPE-Square", _RELATIVE, "X", "full", _SHORT),
+        ("random-rpe", "random RPE", _RELATIVE, "X", "none", _DOTTED),
+        ("ape", "APE", _ABSOLUTE, "^", "full", _DASH_DOT),
+        ("sinusoidal", "sinusoidal", _ABSOLUTE, "^", "none", _SOLID),
+        ("random-ape", "random APE", _ABSOLUTE, "d", "none", _DOTTED),
+        ("rope", "RoPE", _ROTARY, "D", "full", _DASH_DOT_DOT),
+        ("random-rope", "random RoPE", _ROTARY, ">", "none", _DOTTED),
+        ("alibi", "ALiBi", _LINEAR, "v", "full", _SHORT),
+        ("fire", "FIRE", _LINEAR, "v", "none", _SOLID),
+        ("random-alibi", "random ALiBi", _LINEAR, "*", "none", _DOTTED),
+        ("nope", "NoPE", _NONE, "D", "none", _DOTTED),
+    )
+}  # fmt: skip
+
+_RESERVE = (("*", _LONG_SHORT), (">", _LONG), ("d", _DASH_DOT_DOT), ("p", _SHORT))
+"""Shape and line of encodings of the user's own."""
+
+_VARIANTS: tuple[tuple[Fill, float], ...] = (("left", -0.4), ("right", 0.3), ("top", -0.7), ("bottom", 0.5))
+"""Fill and shade (share of black below 0, of white above) of further encodings that have one look."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,20 +135,70 @@ _SLOTS = (
     SlotLook(colour="#C04000", marker="o", line="-"),
     SlotLook(colour="#000000", marker="s", line=(0, (3, 1.5))),
     SlotLook(colour="#00696B", marker="D", line=(0, (1, 1.2))),
-    SlotLook(colour="#7A3E9D", marker="^", line=(0, (4, 1.2, 1, 1.2))),
+    SlotLook(colour="#7A3E9D", marker="p", line=(0, (4, 1.2, 1, 1.2))),
     SlotLook(colour="#806000", marker="v", line=(0, (6, 1.2, 1, 1.2, 1, 1.2))),
 )
 
 
 def look(encoding: str) -> Look:
-    """How an encoding is drawn.
+    """How an encoding is drawn; its parameters are in the label alone.
+
+    One of the user's own has a look of a small reserve, always the same for the same names of file and object.
 
     Raises:
-        ValueError: the encoding has no look yet.
+        EncodingError: it is no encoding.
     """
-    if encoding not in _LOOKS:
-        raise ValueError(f"encoding '{encoding}' has no look: add it to paper_figs/style.py ({', '.join(_LOOKS)})")
-    return _LOOKS[encoding]
+    spec = parse_encoding(encoding)
+    if spec.is_own:
+        label = spec.name.replace("\\", "/").rpartition("/")[2]
+        marker, line = _RESERVE[crc32(label.encode()) % len(_RESERVE)]
+        return Look(label=label, colour=_OWN, marker=marker, fill="full", line=line)
+    found = _LOOKS[spec.name]
+    _, opened, said = str(spec).partition("[")
+    return replace(
+        found, label=f"{found.label} ({said.removesuffix(']').replace(',', ', ')})" if opened else found.label
+    )
+
+
+def looks(encodings: Iterable[str]) -> dict[str, Look]:
+    """The looks of all encodings of one figure, in their order; those that have one look differ in fill and shade.
+
+    Raises:
+        EncodingError: as `look`.
+        StyleError: more than five are drawn alike.
+    """
+    found: dict[str, Look] = {}
+    drawn: Counter[Look] = Counter()
+    plain = {encoding: look(encoding) for encoding in encodings}
+    labels = Counter(its.label for its in plain.values())
+    for encoding, its in plain.items():
+        named = replace(its, label=its.label if labels[its.label] == 1 else encoding)
+        unnamed = replace(its, label="")
+        number = drawn[unnamed]
+        if number > len(_VARIANTS):
+            raise StyleError(f"'{encoding}' is the sixth that has one look: draw fewer such encodings in one figure")
+        if number:
+            fill, share = _VARIANTS[number - 1]
+            named = replace(named, fill=fill, colour=_shaded(its.colour, share))
+        drawn[unnamed] += 1
+        found[encoding] = named
+    return found
+
+
+def _shaded(colour: str, share: float) -> str:
+    ground = 1.0 if share > 0 else 0.0
+    return to_hex([ground * abs(share) + part * (1 - abs(share)) for part in to_rgb(colour)])
+
+
+def glossary(encodings: Iterable[str]) -> str:
+    """What the labels of encodings stand for, with all parameters: one sentence of a caption. Raises as `looks`."""
+    said = []
+    for encoding, its in looks(encodings).items():
+        spec = parse_encoding(encoding)
+        name = its.label.partition(" (")[0]
+        title = "our own" if spec.is_own else ENCODINGS[spec.name].title.removesuffix(f" ({name})")
+        said.append(f"{its.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.parameters))
+    return f"{'; '.join(said)}."
 
 
 def slot_look(slot: int) -> SlotLook:

@@ -11,27 +11,28 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
+from circuits import encodings as built_in
 from paper_figs import accuracy_by_scale, style
 from paper_figs.accuracy_by_scale import Cell
 from paper_figs.cells import interval
 
 TRAIN = (1, 2, 3)
 THRESHOLD = 0.9
-FORMATS = ("aligned", "unaligned")
-ENCODINGS = ("ipe", "rpe", "ape", "nope")
+ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
+MODEL = "width 16, layers 2, heads 2"
 SEEDS = 5
 
 
 def _cell(format_: str, encoding: str, *, scales: Sequence[int] = range(1, 9), seeds: int = SEEDS) -> Cell:
     """Synthetic values, for these tests only."""
-    rng = np.random.default_rng([FORMATS.index(format_), ENCODINGS.index(encoding)])
+    rng = np.random.default_rng([list(ENCODINGS).index(format_), *encoding.encode()])
     values = {scale: tuple(rng.choice([0.0, 0.25, THRESHOLD, 1.0], seeds).tolist()) for scale in scales}
     return Cell(format=format_, encoding=encoding, exact_match=values)
 
 
 @pytest.fixture(scope="module")
 def cells() -> list[Cell]:
-    return [_cell(format_, encoding) for format_ in FORMATS for encoding in ENCODINGS]
+    return [_cell(format_, encoding) for format_, encodings in ENCODINGS.items() for encoding in encodings]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def _curves(axes: Axes, gid: str) -> list[NDArray[np.float64]]:
 
 def test_curves_are_medians_and_seeds(figure: Figure, cells: list[Cell]) -> None:
     for cell in cells:
-        axes = _panel(figure, f"exact match:{cell.format}")
+        axes = _panel(figure, f"exact match:{cell.format}:0")
         (curve,) = _curves(axes, f"median:{cell.encoding}")
         assert curve.tolist() == [median(cell.exact_match[scale]) for scale in cell.scales]
         seeds = np.array(_curves(axes, f"seed:{cell.encoding}"))
@@ -58,7 +59,7 @@ def test_curves_are_medians_and_seeds(figure: Figure, cells: list[Cell]) -> None
 
 def test_shares_have_exact_intervals(figure: Figure, cells: list[Cell]) -> None:
     for cell in cells:
-        axes = _panel(figure, f"solved:{cell.format}")
+        axes = _panel(figure, f"solved:{cell.format}:0")
         (shares,) = _curves(axes, f"share:{cell.encoding}")
         bars = next(one for one in axes.collections if one.get_gid() == f"interval:{cell.encoding}")
         for scale, share, segment in zip(cell.scales, shares, bars.get_segments(), strict=True):
@@ -82,12 +83,12 @@ def test_the_training_range_is_shaded_and_nothing_else(cells: list[Cell]) -> Non
     for axes in figure.axes:
         shaded = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
         assert [(round(box.x0, 6), round(box.x1, 6)) for box in shaded] == [(0.5, 2.5), (4.5, 5.5)]
-    (threshold,) = _curves(_panel(figure, "exact match:aligned"), "threshold")
+    (threshold,) = _curves(_panel(figure, "exact match:aligned:0"), "threshold")
     assert (threshold == THRESHOLD).all()
 
 
 def test_no_marks_of_one_scale_coincide(figure: Figure) -> None:
-    axes = _panel(figure, "solved:aligned")
+    axes = _panel(figure, "solved:aligned:0")
     places = [line.get_xdata()[0] for line in axes.lines if str(line.get_gid()).startswith("share:")]
     in_points = np.diff(sorted(axes.transData.transform([(place, 0) for place in places])[:, 0])) * 72 / figure.dpi
     assert (in_points > 2).all()
@@ -96,8 +97,8 @@ def test_no_marks_of_one_scale_coincide(figure: Figure) -> None:
 def test_an_encoding_looks_the_same_in_every_panel_and_the_legend(figure: Figure) -> None:
     (legend,) = figure.legends
     entries = {text.get_text(): handle for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)}
-    assert list(entries) == ["IPE", "RPE", "APE", "NoPE", "threshold 0.9", "training scales"]
-    for encoding in ENCODINGS:
+    assert list(entries) == ["IPE", "RPE", "APE", "NoPE", "IPE-SH", "threshold 0.9", "training scales"]
+    for encoding in {encoding for encodings in ENCODINGS.values() for encoding in encodings}:
         look = style.look(encoding)
         lines = [
             line
@@ -105,15 +106,62 @@ def test_an_encoding_looks_the_same_in_every_panel_and_the_legend(figure: Figure
             for line in axes.lines
             if line.get_gid() in (f"median:{encoding}", f"share:{encoding}")
         ]
-        assert len(lines) == 2 * len(FORMATS)
+        assert len(lines) == 2 * sum(encoding in encodings for encodings in ENCODINGS.values())
         assert {(line.get_color(), line.get_marker()) for line in [*lines, entries[look.label]]} == {
             (look.colour, look.marker)
         }
+    _legend_hides_nothing(figure)
+
+
+def _legend_hides_nothing(figure: Figure) -> None:
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
     for axes in figure.axes:
-        assert not legend.get_window_extent().overlaps(axes.get_window_extent()), "the legend hides data"
+        assert not box.overlaps(axes.get_tightbbox()), "the legend hides data"
+
+
+def test_more_than_six_encodings_take_further_panels() -> None:
+    many = {"aligned": [*built_in.ENCODINGS][:13], "unaligned": ["ipe-sh", "rpe", "here/law.py:near"]}
+    given = [_cell(format_, encoding) for format_, encodings in many.items() for encoding in encodings]
+    figure = accuracy_by_scale.draw(given, train=TRAIN, threshold=THRESHOLD, task="synthetic")
+    found: dict[str, list[list[str]]] = {}
+    for axes in figure.axes:
+        kind, format_, _ = str(axes.get_gid()).split(":")
+        lines = [str(line.get_gid()).partition(":") for line in axes.lines]
+        curve = {"exact match": "median", "solved": "share"}[kind]
+        found.setdefault(f"{kind}:{format_}", []).append([name for what, _, name in lines if what == curve])
+    for kind in ("exact match", "solved"):
+        parts = found[f"{kind}:aligned"]
+        assert [len(part) for part in parts] == [5, 5, 3]
+        assert [name for part in parts for name in part] == many["aligned"]
+        assert found[f"{kind}:unaligned"] == [many["unaligned"]]
+    titles = {axes.get_title() for axes in figure.axes} - {""}
+    assert titles == {*(f"synthetic, aligned ({part} of 3)" for part in (1, 2, 3)), "synthetic, unaligned"}
+    _legend_hides_nothing(figure)
+    _on_the_page(figure)
+    for axes in figure.axes:
+        if axes.get_xlabel():
+            assert any(label.get_visible() and label.get_text() for label in axes.get_xticklabels())
+
+
+def test_parameters_and_encodings_of_ones_own_are_told_apart_in_the_legend() -> None:
+    names = ["clipped", "clipped[limit=2]", "clipped[limit=4]", "one/law.py:near", "two/law.py:near"]
+    figure = accuracy_by_scale.draw(
+        [_cell("aligned", name) for name in names], train=TRAIN, threshold=THRESHOLD, task="synthetic"
+    )
+    (legend,) = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()][: len(names)]
+    assert texts == ["clipped RPE", "clipped RPE (limit=2)", "clipped RPE (limit=4)", *names[3:]]
+    drawn = [(line.get_color(), line.get_marker(), line.get_fillstyle()) for line in legend.legend_handles[:5]]
+    assert len(set(drawn)) == len(names)
 
 
 def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
+    _on_the_page(figure)
+
+
+def _on_the_page(figure: Figure) -> None:
     figure.draw_without_rendering()
     for text in figure.findobj(Text):
         if text.get_text() and text.get_visible():
@@ -137,16 +185,18 @@ def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
 def test_the_caption_counts_fits_and_successes() -> None:
     values = {1: (1.0, 1.0, 0.2), 2: (0.95, 1.0, 1.0), 3: (0.0, 0.9, 1.0)}
     cell = Cell(format="aligned", encoding="ipe", exact_match=values)
-    caption = accuracy_by_scale.caption([cell], train=(1, 2), threshold=THRESHOLD, task="toy")
+    caption = accuracy_by_scale.caption([cell], train=(1, 2), threshold=THRESHOLD, task="toy", model=MODEL)
     assert caption.endswith("every scale: aligned IPE 2 and 1 (of 3).")
     assert "3 of 3 seeds: at least 0.29; none: at most 0.71" in caption
+    assert f"models of {MODEL};" in caption
+    assert " IPE: ideal. " in caption
 
 
 @pytest.mark.parametrize(("scales", "train"), [((5, 10, 15, 20), (5,)), ((7,), (7,)), (range(1, 41), (1, 2))])
 def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]) -> None:
-    one = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS]
+    one = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS["aligned"]]
     figure = accuracy_by_scale.draw(one, train=train, threshold=THRESHOLD, task="synthetic")
-    ticks = _panel(figure, "solved:aligned").get_xticks()
+    ticks = _panel(figure, "solved:aligned:0").get_xticks()
     assert all(float(tick).is_integer() for tick in ticks)
     assert len(scales) > 10 or ticks.tolist() == list(scales)
 
@@ -186,7 +236,7 @@ def test_cells_that_cannot_be_compared_are_refused(
     with pytest.raises(ValueError, match=message):
         accuracy_by_scale.rows(cells, train=train, threshold=threshold)
     with pytest.raises(ValueError, match=message):
-        accuracy_by_scale.caption(cells, train=train, threshold=threshold, task="synthetic")
+        accuracy_by_scale.caption(cells, train=train, threshold=threshold, task="synthetic", model=MODEL)
 
 
 def test_nothing_to_draw_is_refused() -> None:

@@ -1,5 +1,8 @@
 """Figure 1 shows what the analysis says: labels, marks, tokens, edges and operators are read back from the artists."""
 
+from itertools import combinations
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from circuits.prediction import ENCODINGS, Analysis, analyse
+from circuits.encodings import EncodingError, parse_encoding, relation_of
+from circuits.prediction import Analysis, analyse
 from circuits.roles import step_roles
 from circuits.task import Task
 from circuits.tasks import load
@@ -17,6 +21,8 @@ from paper_figs.style import SMALLEST_TEXT
 from theory.relation import NO_LABEL
 
 SCALE = 3
+ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
+PANELS = [(format_, encoding) for format_, encodings in ENCODINGS.items() for encoding in encodings]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +32,7 @@ def analyses() -> dict[str, Analysis]:
 
 @pytest.fixture(scope="module")
 def figure(analyses: dict[str, Analysis]) -> Figure:
-    return label_matrices.draw(analyses, scale=SCALE)
+    return label_matrices.draw(analyses, scale=SCALE, encodings=ENCODINGS)
 
 
 def _panel(figure: Figure, gid: str) -> Axes:
@@ -39,14 +45,13 @@ def _marks(axes: Axes) -> dict[int, tuple[float, float]]:
     return {int(line.get_gid().split(":")[1]): (line.get_ydata()[0], line.get_xdata()[0]) for line in lines}
 
 
-@pytest.mark.parametrize("format_", ["aligned", "unaligned"])
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(("format_", "encoding"), PANELS)
 def test_a_matrix_shows_the_labels_of_its_relation(
     figure: Figure, analyses: dict[str, Analysis], format_: str, encoding: str
 ) -> None:
     analysis = analyses[format_]
     length = analysis.circuit.wirings[SCALE][-1].position
-    expected = analysis.relation(encoding).labels(length, SCALE)
+    expected = relation_of(parse_encoding(encoding), analysis.circuit).labels(length, SCALE)
     axes = _panel(figure, f"{format_}:{encoding}")
     mesh = next(one for one in axes.collections if one.get_gid() == "labels")
     shaded = np.ma.asarray(mesh.get_array()).reshape(expected.shape)
@@ -60,8 +65,7 @@ def test_a_matrix_shows_the_labels_of_its_relation(
     assert bottom > top, "key 1 is the top row"
 
 
-@pytest.mark.parametrize("format_", ["aligned", "unaligned"])
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(("format_", "encoding"), PANELS)
 def test_the_marked_cells_are_the_arguments_of_the_step(
     figure: Figure, analyses: dict[str, Analysis], format_: str, encoding: str
 ) -> None:
@@ -90,10 +94,10 @@ def test_bold_labels_are_those_of_arguments(figure: Figure, analyses: dict[str, 
 
 def test_tokens_name_the_positions(figure: Figure, analyses: dict[str, Analysis]) -> None:
     names = {format_: Instance(analysis=one, scale=SCALE, step=2).names() for format_, one in analyses.items()}
-    assert names["aligned"] == ["x1", "x2", "x3", "_", "_", "=", "y1", "y2", "y3", "$"]
+    assert names["aligned"] == ["x1", "x2", "x3", "_", "_", "_", "=", "y1", "y2", "y3", "$"]
     assert names["unaligned"] == ["x1", "x2", "x3", "=", "y1", "y2", "y3", "$"]
     for format_, expected in names.items():
-        axes = _panel(figure, f"{format_}:ipe")
+        axes = _panel(figure, f"{format_}:{ENCODINGS[format_][0]}")
         for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
             assert [label.get_text().replace(r"\$", "$") for label in labels] == expected
 
@@ -109,7 +113,7 @@ def test_several_operands_have_a_letter_each() -> None:
         ],
     )
     instance = Instance(analysis=analyse(task, "aligned", 2), scale=2, step=1)
-    assert instance.names() == ["a1", "a2", "_", "+", "b1", "b2", "_", "=", "y1", "y2", "$"]
+    assert instance.names() == ["a1", "a2", "_", "_", "+", "b1", "b2", "_", "_", "=", "y1", "y2", "$"]
 
 
 def test_the_drawn_circuit_is_the_circuit(figure: Figure, analyses: dict[str, Analysis]) -> None:
@@ -128,60 +132,166 @@ def test_the_drawn_circuit_is_the_circuit(figure: Figure, analyses: dict[str, An
 
 def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses: dict[str, Analysis]) -> None:
     # [P, Fig. 1]: one for the ideal encoding; one for the relative on aligned data only; a new one a step for absolute.
-    caption = label_matrices.caption(analyses, scale=SCALE)
+    caption = label_matrices.caption(analyses, scale=SCALE, encodings=ENCODINGS)
     expected = {
         "aligned": {"ipe": "1 operator", "rpe": "1 operator", "ape": "4 operators", "nope": "∞ operators"},
-        "unaligned": {"ipe": "1 operator", "rpe": "3 operators", "ape": "9 operators", "nope": "∞ operators"},
+        "unaligned": {"ipe-sh": "1 operator", "rpe": "3 operators", "ape": "9 operators", "nope": "∞ operators"},
     }
+    starts = {"aligned": "Aligned (operands padded up to scale 4)", "unaligned": "Unaligned"}
     for format_, counts in expected.items():
         for encoding, count in counts.items():
             title = _panel(figure, f"{format_}:{encoding}").get_title()
             assert title.endswith(f": {count}")
-        sentence = caption[caption.index(f"{format_.capitalize()}: ") :]
+        sentence = caption[caption.index(f"{starts[format_]}: x2 (slot 1)") :]
         assert sentence.index(f"({counts['rpe']})") < sentence.index(f"({counts['nope']})")
-    assert "RPE 5, 0 (1 operator); APE 23, 28 (4 operators)" in caption
+    assert "RPE 6, 0 (1 operator); APE 30, 36 (4 operators)" in caption
+    assert "IPE: ideal; RPE: relative; APE: learned absolute; NoPE: none; IPE-SH: ideal with scale hint." in caption
+    assert "Labels that depend on the scale as well: IPE-SH." in caption
     assert "x2 (slot 1) and y1 (slot 2) are marked, from which y2 is computed" in caption
 
 
 def test_rows_hold_every_cell_once(analyses: dict[str, Analysis]) -> None:
-    rows = label_matrices.rows(analyses, scale=SCALE)
+    rows = label_matrices.rows(analyses, scale=SCALE, encodings=ENCODINGS)
     lengths = {format_: one.circuit.wirings[SCALE][-1].position for format_, one in analyses.items()}
-    assert len(rows) == len(ENCODINGS) * sum(length * (length + 1) // 2 for length in lengths.values())
+    assert len(rows) == 4 * sum(length * (length + 1) // 2 for length in lengths.values())
+    assert {(row["format"], row["encoding"]) for row in rows} == set(PANELS)
     for row in rows:
-        relation = analyses[str(row["format"])].relation(str(row["encoding"]))
+        relation = relation_of(parse_encoding(str(row["encoding"])), analyses[str(row["format"])].circuit)
         key, query = int(str(row["key"])), int(str(row["query"]))
         assert row["label"] == relation.labels(lengths[str(row["format"])], SCALE)[key - 1, query - 1]
     marked = {(row["format"], row["key_token"], row["query_token"], row["slots"]) for row in rows if row["slots"]}
     assert marked == {(format_, token, "y1", slot) for format_ in lengths for token, slot in (("x2", "1"), ("y1", "2"))}
 
 
-def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
+def _texts(figure: Figure) -> list[Text]:
     figure.draw_without_rendering()
+    return [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+
+
+def _on_the_page(figure: Figure) -> None:
     page = figure.bbox
-    texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-    for text in texts:
+    for text in _texts(figure):
         assert text.get_fontsize() >= SMALLEST_TEXT, text
         assert not text.get_usetex()
         box = text.get_window_extent()
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scale": 9}, "scale 9 was not analysed: choose one of 1..4"),
-        ({"scale": 3, "step": 7}, r"scale 3 has the steps 1\.\.4, not 7"),
-        ({"scale": 3, "encodings": ()}, "nothing to draw"),
-        ({"scale": 3, "encodings": ("rope",)}, "unknown encoding 'rope'"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    analyses: dict[str, Analysis], changes: dict[str, object], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        label_matrices.draw(analyses, **changes)  # type: ignore[arg-type]
+def _apart(texts: list[Text]) -> None:
+    boxes = [text.get_window_extent() for text in texts]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_an_instance_too_long_for_print_is_refused() -> None:
-    with pytest.raises(ValueError, match="14 positions in the aligned format"):
-        label_matrices.draw({"aligned": analyse(load("parity"), "aligned", 7)}, scale=4)
+def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
+    _on_the_page(figure)
+
+
+MANY = {
+    "aligned": ("ipe", "rpe", "clipped[limit=2]", "t5[buckets=4,longest=9]", "ape", "sinusoidal", "rpe-square", "fire"),
+    "unaligned": ("ipe-sh", "rope", "alibi", "clipped", "clipped[limit=3]"),
+}
+
+
+def test_more_than_four_encodings_take_further_lines_and_stay_apart(analyses: dict[str, Analysis]) -> None:
+    figure = label_matrices.draw(analyses, scale=SCALE, encodings=MANY)
+    _on_the_page(figure)
+    assert figure.get_size_inches()[1] < 9, "it fits a page"
+    matrices = [axes for axes in figure.axes if axes.get_gid()]
+    assert [axes.get_gid() for axes in matrices] == [f"{panel}:{one}" for panel, its in MANY.items() for one in its]
+    _apart([text for axes in figure.axes for text in (axes.title, axes._left_title) if text.get_text()])
+    for one, other in combinations(figure.axes, 2):
+        assert not one.get_window_extent().overlaps(other.get_window_extent())
+    assert len({axes.get_title() for axes in matrices[8:]}) == 5, "the parameter tells the clipped ones apart"
+    for axes in matrices:
+        _apart(axes.texts)
+
+
+def test_an_encoding_of_the_users_own_is_named_by_its_file(tmp_path: Any, analyses: dict[str, Analysis]) -> None:
+    source = "from theory.relation import Relation\nnear = Relation(name='near', law=lambda i, j, n: (j - i) % 3)\n"
+    (tmp_path / "my_relations.py").write_text(source)
+    shown = {"aligned": (f"{tmp_path}/my_relations.py:near",)}
+    of_it = {"aligned": analyses["aligned"]}
+    figure = label_matrices.draw(of_it, scale=SCALE, encodings=shown)
+    (axes,) = [axes for axes in figure.axes if axes.get_gid()]
+    assert axes.get_title().startswith("my_relations.py:near")
+    assert {text.get_text() for text in axes.texts} == {"0", "1", "2"}
+    assert "my_relations.py:near: our own" in label_matrices.caption(of_it, scale=SCALE, encodings=shown)
+
+
+@pytest.mark.parametrize("task", ["multiplication", "division"])
+def test_every_slot_of_the_step_is_in_the_legend(task: str) -> None:
+    analysis = analyse(load(task, base=3), "unaligned", SCALE + 1)
+    figure = label_matrices.draw({"unaligned": analysis}, scale=SCALE, encodings={"unaligned": ("ipe-sh",)})
+    (legend,) = figure.legends
+    slots = sorted(_marks(_panel(figure, "unaligned:ipe-sh")))
+    assert [text.get_text() for text in legend.get_texts()][1:] == [f"slot {slot}" for slot in slots]
+    assert len(slots) > 2
+    _on_the_page(figure)
+
+
+UNFIT = {
+    "an unknown scale": ({"scale": 9}, "scale 9 was not analysed: choose one of 1..4"),
+    "an unknown step": ({"step": 7}, "scale 3 has the steps 1..4, not 7"),
+    "too long": ({"scale": 4}, "scale 4 has 12 positions, and 11 can be read in print"),
+    "redrawn": ({"encodings": ("rpe", "random-rope")}, "'random-rope' has no relation: it draws positions"),
+    "learned": ({"encodings": ("lbpe-sh",)}, "'lbpe-sh' finds its labels in training"),
+    "too many": ({"encodings": tuple(f"clipped[limit={limit}]" for limit in range(9))}, "more than the 8"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_cannot_be_read_is_said_and_not_drawn(analyses: dict[str, Analysis], name: str) -> None:
+    changes, message = UNFIT[name]
+    asked: dict[str, Any] = {"scale": SCALE, "step": 2, "encodings": ("rpe",)} | changes
+    reason = label_matrices.unfit(analyses["aligned"], **asked)
+    assert reason is not None and message in reason
+    wrapped = asked | {"encodings": {"aligned": asked["encodings"]}}
+    for make in (label_matrices.draw, label_matrices.rows, label_matrices.caption):
+        with pytest.raises(ValueError) as raised:
+            make({"aligned": analyses["aligned"]}, **wrapped)
+        assert str(raised.value) == f"aligned format: {reason}"
+
+
+def test_what_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
+    for format_, encodings in ENCODINGS.items():
+        assert label_matrices.unfit(analyses[format_], scale=SCALE, encodings=encodings) is None
+
+
+def test_roles_that_change_with_the_scale_have_no_matrix_without_a_hint(analyses: dict[str, Analysis]) -> None:
+    reason = label_matrices.unfit(analyses["unaligned"], scale=SCALE, encodings=("rpe", "ipe"))
+    assert reason is not None and reason.startswith("'ipe' has no relation: ") and "scale hint" in reason
+
+
+def test_labels_and_symbols_wider_than_a_cell_have_no_matrix(tmp_path: Any, analyses: dict[str, Analysis]) -> None:
+    source = (
+        "from theory.relation import Relation\nlarge = Relation(name='large', law=lambda i, j, n: 100 * (i == j))\n"
+    )
+    (tmp_path / "own.py").write_text(source)
+    reason = label_matrices.unfit(analyses["aligned"], scale=SCALE, encodings=(f"{tmp_path}/own.py:large",))
+    assert reason is not None and "has the label 100, of more than the 2 characters" in reason
+    worded = Task(
+        name="worded",
+        alphabet=("0", "1", "then", "$"),
+        prompt=lambda n: [("0", "1")] * n + [("then",)],
+        generate=lambda symbols: [*symbols[:-1], "$"],
+    )
+    reason = label_matrices.unfit(analyse(worded, "unaligned", 4), scale=SCALE, encodings=("rpe",))
+    assert reason == "symbol 'then' has more than the 2 characters that fit a cell"
+
+
+def test_a_task_without_circuit_has_no_matrix() -> None:
+    analysis = analyse(load("parity-direct"), "unaligned", 10)
+    assert analysis.result is None
+    reason = label_matrices.unfit(analysis, scale=SCALE, encodings=("rpe",), step=1)
+    assert reason is not None and "arguments" in reason
+
+
+@pytest.mark.parametrize("encodings", [{}, {"aligned": ()}, {"aligned": ("rpe",)}])
+def test_nothing_to_draw_is_refused(analyses: dict[str, Analysis], encodings: dict[str, tuple[str, ...]]) -> None:
+    with pytest.raises(ValueError, match="nothing to draw"):
+        label_matrices.draw(analyses, scale=SCALE, encodings=encodings)
+
+
+def test_what_is_no_encoding_is_refused(analyses: dict[str, Analysis]) -> None:
+    with pytest.raises(EncodingError, match="did you mean rope"):
+        label_matrices.draw(analyses, scale=SCALE, encodings=ENCODINGS | {"aligned": ("ropee",)})

@@ -14,33 +14,147 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from numpy.typing import NDArray
 
-from circuits.prediction import ENCODINGS, Analysis, analyse
+from circuits.encodings import ENCODINGS, EncodingError
+from circuits.prediction import Analysis, analyse
 from circuits.tasks import load
 from paper_figs import label_matrices, style
 
 ROOT = Path(__file__).parents[2]
+SHOWN = {"aligned": ("ipe", "rpe", "ape", "nope")}
 
 
 @pytest.fixture(scope="module")
 def analyses() -> dict[str, Analysis]:
-    return {"aligned": analyse(load("parity"), "aligned", 2)}
+    return {"aligned": analyse(load("parity"), "aligned", 3)}
 
 
 def _draw(analyses: dict[str, Analysis]) -> Figure:
-    return label_matrices.draw(analyses, scale=2)
+    return label_matrices.draw(analyses, scale=2, encodings=SHOWN)
 
 
 def _grey(colour: str) -> float:
     return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
 
 
+OWN = [f"my/encodings.py:law_{number}" for number in range(40)]
+BASIC = ("ipe", "rpe", "ape", "nope", "rope", "alibi")
+
+# Machado, Oliveira, Fernandes 2009, "A physiologically-based model for simulation of color vision deficiency": what
+# colours become, in linear RGB, without one of the three cones.
+SIGHT = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+
+
+def _seen(colour: str, sight: str) -> NDArray[np.float64]:
+    """CIELAB of a colour, as someone sees it."""
+    coded = np.array(to_rgb(colour))
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    x, y, z = np.array(to_xyz) @ np.clip(SIGHT[sight] @ linear, 0, 1) / (0.95047, 1.0, 1.08883)
+    fx, fy, fz = (np.cbrt(part) if part > 216 / 24389 else (24389 / 27 * part + 16) / 116 for part in (x, y, z))
+    return np.array([116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)])
+
+
+def _all_looks() -> list[style.Look]:
+    """Every look there is, once."""
+    own = {(one.marker, one.line): one for one in map(style.look, OWN)}
+    return [*map(style.look, ENCODINGS), *own.values()]
+
+
+def test_every_built_in_encoding_has_a_look_and_a_label_of_its_own() -> None:
+    labels = [style.look(encoding).label for encoding in ENCODINGS]
+    assert len(set(labels)) == len(ENCODINGS)
+
+
 def test_encodings_differ_without_colour() -> None:
-    looks = [style.look(encoding) for encoding in ENCODINGS]
+    looks = _all_looks()
+    assert len(looks) > len(ENCODINGS) + 2, "encodings of one's own do not all look alike"
     for one, other in combinations(looks, 2):
-        assert one.marker != other.marker
-        assert one.line != other.line
-        assert abs(_grey(one.colour) - _grey(other.colour)) > 0.12, (one.label, other.label)
+        assert (one.marker, one.fill) != (other.marker, other.fill), (one.label, other.label)
+        assert one.line != other.line or abs(_grey(one.colour) - _grey(other.colour)) > 0.07, (one.label, other.label)
+
+
+def test_the_encodings_met_most_differ_in_everything() -> None:
+    for one, other in combinations(map(style.look, BASIC), 2):
+        assert one.line != other.line and one.colour != other.colour
+        assert (one.marker, one.fill) != (other.marker, other.fill)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_families_differ_in_hue_for_every_sight(sight: str) -> None:
+    # A difference of 2.3 is just noticed side by side (Mahy and others 1994); lines stand apart and are thin.
+    for one, other in combinations({look.colour for look in _all_looks()}, 2):
+        assert np.linalg.norm(_seen(one, sight) - _seen(other, sight)) > 20, (one, other)
+
+
+def test_a_hue_is_of_a_family() -> None:
+    families = [
+        ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
+        ("rpe", "clipped", "t5", "rpe-square", "random-rpe"),
+        ("ape", "sinusoidal", "random-ape"),
+        ("rope", "random-rope"),
+        ("alibi", "fire", "random-alibi"),
+        ("nope",),
+        OWN,
+    ]
+    hues = [{style.look(encoding).colour for encoding in family} for family in families]
+    assert all(len(hue) == 1 for hue in hues)
+    assert len(set.union(*hues)) == len(families)
+    assert {name for family in families for name in family} >= set(ENCODINGS)
+
+
+def _drawn(look: style.Look) -> tuple[str, str, str, style.Dashes]:
+    return look.colour, look.marker, look.fill, look.line
+
+
+def test_parameters_stand_in_the_label_alone() -> None:
+    plain, limited = style.look("clipped"), style.look("clipped[limit=4]")
+    assert _drawn(limited) == _drawn(plain)
+    assert (plain.label, limited.label) == ("clipped RPE", "clipped RPE (limit=4)")
+    assert style.look("t5[longest=64,buckets=8]").label == "T5 (buckets=8, longest=64)"
+
+
+def test_an_encoding_of_ones_own_looks_the_same_from_every_folder() -> None:
+    assert style.look("law.py:near") == style.look("/far/away/law.py:near")
+    assert {style.look(f"{folder}/law.py:near").label for folder in ("a", "b")} == {"law.py:near"}
+
+
+def test_what_has_one_look_differs_within_a_figure() -> None:
+    alike = ["clipped", *(f"clipped[limit={limit}]" for limit in range(4))]
+    found = style.looks([*alike, "ipe"])
+    assert list(found) == [*alike, "ipe"]
+    assert found["clipped"] == style.look("clipped") and found["ipe"] == style.look("ipe")
+    for one, other in combinations(found.values(), 2):
+        assert _drawn(one) != _drawn(other)
+        assert one.fill != other.fill or one.marker != other.marker
+    greys = sorted(_grey(found[one].colour) for one in alike)
+    assert min(np.diff(greys)) > 0.07, "in grey too"
+    with pytest.raises(style.StyleError, match="sixth"):
+        style.looks([*alike, "clipped[limit=9]"])
+
+
+def test_names_that_would_be_the_same_are_written_out() -> None:
+    found = style.looks(["a/law.py:near", "b/law.py:near", "b/law.py:far"])
+    assert [look.label for look in found.values()] == ["a/law.py:near", "b/law.py:near", "law.py:far"]
+
+
+def test_the_glossary_has_titles_and_all_parameters() -> None:
+    assert style.glossary(["ipe-sh", "clipped[limit=4]", "t5", "my/law.py:near"]) == (
+        "IPE-SH: ideal with scale hint; clipped RPE (limit=4): relative, clipped, limit 4; "
+        "T5: relative, in buckets, buckets 32, longest 128; law.py:near: our own."
+    )
 
 
 WORDS: Any = {"rows": [{"a": 1}], "caption": "What."}
@@ -52,15 +166,15 @@ def test_slots_differ_without_colour() -> None:
 
 
 def test_what_has_no_look_is_refused() -> None:
-    with pytest.raises(ValueError, match="encoding 'rope' has no look"):
-        style.look("rope")
+    with pytest.raises(EncodingError, match="did you mean rope"):
+        style.look("ropee")
     for slot in (0, 6):
         with pytest.raises(ValueError, match=f"slot {slot} has no look"):
             style.slot_look(slot)
 
 
 def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    rows = label_matrices.rows(analyses, scale=2)
+    rows = label_matrices.rows(analyses, scale=2, encodings=SHOWN)
     pdf, png, table, caption = style.save(_draw(analyses), tmp_path / "new", "figure1", rows=rows, caption="What.")
     assert [path.name for path in (pdf, png, table)] == ["figure1.pdf", "figure1.png", "figure1.csv"]
     assert caption.read_text() == "What.\n"
@@ -91,7 +205,8 @@ def test_another_process_writes_the_same_bytes(analyses: dict[str, Analysis], tm
         "import sys; from pathlib import Path;"
         "from circuits.prediction import analyse; from circuits.tasks import load;"
         "from paper_figs import label_matrices, style;"
-        "figure = label_matrices.draw({'aligned': analyse(load('parity'), 'aligned', 2)}, scale=2);"
+        "figure = label_matrices.draw({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
+        "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"
         "style.save(figure, Path(sys.argv[1]), 'figure1', rows=[{'a': 1}], caption='What.')"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
