@@ -5,8 +5,8 @@ from typing import Any
 
 import sympy as sp
 
+from empirical.files import user_cache
 from lengthgen.cache import cached, source_digest
-from proofs_checks import ledger
 from proofs_checks.own import declarations, is_file, load
 from theory import laws, properties
 from theory.encodings.catalogue import ENCODINGS, named
@@ -30,7 +30,7 @@ def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
 
 def whole_matrix() -> dict[str, Any]:
     """The rows of all encodings that have a name; kept until the formulas or what decides them change."""
-    place = ledger.user_cache().parent / "encodings.json"
+    place = user_cache("matrix") / "encodings.json"
     return cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer([*ENCODINGS.values()]))
 
 

@@ -1,162 +1,247 @@
-"""One experiment: cells of task, format and encoding, predicted, trained and judged, under one folder."""
+"""One experiment: the cells of a protocol, predicted, trained and judged, under one folder.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+OUT/runs/                     the runs of all experiments
+OUT/PROTOCOL/predictions.json, conjecture.json, figures/
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from circuits.prediction import ENCODINGS, Prediction, analyse, predict
+from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
+from circuits.modes import Mode
+from circuits.prediction import Analysis, Prediction, analyse, predict
 from circuits.task import TaskError
 from circuits.tasks import load
-from empirical.conjecture import as_json, judge, outcome
+from empirical.cluster import ray
+from empirical.conjecture import CellKey, Evidence, Setting
 from empirical.files import write_json
-from empirical.profile import Profile
-from empirical.run import Run, plan
+from empirical.outcomes import outcome
+from empirical.profile import Model, ProfileError, load_profile
+from empirical.protocol import Cell, Protocol, load_protocol, made
+from empirical.protocol import names as protocol_names
+from empirical.run import Run, one_run, plan
 from empirical.store import RunStore
-from empirical.sweep import train_all
+from empirical.sweep import local, train_all
+from empirical.trial import as_json
 from lengthgen.cache import cached, source_digest
+from lengthgen.commands.options import usual_encodings
+from lengthgen.curves import write_curves
 from lengthgen.progress import Progress
+from lengthgen.scales import parse_scales
+from lengthgen.watching import watching
 
-CellKey = tuple[str, str, str]
-"""(task, format, encoding)."""
+MODE_SECONDS = 30.0
+"""For the circuit of an operator mode with which predictions are only compared."""
+ENGINES = {"local": local, "ray": ray}
+"""Where the runs of a sweep are trained."""
+Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
+"""By cell and operator mode; None where there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """The cells, scales and seeds of one experiment, and where it keeps everything."""
+    """A protocol, and where it keeps everything."""
 
-    profile: Profile
+    protocol: Protocol
     out: Path
-    tasks: Sequence[str]
-    formats: Sequence[str]
-    encodings: Sequence[str]
-    train: Sequence[int]
-    test: Sequence[int]
-    seeds: Sequence[int]
-
-    def __post_init__(self) -> None:
-        strangers = [name for name in self.encodings if name not in ENCODINGS]
-        if strangers:
-            raise TaskError(f"unknown encoding '{strangers[0]}': choose among {', '.join(ENCODINGS)}")
-        if self.train[-1] >= self.test[-1]:
-            raise TaskError(f"the largest test scale ({self.test[-1]}) must exceed the training scales {self.train}")
-        if not set(self.train) <= set(self.test):
-            raise TaskError("the test scales must include the training scales: fitting is judged on them")
 
     @property
     def store(self) -> RunStore:
         """The runs."""
         return RunStore(self.out / "runs")
 
-    def runs(self) -> dict[CellKey, list[Run]]:
-        """Every run of every cell."""
-        return {
-            (task, one, encoding): [
-                plan(
-                    task,
-                    format=one,
-                    encoding=encoding,
-                    train=self.train,
-                    test=self.test,
-                    seed=seed,
-                    profile=self.profile,
-                )
-                for seed in self.seeds
-            ]
-            for task in self.tasks
-            for one in self.formats
-            for encoding in self.encodings
-        }
+    @property
+    def folder(self) -> Path:
+        """What is this protocol's alone."""
+        return self.out / self.protocol.name
+
+    def runs(self) -> dict[tuple[Cell, Model], list[Run]]:
+        """Every run of every cell and model. Raises as `plan` does."""
+        return plan(self.protocol)
 
 
-def from_profile(profile: Profile, out: Path) -> Experiment:
-    """The experiment that a profile describes."""
-    cells = profile.conjecture
-    return Experiment(
-        profile=profile,
-        out=out,
-        tasks=cells.tasks,
-        formats=cells.formats,
-        encodings=cells.encodings,
-        train=range(cells.train[0], cells.train[1] + 1),
-        test=range(cells.test[0], cells.test[1] + 1),
-        seeds=range(cells.seeds),
-    )
-
-
-def stored_predictions(experiment: Experiment) -> dict[CellKey, Prediction]:
-    """The predictions of all cells, computed and stored in predictions.json where they are not yet.
-
-    Made before any training: every run that is trained after names the hash of its cell's prediction.
-    """
-    cells = [(task, one) for task in experiment.tasks for one in experiment.formats]
-    train, test = list(experiment.train), list(experiment.test)
+def stored_predictions(experiment: Experiment) -> Predictions:
+    """Predictions for every cell, computed and stored before anything is trained."""
+    protocol = experiment.protocol
 
     def compute() -> list[dict[str, Any]]:
-        progress = Progress("predictions", len(cells))
+        laid_out = list(dict.fromkeys((cell.task, cell.base, cell.format) for cell in protocol.cells))
+        progress = Progress("predictions", len(laid_out))
         found = []
-        for task, one in cells:
-            analysis = analyse(load(task), one, test[-1])
-            for encoding in experiment.encodings:
-                prediction = predict(analysis, encoding, train=train, test=test)
-                found.append({"task": task, "format": one, "encoding": encoding, "prediction": prediction.as_json()})
-            progress.step(f"{task}, {one}")
+        for task, base, form in laid_out:
+            cells = [cell for cell in protocol.cells if (cell.task, cell.base, cell.format) == (task, base, form)]
+            for mode in Mode:
+                found += [
+                    {"cell": asdict(cell), "mode": mode.value, "prediction": answer}
+                    for cell, answer in _of_mode(protocol, cells, mode)
+                ]
+            progress.step(f"{task}, {form}")
         return found
 
-    digests = [run.digest for runs in experiment.runs().values() for run in runs]
-    key = [source_digest("theory", "circuits"), cells, list(experiment.encodings), train, test, digests]
-    answer = cached(experiment.out / "predictions.json", key, compute)
-    return {(one["task"], one["format"], one["encoding"]): Prediction.from_json(one["prediction"]) for one in answer}
+    digests = [runs[0].digest for runs in experiment.runs().values()]
+    named = [asdict(cell) for cell in protocol.cells]
+    key = [source_digest("theory", "circuits"), named, protocol.train, protocol.test, digests]
+    answer = cached(experiment.folder / "predictions.json", key, compute)
+    found: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
+    for one in answer:
+        content = one["prediction"]
+        found[Cell(**one["cell"])][one["mode"]] = None if content is None else Prediction.from_json(content)
+    return found
 
 
-def run_conjecture(experiment: Experiment, device: str) -> dict[str, Any]:
-    """Predicts, trains what is not trained yet, judges, and stores conjecture.json; returns its content."""
+def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tuple[Cell, dict[str, Any] | None]]:
+    """Cells of one task and format; none where a mode does not apply to the task."""
+    first = cells[0]
+    task, seconds = load(first.task, base=first.base), None if mode is Mode.FREE else MODE_SECONDS
+    try:
+        analysis = analyse(task, first.format, protocol.test[-1], mode=mode, seconds=seconds)
+    except TaskError:
+        if mode is Mode.FREE:
+            raise
+        return [(cell, None) for cell in cells]
+    return [(cell, _prediction(analysis, cell, protocol)) for cell in cells]
+
+
+def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str, Any] | None:
+    """One prediction; none where the circuit of a mode that is only compared has no ideal relation without a hint."""
+    try:
+        found = predict(analysis, parse_encoding(cell.encoding), train=protocol.train, test=protocol.test)
+    except HintNeeded:
+        if analysis.mode == Mode.FREE:
+            raise
+        return None
+    return found.as_json()
+
+
+def sweep_all(experiment: Experiment, device: str, engine: str) -> Predictions:
+    """Stores predictions, then trains every run that is not finished, and shows how far they are.
+
+    Raises:
+        SweepError: as `train_all`.
+    """
     predictions = stored_predictions(experiment)
     cells = experiment.runs()
-    waiting = [run for runs in cells.values() for run in runs if not experiment.store.finished(run)]
-    progress = Progress("training", len(waiting))
-    train_all(
-        waiting,
-        experiment.store,
-        device=device,
-        provenance={
-            run.id: {"prediction_sha256": predictions[cell].digest} for cell, runs in cells.items() for run in runs
-        },
-        on_done=lambda run: progress.step(run.id),
-    )
-    judged = judge(
-        predictions,
-        {
-            cell: [
-                (
-                    run,
-                    experiment.store.metrics(run),
-                    experiment.store.environment(run).get("prediction_sha256") == predictions[cell].digest,
-                )
-                for run in runs
-            ]
-            for cell, runs in cells.items()
-        },
-    )
-    trial = as_json(judged)
-    write_json(experiment.out / "conjecture.json", trial)
+    runs = [run for same in cells.values() for run in same]
+    provenance = {run.id: _named(predictions[cell]) for (cell, _), same in cells.items() for run in same}
+    with watching(experiment.store, runs) as on_done:
+        train_all(runs, experiment.store, device=device, provenance=provenance, engine=ENGINES[engine], on_done=on_done)
+    return predictions
+
+
+def log_curves(experiment: Experiment) -> None:
+    """Writes the curves of all runs. Raises as `write_curves` does."""
+    runs = [run for same in experiment.runs().values() for run in same]
+    write_curves(runs, experiment.store, experiment.out / "tensorboard")
+
+
+def run_conjecture(experiment: Experiment, device: str, engine: str = "local") -> dict[str, Any]:
+    """Predicts, trains what is not trained yet, judges, and stores conjecture.json; returns its content."""
+    predictions = sweep_all(experiment, device, engine)
+    profile = experiment.protocol.profile
+    evidence = [
+        _evidence(experiment, cell, model, runs, predictions[cell]) for (cell, model), runs in experiment.runs().items()
+    ]
+    trial = as_json(evidence, Setting(threshold=profile.evaluation.threshold, size=str(profile.models[0])))
+    write_json(experiment.folder / "conjecture.json", trial)
     return trial
 
 
-def train_one(experiment: Experiment, device: str) -> dict[str, Any]:
-    """Trains the one run of an experiment of one cell and seed, in this process."""
+def _named(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
+    """What a run's provenance says of its predictions."""
+    return {f"prediction_sha256_{mode}": one.digest for mode, one in predictions.items() if one is not None}
+
+
+def _evidence(
+    experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
+) -> Evidence:
+    store, named = experiment.store, _named(predictions)
+    digits = "" if cell.base is None else f" base {cell.base}"
+    expected = {mode: one if one and one.generalizes is not None else None for mode, one in predictions.items()}
+    return Evidence(
+        key=CellKey(task=cell.task + digits, format=cell.format, encoding=cell.encoding, size=str(model)),
+        predictions=expected,
+        runs=[(run, store.metrics(run)) for run in runs],
+        predicted_before_training=all(named.items() <= store.environment(run).items() for run in runs),
+    )
+
+
+def train_one(experiment: Experiment, seed: int, device: str, *, log: bool = False) -> dict[str, Any]:
+    """Trains one run of an experiment of one cell and model, in this process."""
     from empirical.training import train
 
-    [[run]] = experiment.runs().values()
-    progress = Progress("training", 0 if experiment.store.finished(run) else run.training.epochs)
-    train(run, experiment.store, device=device, progress=lambda done, total: progress.step(f"epoch {done}"))
-    rows = experiment.store.metrics(run)
-    result = outcome(run, rows)
+    protocol = experiment.protocol
+    run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)
+    store = experiment.store
+    progress = Progress("training", 0 if store.finished(run) else run.training.epochs)
+    train([run], store, device=device, progress=lambda done, total: progress.step(f"epoch {done}"))
+    if log:
+        write_curves([run], store, experiment.out / "tensorboard")
+    threshold = run.evaluation.threshold
+    result = outcome((run, store.metrics(run)), threshold=threshold)
     return {
         "run": run.id,
-        "folder": str(experiment.store.folder(run)),
-        "accuracy": {str(scale): value for scale, value in result.exact_match.items()},
+        "folder": str(store.folder(run)),
+        "accuracy": {str(scale): value for scale, value in store.final_exact_match(run).items()},
         "fits": result.fits,
         "generalizes": result.generalizes,
-        "threshold": run.evaluation.threshold,
+        "threshold": threshold,
     }
+
+
+def of_task(
+    task: str,
+    pairs: Sequence[tuple[str, EncodingSpec]],
+    *,
+    base: int | None,
+    train: str,
+    test: str,
+    profile: str,
+    out: Path,
+    seeds: int | None = None,
+) -> Experiment:
+    """An experiment on one task, of any name or file, with (format, encoding) pairs; stored under the task's name.
+
+    Raises:
+        ProfileError, ScalesError: as their options say.
+    """
+    loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
+    cells = tuple(Cell(task=task, base=base, format=form, encoding=str(one)) for form, one in pairs)
+    protocol = made(
+        name=task.rpartition(":")[2],
+        said=task,
+        title=f"Encodings on '{task}'",
+        source="",
+        cells=cells,
+        train=tuple(parse_scales(train)),
+        test=tuple(parse_scales(test)),
+        profile_name=profile,
+        profile=loaded,
+    )
+    return Experiment(protocol=protocol, out=out)
+
+
+def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
+    """The experiment of a protocol's name or file, or else of a task with options.
+
+    Raises:
+        ProfileError: options beside a protocol, which has its own.
+    """
+    if name in protocol_names() or name.endswith(".toml"):
+        given = [key for key, value in options.items() if value is not None]
+        if given:
+            raise ProfileError(f"protocol '{name}' says itself what its {given[0]} are: leave that out, or name a task")
+        return Experiment(protocol=load_protocol(name, profile), out=out)
+    formats = (options["formats"] or "aligned").split(",")
+    pairs = [(form, one) for form in formats for one in parse_encodings(options["encodings"] or usual_encodings(form))]
+    return of_task(
+        name,
+        pairs,
+        base=options["base"],
+        train=options["train"] or "1-5",
+        test=options["test"] or "1-20",
+        seeds=options["seeds"],
+        profile=profile,
+        out=out,
+    )

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from circuits.tasks import TASKS, load
-from empirical.files import locked, sweep_partial, write_json
-from empirical.profile import Profile, load_profile
-from empirical.store import environment
+from empirical.environment import environment
+from empirical.files import locked, sweep_partial, user_cache, write_json
+from empirical.protocol import Protocol, load_protocol
 from lengthgen.cache import cached, file_digest, source_digest
 from lengthgen.complexity import Question, compute
 from lengthgen.drawing import draw_figures
-from lengthgen.experiment import from_profile, run_conjecture
+from lengthgen.experiment import Experiment, run_conjecture
 from lengthgen.explanation import lrc_answer
 from lengthgen.progress import Progress
 from theory.pattern import from_formula
@@ -19,15 +19,19 @@ from theory.pattern import from_formula
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory.md, from scale 4 to 8."""
 SRC_SCALES = range(1, 7)
+PROTOCOL = "fig1"
+"""The experiment that is small enough to be part of the main job; the others have commands of their own."""
 
 
 def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
     """Everything, in order; returns what the summary shows.
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
-    predictions.json, runs/, conjecture.json, figures/ and manifest.json, which names every file and its SHA-256.
+    runs/, fig1/ with predictions.json, conjecture.json and figures/, and manifest.json, which names every file and its
+    SHA-256.
     """
-    profile = load_profile(profile_name)
+    protocol = load_protocol(PROTOCOL, profile_name)
+    experiment = Experiment(protocol=protocol, out=out)
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock"):
         sweep_partial(out)
@@ -35,10 +39,10 @@ def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
             "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
             "claims": _claims(out),
             "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
-            "conjecture": run_conjecture(from_profile(profile, out), device),
-            "figures": draw_figures(from_profile(profile, out)),
+            "conjecture": run_conjecture(experiment, device),
+            "figures": draw_figures(experiment),
         }
-        write_json(out / "manifest.json", _manifest(profile, out, device))
+        write_json(out / "manifest.json", _manifest(protocol, out, device))
     return answers
 
 
@@ -59,11 +63,11 @@ def _claims(out: Path) -> dict[str, Any]:
 
 
 def _run_claims() -> dict[str, Any]:
-    from proofs_checks.ledger import run, user_cache
+    from proofs_checks.ledger import run
     from proofs_checks.registry import selection
     from proofs_checks.report import as_json
 
-    return as_json(run(selection(), cache=user_cache(), progress=partial(Progress, "claims")))
+    return as_json(run(selection(), cache=user_cache("claims"), progress=partial(Progress, "claims")))
 
 
 def _src() -> list[dict[str, Any]]:
@@ -76,11 +80,12 @@ def _src() -> list[dict[str, Any]]:
     return found
 
 
-def _manifest(profile: Profile, out: Path, device: str) -> dict[str, Any]:
+def _manifest(protocol: Protocol, out: Path, device: str) -> dict[str, Any]:
     hidden = (path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json")
     files = sorted(path for path in hidden if not any(part.startswith(".") for part in path.relative_to(out).parts))
     return {
-        "profile": profile.name,
+        "protocol": protocol.name,
+        "profile": protocol.profile_name,
         "environment": environment(device),
         "files": {str(path.relative_to(out)): file_digest(path) for path in files},
     }

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from empirical.files import user_cache
 from lengthgen.progress import Progress
 from proofs_checks import ledger, registry, report
 from proofs_checks.lattice import lattice
@@ -24,7 +25,7 @@ class Run:
         """The results, in the order of the claims; progress goes to stderr."""
         return ledger.run(
             selection,
-            cache=ledger.user_cache(),
+            cache=user_cache("claims"),
             progress=partial(Progress, "claims"),
             time_limit=self.time_limit,
             fresh=self.fresh,

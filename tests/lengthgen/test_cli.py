@@ -53,13 +53,13 @@ def test_src_of_five_slots(answer):
 
 
 def test_predict(answer):
-    for format, relative in (("aligned", True), ("unaligned", False)):
+    for format, ideal, relative in (("aligned", "ipe", True), ("unaligned", "ipe-sh", False)):
         found = answer(
-            "predict", "parity", "--encoding", "ipe,rpe,ape,nope", "--train", "1-3", "--test", "1-6",
+            "predict", "parity", "--train", "1-3", "--test", "1-6",
             "--format", format,
         )  # fmt: skip
         yes = {encoding: one["generalizes"] for encoding, one in found["predictions"].items()}
-        assert yes == {"ipe": True, "rpe": relative, "ape": False, "nope": False}
+        assert yes == {ideal: True, "rpe": relative, "ape": False, "nope": False}
 
 
 def test_verify(answer):
@@ -95,12 +95,79 @@ def test_a_users_own_task_goes_through_every_command(answer, tmp_path):
     trained = answer(
         "train", spec, "--train", "1-2", "--test", "1-4", "--profile", "smoke", "--out", str(tmp_path / "out")
     )
-    assert trained["run"].startswith("running_or-aligned-ipe-seed0-")
+    assert trained["run"].startswith("running_or-aligned-ipe-w16l2h2-seed0-")
     path.write_text(path.read_text().replace("'1' if '1' in", "'0' if '1' in"))
     changed = answer(
         "train", spec, "--train", "1-2", "--test", "1-4", "--profile", "smoke", "--out", str(tmp_path / "out")
     )
     assert changed["run"] != trained["run"], "a changed task is another run"
+
+
+OWN = """
+from circuits import Task
+from empirical.encodings import PositionEncoding
+from empirical.encodings.alibi import ALiBi
+from theory import from_function
+
+def generate(prompt):
+    return ["1" if "1" in prompt[: n + 1] else "0" for n in range(len(prompt) - 1)]
+
+running_or = Task(name="running-or", alphabet=("0", "1", "="), generate=generate,
+                  prompt=lambda n: [("0", "1")] * n + [("=",)])
+parity_of_distance = from_function(lambda i, j: (j - i) % 2, name="distance parity")
+
+class Mine(ALiBi):
+    relation = from_function(lambda i, j: j - i, name="distance")
+
+class Bare(PositionEncoding):
+    pass
+"""
+
+
+def test_a_users_own_encoding_goes_from_prediction_to_verdict(answer, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    specs = [f"{path}:{name}" for name in ("parity_of_distance", "Mine", "Bare")]
+    task, scales = f"{path}:running_or", ("--train", "1-2", "--test", "1-4")
+    predicted = answer("predict", task, "--encoding", ",".join(specs), *scales)["predictions"]
+    assert [predicted[spec]["generalizes"] for spec in specs] == [False, True, None]
+    trial = answer(
+        "conjecture", task, "--encoding", ",".join(specs), *scales, "--seeds", "1", "--profile", "smoke",
+        "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert [cell["encoding"] for cell in trial["cells"]] == specs
+    assert [cell["predicted"] for cell in trial["cells"]] == [False, True, None]
+    assert trial["cells"][2]["verdict"] == "no prediction"
+    assert all(cell["predicted_before_training"] for cell in trial["cells"])
+
+
+def test_stored_runs_are_listed_tested_again_and_removed(answer, run, tmp_path):
+    out = ("--out", str(tmp_path))
+    scales = ("--train", "1-2", "--test", "1-4", "--profile", "smoke", *out)
+    name = answer("train", "copy", "--format", "unaligned", *scales)["run"]
+    answer("train", "parity", *scales)
+    [row] = answer("runs", "--task", "copy", *out)["runs"]
+    assert (row["name"], row["state"], row["epochs"]) == (name, "finished", 4)
+    assert row["peak_memory_mib"] > 0
+    tested = answer("evaluate", name, "--test", "1-2,40", "--samples", "20", "--free-running", *out)
+    assert tested["scales"].keys() == {"1", "2", "40"}
+    assert tested["disagreements"] == 0
+    (tmp_path / "runs" / name / "metrics.parquet").write_bytes(b"")
+    code, shown, _ = run("runs", *out)
+    assert code == 1
+    assert "is not as it was written" in " ".join(shown.split())
+    assert len(answer("runs", "--remove", name, *out)["runs"]) == 1
+
+
+def test_a_scale_without_a_table_row_says_which(answer, run, tmp_path):
+    out = ("--out", str(tmp_path))
+    name = answer(
+        "train", "copy", "--format", "unaligned", "--encoding", "rpe", "--train", "1-2", "--test", "1-4", "--profile",
+        "smoke", *out,
+    )["run"]  # fmt: skip
+    code, _, err = run("evaluate", name, "--test", "1-10", *out)
+    assert code == 2
+    assert "'rpe' has 9 rows in its table" in err
 
 
 HOSTILE = {
@@ -134,7 +201,16 @@ MISTAKES = {
     "no task file": (("src", "nowhere.py:task"), "does not exist"),
     "arity no number": (("src", "parity", "--arity", "x"), "valid integer"),
     "scale zero": (("src", "parity", "--scales", "0"), "must ascend within 1..10000"),
-    "unknown encoding": (("predict", "parity", "--encoding", "rope", "--test", "1-6"), "unknown encoding 'rope'"),
+    "unknown encoding": (("predict", "parity", "--encoding", "roppe", "--test", "1-6"), "unknown encoding 'roppe'"),
+    "no hint": (
+        ("predict", "parity", "--encoding", "ipe", "--format", "unaligned"),
+        "use the aligned format",
+    ),
+    "unknown protocol": (("sweep", "fig9"), "choose one of controls, fig1"),
+    "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "says itself what its base"),
+    "unknown run": (("evaluate", "nothing", "--out", "nowhere"), "no finished run 'nothing'"),
+    "unknown run to remove": (("runs", "--remove", "nothing", "--out", "nowhere"), "no run 'nothing'"),
+    "unknown state": (("runs", "--state", "lost", "--out", "nowhere"), "choose one of finished, unfinished, broken"),
     "unknown format": (("predict", "parity", "--format", "diagonal"), "unknown format 'diagonal'"),
     "unknown claim": (("verify", "hopeful"), "did you mean hope"),
     "unknown profile": (("train", "parity", "--profile", "huge"), "choose one of paper, quick, smoke"),

@@ -1,0 +1,102 @@
+"""Commands on tasks: their circuits, their complexity, and what is predicted of encodings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from circuits.encodings import parse_encodings
+from circuits.modes import Mode
+from circuits.prediction import analyse
+from circuits.src import Interrupted
+from circuits.tasks import load
+from empirical.files import read_json, write_json
+from lengthgen.commands.options import (
+    INTERRUPTED,
+    Base,
+    Encodings,
+    Format,
+    Json,
+    TaskArgument,
+    TestScales,
+    TrainScales,
+    show,
+    usual_encodings,
+)
+from lengthgen.results import prediction_answer, tasks_answer
+from lengthgen.scales import parse_scales
+from lengthgen.tables import certificate_table, prediction_table, src_table, tasks_table
+
+
+def src(
+    task: TaskArgument,
+    arity: Annotated[int | None, typer.Option(min=1, max=8, help="Slots of an operator; the fewest possible.")] = None,
+    scales: Annotated[str, typer.Option(help="Scales, like 1-6.")] = "1-6",
+    format: Format = "unaligned",
+    base: Base = None,
+    mode: Annotated[
+        Mode, typer.Option(help="Any wiring; that of the reference circuit; or operators of an exact number of slots.")
+    ] = Mode.FREE,
+    curve: Annotated[bool, typer.Option("--curve", help="Also at the fewest slots possible and at one more.")] = False,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then the bounds so far are given.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="File for a proof of the bounds at the last scale.")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Folder for a drawing of the circuit.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Sequential Representation Complexity of a task, with the circuit that attains it."""
+    from lengthgen import complexity
+
+    wanted = parse_scales(scales)
+    question = complexity.Question(
+        spec=task, base=base, format=format, scales=wanted, arity=arity, mode=mode.value, seconds=time_limit
+    )
+    try:
+        found = complexity.compute(question)
+    except Interrupted as stop:
+        show(stop.result.answer(), src_table(stop.result.answer()), as_json)
+        raise typer.Exit(INTERRUPTED) from None
+    answer = found.answer()
+    if curve:
+        answer["curve"] = complexity.curve(found)
+    if certificate:
+        write_json(certificate, found.certificate())
+        answer["certificate"] = str(certificate)
+    if draw:
+        from paper_figs import circuit_diagram
+
+        answer["figure"] = circuit_diagram.write(found.circuit(), draw, wanted)
+    show(answer, src_table(answer), as_json)
+
+
+def check_certificate(
+    file: Annotated[Path, typer.Argument(help="Written by `lengthgen src --certificate`.")],
+    task: Annotated[str | None, typer.Option(help="path/to/file.py:name, if it is of a task of your own.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a certificate by a program that shares nothing with what wrote it. Ends with 0 only if it holds."""
+    from lengthgen import complexity
+
+    answer = complexity.checked(read_json(file), task, file)
+    show(answer, certificate_table(answer), as_json)
+
+
+def tasks(as_json: Json = False) -> None:
+    """The tasks that come with the project: their layout and their digits."""
+    answer = tasks_answer()
+    show(answer, tasks_table(answer), as_json)
+
+
+def predict(
+    task: TaskArgument,
+    encoding: Encodings = None,
+    train: TrainScales = "1-5",
+    test: TestScales = "1-20",
+    format: Format = "aligned",
+    base: Base = None,
+    as_json: Json = False,
+) -> None:
+    """Which encodings should generalize on a task, where the others break, and why."""
+    training, testing = parse_scales(train), parse_scales(test)
+    analysis = analyse(load(task, base=base), format, max(training[-1], testing[-1]))
+    answer = prediction_answer(analysis, parse_encodings(encoding or usual_encodings(format)), training, testing)
+    show(answer, prediction_table(answer), as_json)

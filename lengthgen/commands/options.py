@@ -1,0 +1,50 @@
+"""Options and answers that several commands share."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, RenderableType
+
+INTERRUPTED = 130
+"""Exit code, as shells have it."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TaskArgument = Annotated[
+    str, typer.Argument(help="parity, copy, addition, ... (`lengthgen tasks` lists all), or path/to/file.py:name")
+]
+Base = Annotated[int | None, typer.Option(min=2, help="Digits of a named task: 0 to BASE - 1.")]
+Format = Annotated[str, typer.Option("--format", help="aligned or unaligned")]
+Encodings = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        help="Comma-separated: ipe,rpe,clipped[limit=8],path/to/file.py:name,...; the ideal one, rpe, ape and nope if "
+        "left out.",
+    ),
+]
+IDEAL = {"aligned": "ipe", "unaligned": "ipe-sh"}
+"""The ideal encoding of a format: what is not padded needs a scale hint."""
+
+
+def usual_encodings(format: str) -> str:
+    """Those that are looked at where none are named."""
+    return f"{IDEAL.get(format, 'ipe')},rpe,ape,nope"
+
+
+Out = Annotated[Path, typer.Option(help="Folder for everything that is stored.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda")]
+TrainScales = Annotated[str, typer.Option("--train", help="Training scales, like 1-5.")]
+TestScales = Annotated[str, typer.Option("--test", help="Test scales, like 1-20.")]
+
+
+def show(answer: Mapping[str, Any], table: RenderableType, as_json: bool) -> None:
+    """Prints a command's answer: as JSON, or as a table."""
+    if as_json:
+        print(json.dumps(answer, indent=2))
+    else:
+        # Where the width is not known, as in a file, tables get what they need.
+        Console(width=None if sys.stdout.isatty() else 140).print(table)

@@ -1,0 +1,160 @@
+"""Commands that decide: patterns, encodings, claims, precision."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lengthgen.commands.options import Device, Json, Out, show
+from lengthgen.scales import parse_scales
+from lengthgen.tables import audit_table, encodings_table, lattice_table, lrc_table, own_table
+from proofs_checks.runner import TIME_LIMIT
+
+
+def lrc(
+    pattern: Annotated[
+        str,
+        typer.Argument(
+            help="A(i, j) as a formula, i the key and j the query, 1 <= i <= j, n the scale; a matrix of formulas "
+            "[[a, b], [c, d]]; path/to/array.npy; or path/to/file.py:name."
+        ),
+    ],
+    scales: Annotated[str, typer.Option(help="Scales, like 4,8 or 1-20: from the first to the last.")] = "4,8",
+    parameters: Annotated[str, typer.Option(help="Names left open in the formula, comma-separated.")] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="Judge the relation of every standard encoding.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="Folder for a figure of the pattern and what is learned.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Linear Representation Complexity of an attention pattern: can any position encoding make it generalize?"""
+    from lengthgen.explanation import MAX_SCALE, lrc_answer
+    from lengthgen.patterns import load_pattern
+
+    wanted = parse_scales(scales, largest=MAX_SCALE)
+    loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
+    answer = lrc_answer(loaded, wanted, explain=explain)
+    if draw:
+        from paper_figs import pattern_panels
+
+        answer["figure"] = pattern_panels.write(loaded, draw, train=wanted[0], test=wanted[-1])
+    show(answer, lrc_table(answer), as_json)
+
+
+def encodings(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="As listed, or path/to/file.py[:name]; all if left out.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The property matrix of position encodings, computed from their formulas."""
+    from lengthgen.encodings import matrix_answer, selected, whole_matrix
+
+    answer = matrix_answer(selected(names)) if names else whole_matrix()
+    show(answer, encodings_table(answer), as_json)
+
+
+class Layout(StrEnum):
+    """How `verify` prints its ledger."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Claim ids or families; all where left out. Or path/to/file.py with encodings of your own."
+        ),
+    ] = None,
+    paper: Annotated[str | None, typer.Option(help="Only of this paper: its arXiv id, or a part of its name.")] = None,
+    strength: Annotated[
+        str | None, typer.Option(help="Show only what reaches one of these, comma-separated: general,bounded,...")
+    ] = None,
+    lattice: Annotated[bool, typer.Option("--lattice", help="What contains what; drawn into --out.")] = False,
+    out: Out = Path("out"),
+    time_limit: Annotated[float, typer.Option(help="Seconds for each claim.")] = TIME_LIMIT,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged claims again as well.")] = False,
+    layout: Annotated[Layout, typer.Option("--format", help="What is printed.")] = Layout.TABLE,
+    as_json: Json = False,
+) -> None:
+    """Check claims of the field's papers. Ends with 0 only if all that were asked for hold."""
+    from lengthgen import verification
+    from proofs_checks import latex, markdown, own, registry, report
+
+    if as_json and layout is not Layout.TABLE:
+        raise typer.BadParameter(f"--json and --format {layout.value} exclude each other")
+    files = [name for name in names or [] if own.is_file(name)]
+    if files:
+        _verify_own(files, names or [], as_json)
+        return
+    wanted = registry.strengths(strength) if strength is not None else None
+    run = verification.Run(time_limit=time_limit, fresh=fresh)
+    results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice))
+    shown = [result for result in results if wanted is None or result.strength in wanted]
+    failing = [result.claim.id for result in results if not result.holds]
+    if layout is Layout.MARKDOWN:
+        print(markdown.document(shown), end="")
+    elif layout is Layout.LATEX:
+        print(latex.longtable(shown), end="")
+    elif lattice:
+        answer = verification.lattice_answer(results, out)
+        show(answer, lattice_table(answer), as_json)
+    else:
+        show(report.as_json(shown) | {"holds": not failing}, report.table(shown), as_json)
+    if failing:
+        print(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _verify_own(files: list[str], names: list[str], as_json: bool) -> None:
+    """What encodings of the user's own declare."""
+    from lengthgen.encodings import own_answer, selected
+
+    if files != names:
+        raise typer.BadParameter(f"{files[0]} is a file of your own: verify claims by a command of their own")
+    answer = own_answer(selected(files))
+    show(answer, own_table(answer), as_json)
+    if not answer["holds"]:
+        raise typer.Exit(1)
+
+
+def audit(
+    encoding: Annotated[str, typer.Argument(help="alibi, rotary, ... or path/to/file.py:object, which is run.")],
+    dtype: Annotated[
+        str, typer.Option(help="Of queries and keys, comma-separated.")
+    ] = "float64,float32,bfloat16,float16",
+    to: Annotated[int, typer.Option(help="The last position.")] = 1_000_000,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Of the relative law; what rounding once gives, if left out.")
+    ] = None,
+    claims: Annotated[
+        str | None, typer.Option(help="In place of its own: relative,distinct,streaming,decays,bidirectional.")
+    ] = None,
+    parameters: Annotated[str, typer.Option(help="Like base=500000,layout=halves.")] = "",
+    other: Annotated[str, typer.Option(help="What a second instance has in their place, like base=500.")] = "",
+    heads: Annotated[int, typer.Option(min=1)] = 4,
+    head_dim: Annotated[int, typer.Option(min=1)] = 64,
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Precision of an encoding by dtype and position, and its ways of use. Ends with 0 only if nothing is found."""
+    from lengthgen.auditing import audit_answer
+
+    answer = audit_answer(
+        encoding,
+        dtypes=dtype.split(","),
+        claims=None if claims is None else [claim for claim in claims.split(",") if claim],
+        parameters=parameters,
+        other=other,
+        to=to,
+        budget=budget,
+        heads=heads,
+        head_dim=head_dim,
+        device=device,
+    )
+    show(answer, audit_table(answer), as_json)
+    if not answer["holds"]:
+        raise typer.Exit(1)

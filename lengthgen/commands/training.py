@@ -1,0 +1,193 @@
+"""Commands that train, and that show what was trained."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from circuits.encodings import parse_encoding
+from empirical.protocol import load_protocol
+from lengthgen.commands.options import (
+    IDEAL,
+    Base,
+    Device,
+    Encodings,
+    Format,
+    Json,
+    Out,
+    TaskArgument,
+    TestScales,
+    TrainScales,
+    show,
+)
+from lengthgen.run_tables import evaluation_table, runs_table
+from lengthgen.scales import parse_scales
+from lengthgen.tables import accuracy_table, conjecture_table, summary
+
+ProfileName = Annotated[str, typer.Option("--profile", help="smoke, quick or paper")]
+ProtocolArgument = Annotated[
+    str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, or path/to/file.toml")
+]
+
+
+class EngineName(StrEnum):
+    """Where the runs of a sweep are trained."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class LogName(StrEnum):
+    """Who else is told of every checkpoint."""
+
+    TENSORBOARD = "tensorboard"
+
+
+EngineOption = Annotated[
+    EngineName, typer.Option("--engine", help="Processes of this machine, or an existing Ray cluster.")
+]
+
+LogOption = Annotated[
+    LogName | None, typer.Option("--log", help="Also write curves for TensorBoard, into OUT/tensorboard.")
+]
+
+
+def train(
+    task: TaskArgument,
+    encoding: Annotated[str | None, typer.Option(help="One, as `lengthgen predict` names it.")] = None,
+    train: TrainScales = "1-5",
+    test: TestScales = "1-20",
+    format: Format = "aligned",
+    base: Base = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    profile: ProfileName = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    log: LogOption = None,
+    as_json: Json = False,
+) -> None:
+    """Train one model and test it at every scale; goes on where it stopped, never trains a finished run twice."""
+    from lengthgen.experiment import of_task, train_one
+
+    pair = format, parse_encoding(encoding or IDEAL.get(format, "ipe"))
+    experiment = of_task(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
+    answer = train_one(experiment, seed, device, log=log is not None)
+    show(answer, accuracy_table(answer), as_json)
+
+
+def sweep(
+    protocol: ProtocolArgument,
+    profile: ProfileName = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    engine: EngineOption = EngineName.LOCAL,
+    log: LogOption = None,
+    as_json: Json = False,
+) -> None:
+    """Train every run of a protocol that is not finished, predictions first."""
+    from lengthgen.experiment import Experiment, log_curves, sweep_all
+    from lengthgen.stored import runs_answer
+
+    experiment = Experiment(protocol=load_protocol(protocol, profile), out=out)
+    sweep_all(experiment, device, engine.value)
+    if log:
+        log_curves(experiment)
+    answer = runs_answer(out, names={run.id for same in experiment.runs().values() for run in same})
+    show(answer, runs_table(answer), as_json)
+
+
+def conjecture(
+    name: Annotated[str, typer.Argument(help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.")] = "fig1",
+    encoding: Encodings = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Of a task: aligned,unaligned; aligned if left out.")
+    ] = None,
+    base: Base = None,
+    train: Annotated[str | None, typer.Option("--train", help="Of a task: 1-5 if left out.")] = None,
+    test: Annotated[str | None, typer.Option("--test", help="Of a task: 1-20 if left out.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each cell, if not as the profile says.")] = None,
+    profile: ProfileName = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    engine: EngineOption = EngineName.LOCAL,
+    as_json: Json = False,
+) -> None:
+    """Store predictions, train every cell over seeds, and judge each prediction."""
+    from lengthgen.experiment import chosen, run_conjecture
+
+    experiment = chosen(
+        name,
+        encodings=encoding,
+        formats=format,
+        base=base,
+        train=train,
+        test=test,
+        seeds=seeds,
+        profile=profile,
+        out=out,
+    )
+    trial = run_conjecture(experiment, device, engine.value)
+    show(trial, conjecture_table(trial), as_json)
+
+
+def evaluate(
+    run: Annotated[str, typer.Argument(help="A finished run, as `lengthgen runs` lists it.")],
+    test: TestScales = "1-20",
+    samples: Annotated[int, typer.Option(min=1, help="At each scale.")] = 1000,
+    free_running: Annotated[bool, typer.Option("--free-running", help="Also generate from the prompts alone.")] = False,
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Test a finished run at any scales, far beyond those it was tested at while it was trained."""
+    from lengthgen.evaluation import evaluation_answer
+
+    answer = evaluation_answer(
+        run, parse_scales(test), samples=samples, free_running=free_running, out=out, device=device
+    )
+    show(answer, evaluation_table(answer), as_json)
+    if answer["disagreements"]:
+        raise typer.Exit(1)
+
+
+def runs(
+    task: Annotated[str | None, typer.Option(help="Only of this task.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Only of this encoding.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only finished, unfinished or broken.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="Remove this run, finished or not; may be repeated.")] = None,
+    out: Out = Path("out"),
+    as_json: Json = False,
+) -> None:
+    """List, filter and remove stored runs. Ends with 0 only if none of those listed is broken."""
+    from lengthgen.stored import removed, runs_answer
+
+    if remove:
+        removed(out, remove)
+    answer = runs_answer(out, task=task, encoding=encoding, state=state)
+    show(answer, runs_table(answer), as_json)
+    if answer["broken"]:
+        raise typer.Exit(1)
+
+
+def figures(
+    protocol: ProtocolArgument = "fig1", profile: ProfileName = "quick", out: Out = Path("out"), as_json: Json = False
+) -> None:
+    """Draw the figures of a protocol from its stored runs."""
+    from lengthgen.drawing import draw_figures
+    from lengthgen.experiment import Experiment
+
+    written = draw_figures(Experiment(protocol=load_protocol(protocol, profile), out=out))
+    show({"figures": written}, "\n".join(written), as_json)
+
+
+def reproduce(
+    profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
+) -> None:
+    """The main job: claims, circuits, predictions, runs, verdicts and figures under one folder."""
+    from lengthgen import pipeline
+
+    answers = pipeline.reproduce(profile, out, device)
+    show(answers, summary(answers, out), as_json)
+    if not answers["claims"]["holds"]:
+        raise typer.Exit(1)
