@@ -89,7 +89,8 @@ def step_queries(circuit: Circuit, scale: int) -> tuple[int, ...]:
     """The queries that compute a step, 1-based: those at which a circuit says what keys are for.
 
     At the others nothing is asked of the model, so that its labels there are free (in a model of several layers they
-    may serve a later step, about which a circuit says nothing).  [F]
+    may serve a later step, about which a circuit says nothing).  They are free as well at a step that the query's own
+    token decides, as `$` in the Select tasks: a model may learn it without the key that the circuit reads.  [F]
     """
     return tuple(wiring.position - 1 for wiring in circuit.wirings[scale])
 
@@ -163,4 +164,4 @@ def _require_weights(weights_JIK: Weights) -> int:
         raise LearnedRelationError(f"weights must be [queries, keys, labels] of as many queries as keys, not {shape}")
     if not ((weights_JIK >= 0) & np.isfinite(weights_JIK)).all():
         raise LearnedRelationError("weights must be finite numbers >= 0: give p itself, not its logarithm")
-    return shape[2]
+    return int(shape[2])

@@ -108,7 +108,9 @@ class LBPE(PositionEncoding):
         with torch.autocast(i.device.type, enabled=False):
             logits = self.levels.to(wide)[:, None, None]
             for multiples, *numbers in zip(self.features, self.slopes, self.offsets, self.heights, strict=True):
-                feature = sum(multiple * one for multiple, one in zip(multiples, (i, j, n), strict=True) if multiple)
+                feature = i.new_zeros(())
+                for multiple, one in zip(multiples, (i, j, n), strict=True):
+                    feature = feature + multiple * one if multiple else feature
                 slopes, offsets, heights = (number.to(wide) for number in numbers)
                 of_labels = (feature[..., None].to(wide) * slopes + offsets).relu() @ heights
                 logits = logits + of_labels.movedim(-1, -3).contiguous()

@@ -58,8 +58,8 @@ class RPESquare(PositionEncoding):
         self._check(query_positions, key_positions, tokens=content.x_BLD.shape[-2])
         layer, first = content.layer, key_positions.shape[-1] - query_positions.shape[-1]
         wide = torch.promote_types(torch.promote_types(content.x_BLD.dtype, dtype), torch.float32)
-        x_BID, positions_1I = content.x_BLD.to(wide), torch.atleast_2d(key_positions)
-        reach = int((positions_1I[:, -1:] - positions_1I[:, :1]).sum(1).amax()) + 1
+        x_BID, positions_1I = content.x_BLD.to(wide), key_positions if key_positions.ndim == 2 else key_positions[None]
+        reach = _span(key_positions) + 1
         with torch.autocast(x_BID.device.type, enabled=False):
             weights = (weight[layer].to(wide) for weight in (self.of_query, self.of_query_anchor))
             query_BJS = _by_distance(_anchor_weights(x_BID, *weights, first=first), positions_1I, reach)
@@ -81,12 +81,17 @@ class RPESquare(PositionEncoding):
             )
         if (key_positions.diff(dim=-1) < 0).any():
             raise ValueError("positions must not decrease along the sequence, as anchors are looked for before a token")
-        apart = key_positions[..., -1:] - key_positions[..., :1]
-        if (apart >= self.length).any():
+        if _span(key_positions) >= self.length:
             raise ValueError(
-                f"tokens {int(apart.max())} positions apart are farther than the table of length {self.length} knows: "
-                "make RPE-Square with a larger length"
+                f"tokens {_span(key_positions)} positions apart are farther than the table of length {self.length} "
+                "knows: make RPE-Square with a larger length"
             )
+
+
+def _span(positions: Tensor) -> int:
+    """How far apart the first and the last token of a text are, at most."""
+    apart = positions[..., -1:] - positions[..., :1]
+    return int(apart.max()) if apart.numel() else 0
 
 
 def _anchor_weights(x_BID: Tensor, asking: Tensor, asked: Tensor, *, first: int) -> Tensor:

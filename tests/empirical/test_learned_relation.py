@@ -44,8 +44,8 @@ def test_the_strongest_labels_are_those_of_a_sorted_list():
 
 
 def test_of_equal_weights_the_smaller_label_comes_first():
-    labels, _ = strongest(np.full((1, 1, 4), 0.25), 4)
-    assert labels[0, 0].tolist() == [0, 1, 2, 3]
+    labels, _ = strongest(np.full((1, 1, 100), 0.01), 100)
+    assert labels[0, 0].tolist() == list(range(100))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -115,6 +115,15 @@ def test_a_role_spread_over_two_labels_is_not_merged():
     found = compare({3: one_hot(learned, 2)}, ideal, queries={3: range(1, 4)})
     assert found.agreeing == {0: 4} and found.matching == {0: 0}
     assert [one.means for one in found.disagreements] == [NO_LABEL, NO_LABEL]
+
+
+def test_a_label_that_never_means_an_ideal_label_is_matched_with_none():
+    ideal = from_function(lambda i, j: 2 * int(i == j), name="diagonal")
+    learned = ideal.labels(4)
+    learned[0, 3] = 1
+    found = compare({4: one_hot(learned, 3)}, ideal, queries={4: range(1, 5)})
+    assert found.matching == {0: 0, 2: 2}
+    assert found.disagreements == (Disagreement(scale=4, key=1, query=4, ideal=0, learned=1, means=NO_LABEL),)
 
 
 def test_only_queries_that_compute_a_step_count():
