@@ -160,17 +160,17 @@ class RunStore:
                 found += [Stored(name=run.id, run=run, done=done, broken=None) for run in waiting]
         return found
 
-    def begun(self) -> list[tuple[Run, ...]]:
-        """The runs of every unfinished training that can go on."""
-        found = []
+    def notes(self) -> Iterator[tuple[tuple[Run, ...], int]]:
+        """The runs of every unfinished training, and how many epochs of them are done."""
         for folder in self._unfinished_folders():
             try:
-                runs, _ = _note(folder)
+                yield _note(folder)
             except (OSError, ValueError, KeyError, TypeError, LengthgenError):
-                continue  # `contents` names it
-            if self.state_path(runs).exists():
-                found.append(runs)
-        return found
+                continue  # it went away; or `contents` names it
+
+    def begun(self) -> list[tuple[Run, ...]]:
+        """The runs of every unfinished training that can go on."""
+        return [runs for runs, _ in self.notes() if self.state_path(runs).exists()]
 
     def remove(self, name: str) -> None:
         """Removes what lies under a name of `contents`, finished or not."""

@@ -1,9 +1,12 @@
-"""A sweep as it goes, on stderr: a live table on a terminal, elsewhere a line for each group that ends.
+"""A sweep as it goes, on stderr: a live table on a terminal, elsewhere lines.
+
+Lines say each group that ends, and every minute what is under way.
 
 What is known of a group is the note its processes leave in the store after every epoch, wherever they run.
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -14,11 +17,12 @@ from rich.console import Group as Stacked
 from rich.live import Live
 from rich.table import Table
 
-from empirical.files import read_json
 from empirical.run import Run
 from empirical.store import RunStore
 from empirical.sweep import Group
-from theory.errors import LengthgenError
+
+EVERY = 60.0
+"""Seconds between lines on what is under way."""
 
 
 @contextmanager
@@ -32,14 +36,39 @@ def watching(store: RunStore, runs: Sequence[Run]) -> Iterator[Callable[[Group],
         with Live(get_renderable=watch.table, console=console, refresh_per_second=2, transient=True):
             yield watch.end
     else:
+        with _lines(watch) as say_end:
+            yield say_end
 
-        def say_end(group: Group) -> None:
+
+@contextmanager
+def _lines(watch: "_Watch") -> Iterator[Callable[[Group], None]]:
+    """Writes lines; yields what is to be called with each group that ends."""
+    ended, one_looks = threading.Event(), threading.Lock()
+
+    def say(what: str) -> None:
+        print(f"training: {watch.total()}; {what}", file=sys.stderr, flush=True)
+
+    def say_end(group: Group) -> None:
+        with one_looks:
             watch.end(group)
             watch.look()
-            print(f"training: {watch.total()}; ended: {_name(group)}", file=sys.stderr, flush=True)
+            say(f"ended: {_name(group)}")
 
-        print(f"training: {len(watch.runs)} runs to do", file=sys.stderr, flush=True)
+    def say_under_way() -> None:
+        while not ended.wait(EVERY):
+            with one_looks:
+                watch.look()
+                for name, epochs, left in watch.rows():
+                    say(f"under way: {name}, {epochs} epochs, about {left} left")
+
+    print(f"training: {len(watch.runs)} runs to do", file=sys.stderr, flush=True)
+    looker = threading.Thread(target=say_under_way, daemon=True)
+    looker.start()
+    try:
         yield say_end
+    finally:
+        ended.set()
+        looker.join()
 
 
 class _Pace:
@@ -97,9 +126,13 @@ class _Watch:
         table.add_column("under way", no_wrap=True)
         table.add_column("epochs", justify="right", no_wrap=True)
         table.add_column("left", justify="right", no_wrap=True)
-        for group, pace in self.under_way.items():
-            table.add_row(_name(group), f"{pace.done}/{pace.total}", pace.left())
+        for row in self.rows():
+            table.add_row(*row)
         return Stacked(f"training: {self.total()}", table)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Of each group under way: its name, epochs done of all, and about how long is left."""
+        return [(_name(group), f"{pace.done}/{pace.total}", pace.left()) for group, pace in self.under_way.items()]
 
     def total(self) -> str:
         """The sweep as a whole."""
@@ -108,13 +141,7 @@ class _Watch:
 
     def _notes(self) -> Iterator[tuple[Group, int]]:
         """Trainings of runs that have not ended, and how many epochs of each are done."""
-        for path in self.store.root.glob(".unfinished/*/progress.json"):
-            try:
-                note = read_json(path)
-                group = tuple(Run.from_config(config) for config in note["runs"])
-                done = int(note["done"])
-            except (OSError, LengthgenError, KeyError, TypeError, ValueError):
-                continue  # it went away, or is of another version
+        for group, done in self.store.notes():
             if any(run.id in self.runs and run.id not in self.ended for run in group):
                 yield group, done
 

@@ -198,6 +198,26 @@ def test_elsewhere_there_is_a_line_for_each_group_that_ends(store, capsys):
     assert "\x1b" not in "".join(lines)
 
 
+def test_elsewhere_there_is_a_line_now_and_then_for_what_is_under_way(store, capsys, monkeypatch):
+    monkeypatch.setattr(watched, "EVERY", 0.02)
+    with watching(store, RUNS):
+        store.tell(COPY, 3)
+        store.tell(PARITY, 1)
+        lines = []
+
+        def both_said():
+            lines.extend(capsys.readouterr().err.splitlines())
+            return {"copy-aligned-rpe-w16l2h2-seeds0-1, 3/10", "parity-aligned-rpe-w16l2h2-seed0, 1/10"} <= {
+                line.partition("under way: ")[2].partition(" epochs")[0] for line in lines
+            }
+
+        wait_for(both_said)
+    assert both_said() and lines[0] == "training: 3 runs to do"
+    capsys.readouterr()
+    threading.Event().wait(0.1)
+    assert capsys.readouterr().err == "", "nothing is said after the end"
+
+
 def test_nothing_to_do_says_nothing(store, capsys):
     finish(store, RUNS)
     with watching(store, RUNS):
