@@ -122,7 +122,8 @@ class RunStore:
 
         content = self._read(run, METRICS)
         try:
-            rows = pq.read_table(pa.BufferReader(content)).to_pylist()
+            # Not `read_table`: its threads outlive it, and where torch is loaded they abort the process at its end.
+            rows = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).to_pylist()
             return [Measurement(**row) for row in rows]
         except (TypeError, pa.ArrowException) as error:
             raise StoreError(f"{self.folder(run) / METRICS} holds no metrics: {_redo(self.folder(run))}") from error

@@ -1,6 +1,8 @@
 """The store never shows half a run, and names what is broken."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -33,6 +35,19 @@ def test_what_is_stored_is_read_back(stored):
     assert json.loads((store.folder(run) / "config.json").read_text()) == run.config()
     [found] = store.contents()
     assert (found.name, found.run, found.broken) == (run.id, run, None)
+
+
+def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
+    """Threads of pyarrow that are alive at the end abort most of such processes (apache/arrow issue 34314)."""
+    run, store = stored
+    code = (
+        "import json, pathlib, torch; from empirical.run import Run; from empirical.store import RunStore; "
+        "x = torch.ones(2, requires_grad=True); x.sum().backward(); "
+        f"run = Run.from_config(json.loads({json.dumps(run.config())!r})); "
+        f"RunStore(pathlib.Path({str(store.root)!r})).metrics(run)"
+    )
+    ends = [subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True) for _ in range(3)]
+    assert [(end.returncode, end.stderr) for end in ends] == [(0, "")] * 3
 
 
 def test_a_config_is_read_back_as_its_run(small_run):
