@@ -1,9 +1,9 @@
 """What a learned relation came to: its strongest labels, and the pairs where it is not the ideal relation.
 
 A learned relation gives every pair weights p of K labels; the label of the largest weight is taken for its label.  Its
-numbers mean nothing, so they are first named: the one-to-one matching of learned with ideal labels under which most
-pairs agree.  Labels that act alike (equal vectors) are not merged: one role spread over two labels counts as
-disagreement, however little it may change what the model computes.
+numbers mean nothing, so they are first named: each means the ideal label that most of its pairs have, the same at every
+scale.  So what is asked is whether it refines the ideal relation: one role may be spread over several labels, but two
+roles in one label disagree.  [F]  K labels cannot tell more than K kinds of pairs apart, and there are far more pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
-from circuits.circuit import Circuit
+from circuits.prediction import Analysis
 from theory.errors import LengthgenError
 from theory.relation import NO_LABEL, Labels, Relation
 
@@ -26,9 +25,9 @@ class LearnedRelationError(LengthgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:
-    """A pair whose learned label is not the one matched with its ideal label; positions are 1-based.
+    """A pair whose learned label does not mean its ideal label; positions are 1-based.
 
-    `learned` is the number of the label in p, `means` the ideal label it is matched with (NO_LABEL if none).
+    `learned` is the number of the label in p, `means` the ideal label that it means.
     """
 
     scale: int
@@ -44,21 +43,36 @@ class Comparison:
     """A learned relation beside the ideal one.
 
     Attributes:
-        matching: learned label -> ideal label.
-        pairs: ideal label -> how many of the pairs have it.
-        agreeing: ideal label -> at how many of these the learned label means it.
+        meaning: learned label -> ideal label; the smaller one where two have as many of its pairs.
+        scales: scale -> ideal label -> at how many pairs the learned label means it, and how many pairs have it.
         disagreements: the first of the others, by scale, query and key.
     """
 
-    matching: Mapping[int, int]
-    pairs: Mapping[int, int]
-    agreeing: Mapping[int, int]
+    meaning: Mapping[int, int]
+    scales: Mapping[int, Mapping[int, tuple[int, int]]]
     disagreements: tuple[Disagreement, ...]
+
+    @property
+    def agreeing(self) -> dict[int, int]:
+        """Ideal label -> at how many of its pairs the learned label means it, over all scales."""
+        return self._over_scales(0)
+
+    @property
+    def pairs(self) -> dict[int, int]:
+        """Ideal label -> how many pairs have it, over all scales."""
+        return self._over_scales(1)
 
     @property
     def share(self) -> float:
         """Of all pairs.  Most are irrelevant: one label for everything has a high share, so look at each label's."""
         return sum(self.agreeing.values()) / sum(self.pairs.values())
+
+    def _over_scales(self, which: int) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for counts in self.scales.values():
+            for label, both in counts.items():
+                found[label] = found.get(label, 0) + both[which]
+        return dict(sorted(found.items()))
 
 
 def strongest(weights_JIK: Weights, count: int = 3) -> tuple[Labels, Weights]:
@@ -85,25 +99,37 @@ def strongest(weights_JIK: Weights, count: int = 3) -> tuple[Labels, Weights]:
     return found, weights
 
 
-def step_queries(circuit: Circuit, scale: int) -> tuple[int, ...]:
-    """The queries that compute a step, 1-based: those at which a circuit says what keys are for.
+def open_queries(analysis: Analysis) -> dict[int, tuple[int, ...]]:
+    """Scale -> the queries that compute a step which their own token does not decide, 1-based.  [F]
 
-    At the others nothing is asked of the model, so that its labels there are free (in a model of several layers they
-    may serve a later step, about which a circuit says nothing).  They are free as well at a step that the query's own
-    token decides, as `$` in the Select tasks: a model may learn it without the key that the circuit reads.  [F]
+    At the others a circuit says nothing of the model's labels: nothing is computed there, or a model, which always
+    knows the query's own token, needs no other key, whatever the circuit reads. The Select tasks end so: a digit is
+    always followed by `$`. A token decides if all steps that follow it, at all scales of the analysis, are the same.
     """
-    return tuple(wiring.position - 1 for wiring in circuit.wirings[scale])
+    followed: dict[int, set[int]] = {}
+    for trace in analysis.traces:
+        for position in trace.steps:
+            pairs = np.unique(trace.tokens[position - 2 : position].astype(np.int64), axis=1)
+            for own, next_token in pairs.T.tolist():
+                followed.setdefault(own, set()).add(next_token)
+    deciding = [token for token, outcomes in followed.items() if len(outcomes) == 1]
+    return {
+        trace.scale: tuple(
+            position - 1 for position in trace.steps if not np.isin(trace.tokens[position - 2], deciding).all()
+        )
+        for trace in analysis.traces
+    }
 
 
 def compare(
     weights: Mapping[int, Weights], ideal: Relation, *, queries: Mapping[int, Sequence[int]], most: int = 20
 ) -> Comparison:
-    """Pair by pair, for all keys of the given queries, under one matching for all scales.
+    """Pair by pair, for all keys of the given queries, under one meaning of each label for all scales.
 
     Args:
         weights: scale -> [J, I, K], queries by keys by labels, positions from 1 on.
         ideal: with or without scale hint.
-        queries: scale -> the queries that count, 1-based, such as `step_queries`.
+        queries: scale -> the queries that count, 1-based, such as `open_queries`.
         most: how many disagreements are listed.
 
     Raises:
@@ -114,23 +140,23 @@ def compare(
     scales, keys, asking, right, learned = _pairs(weights, ideal, queries)
     counts = np.zeros((int(learned.max()) + 1, int(right.max()) + 1), dtype=np.int64)
     np.add.at(counts, (learned, right), 1)
-    matching = {
-        int(mine): int(theirs)
-        for mine, theirs in zip(*linear_sum_assignment(counts, maximize=True), strict=True)
-        if counts[mine, theirs]
-    }
-    means = np.array([matching.get(label, NO_LABEL) for label in range(len(counts))])[learned]
+    means = counts.argmax(axis=1)[learned]
     wrong = np.flatnonzero(means != right)[:most]
     listed = zip(*(column[wrong].tolist() for column in (scales, keys, asking, right, learned, means)), strict=True)
     return Comparison(
-        matching=matching,
-        pairs={int(label): int((right == label).sum()) for label in np.unique(right)},
-        agreeing={int(label): int(((right == label) & (means == label)).sum()) for label in np.unique(right)},
+        meaning={int(label): int(counts[label].argmax()) for label in np.unique(learned)},
+        scales={int(scale): _counts(right[scales == scale], means[scales == scale]) for scale in np.unique(scales)},
         disagreements=tuple(
             Disagreement(scale=scale, key=key, query=query, ideal=ideal_label, learned=label, means=meaning)
             for scale, key, query, ideal_label, label, meaning in listed
         ),
     )
+
+
+def _counts(right: Labels, means: Labels) -> dict[int, tuple[int, int]]:
+    """Ideal label -> at how many of its pairs it is meant, and how many it has."""
+    labels = np.unique(right)
+    return {int(label): (int((means[right == label] == label).sum()), int((right == label).sum())) for label in labels}
 
 
 def _pairs(

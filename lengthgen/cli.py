@@ -31,6 +31,7 @@ for command in (
     training.sweep,
     training.conjecture,
     training.evaluate,
+    training.relation,
     training.runs,
     training.figures,
     training.reproduce,

@@ -36,3 +36,27 @@ def evaluation_table(answer: Mapping[str, Any]) -> Table:
         cells = [scale, f"{row['exact_match']:.3f}", f"{row['token_accuracy']:.3f}"]
         table.add_row(*cells, *([f"{row['free_running']:.3f}", str(row["disagreements"])] if running else []))
     return table
+
+
+def relation_table(answer: Mapping[str, Any]) -> RenderableType:
+    """By scale and role, at how many pairs the learned label means the role; below it the first that do not."""
+    table = Table(title=f"{answer['run']}: pairs whose learned label means their role")
+    table.add_column("scale", justify="right")
+    for role in answer["roles"].values():
+        table.add_column(role, justify="right")
+    for scale, counts in answer["scales"].items():
+        of_role = (counts.get(label) for label in answer["roles"])
+        trained = " (trained)" if int(scale) in answer["train"] else ""
+        table.add_row(scale + trained, *(f"{one['agreeing']}/{one['pairs']}" if one else "-" for one in of_role))
+    totals = (f"{answer['agreeing'][label]}/{answer['pairs'][label]}" for label in answer["roles"])
+    table.add_row("all", *totals)
+    lines = [
+        f"scale {one['scale']}, key {one['key']}, query {one['query']}: {_role(answer, one['ideal'])}; "
+        f"learned label {one['learned']} means {_role(answer, one['means'])}"
+        for one in answer["disagreements"]
+    ]
+    return Group(table, *(Text(line) for line in lines))
+
+
+def _role(answer: Mapping[str, Any], label: int) -> str:
+    return answer["roles"].get(str(label), "nothing")

@@ -21,7 +21,7 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
-from lengthgen.run_tables import evaluation_table, runs_table
+from lengthgen.run_tables import evaluation_table, relation_table, runs_table
 from lengthgen.scales import parse_scales
 from lengthgen.tables import accuracy_table, conjecture_table, summary
 
@@ -149,6 +149,19 @@ def evaluate(
     show(answer, evaluation_table(answer), as_json)
     if answer["disagreements"]:
         raise typer.Exit(1)
+
+
+def relation(
+    run: Annotated[str, typer.Argument(help="A finished run of lbpe or lbpe-sh, as `lengthgen runs` lists it.")],
+    test: TestScales = "1-20",
+    out: Out = Path("out"),
+    as_json: Json = False,
+) -> None:
+    """Compare the relation that a run learned with the ideal one, pair by pair."""
+    from lengthgen.learned import relation_answer
+
+    answer = relation_answer(run, parse_scales(test), out=out)
+    show(answer, relation_table(answer), as_json)
 
 
 def runs(

@@ -159,6 +159,25 @@ def test_stored_runs_are_listed_tested_again_and_removed(answer, run, tmp_path):
     assert len(answer("runs", "--remove", name, *out)["runs"]) == 1
 
 
+def test_a_learned_relation_is_compared_with_the_ideal_one(run, answer, tmp_path):
+    out = ("--out", str(tmp_path))
+    settings = ("--format", "unaligned", "--train", "1-2", "--test", "1-4", "--profile", "smoke", *out)
+    name = answer("train", "select-first", "--encoding", "lbpe-sh", *settings)["run"]
+    found = answer("relation", name, "--test", "1-4", *out)
+    assert found["train"] == [1, 2] and found["roles"] == {"0": "irrelevant", "1": "operator 1 slot 1"}
+    # The answer is computed at '=', which sees n digits and itself; one of them is the key.
+    assert {scale: [one["pairs"] for one in roles.values()] for scale, roles in found["scales"].items()} == {
+        str(n): [n, 1] for n in range(1, 5)
+    }
+    wrong = sum(found["pairs"].values()) - sum(found["agreeing"].values())
+    assert wrong == len(found["disagreements"])
+    code, out_text, _ = run("relation", name, "--test", "1-4", *out)
+    assert code == 0 and "operator 1 slot 1" in out_text
+    other = answer("train", "select-first", "--encoding", "rpe", *settings)["run"]
+    code, _, err = run("relation", other, "--test", "1-4", *out)
+    assert code == 2 and "learns no relation" in err
+
+
 def test_a_scale_without_a_table_row_says_which(answer, run, tmp_path):
     out = ("--out", str(tmp_path))
     name = answer(

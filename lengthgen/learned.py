@@ -1,0 +1,58 @@
+"""The relation that a finished run learned, beside the ideal one of its task."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
+from empirical.encodings.lbpe import LBPE
+from empirical.learned_relation import LearnedRelationError, compare, open_queries
+from empirical.store import RunStore
+from empirical.testing import trained
+from lengthgen.stored import stored_run
+
+
+def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str, Any]:
+    """Pair by pair, at the queries of `open_queries`: at how many pairs the learned label means the ideal role.
+
+    Raises:
+        StoreError: no such run, or it is broken.
+        LearnedRelationError: the run's encoding learns no relation.
+        ScaleError: as `empirical.testing.trained`.
+    """
+    store = RunStore(out / "runs")
+    run = stored_run(store, name)
+    setting, model = trained(run, store, scales, "cpu")
+    [encoding] = model.encoding.each()
+    if not isinstance(encoding, LBPE):
+        raise LearnedRelationError(f"'{run.encoding}' of {run.id} learns no relation: name a run of lbpe or lbpe-sh")
+    circuit = setting.analysis.circuit
+    weights = {}
+    for scale in scales:
+        positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
+        with torch.inference_mode():
+            weights[scale] = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
+    queries = open_queries(setting.analysis)
+    ideal = ideal_relation(circuit, scale_hint=True)
+    found = compare(weights, ideal, queries={scale: queries[scale] for scale in scales})
+    names = {IRRELEVANT: "irrelevant"} | {label: _words(role) for role, label in role_labels(circuit).items()}
+    return {
+        "run": run.id,
+        "train": list(run.train),
+        "roles": {str(label): names[label] for label in found.pairs},
+        "meaning": {str(learned): ideal for learned, ideal in found.meaning.items()},
+        "scales": {
+            str(scale): {str(label): {"agreeing": both[0], "pairs": both[1]} for label, both in counts.items()}
+            for scale, counts in found.scales.items()
+        },
+        "agreeing": {str(label): count for label, count in found.agreeing.items()},
+        "pairs": {str(label): count for label, count in found.pairs.items()},
+        "disagreements": [asdict(one) for one in found.disagreements],
+    }
+
+
+def _words(role: Role) -> str:
+    return ", ".join(f"operator {operator + 1} slot {slot}" for operator, slot in sorted(role))
