@@ -26,6 +26,7 @@ QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     complexity.certificate_against_search,
     decoder.training_step_against_x_transformers,
     decoder.training_step_against_gpt2,
+    decoder.evaluation_against_x_transformers,
     decoder.ensemble_against_loop,
     *encodings.ALL,
 )

@@ -1,16 +1,22 @@
-"""What does a training step cost: against the libraries' own decoders, and many models together against a loop?"""
+"""What do training and testing cost: against the libraries' own decoders, and many models against a loop?"""
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.measure import Comparison, compare
+from empirical.building import Setting
+from empirical.data import TEST, examples
 from empirical.decoder import Decoder, stacked
 from empirical.encodings.learned import LearnedAbsolute
+from empirical.evaluation import teacher_forced
 from empirical.optimizer import ModelwiseAdamW
 from empirical.profile import Training
+from empirical.protocol import load_protocol
+from empirical.run import one_run
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
 PROMPT = 42
@@ -46,6 +52,41 @@ def training_step_against_gpt2() -> Comparison:
     )  # fmt: skip
     theirs = transformers.GPT2LMHeadModel(config)
     return _against("transformers GPT-2", theirs, lambda tokens: theirs(tokens).logits)
+
+
+def evaluation_against_x_transformers() -> Comparison:
+    """Exact match of the model of `quick` at 20 scales of parity, 1,000 samples each, relative positions."""
+    import x_transformers as xt
+
+    torch.set_num_threads(1)
+    protocol = load_protocol("fig1", "quick")
+    cell = next(cell for cell in protocol.cells if (cell.format, cell.encoding) == ("unaligned", "rpe"))
+    run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
+    setting, sizes = Setting.of(run, device()), asdict(run.model)
+    tests = [examples(setting.task, [scale], 1000, split=TEST, seed=0) for scale in run.test]
+    decoder = Decoder(symbols=len(setting.task.alphabet), encoding=setting.encoding(), **sizes).to(device()).eval()
+    layers = xt.Decoder(
+        dim=run.model.width, depth=run.model.layers, heads=run.model.heads,
+        attn_dim_head=run.model.width // run.model.heads, attn_flash=True, rotary_pos_emb=True,
+    )  # fmt: skip
+    theirs = xt.TransformerWrapper(
+        num_tokens=len(setting.task.alphabet), max_seq_len=setting.geometry.length, attn_layers=layers
+    )
+    theirs.to(device()).eval()
+
+    def ours() -> None:
+        for data in tests:
+            teacher_forced(decoder, setting.geometry, data)
+
+    @torch.no_grad()
+    def whole() -> None:
+        for data in tests:
+            tokens = torch.from_numpy(data.tokens.astype("int64")).to(device())
+            first = int(data.is_step[0].argmax())
+            (theirs(tokens[:, :-1])[:, first - 1 :].argmax(-1) == tokens[:, first:]).cpu().numpy()
+
+    question = f"exact match at {len(tests)} scales of parity, 1,000 samples each, the model of quick"
+    return compare(question, ours, "x-transformers with rotary positions", whole, rounds=3)
 
 
 def ensemble_against_loop() -> Comparison:

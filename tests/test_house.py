@@ -1,4 +1,4 @@
-"""The house's own rules: imports point one way, and what needs no torch runs without it."""
+"""The house's own rules: imports point one way, and what needs no torch, or no exact solver, runs without it."""
 
 import subprocess
 import sys
@@ -17,12 +17,12 @@ def test_imports_point_one_way():
     assert checked.returncode == 0, checked.stdout
 
 
-WITHOUT_TRAINING = """
+WITHOUT = """
 import importlib.abc, sys
 
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "safetensors", "pyarrow"):
+        if name.partition(".")[0] in {absent}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Absent())
@@ -32,9 +32,13 @@ main()
 """
 
 
-def without_training(*arguments):
+TRAINING = ("torch", "safetensors", "pyarrow")
+SOLVERS = ("pysat", "flint", "ortools")
+
+
+def without(absent, *arguments):
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT_TRAINING.format(arguments=list(arguments))],
+        [sys.executable, "-c", WITHOUT.format(absent=absent, arguments=list(arguments))],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -49,12 +53,25 @@ def without_training(*arguments):
     ],
 )
 def test_theory_and_circuits_run_without_torch(arguments):
-    done = without_training(*arguments)
+    done = without(TRAINING, *arguments)
     assert done.returncode == 0, done.stderr
 
 
 def test_training_without_torch_says_what_to_install(tmp_path):
-    done = without_training("train", "copy", "--profile", "smoke", "--out", str(tmp_path))
+    done = without(TRAINING, "train", "copy", "--profile", "smoke", "--out", str(tmp_path))
     assert done.returncode == 2
     [line] = [line for line in done.stderr.splitlines() if not line.startswith("training: ")]
     assert line == "error: this needs torch: install the extra with pip install 'lengthgen[train]'"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"),
+        ("conjecture", "fig1"),
+    ],
+)
+def test_training_runs_without_the_exact_solvers(arguments, tmp_path):
+    """So that it can be carried to a machine that has torch and little else."""
+    done = without(SOLVERS, *arguments, "--profile", "smoke", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
