@@ -25,7 +25,7 @@ from lengthgen.commands.options import (
 )
 from lengthgen.results import prediction_answer, tasks_answer
 from lengthgen.scales import parse_scales
-from lengthgen.tables import certificate_table, prediction_table, src_table, tasks_table
+from lengthgen.tables.circuits import certificate_table, prediction_table, src_table, tasks_table
 
 
 def src(

@@ -9,7 +9,9 @@ import typer
 
 from lengthgen.commands.options import Device, Json, Out, show
 from lengthgen.scales import parse_scales
-from lengthgen.tables import audit_table, encodings_table, lattice_table, lrc_table, own_table
+from lengthgen.tables.audits import audit_table
+from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
+from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 
 from circuits.encodings import parse_encoding
 from empirical.protocol import load_protocol
@@ -21,9 +22,10 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
-from lengthgen.run_tables import evaluation_table, relation_table, runs_table
 from lengthgen.scales import parse_scales
-from lengthgen.tables import accuracy_table, conjecture_table, summary
+from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
+from lengthgen.tables.summary import summary
+from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
 ProfileName = Annotated[str, typer.Option("--profile", help="smoke, quick or paper")]
 ProtocolArgument = Annotated[
@@ -128,7 +130,7 @@ def conjecture(
         out=out,
     )
     trial = run_conjecture(experiment, device, engine.value)
-    show(trial, conjecture_table(trial), as_json)
+    show(trial, Group(conjecture_table(trial), sensitivity_table(trial)), as_json)
 
 
 def evaluate(

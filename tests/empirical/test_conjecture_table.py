@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from empirical.trial import as_json
-from lengthgen.tables import conjecture_table, sensitivity_table
+from lengthgen.tables.trials import conjecture_table, sensitivity_table
 from tests.empirical.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 
 

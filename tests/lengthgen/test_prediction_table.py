@@ -10,7 +10,7 @@ from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from circuits.prediction import Analysis, Prediction, analyse
 from circuits.tasks import load
 from lengthgen.results import prediction_answer
-from lengthgen.tables import prediction_table
+from lengthgen.tables.circuits import prediction_table
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Answers as tables for people, one module a subject."""

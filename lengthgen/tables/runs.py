@@ -1,0 +1,62 @@
+"""Stored runs, and what single runs do, for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group
+from rich.text import Text
+
+from lengthgen.tables.layout import columns, titled
+
+
+def accuracy_table(answer: Mapping[str, Any]) -> Group:
+    """Exact match of one run by scale."""
+    table = columns("scale", "exact match")
+    for scale, value in answer["accuracy"].items():
+        table.add_row(scale, f"{value:.3f}")
+    outcome = {True: "generalizes", False: "does not generalize", None: "does not fit its training scales"}
+    ending = f"(threshold {answer['threshold']}); stored in {answer['folder']}"
+    return titled(answer["run"], table, f"{outcome[answer['generalizes']]} {ending}")
+
+
+def runs_table(answer: Mapping[str, Any]) -> Group:
+    """Stored runs: state, epochs, and exact match at its worst in training and beyond; below it what is broken."""
+    table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")
+    table.columns[0].overflow = "fold"  # a name is never cut: other commands ask for it
+    for row in answer["runs"]:
+        if row["state"] == "broken":
+            table.add_row(Text(row["name"]), "broken")
+            continue
+        cells = [row["state"], f"{row['epochs']}/{row['of_epochs']}"]
+        if row["state"] == "finished":
+            cells += [f"{row['worst_in_training']:.3f}", f"{row['worst_beyond']:.3f}", f"{row['seconds']:.0f}"]
+            cells.append(str(row["peak_memory_mib"]))
+        table.add_row(Text(row["name"]), *cells)
+    broken = [f"{row['name']}: {row['reason']}" for row in answer["runs"] if row["state"] == "broken"]
+    return titled(f"{len(answer['runs'])} runs", table, *broken)
+
+
+def evaluation_table(answer: Mapping[str, Any]) -> Group:
+    """Exact match by scale of one run."""
+    running = any("free_running" in row for row in answer["scales"].values())
+    table = columns("scale", "exact match", "token accuracy", *(["free running", "disagree"] if running else []))
+    for scale, row in answer["scales"].items():
+        cells = [scale, f"{row['exact_match']:.3f}", f"{row['token_accuracy']:.3f}"]
+        table.add_row(*cells, *([f"{row['free_running']:.3f}", str(row["disagreements"])] if running else []))
+    return titled(f"{answer['run']}, {answer['samples']} samples a scale", table)
+
+
+def relation_table(answer: Mapping[str, Any]) -> Group:
+    """By scale and role, at how many pairs the learned label means the role; below it the first that do not."""
+    table = columns("scale", *answer["roles"].values())
+    for scale, counts in answer["scales"].items():
+        of_role = (counts.get(label) for label in answer["roles"])
+        trained = " (trained)" if int(scale) in answer["train"] else ""
+        table.add_row(scale + trained, *(f"{one['agreeing']}/{one['pairs']}" if one else "-" for one in of_role))
+    table.add_row("all", *(f"{answer['agreeing'][label]}/{answer['pairs'][label]}" for label in answer["roles"]))
+    notes = [
+        f"scale {one['scale']}, key {one['key']}, query {one['query']}: {answer['roles'][str(one['ideal'])]}; "
+        f"learned label {one['learned']} means {answer['roles'][str(one['means'])]}"
+        for one in answer["disagreements"]
+    ]
+    return titled(f"{answer['run']}: pairs whose learned label means their role", table, *notes)

@@ -1,0 +1,31 @@
+"""The one screen at the end of `reproduce`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.text import Text
+
+from lengthgen.tables.trials import conjecture_table
+
+
+def summary(answers: Mapping[str, Any], out: Path) -> Group:
+    """The one screen at the end of `reproduce`."""
+    claims = answers["claims"]["claims"]
+    rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
+    patterns = [f"{one['name']} {' -> '.join(map(str, one['lrc'].values()))}" for one in answers["lrc"]]
+    tasks = [
+        f"{one['task']} {', '.join(map(str, one['src'].values()))} (arity {one['arity']})" for one in answers["src"]
+    ]
+    return Group(
+        Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
+        Text(f"SRC at scales 1-6:      {'; '.join(tasks)}"),
+        Text(
+            f"Claims:                 {sum(claim['holds'] for claim in claims)} of {len(claims)} hold, "
+            f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
+        ),
+        conjecture_table(answers["conjecture"]),
+        Text(f"Figures: {', '.join(answers['figures'])}"),
+        Text(f"Everything is in {out}; manifest.json names every file."),
+    )
