@@ -34,7 +34,7 @@ import circuits
 import empirical
 import theory
 from empirical.files import locked
-from empirical.sweep import Group, Provenance, SweepError, _end_with_parent, part, train_group
+from empirical.sweep import Group, Provenance, SweepError, end_with_parent, part, train_group
 
 RETRIES = 5
 """How often a group is begun again when its process or node dies; one that kills its process each time must end."""
@@ -116,7 +116,7 @@ def _drive(
     answers: Connection, groups: Sequence[Group], device: str, provenance: Provenance, common: Common, parent: int
 ) -> None:
     """In a process of its own: sends JOINED, then (number of the group, what went wrong) as each ends; or an error."""
-    _end_with_parent(parent)
+    end_with_parent(parent)
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
@@ -221,7 +221,7 @@ def _train(group: Group, device: str, provenance: Provenance, common: Common) ->
 @cache
 def _end_with_node() -> None:
     """Ends this worker when its node's daemon is gone, which Ray alone does only once the task is done."""
-    _end_with_parent(os.getppid())
+    end_with_parent(os.getppid())
 
 
 def _outcome(library: Any, done: Any, group: Group) -> str | None:

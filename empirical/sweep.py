@@ -88,7 +88,7 @@ def local(
         return
     context = multiprocessing.get_context("spawn")
     count = min(workers(device), len(groups))
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
     try:
         # Workers begin while interrupts are ignored, and so ignore them: an interrupt is the parent's to answer.
         answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -126,7 +126,7 @@ def train_group(group: Group, root: Path, device: str, provenance: Provenance) -
     return None
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Ends this process when its parent is gone: a killed sweep leaves nobody training behind its back."""
 
     def watch() -> None:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import resource
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
+from empirical import memory
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.ensemble import Ensemble
@@ -126,6 +125,7 @@ class _Training:
         self.runs, self.store, self.setting, self.device = runs, store, setting, device
         self.probe = dict(probe)
         self.started = monotonic()
+        memory.forget_peak(device)
         self.ensemble = Ensemble(runs, setting, device)
         run = runs[0]
         self.test_sets = {
@@ -159,7 +159,7 @@ class _Training:
                 | {
                     "seconds": round(seconds / len(self.runs), 3),
                     "trained_together": len(self.runs),
-                    "peak_memory_mib": _peak_memory(self.device),
+                    "peak_memory_mib": memory.peak(self.device),
                     "probe": self.probe,
                     "encoding_maps_in_turn": self.ensemble.decoder.encoding.looped,
                 }
@@ -229,11 +229,3 @@ class _Training:
             raise TrainingError(f"the checkpoint {path} is damaged ({error}): remove it to begin again") from error
         self.epoch, self.seconds = progress["epoch"], progress["seconds"]
         self.metrics = [[Measurement(**row) for row in rows] for rows in progress["metrics"]]
-
-
-def _peak_memory(device: str) -> int:
-    """MiB: of the GPU where there is one, else of this process."""
-    if device == "cuda":
-        return torch.cuda.max_memory_allocated() >> 20
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak >> (20 if sys.platform == "darwin" else 10)
