@@ -38,7 +38,7 @@ def measurement(
     right_BJ: NDArray[np.bool_], seen_BJ: NDArray[np.bool_], *, epoch: int, scale: int, training_loss: float
 ) -> Measurement:
     """One row from which steps are right, and which have an operator entry that training showed."""
-    exact, seen = right_BJ.all(axis=1), seen_BJ.all(axis=1)
+    exact, seen = np.asarray(right_BJ.all(axis=1)), np.asarray(seen_BJ.all(axis=1))
     wrong = right_BJ[~exact].argmin(axis=1) + 1
     return Measurement(
         epoch=epoch,

@@ -37,11 +37,12 @@ def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
         sweep_partial(out)
         answers = {
             "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
-            "claims": _claims(out),
+            "claims": _claims(out, profile_name),
             "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
             "conjecture": run_conjecture(experiment, device),
             "figures": draw_figures(experiment),
         }
+        answers["claims"] = _claims(out, profile_name)  # once more, for those that the new runs decide
         write_json(out / "manifest.json", _manifest(protocol, out, device))
     return answers
 
@@ -52,22 +53,33 @@ def _lrc() -> list[dict[str, Any]]:
     ]
 
 
-def _claims(out: Path) -> dict[str, Any]:
-    """The ledger; what is unsettled in it, as a claim that passed its time limit, is run again the next time."""
+def _claims(out: Path, profile_name: str) -> dict[str, Any]:
+    """The ledger, with what the runs in the folder decide.
+
+    What is unsettled for another reason than its runs, as a claim that passed its time limit, is run again the next
+    time.
+    """
     path = out / "claims.json"
     code = source_digest("theory", "circuits", "empirical", "proofs_checks")
-    answer: dict[str, Any] = cached(path, code, _run_claims)
-    if any(claim["verdict"] == "unsettled" for claim in answer["claims"]):
+    trained = [*out.glob("runs/[!.]*/files.json"), *out.glob("*/predictions.json")]
+    read = {str(one.relative_to(out)): file_digest(one) for one in sorted(trained)}
+    answer: dict[str, Any] = cached(path, [code, profile_name, read], partial(_run_claims, out, profile_name))
+    if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
         write_json(path, {"key": None, "answer": answer})
     return answer
 
 
-def _run_claims() -> dict[str, Any]:
+def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
+    """`holds` is about what is proved: what runs say is a finding, whichever way it turns out, as in the conjecture."""
+    from lengthgen.verification import failing
     from proofs_checks.ledger import run
     from proofs_checks.registry import selection
     from proofs_checks.report import as_json
+    from proofs_checks.trained import Runs
 
-    return as_json(run(selection(), cache=user_cache("claims"), progress=partial(Progress, "claims")))
+    claims = selection(runs=Runs(out=out, profile=profile_name))
+    results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "claims"))
+    return as_json(results) | {"holds": not failing(results, of_runs=False)}
 
 
 def _src() -> list[dict[str, Any]]:

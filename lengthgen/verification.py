@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from empirical.files import user_cache
+from empirical.profile import load_profile
+from empirical.store import StoreError
 from lengthgen.progress import Progress
 from proofs_checks import ledger, registry, report
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
 from proofs_checks.runner import Result
+from proofs_checks.trained import Runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,24 @@ def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
     return report.as_json(results) | {"lattice": edges, "figure": recovery_lattice.write(graph, folder)}
 
 
-def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool) -> Selection:
+def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool, runs: Runs) -> Selection:
     """The claims asked for by name, paper or as those of the lattice."""
-    return registry.selection([*names, *claims_of_the_lattice()] if of_lattice else names, paper=paper)
+    return registry.selection([*names, *claims_of_the_lattice()] if of_lattice else names, paper=paper, runs=runs)
+
+
+def runs_in(out: Path | None, profile: str) -> Runs:
+    """The runs of a profile in the folder of a sweep; none where no folder is named.
+
+    Raises:
+        StoreError: the folder holds no runs.
+        ProfileError: no such profile.
+    """
+    load_profile(profile)
+    if out is not None and not (out / "runs").is_dir():
+        raise StoreError(f"there are no runs in {out}: name the folder that `lengthgen sweep` had as --out")
+    return Runs(out=out, profile=profile)
+
+
+def failing(results: Sequence[Result], *, of_runs: bool) -> list[str]:
+    """The claims that do not hold; those on runs count only where they were asked for."""
+    return [result.claim.id for result in results if not result.holds and (of_runs or not result.claim.on_runs)]

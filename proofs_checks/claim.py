@@ -1,7 +1,7 @@
 """What a claim is: a statement with its source, and one check that decides the statement and its mutations alike."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -21,6 +21,10 @@ class Strength(StrEnum):
 
 class Refuted(Exception):
     """The statement is false; the message is a concrete counterexample."""
+
+
+class Unsettled(Exception):
+    """The check cannot decide the statement yet; the message says why, and what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +74,15 @@ class Claim:
             self._refuse_pointless(f"falsifier {name!r}", changes)
         if self.printed:
             self._refuse_pointless("the printed statement", self.printed)
+
+    @property
+    def on_runs(self) -> bool:
+        """Whether trained runs decide it: its check takes them as `runs`, a `proofs_checks.trained.Runs`."""
+        return "runs" in self.holds
+
+    def given(self, runs: Any) -> "Claim":
+        """The claim with the runs that decide it, if it is one on runs."""
+        return replace(self, holds={**self.holds, "runs": runs}) if self.on_runs else self
 
     def mutated(self, changes: Parameters) -> Parameters:
         """The parameters of the statement with some of them changed."""

@@ -1,6 +1,7 @@
 """Run claims in processes of their own, each within a time limit, and keep what they settled for the next time.
 
-A settled result is believed as long as the code that its claim reads is the same, letter by letter.
+A settled result is believed as long as the code that its claim reads is the same, letter by letter. Claims on trained
+runs are no such claims: their checks take milliseconds, so that they run each time, here, on the runs as they are now.
 """
 
 import hashlib
@@ -77,6 +78,8 @@ def run(
 ) -> tuple[Result, ...]:
     """Run the claims that are not settled yet, beside each other; the results are in the order of the claims.
 
+    Claims on runs are settled first, in this process, and never stored.
+
     A claim that passes its limit, or whose process dies, is unsettled, and the others go on.  What is settled is
     stored by the process that found it, so that an interrupt loses nothing.
 
@@ -93,9 +96,11 @@ def run(
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
     _make_writable(cache)
-    tasks = _tasks(selection, cache)
-    stored = {} if fresh else {claim.id: _stored(claim, tasks[claim.id]) for claim in selection.claims}
+    proofs = [claim for claim in selection.claims if not claim.on_runs]
+    tasks = _tasks(selection, proofs, cache)
+    stored = {} if fresh else {claim.id: _stored(claim, tasks[claim.id]) for claim in proofs}
     results = {claim_id: result for claim_id, result in stored.items() if result}
+    results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
 
@@ -108,8 +113,8 @@ def run(
     return tuple(results[claim.id] for claim in selection.claims)
 
 
-def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
-    homes = {claim.id: selection.home(claim) for claim in selection.claims}
+def _tasks(selection: Selection, proofs: Sequence[Claim], cache: Path) -> dict[str, _Task]:
+    homes = {claim.id: selection.home(claim) for claim in proofs}
     code = _code(homes.values())
     versions = reading.versions()
     return {

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from proofs_checks.reading import decided_at
 from proofs_checks.report import by_paper, rejected
-from proofs_checks.runner import Result
+from proofs_checks.runner import Result, Verdict
 
 _HEADINGS = ("claim", "label", "verdict", "strength", "falsifiers", "statement", "decided by")
 
@@ -14,11 +14,13 @@ _HEADINGS = ("claim", "label", "verdict", "strength", "falsifiers", "statement",
 def document(results: Sequence[Result]) -> str:
     """A heading and a table for each paper; links to code begin at the root of the repository."""
     holding = sum(result.holds for result in results)
+    waiting = sum(result.claim.on_runs and result.verdict is Verdict.UNSETTLED for result in results)
+    rest = f"; {waiting} on trained runs are unsettled, and say what is missing" if waiting else ""
     parts = [
         "# Claims",
-        f"{holding} of {len(results)} claims hold. One check decides a claim's statement, the printed statement where "
-        "that is wrong, and the falsifiers: false statements, all of which it must reject. `P`: the paper says it; "
-        "`F`: our formalisation. Written by `lengthgen verify --format markdown`.",
+        f"{holding} of {len(results)} claims hold{rest}. One check decides a claim's statement, the printed "
+        "statement where that is wrong, and the falsifiers: false statements, all of which it must reject. `P`: the "
+        "paper says it; `F`: our formalisation. Written by `lengthgen verify --format markdown`.",
     ]
     for paper, of_paper in by_paper(results):
         heading = f"## {_text(paper.paper)} (arXiv [{_text(paper.arxiv)}](https://arxiv.org/abs/{quote(paper.arxiv)}))"

@@ -30,9 +30,11 @@ from proofs_checks.papers import (
     sequential,
     sinusoidal,
     t5,
+    trained,
     xpos,
     yarn,
 )
+from proofs_checks.trained import NONE, Runs
 from theory.errors import LengthgenError
 
 
@@ -73,6 +75,7 @@ CLAIMS = gather(
     pola.CLAIMS,
     plaa.CLAIMS,
     sequential.CLAIMS,
+    trained.CLAIMS,
 )
 
 
@@ -97,9 +100,9 @@ def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Clai
     return kept
 
 
-def selection(names: Iterable[str] = (), *, paper: str | None = None) -> Selection:
-    """The claims that `select` selects, for the ledger."""
-    return Selection(claims=select(names, paper=paper), find=find, home=home)
+def selection(names: Iterable[str] = (), *, paper: str | None = None, runs: Runs = NONE) -> Selection:
+    """The claims that `select` selects, for the ledger; those on runs with the runs that decide them."""
+    return Selection(claims=tuple(claim.given(runs) for claim in select(names, paper=paper)), find=find, home=home)
 
 
 def find(claim_id: str) -> Claim:

@@ -76,6 +76,7 @@ def _claim_json(result: Result) -> dict[str, Any]:
         "statement": claim.statement,
         "latex": claim.latex,
         "label": claim.label,
+        "on_runs": claim.on_runs,
         "source": {"paper": claim.source.paper, "arxiv": claim.source.arxiv, "place": claim.source.place},
         "facts": list(evidence.facts) if evidence else [],
         "assumptions": list(evidence.assumptions) if evidence else [],

@@ -6,7 +6,7 @@ from enum import StrEnum
 from time import perf_counter
 from typing import Any
 
-from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
 
 TIME_LIMIT = 60.0
 """Seconds that a claim may take where nothing else is said."""
@@ -159,6 +159,8 @@ def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
         evidence = claim.check(**parameters)
     except Refuted as counterexample:
         return _Outcome(refuted=True, reason=str(counterexample))
+    except Unsettled as reason:
+        return _Outcome(reason=str(reason))
     except (Exception, SystemExit) as error:  # a check that breaks has decided nothing; the ledger says so and goes on
         return _Outcome(reason=f"{type(error).__name__}: {error}")
     if not isinstance(evidence, Evidence):

@@ -79,10 +79,18 @@ def verify(
     out: Out = Path("out"),
     time_limit: Annotated[float, typer.Option(help="Seconds for each claim.")] = TIME_LIMIT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged claims again as well.")] = False,
+    runs: Annotated[
+        Path | None,
+        typer.Option(help="Decide the claims on trained runs by those in this folder, the --out of `lengthgen sweep`."),
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Of these runs: smoke, quick or paper")] = "quick",
     layout: Annotated[Layout, typer.Option("--format", help="What is printed.")] = Layout.TABLE,
     as_json: Json = False,
 ) -> None:
-    """Check claims of the field's papers. Ends with 0 only if all that were asked for hold."""
+    """Check claims of the field's papers. Ends with 0 only if all that were asked for hold.
+
+    Claims on trained runs are asked for by name, or by --runs.
+    """
     from lengthgen import verification
     from proofs_checks import latex, markdown, own, registry, report
 
@@ -94,9 +102,10 @@ def verify(
         return
     wanted = registry.strengths(strength) if strength is not None else None
     run = verification.Run(time_limit=time_limit, fresh=fresh)
-    results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice))
+    trained = verification.runs_in(runs, profile)
+    results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice, runs=trained))
     shown = [result for result in results if wanted is None or result.strength in wanted]
-    failing = [result.claim.id for result in results if not result.holds]
+    failing = verification.failing(results, of_runs=bool(names) or runs is not None)
     if layout is Layout.MARKDOWN:
         print(markdown.document(shown), end="")
     elif layout is Layout.LATEX:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from lengthgen import pipeline
 from proofs_checks import registry
 from tests.proofs_checks import toys
+from tests.proofs_checks.stores import by_encoding, fails, fill, put, runs_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +31,7 @@ def toy(monkeypatch):
     """Toys instead of the ledger's claims."""
 
     def put(*ids: str) -> None:
-        monkeypatch.setattr(registry, "selection", lambda names, paper: toys.selection(*ids))
+        monkeypatch.setattr(registry, "selection", lambda names, paper, runs: toys.selection(*ids))
 
     return put
 
@@ -97,6 +99,64 @@ def test_markdown_and_latex(run, toy):
     assert "toy-\\allowbreak{}refute" not in out
 
 
+def test_claims_on_runs_are_asked_for_by_name_or_with_runs(run, monkeypatch):
+    def chosen(names, paper, runs):
+        return whole(["rope-1", "fig4-hint"], paper=paper, runs=runs)
+
+    whole = registry.selection
+    monkeypatch.setattr(registry, "selection", chosen)
+    code, out, _ = run("verify", "--json")
+    found = json.loads(out)
+    assert (code, found["holds"]) == (0, True)
+    assert [claim["verdict"] for claim in found["claims"]] == ["verified", "unsettled"]
+    code, out, err = run("verify", "fig4-hint", "--json")
+    assert (code, json.loads(out)["holds"]) == (1, False)
+    assert err.splitlines()[-1] == "1 of 2 claims do not hold: fig4-hint"
+
+
+def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+    out = tmp_path / "out"
+    store = fill(out, "fig4", by_encoding(["lbpe-sh"]))
+    asked = ("verify", "fig4", "--runs", str(out), "--json")
+    code, printed, err = run(*asked)
+    with_hint, without = json.loads(printed)["claims"]
+    assert (code, err) == (1, "1 of 2 claims do not hold: fig4-no-hint\n")
+    assert (with_hint["verdict"], with_hint["strength"]) == ("verified", "statistical")
+    assert with_hint["facts"][-1].startswith("15 runs; SHA-256 of their sorted digests: ")
+    assert (without["verdict"], without["on_runs"]) == ("refuted", True)
+    assert run("verify", "fig4-hint", "--runs", str(out))[0] == 0
+    lost = [runs for cell, runs in runs_of("fig4").items() if cell.encoding == "lbpe-sh"]
+    for runs in lost[:2]:
+        for one in runs:
+            store.remove(one.id)
+            put(store, one, fails)
+    code, printed, _ = run(*asked)
+    assert (code, json.loads(printed)["claims"][0]["verdict"]) == (1, "unsettled")
+    (store.folder(lost[0][0]) / "metrics.parquet").write_bytes(b"")
+    code, printed, _ = run(*asked)
+    assert f"{lost[0][0].id}/metrics.parquet is not as it was written" in json.loads(printed)["claims"][0]["reason"]
+    assert not any(kept.iterdir())
+
+
+def test_the_ledger_of_reproduce_follows_the_runs_in_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+    whole = registry.selection
+    monkeypatch.setattr(registry, "selection", lambda runs: whole(["fig4-hint", "fig4-no-hint"], runs=runs))
+
+    def verdicts() -> tuple[bool, list[str]]:
+        answer = pipeline._claims(tmp_path, "quick")
+        assert json.loads((tmp_path / "claims.json").read_text())["answer"] == answer
+        return answer["holds"], [claim["verdict"] for claim in answer["claims"]]
+
+    assert verdicts() == (True, ["unsettled", "unsettled"])
+    fill(tmp_path, "fig4", by_encoding(["lbpe-sh"]))
+    assert verdicts() == (True, ["verified", "refuted"]), "what runs say is a finding"
+    written = (tmp_path / "claims.json").stat().st_mtime_ns
+    assert verdicts() == (True, ["verified", "refuted"])
+    assert (tmp_path / "claims.json").stat().st_mtime_ns == written
+
+
 MISTAKES = {
     "unknown claim": (("hopeful",), "did you mean hope"),
     "unknown paper": (("--paper", "grpae"), "did you mean grape"),
@@ -106,6 +166,8 @@ MISTAKES = {
     "less than no time": (("--time-limit", "-1"), "must be a positive number of seconds, not -1"),
     "time that is none": (("--time-limit", "soon"), "--time-limit"),
     "unknown format": (("--format", "html"), "'table', 'markdown', 'latex'"),
+    "a folder without runs": (("fig4", "--runs", "nowhere"), "there are no runs in nowhere: name the folder"),
+    "unknown profile": (("fig4", "--profile", "qick"), "unknown profile 'qick': choose one of paper, quick, smoke"),
     "two formats": (("--format", "latex", "--json"), "--json and --format latex exclude each other"),
 }
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from proofs_checks.runner import Result, Verdict, run, run_claim
 from theory.exact import Undecided
 
@@ -35,6 +35,10 @@ def _give_up() -> Evidence:
     raise Undecided("outside the fragment")
 
 
+def _wait() -> Evidence:
+    raise Unsettled("5 runs are missing")
+
+
 def _claim(
     ours: Callable[[], Evidence],
     *,
@@ -61,6 +65,7 @@ def _claim(
         (_claim(_refute), Verdict.REFUTED, "1 != 2"),
         (_claim(_crash), Verdict.UNSETTLED, "ZeroDivisionError: by zero"),
         (_claim(_give_up), Verdict.UNSETTLED, "Undecided: outside the fragment"),
+        (_claim(_wait), Verdict.UNSETTLED, "5 runs are missing"),
         (_claim(_leave), Verdict.UNSETTLED, "SystemExit: 3"),
         (_claim(_say_nothing), Verdict.UNSETTLED, "the check returned NoneType, not Evidence"),
         (_claim(_accept, falsifier=_leave), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),

@@ -1,0 +1,129 @@
+"""Trained runs as evidence: which cells of a protocol a claim speaks of, and their runs, taken from a store by hash."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from empirical.outcomes import History
+from empirical.protocol import Cell, Protocol, load_protocol
+from empirical.run import Run, plan
+from empirical.store import RunStore, StoreError
+from proofs_checks.claim import Unsettled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """Cells of a protocol, encoding by encoding: all of them, or those of the encodings and the tasks named."""
+
+    protocol: str
+    encodings: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+
+    def cells(self, protocol: Protocol) -> list[Cell]:
+        """In the order of the encodings named.  Raises `ValueError` for one that no cell has, and for such a task."""
+        of_tasks = [cell for cell in protocol.cells if not self.tasks or cell.task in self.tasks]
+        encodings = self.encodings or tuple(dict.fromkeys(cell.encoding for cell in of_tasks))
+        found = [cell for encoding in encodings for cell in of_tasks if cell.encoding == encoding]
+        lacking = {*encodings, *self.tasks} - {part for cell in found for part in (cell.encoding, cell.task)}
+        if lacking:
+            raise ValueError(f"protocol {self.protocol} has no such cell: {', '.join(sorted(lacking))}")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedCell:
+    """A cell and its runs of one model size, by seed, each with its metrics."""
+
+    cell: Cell
+    histories: tuple[History, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What was read: the cells of each arm, what names the runs, and under which conditions they were trained."""
+
+    arms: tuple[tuple[TrainedCell, ...], ...]
+    fact: str
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """Where trained runs lie, and under which profile they were trained.
+
+    Attributes:
+        out: the folder that `lengthgen sweep` has as --out; None where no runs are given.
+        profile: of empirical/profiles.  Of several model sizes the first is read, as where a conjecture is judged.
+    """
+
+    out: Path | None
+    profile: str
+
+    def read(self, *arms: Arm) -> Reading:
+        """The runs that the protocols of the arms name, all of them.
+
+        Raises:
+            Unsettled: runs are missing, or what is stored of one is not what was written.
+            ValueError: an arm names what its protocol does not have.
+            ProfileError: no such protocol or profile.
+        """
+        protocols = {arm.protocol: self._protocol(arm.protocol) for arm in arms}
+        planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol]) for arm in arms]
+        store = self._store_with(list(zip(arms, planned, strict=True)))
+        try:
+            return Reading(
+                arms=tuple(tuple(_trained(cell, runs, store) for cell, runs in cells.items()) for cells in planned),
+                fact=_named([run for cells in planned for runs in cells.values() for run in runs], store),
+                conditions=tuple(map(_conditions, protocols.values())),
+            )
+        except StoreError as damage:
+            raise Unsettled(str(damage)) from damage
+
+    def _protocol(self, name: str) -> Protocol:
+        protocol = load_protocol(name, self.profile)
+        return replace(protocol, profile=replace(protocol.profile, models=protocol.profile.models[:1]))
+
+    def _store_with(self, planned: Sequence[tuple[Arm, Mapping[Cell, Sequence[Run]]]]) -> RunStore:
+        """The store, if every run is in it."""
+        store = None if self.out is None else RunStore(self.out / "runs")
+        wanted = {(arm.protocol, run) for arm, cells in planned for runs in cells.values() for run in runs}
+        total = Counter(protocol for protocol, _ in wanted)
+        missing = Counter(protocol for protocol, run in wanted if store is None or not store.finished(run))
+        if store is None or missing:
+            raise Unsettled(
+                "; ".join(
+                    f"{missing[name]} of the {total[name]} runs needed of {name}, profile {self.profile}, are missing: "
+                    f"lengthgen sweep {name} --profile {self.profile} --out OUT"
+                    for name in sorted(missing)
+                )
+            )
+        return store
+
+
+NONE = Runs(out=None, profile="quick")
+"""No runs are given."""
+
+
+def _planned(cells: Sequence[Cell], protocol: Protocol) -> dict[Cell, list[Run]]:
+    return {cell: runs for (cell, _), runs in plan(replace(protocol, cells=tuple(cells))).items()}
+
+
+def _trained(cell: Cell, runs: Sequence[Run], store: RunStore) -> TrainedCell:
+    return TrainedCell(cell=cell, histories=tuple((run, store.metrics(run)) for run in runs))
+
+
+def _named(runs: Sequence[Run], store: RunStore) -> str:
+    digests = sorted(store.digest(run) for run in set(runs))
+    whole = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return f"{len(digests)} runs; SHA-256 of their sorted digests: {whole}"
+
+
+def _conditions(protocol: Protocol) -> str:
+    profile = protocol.profile
+    return (
+        f"{protocol.name}, profile {protocol.profile_name}: {profile.seeds} runs a cell, model {profile.models[0]}, "
+        f"scales {protocol.train[0]}-{protocol.train[-1]} trained and {protocol.test[0]}-{protocol.test[-1]} tested, a "
+        f"scale solved from an exact match of {profile.evaluation.threshold:g} on, last checkpoint"
+    )

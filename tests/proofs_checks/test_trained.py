@@ -1,0 +1,344 @@
+"""Claims on trained runs, over stores of runs that nobody trained: each answer, and what makes another of it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from circuits.prediction import Prediction
+from empirical.protocol import Cell, load_protocol
+from empirical.store import RunStore
+from proofs_checks import ledger, registry
+from proofs_checks.claim import Claim, Strength, Unsettled
+from proofs_checks.runner import Result, Verdict, run_claim
+from proofs_checks.trained import Arm, Runs
+from tests.proofs_checks.stores import Scores, by_encoding, fails, fill, put, runs_of, solves, unfit
+
+ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs}
+IDEAL = ("ipe", "ipe-sh")
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch):
+    """Nothing here needs to outlive a power cut."""
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+
+
+def settled(claim_id: str, out: Path | None, profile: str = "quick") -> Result:
+    return run_claim(ON_RUNS[claim_id].given(Runs(out=out, profile=profile)))
+
+
+def arms(claim: Claim) -> list[Arm]:
+    changes = [claim.holds, *claim.falsifiers.values()]
+    return [value for one in changes for value in one.values() if isinstance(value, Arm)]
+
+
+def test_only_claims_on_runs_are_given_any(tmp_path):
+    runs = Runs(out=tmp_path, profile="smoke")
+    assert {id for id, claim in ON_RUNS.items() if claim.given(runs).holds["runs"] is runs} == set(ON_RUNS)
+    other = registry.find("rope-1")
+    assert other.given(runs) is other
+
+
+@pytest.mark.parametrize("claim_id", ON_RUNS)
+@pytest.mark.parametrize("profile", ["smoke", "quick", "paper"])
+def test_a_claim_and_its_falsifiers_speak_of_cells_that_there_are(claim_id, profile):
+    for arm in arms(ON_RUNS[claim_id]):
+        assert arm.cells(load_protocol(arm.protocol, profile))
+
+
+def test_arms_that_are_compared_hold_the_same_tasks_in_the_same_order():
+    for claim_id in ("fig3-hint", "rpe-7"):
+        claim = ON_RUNS[claim_id]
+        for changes in ({}, *claim.falsifiers.values()):
+            parameters = claim.mutated(changes)
+            first, second = (
+                [cell.task for cell in arm.cells(load_protocol(arm.protocol, "quick"))]
+                for arm in (parameters["arm"], parameters["other"])
+            )
+            assert first == second
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [
+        Arm(protocol="fig2", encodings=("lbpe",)),
+        Arm(protocol="fig2", tasks=("reverse",)),
+        Arm(protocol="fig2", encodings=("ipe-sh",), tasks=("copy",)),
+    ],
+)
+def test_a_cell_that_a_protocol_does_not_have_is_named(arm):
+    with pytest.raises(ValueError, match="protocol fig2 has no such cell: "):
+        arm.cells(load_protocol("fig2", "quick"))
+
+
+@pytest.mark.parametrize("claim_id", ON_RUNS)
+def test_without_runs_a_claim_says_what_makes_them(claim_id):
+    result = settled(claim_id, None)
+    assert (result.verdict, result.strength) == (Verdict.UNSETTLED, None)
+    assert "runs needed of" in result.reason
+    assert "profile quick, are missing: lengthgen sweep" in result.reason
+    assert result.reason.endswith("--profile quick --out OUT")
+    assert not any(falsifier.rejected for falsifier in result.falsifiers)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Path:
+    """All runs of all protocols, as the claims have it."""
+    out = tmp_path_factory.mktemp("world")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda handle: None)
+        predict(out, as_predicted)
+        fill(out, "fig3", by_encoding(IDEAL))
+        fill(out, "fig4", by_encoding(("lbpe", "lbpe-sh")))
+        fill(out, "controls", by_encoding(()))
+        fill(out, "randomized", lambda cell, seed: solves if cell.encoding.startswith("random-") else fails)
+    return out
+
+
+def generalizes(cell: Cell) -> bool:
+    """What is predicted of fig2: relative distances are ideal labels where each slot has one of its own."""
+    return cell.encoding in IDEAL or (cell.encoding == "rpe" and cell.task in ("copy", "parity", "addition"))
+
+
+def as_predicted(cell: Cell, seed: int) -> Scores:
+    return solves if generalizes(cell) else fails
+
+
+def opposite(cell: Cell, seed: int) -> Scores:
+    return fails if generalizes(cell) else solves
+
+
+def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
+    """Stores predictions for fig2, and then its runs, which name them.
+
+    What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead.
+    """
+    whole = Prediction(
+        encoding="", relation="made up", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
+        entries_covered=True, unseen_distractors=0, breaks_at=None, why="",
+    )  # fmt: skip
+    answer = []
+    for cell, runs in runs_of("fig2").items():
+        one = replace(whole, encoding=cell.encoding)
+        if not generalizes(cell):
+            one = replace(one, entries_covered=False, breaks_at=6)
+            one = one if cell.encoding in literal else replace(one, complexity_test=2)
+        fields = {"task": cell.task, "base": cell.base, "format": cell.format, "encoding": cell.encoding}
+        answer.append({"cell": fields, "mode": "free", "prediction": one.as_json()})
+        for run in runs:
+            put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=one.digest)
+    path = out / "fig2" / "predictions.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"key": "", "answer": answer}))
+
+
+@pytest.mark.parametrize("claim_id", ON_RUNS)
+def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, world):
+    result = settled(claim_id, world)
+    assert result.verdict is Verdict.VERIFIED, result.reason
+    assert result.strength is Strength.STATISTICAL
+    assert all(falsifier.rejected and "p = " in falsifier.reason for falsifier in result.falsifiers)
+    facts = " ".join(result.evidence.facts)
+    assert "p = " in facts
+    assert "SHA-256 of their sorted digests: " in facts
+    conditions = result.evidence.assumptions[0]
+    for said in ("profile quick", "model w64l2h4", "an exact match of 0.95", "last checkpoint"):
+        assert said in conditions
+
+
+def test_the_facts_count_runs_and_give_p_values(world):
+    facts = settled("fig2-ideal", world).evidence.facts
+    assert facts[:2] == (
+        "p = 0.031, the largest of the cells'",
+        "copy, aligned, ipe: 5 of 5 fitting runs generalize, p = 0.031",
+    )
+    assert facts[-1].startswith("30 runs; ")
+    assert settled("fig3-hint", world).evidence.facts[1] == (
+        "addition base 4, unaligned, ipe-sh against aligned, ipe: 5 of 5 fitting pairs are at most 0.1 apart, "
+        "p = 0.031; differences 0.000 to 0.000; 5 pairs in all"
+    )
+
+
+def test_what_is_false_of_the_runs_is_refuted_with_the_cells(tmp_path):
+    fill(tmp_path, "fig2", by_encoding(["ape"]))
+    ideal, absolute = settled("fig2-ideal", tmp_path), settled("fig2-absolute", tmp_path)
+    assert (ideal.verdict, absolute.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+    assert ideal.reason.startswith("copy, aligned, ipe: 0 of 5 fitting runs generalize; ")
+    assert absolute.reason.startswith("copy, aligned, ape: 0 of 5 fitting runs do not generalize; ")
+
+
+def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
+    def scores(cell, seed):
+        good = cell.encoding in IDEAL and (cell.task, seed) != ("copy", 3)
+        return solves if good else fails
+
+    fill(tmp_path, "fig2", scores)
+    result = settled("fig2-ideal", tmp_path)
+    assert result.verdict is Verdict.UNSETTLED
+    assert result.reason == (
+        "not decided for 6 of 6 cells, p = 0.19: copy, aligned, ipe: 4 of 5 fitting runs generalize, p = 0.19"
+    )
+
+
+def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
+    def scores(cell, seed):
+        if (cell.task, cell.encoding) == ("division", "ipe"):
+            return unfit
+        return solves if cell.encoding in IDEAL else fails
+
+    fill(tmp_path, "fig2", scores)
+    result = settled("fig2-ideal", tmp_path)
+    assert result.verdict is Verdict.UNSETTLED
+    assert result.reason.endswith("division base 4, aligned, ipe: none of 5 runs fits the training scales, p = 1")
+    assert settled("fig2-absolute", tmp_path).verdict is Verdict.VERIFIED
+
+
+def test_two_of_three_tasks_are_enough_where_the_third_says_nothing_and_one_is_not(tmp_path):
+    lost = {"lbpe-sh": ("select-middle",), "lbpe": ("select-middle", "select-last")}
+    fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task in lost[cell.encoding] else solves)
+    assert settled("fig4-hint", tmp_path).verdict is Verdict.VERIFIED
+    assert settled("fig4-no-hint", tmp_path).verdict is Verdict.UNSETTLED
+
+
+def test_a_falsifier_that_the_same_runs_do_not_reject_leaves_it_unsettled(tmp_path):
+    fill(tmp_path, "fig2", lambda cell, seed: solves)
+    result = settled("fig2-ideal", tmp_path)
+    assert result.evidence is not None
+    assert (result.verdict, result.reason) == (
+        Verdict.UNSETTLED, "falsifier 'learned absolute codes do' is not rejected: the check accepts it"
+    )  # fmt: skip
+
+
+def test_models_that_all_fail_match_nothing(tmp_path):
+    """Two arms at zero are as close as can be; that learned absolute codes match them too gives it away."""
+    for protocol in ("fig2", "fig3"):
+        fill(tmp_path, protocol, by_encoding(()))
+    result = settled("fig3-hint", tmp_path)
+    assert result.verdict is Verdict.UNSETTLED
+    assert "falsifier 'learned absolute codes match it' is not rejected" in result.reason
+
+
+def test_a_tie_is_no_win(tmp_path):
+    fill(tmp_path, "randomized", by_encoding(()))
+    assert settled("rpe-7", tmp_path).verdict is Verdict.REFUTED
+
+
+def test_runs_of_one_seed_are_compared_and_only_where_both_fit(tmp_path):
+    def scores(cell, seed):
+        random = cell.encoding.startswith("random-")
+        beyond = 0.1 * seed + 0.01 * random
+        return unfit if (random, seed) in ((True, 0), (False, 1)) else lambda scale: 1.0 if scale <= 5 else beyond
+
+    fill(tmp_path, "randomized", scores)
+    result = settled("rpe-7", tmp_path)
+    assert result.verdict is Verdict.UNSETTLED
+    cell = "copy, unaligned, random-ape[longest=128] against unaligned, ape"
+    assert f"{cell}: 3 of 3 fitting pairs are better, p = 0.12" in result.reason
+
+
+def test_of_several_model_sizes_the_first_is_read():
+    assert settled("fig2-ideal", None, profile="paper").reason.startswith("120 of the 120 runs needed of fig2")
+
+
+def test_a_missing_run_is_counted(world, tmp_path):
+    fill(tmp_path, "fig2", lambda cell, seed: None if seed == 4 else solves)
+    result = settled("fig2-ideal", tmp_path)
+    assert result.reason == (
+        "6 of the 30 runs needed of fig2, profile quick, are missing: lengthgen sweep fig2 --profile quick --out OUT"
+    )
+    assert settled("fig2-ideal", world, profile="smoke").reason.startswith(
+        "12 of the 12 runs needed of fig2, profile smoke"
+    )
+
+
+def test_a_damaged_run_is_named(tmp_path):
+    store = fill(tmp_path, "fig2", by_encoding(IDEAL))
+    run = next(runs[2] for cell, runs in runs_of("fig2").items() if cell.encoding == "ipe")
+    for name in ("metrics.parquet", "checkpoint.safetensors"):
+        path = store.folder(run) / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1])
+        result = settled("fig2-ideal", tmp_path)
+        assert result.verdict is Verdict.UNSETTLED
+        assert f"{run.id}/{name} is not as it was written: remove {run.id}" in result.reason
+        path.write_bytes(whole)
+    assert settled("fig2-ideal", tmp_path).verdict is Verdict.VERIFIED
+
+
+class TestTheConjecture:
+    """Predictions against observations, over the cells of fig2."""
+
+    def test_the_two_rules_are_judged_each_by_its_own_predictions(self, tmp_path):
+        predict(tmp_path, as_predicted, literal=("rpe", "ape", "nope"))
+        assert settled("conjecture-coverage", tmp_path).verdict is Verdict.VERIFIED
+        assert settled("conjecture-literal", tmp_path).verdict is Verdict.UNSETTLED
+
+    def test_predictions_that_say_the_opposite_are_refuted(self, tmp_path):
+        predict(tmp_path, opposite)
+        result = settled("conjecture-coverage", tmp_path)
+        assert result.verdict is Verdict.REFUTED
+        assert result.reason.startswith("0 of 24 observed cells do as predicted, fewer than by chance: p = ")
+
+    def test_where_all_runs_do_the_same_nothing_is_decided(self, tmp_path):
+        predict(tmp_path, by_encoding(()))
+        reason = settled("conjecture-coverage", tmp_path).reason
+        assert reason.startswith("not decided: 15 of 24 observed cells do as predicted, p = ")
+
+    def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, tmp_path):
+        fill(tmp_path, "fig2", by_encoding(IDEAL))
+        assert "no stored predictions can be read from" in settled("conjecture-coverage", tmp_path).reason
+        other = tmp_path / "other"
+        predict(other, as_predicted)
+        (other / "fig2").rename(tmp_path / "fig2")
+        assert (
+            "was not trained under the prediction that is stored now" in settled("conjecture-coverage", tmp_path).reason
+        )
+
+    @pytest.mark.parametrize("content", ["{", "[]", '{"answer": [{"cell": {}, "mode": "free", "prediction": {}}]}'])
+    def test_predictions_that_cannot_be_read_are_named(self, tmp_path, content):
+        predict(tmp_path, as_predicted)
+        (tmp_path / "fig2" / "predictions.json").write_text(content)
+        result = settled("conjecture-coverage", tmp_path)
+        assert result.verdict is Verdict.UNSETTLED
+        assert f"no stored predictions can be read from {tmp_path / 'fig2' / 'predictions.json'}" in result.reason
+
+
+class Silent:
+    def __init__(self, total: int) -> None:
+        self.total = total
+        assert total == 0, "a claim on runs needs no process"
+
+    def step(self, name: str) -> None:
+        raise AssertionError
+
+
+def test_the_ledger_keeps_nothing_of_runs_and_a_changed_run_changes_the_verdict(tmp_path):
+    def verdict() -> Result:
+        chosen = registry.selection(["fig2-ideal"], runs=Runs(out=tmp_path, profile="quick"))
+        return ledger.run(chosen, cache=tmp_path / "cache", progress=Silent)[0]
+
+    store = fill(tmp_path, "fig2", by_encoding(IDEAL))
+    before = verdict()
+    assert before.verdict is Verdict.VERIFIED
+    assert verdict().evidence == before.evidence
+    run = next(runs[0] for cell, runs in runs_of("fig2").items() if cell.encoding == "ipe")
+    store.remove(run.id)
+    assert verdict().reason.startswith("1 of the 30 runs needed")
+    put(store, run, lambda scale: 0.99)
+    again = verdict()
+    assert again.verdict is Verdict.VERIFIED
+    assert again.evidence.facts[:-1] == before.evidence.facts[:-1]
+    assert again.evidence.facts[-1] != before.evidence.facts[-1], "other runs, another digest"
+    store.remove(run.id)
+    put(store, run, fails)
+    assert verdict().verdict is Verdict.UNSETTLED
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_reading_no_runs_raises_one_line():
+    with pytest.raises(Unsettled) as missing:
+        Runs(out=None, profile="quick").read(Arm(protocol="fig2"), Arm(protocol="fig3"))
+    assert str(missing.value).count("lengthgen sweep") == 2
+    assert "\n" not in str(missing.value)
