@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from lengthgen.commands import circuits, theory, training
+from lengthgen.commands import circuits, figures, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
 from theory.errors import LengthgenError
 
@@ -33,7 +33,8 @@ for command in (
     training.evaluate,
     training.relation,
     training.runs,
-    training.figures,
+    figures.figures,
+    report.report,
     training.reproduce,
 ):
     app.command()(command)

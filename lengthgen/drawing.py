@@ -16,7 +16,7 @@ from lengthgen.cache import cached, source_digest
 from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
 from paper_figs import accuracy_by_scale, label_matrices
-from paper_figs.style import save
+from paper_figs.saving import save
 
 LABEL_SCALE = 3
 """The scale at which label matrices are shown: small enough for every pair to be read."""

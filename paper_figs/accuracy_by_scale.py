@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, sqrt
 from statistics import median
-from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -19,7 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import LEVEL, Cell, common_scales, interval
-from paper_figs.style import PAGE_WIDTH, Look, context, glossary, looks
+from paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
 
 __all__ = ["Cell", "caption", "draw", "rows"]
 
@@ -176,7 +175,7 @@ def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
             gid=f"seed:{cell.encoding}",
         )
     middle = [median(cell.exact_match[scale]) for scale in cell.scales]
-    axes.plot(places, middle, **_line(its), zorder=3, gid=f"median:{cell.encoding}")
+    axes.plot(places, middle, **line_style(its), zorder=3, gid=f"median:{cell.encoding}")
 
 
 def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -> None:
@@ -193,27 +192,13 @@ def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -
         gid=f"interval:{cell.encoding}",
     )
     shares = [count / cell.seeds for count in solved]
-    axes.plot(places, shares, **_line(its), zorder=3, gid=f"share:{cell.encoding}")
-
-
-def _line(its: Look) -> dict[str, Any]:
-    return {
-        "color": its.colour,
-        "linestyle": its.line,
-        "linewidth": 1.0,
-        "marker": its.marker,
-        "markersize": 3.4,
-        "markeredgewidth": 0.8,
-        "fillstyle": "full" if its.fill == "none" else its.fill,
-        "markerfacecolor": "white" if its.fill == "none" else its.colour,
-        "markerfacecoloralt": "white",
-    }
+    axes.plot(places, shares, **line_style(its), zorder=3, gid=f"share:{cell.encoding}")
 
 
 def _legend(figure: Figure, drawn: Sequence[Look], threshold: float) -> None:
     """Above the panels, in as few lines as the width allows; the figure grows by what is beyond one."""
     handles: list[Artist] = [
-        *(Line2D([], [], **_line(its), label=its.label) for its in drawn),
+        *(Line2D([], [], **line_style(its), label=its.label) for its in drawn),
         Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
         Patch(facecolor=_TRAINED, label="training scales"),
     ]

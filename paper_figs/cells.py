@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from scipy.stats import binomtest
+from empirical.statistics import CONFIDENCE, share
 
-LEVEL = 0.95
+LEVEL = CONFIDENCE
 """Of every interval."""
 
 
@@ -58,11 +57,10 @@ class Cell:
         return sum(all(value >= threshold for value in run) for run in runs)
 
 
-@cache
 def interval(successes: int, trials: int) -> tuple[float, float]:
     """The exact (Clopper-Pearson) 95% interval of a binomial probability."""
-    found = binomtest(successes, trials).proportion_ci(confidence_level=LEVEL, method="exact")
-    return float(found.low), float(found.high)
+    found = share(successes, trials)
+    return found.low, found.high
 
 
 def common_scales(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> tuple[int, ...]:

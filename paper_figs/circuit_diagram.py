@@ -16,7 +16,8 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, save, shades, slot_look
+from paper_figs.saving import save
+from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 from theory.errors import LengthgenError
 
 COLUMNS = 14

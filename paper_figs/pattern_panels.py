@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from paper_figs.pattern_matrix import SIDE, Panel, draw_panel, training_line, width, written, written_labels
 from paper_figs.pattern_study import Study, study
-from paper_figs.style import DIVERGING, PAGE_WIDTH, context, save
+from paper_figs.saving import save
+from paper_figs.style import DIVERGING, PAGE_WIDTH, context
 from theory.pattern import Pattern, Value
 from theory.relation import Labels
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from paper_figs.style import PAGE_WIDTH, Dashes, context, save
+from paper_figs.saving import save
+from paper_figs.style import PAGE_WIDTH, Dashes, context
 
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
     # kind: colour, dashes, what the legend says

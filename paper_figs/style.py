@@ -1,31 +1,37 @@
-"""One style for all figures: the look of every encoding and of every argument slot, and how figures are saved.
+"""One style for all figures: the look of every encoding and of every argument slot.
 
 Colour never stands alone: what differs in colour differs in marker and line style too, and the colours differ in
 lightness, so that a figure printed in grey says the same. Figures are made without pyplot: no window, no global
 state, nothing to close.
 """
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
 import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
-from matplotlib.figure import Figure
 
 from circuits.encodings import ENCODINGS, parse_encoding
-from empirical.files import write_bytes
 from theory.errors import LengthgenError
 
 PAGE_WIDTH = 7.0
 """Inches: the width at which figures are printed, so that font sizes are what a reader sees."""
+
+WIDTHS = {
+    "page": PAGE_WIDTH,
+    "column": 3.25,
+    "neurips": 5.5,
+    "icml": 6.75,
+    "icml-column": 3.25,
+    "acl": 6.3,
+    "acl-column": 3.03,
+}
+"""Inches: of a page and of a column, ours and those of the venues' own style files."""
 
 SMALLEST_TEXT = 6.0
 """Points."""
@@ -57,6 +63,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "axes.unicode_minus": False,
     "pdf.fonttype": 42,
+    "svg.hashsalt": "lengthgen",  # else identifiers are random
     "savefig.bbox": None,
 }
 
@@ -185,6 +192,21 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
     return found
 
 
+def line_style(its: Look) -> dict[str, Any]:
+    """How a curve and its marks are plotted: the keywords of `Axes.plot`."""
+    return {
+        "color": its.colour,
+        "linestyle": its.line,
+        "linewidth": 1.0,
+        "marker": its.marker,
+        "markersize": 3.4,
+        "markeredgewidth": 0.8,
+        "fillstyle": "full" if its.fill == "none" else its.fill,
+        "markerfacecolor": "white" if its.fill == "none" else its.colour,
+        "markerfacecoloralt": "white",
+    }
+
+
 def _shaded(colour: str, share: float) -> str:
     ground = 1.0 if share > 0 else 0.0
     return to_hex([ground * abs(share) + part * (1 - abs(share)) for part in to_rgb(colour)])
@@ -229,39 +251,3 @@ def context() -> AbstractContextManager[None]:
     """The style, for as long as a figure is drawn or saved; the user's own settings play no part."""
     defaults: Any = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")}
     return matplotlib.rc_context(defaults | _SETTINGS)
-
-
-def save(
-    figure: Figure, folder: Path, name: str, *, rows: Sequence[Mapping[str, object]], caption: str
-) -> tuple[Path, ...]:
-    """Writes NAME.pdf, NAME.png (300 dpi), NAME.csv and NAME.txt; returns the paths.
-
-    Each file is whole or absent, and the same figure gives the same bytes: no time, no random identifier.
-
-    Args:
-        figure: at its printed size.
-        folder: made if it does not exist.
-        name: file name without ending.
-        rows: the numbers that the figure shows; all with the same columns, at least one.
-        caption: one paragraph.
-    """
-    paths = []
-    metadata: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
-    with context():
-        for ending, fixed in metadata.items():
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format=ending, dpi=300, metadata=fixed)
-            paths.append(folder / f"{name}.{ending}")
-            write_bytes(paths[-1], drawn.getvalue())
-    for ending, text in {"csv": _csv(rows), "txt": f"{caption}\n".encode()}.items():
-        paths.append(folder / f"{name}.{ending}")
-        write_bytes(paths[-1], text)
-    return tuple(paths)
-
-
-def _csv(rows: Sequence[Mapping[str, object]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()

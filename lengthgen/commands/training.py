@@ -29,7 +29,7 @@ from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
 ProfileName = Annotated[str, typer.Option("--profile", help="smoke, quick or paper")]
 ProtocolArgument = Annotated[
-    str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, or path/to/file.toml")
+    str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml")
 ]
 
 
@@ -183,17 +183,6 @@ def runs(
     show(answer, runs_table(answer), as_json)
     if answer["broken"]:
         raise typer.Exit(1)
-
-
-def figures(
-    protocol: ProtocolArgument = "fig1", profile: ProfileName = "quick", out: Out = Path("out"), as_json: Json = False
-) -> None:
-    """Draw the figures of a protocol from its stored runs."""
-    from lengthgen.drawing import draw_figures
-    from lengthgen.experiment import Experiment
-
-    written = draw_figures(Experiment(protocol=load_protocol(protocol, profile), out=out))
-    show({"figures": written}, "\n".join(written), as_json)
 
 
 def reproduce(

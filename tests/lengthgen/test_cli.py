@@ -235,7 +235,7 @@ MISTAKES = {
     "unknown profile": (("train", "parity", "--profile", "huge"), "choose one of paper, quick, smoke"),
     "test within training": (("train", "parity", "--train", "1-5", "--test", "1-5"), "must exceed"),
     "unreadable folder": (("reproduce", "--out", "/dev/null/out"), "/dev/null"),
-    "runs that are missing": (("figures", "--out", "nowhere"), "make them with"),
+    "runs that are missing": (("figures", "figure2", "--out", "nowhere"), "make them with"),
 }
 
 

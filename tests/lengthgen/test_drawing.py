@@ -47,7 +47,7 @@ ONE_FORMAT = PROTOCOL[: PROTOCOL.index("[[cells]]", PROTOCOL.index("clipped"))]
 SIZES = """[smoke]
 models = [{ width = 16, layers = 2, heads = 2 }, { width = 32, layers = 3, heads = 4 }]
 """
-ENDINGS = ("pdf", "png", "csv", "txt")
+ENDINGS = ("pdf", "svg", "png", "csv", "txt", "tex")
 
 
 def experiment(folder: Path, text: str = PROTOCOL) -> Experiment:

@@ -66,7 +66,7 @@ def test_shares_have_exact_intervals(figure: Figure, cells: list[Cell]) -> None:
             solved = sum(value >= THRESHOLD for value in cell.exact_match[scale])
             expected = binomtest(solved, SEEDS).proportion_ci(confidence_level=0.95, method="exact")
             assert share == solved / SEEDS
-            assert segment[:, 1].tolist() == [expected.low, expected.high]
+            assert segment[:, 1].tolist() == pytest.approx([expected.low, expected.high], abs=1e-9)
             assert np.allclose(segment[:, 0], scale, atol=0.45), "no mark is nearer to another scale"
 
 

@@ -429,11 +429,11 @@ def test_files_are_named_after_pattern_and_scales(tmp_path: FilePath) -> None:
         for text, train, test in (("i*j", 1, 2), ("i+j", 1, 2), ("i*j", 1, 3))
         for path in pattern_panels.write(from_formula(text), tmp_path, train=train, test=test)
     ]
-    assert len({path.stem for path in paths}) == 3 and len(set(paths)) == 12
+    assert len({path.stem for path in paths}) == 3 and len(set(paths)) == 18
     assert all(path.name.startswith("pattern-i-j-") and path.stat().st_size for path in paths)
-    caption = paths[3].read_text()
+    caption = paths[4].read_text()
     assert caption == pattern_panels.caption(from_formula("i*j"), train=1, test=2) + "\n"
-    assert len(paths[2].read_text().splitlines()) == 1 + 8 * 3
+    assert len(paths[3].read_text().splitlines()) == 1 + 8 * 3
 
 
 def test_another_process_writes_the_same_bytes(tmp_path: FilePath) -> None:
@@ -451,4 +451,4 @@ def test_another_process_writes_the_same_bytes(tmp_path: FilePath) -> None:
         subprocess.run(command, check=True, env=environment, cwd=tmp_path, timeout=60)
         contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert contents[0] == contents[1]
-    assert sorted(name.rpartition(".")[2] for name in contents[0]) == ["csv", "pdf", "png", "txt"]
+    assert sorted(name.rpartition(".")[2] for name in contents[0]) == ["csv", "pdf", "png", "svg", "tex", "txt"]

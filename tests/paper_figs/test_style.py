@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from circuits.encodings import ENCODINGS, EncodingError
 from circuits.prediction import Analysis, analyse
 from circuits.tasks import load
-from paper_figs import label_matrices, style
+from paper_figs import label_matrices, saving, style
 
 ROOT = Path(__file__).parents[2]
 SHOWN = {"aligned": ("ipe", "rpe", "ape", "nope")}
@@ -175,9 +175,14 @@ def test_what_has_no_look_is_refused() -> None:
 
 def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_path: Path) -> None:
     rows = label_matrices.rows(analyses, scale=2, encodings=SHOWN)
-    pdf, png, table, caption = style.save(_draw(analyses), tmp_path / "new", "figure1", rows=rows, caption="What.")
-    assert [path.name for path in (pdf, png, table)] == ["figure1.pdf", "figure1.png", "figure1.csv"]
+    pdf, svg, png, table, caption, environment = saving.save(
+        _draw(analyses), tmp_path / "new", "figure1", rows=rows, caption="What."
+    )
+    assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
     assert caption.read_text() == "What.\n"
+    assert r"\caption{What.}" in environment.read_text() and "{figure1.pdf}" in environment.read_text()
+    drawn = svg.read_text()
+    assert drawn.rstrip().endswith("</svg>") and "dc:date" not in drawn and "Matplotlib v" not in drawn
     content = pdf.read_bytes()
     assert content.startswith(b"%PDF") and content.rstrip().endswith(b"%%EOF") and len(content) > 10_000
     assert b"/CIDFontType2" in content and b"/Type3" not in content, "TrueType fonts are embedded as such"
@@ -188,14 +193,14 @@ def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_pa
     assert b"Software" not in png.read_bytes()
     with table.open(newline="") as file:
         assert list(csv.DictReader(file)) == [{key: str(value) for key, value in row.items()} for row in rows]
-    assert len(list(table.parent.iterdir())) == 4, "nothing else is left behind"
+    assert len(list(table.parent.iterdir())) == 6, "nothing else is left behind"
 
 
 def test_the_users_own_settings_play_no_part(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    plain = style.save(_draw(analyses), tmp_path / "plain", "figure1", **WORDS)
+    plain = saving.save(_draw(analyses), tmp_path / "plain", "figure1", **WORDS)
     own = {"font.size": 20.0, "savefig.bbox": "tight", "lines.linewidth": 9.0, "axes.facecolor": "black"}
     with matplotlib.rc_context(own):
-        again = style.save(_draw(analyses), tmp_path / "own", "figure1", **WORDS)
+        again = saving.save(_draw(analyses), tmp_path / "own", "figure1", **WORDS)
         assert matplotlib.rcParams["font.size"] == 20.0, "the settings are given back"
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in again]
 
@@ -204,13 +209,13 @@ def test_another_process_writes_the_same_bytes(analyses: dict[str, Analysis], tm
     script = (
         "import sys; from pathlib import Path;"
         "from circuits.prediction import analyse; from circuits.tasks import load;"
-        "from paper_figs import label_matrices, style;"
+        "from paper_figs import label_matrices, saving, style;"
         "figure = label_matrices.draw({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"
-        "style.save(figure, Path(sys.argv[1]), 'figure1', rows=[{'a': 1}], caption='What.')"
+        "saving.save(figure, Path(sys.argv[1]), 'figure1', rows=[{'a': 1}], caption='What.')"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
-    here = style.save(_draw(analyses), tmp_path / "here", "figure1", **WORDS)
+    here = saving.save(_draw(analyses), tmp_path / "here", "figure1", **WORDS)
     for seed in ("1", "2"):
         folder = tmp_path / seed
         command = [sys.executable, "-c", script, str(folder)]

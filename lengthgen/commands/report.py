@@ -1,0 +1,33 @@
+"""The command that writes the page to explore everything stored."""
+
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import typer
+
+from lengthgen.commands.options import Json, Out, show
+from lengthgen.commands.training import ProfileName
+
+
+def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json = False) -> None:
+    """Write OUT/report.html: claims, tasks, relations, runs and verdicts to explore, in one file without network.
+
+    Shows what is stored and settled, and names what is missing with the command that makes it. Ends with 0 only if
+    nothing stored is broken.
+    """
+    from lengthgen.reporting import write_report
+
+    began = perf_counter()
+    answer = write_report(out, profile)
+    answer["seconds"] = round(perf_counter() - began, 2)
+    lines = [
+        f"written: {answer['page']}, {answer['bytes'] / 1e6:.1f} MB",
+        *(f"{one['count']} {one['of']}" for one in answer["counts"]),
+        *(f"missing: {one['what']}: {one['made_by']}" for one in answer["missing"]),
+    ]
+    show(answer, "\n".join(lines), as_json)
+    if answer["broken"]:
+        for name, why in answer["broken"].items():
+            print(f"error: {name}: {why}", file=sys.stderr)
+        raise typer.Exit(1)

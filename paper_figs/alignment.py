@@ -1,0 +1,143 @@
+"""Alignment against a scale hint (Figure 3): at a few scales, every seed of both ideal encodings on each task."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from paper_figs.accuracy_grid import median_interval, rank
+from paper_figs.cells import Cell, common_scales
+from paper_figs.saving import Drawing
+from paper_figs.small_panels import finish
+from paper_figs.style import Look, context, line_style, looks
+
+_NARROWEST, _HEIGHT = 1.5, 1.75
+_APART, _SPREAD = 0.4, 0.1
+"""Of a task's place: between the two encodings, and over how much of it seeds are spread."""
+
+
+def drawing(
+    tasks: Mapping[str, Sequence[Cell]], *, scales: Sequence[int], train: Sequence[int], width: float, model: str
+) -> Drawing:
+    """The figure: a panel for each of the scales; task by task, the runs of each format and encoding.
+
+    Args:
+        tasks: name -> its cells, the same formats and encodings for each.
+        scales: one panel each.
+        train: the training scales.
+        width: inches.
+        model: how large, in words.
+
+    Raises:
+        ValueError: cells that cannot be compared, or that lack one of the scales.
+    """
+    every = [cell for cells in tasks.values() for cell in cells]
+    for cells in tasks.values():
+        known = common_scales(cells, train=train, threshold=1.0)
+        if not set(scales) <= set(known):
+            raise ValueError(f"no values at scales {sorted(set(scales) - set(known))}")
+    drawn = looks(dict.fromkeys(cell.encoding for cell in every))
+    rows: list[dict[str, object]] = []
+    for scale in scales:
+        for task, cells in tasks.items():
+            for cell in cells:
+                values = cell.exact_match[scale]
+                low, high = median_interval(values)
+                rows.append(
+                    {
+                        "scale": scale,
+                        "training_scale": scale in train,
+                        "task": task,
+                        "format": cell.format,
+                        "encoding": cell.encoding,
+                        "median": median(values),
+                        "low": low,
+                        "high": high,
+                        **{f"seed_{at}": value for at, value in enumerate(values, start=1)},
+                    }
+                )
+    return Drawing(
+        shown=_draw(tasks, scales=scales, train=train, width=width, drawn=drawn),
+        rows=rows,
+        caption=_caption(tasks, scales=scales, train=train, drawn=drawn, model=model),
+    )
+
+
+def _draw(
+    tasks: Mapping[str, Sequence[Cell]],
+    *,
+    scales: Sequence[int],
+    train: Sequence[int],
+    width: float,
+    drawn: Mapping[str, Look],
+) -> Figure:
+    columns = len(scales) if width / len(scales) >= _NARROWEST else max(1, int(width / _NARROWEST))
+    lines = -(-len(scales) // columns)
+    with context():
+        figure = Figure(figsize=(width, lines * _HEIGHT), layout="constrained")
+        grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+        for axes, scale in zip(grid.flat, scales, strict=False):
+            axes.set_gid(f"scale:{scale}")
+            axes.set_title(f"scale {scale}" + (" (training)" if scale in train else ""), fontweight="bold", pad=3)
+            if scale in train:
+                axes.set_facecolor("0.92")
+            for place, cells in enumerate(tasks.values()):
+                for side, cell in enumerate(cells):
+                    middle = place + _APART * (side - (len(cells) - 1) / 2)
+                    _runs(axes, cell, scale, drawn[cell.encoding], middle)
+            axes.set(xlim=(-0.6, len(tasks) - 0.4), ylim=(-0.05, 1.05), yticks=[0, 0.25, 0.5, 0.75, 1])
+            axes.set_xticks(range(len(tasks)), [task.replace(" (", "\n(") for task in tasks])
+            axes.tick_params(axis="x", length=0, labelsize=6.5)
+        for axes in [*grid.flat][len(scales) :]:
+            axes.remove()
+        for axes in grid[:, 0]:
+            axes.set_ylabel("exact match")
+        named = {cell.encoding: cell.format for cells in tasks.values() for cell in cells}
+        handles = [
+            Line2D([], [], **line_style(drawn[one]) | {"linestyle": "none"}, label=f"{drawn[one].label}, {form}")
+            for one, form in named.items()
+        ]
+        finish(figure, handles)
+    return figure
+
+
+def _runs(axes: Axes, cell: Cell, scale: int, its: Look, middle: float) -> None:
+    """Every seed a small mark, in a row; their median a wide dash with the bar of its interval."""
+    values = cell.exact_match[scale]
+    places = [middle + _SPREAD * (2 * (at + 0.5) / len(values) - 1) for at in range(len(values))]
+    mark = line_style(its) | {"linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.6}
+    axes.plot(places, values, **mark, zorder=3, gid=f"seeds:{cell.encoding}", clip_on=False)
+    low, high = median_interval(values)
+    axes.vlines([middle], [low], [high], color=its.colour, linewidth=0.6, zorder=2, gid=f"interval:{cell.encoding}")
+    axes.hlines(
+        [median(values)], middle - 1.6 * _SPREAD, middle + 1.6 * _SPREAD, color=its.colour, linewidth=1.4, zorder=2,
+        gid=f"median:{cell.encoding}",
+    )  # fmt: skip
+
+
+def _caption(
+    tasks: Mapping[str, Sequence[Cell]],
+    *,
+    scales: Sequence[int],
+    train: Sequence[int],
+    drawn: Mapping[str, Look],
+    model: str,
+) -> str:
+    every = [cell for cells in tasks.values() for cell in cells]
+    seeds = every[0].seeds
+    place, level = rank(seeds)
+    spread = "from the least to the greatest" if place == 1 else f"from number {place} from below to that from above"
+    last = scales[-1]
+    told = [
+        f"{task}: " + ", ".join(f"{drawn[cell.encoding].label} {median(cell.exact_match[last]):.3f}" for cell in cells)
+        for task, cells in tasks.items()
+    ]
+    return (
+        f"The ideal encoding on operands padded to scale {max(every[0].scales)} (IPE, aligned) against the ideal "
+        f"encoding with scale hint on plain ones (IPE-SH, unaligned), at scales {', '.join(map(str, scales))}; trained "
+        f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is one of "
+        f"{seeds} runs (seeds), a dash their median, a bar reaches {spread} and holds the median of all such runs with "
+        f"probability {level:.1%}. Medians at scale {last}: {'; '.join(told)}."
+    )

@@ -1,0 +1,106 @@
+"""The scale at which runs break against the scale at which they were predicted to."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from paper_figs.saving import Drawing
+from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
+from paper_figs.trial_cells import Judged, Trial, judged_how, label_of, main_cells, several_formats, task_of
+
+_HEIGHT, _NAMES, _LEFT, _ABOVE = 2.0, 1.05, 0.55, 0.3
+"""Inches: of the axes, of what is below them, beside them and above them."""
+_WIDEST = 0.3
+"""Inches: of a cell's column."""
+
+
+def drawing(trial: Trial, *, train: Sequence[int], last: int, width: float, protocol: str) -> Drawing:
+    """The figure, of the cells that have a prediction and a fitting run; `last` is the largest scale tested."""
+    cells = [cell for cell in main_cells(trial) if cell["breaking"]]
+    rows: list[dict[str, object]] = [
+        {
+            "task": cell["task"],
+            "format": cell["format"],
+            "encoding": cell["encoding"],
+            "predicted": cell["breaking"]["predicted"] or "never",
+            "observed": cell["breaking"]["observed"] or "never",
+            "first": (cell["breaking"]["range"] or ["never"])[0],
+            "last": (cell["breaking"]["range"] or ["never"])[-1],
+            "fitting": cell["fit"]["successes"],
+            "as_predicted": cell["breaking"]["exact"]["successes"],
+        }
+        for cell in cells
+    ]
+    nothing: list[dict[str, object]] = [{"task": "none has a prediction and a fitting run"}]
+    return Drawing(
+        shown=_draw(cells, train=train, last=last, width=width),
+        rows=rows or nothing,
+        caption=_caption(trial, cells, protocol),
+    )
+
+
+def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: float) -> Figure:
+    """A column for each cell, in the order of predictions; `never` is a place of its own above all scales."""
+    never = last + max(2, round(0.12 * last))
+    drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
+    ordered = sorted(cells, key=lambda cell: cell["breaking"]["predicted"] or never)
+    across = min(width - _LEFT - 0.08, _WIDEST * max(len(cells), 1))
+    height = _HEIGHT + _NAMES + _ABOVE
+    with context():
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((_LEFT / width, _NAMES / height, across / width, _HEIGHT / height))
+        axes.axhspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
+        axes.axhspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
+        for place, cell in enumerate(ordered):
+            its, found = drawn[cell["encoding"]], cell["breaking"]
+            gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+            failures = [one["first_failure"] or never for one in cell["outcomes"] if one["fits"]]
+            predicted = found["predicted"] or never
+            axes.hlines([predicted], place - 0.42, place + 0.42, color="black", linewidth=1.6, zorder=2,
+                        gid=f"predicted:{gid}")  # fmt: skip
+            axes.vlines([place], min(failures), max(failures), color=its.colour, linewidth=0.8, zorder=1,
+                        gid=f"range:{gid}")  # fmt: skip
+            mark = line_style(its) | {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.7}
+            axes.plot([place], [found["observed"] or never], **mark, zorder=3, gid=f"observed:{gid}")
+        formats = several_formats(list(cells))
+        axes.set_xticks(
+            range(len(ordered)),
+            [task_of(cell, formats=formats) for cell in ordered],
+            rotation=90,
+            fontsize=SMALLEST_TEXT,
+        )
+        axes.tick_params(axis="x", length=0, pad=2)
+        axes.set_yticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
+        axes.set(xlim=(-0.6, max(len(ordered), 1) - 0.4), ylim=(0, never + 1))
+        axes.set_ylabel("breaks at scale")
+        handles = [
+            Line2D([], [], color="black", linewidth=1.6, label="predicted"),
+            *(Line2D([], [], **line_style(its) | {"linestyle": "none"}, label=its.label) for its in drawn.values()),
+            Patch(facecolor="0.92", label="training scales; never"),
+        ]
+        figure.legend(
+            handles=handles, loc="upper center", ncols=len(handles) if width > 5 else 4, frameon=False, fontsize=7,
+            handlelength=1.2, columnspacing=1.0, borderpad=0.1,
+        )  # fmt: skip
+    return figure
+
+
+def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+    summary = trial["breaking"]
+    drawn = list(dict.fromkeys(cell["encoding"] for cell in cells))
+    wrong = [
+        f"{cell['task'].rpartition(':')[2]}, {cell['format']}, {label_of(cell)} (predicted "
+        f"{cell['breaking']['predicted'] or 'never'}, median {cell['breaking']['observed'] or 'never'})"
+        for cell in cells
+        if cell["breaking"]["predicted"] != cell["breaking"]["observed"]
+    ]
+    return (
+        f"Where runs break against where they were predicted to, protocol {protocol}: {judged_how(trial)}. A column is "
+        "a cell: the dash where it was predicted to break, the mark the median of the first scales that its fitting "
+        "runs do not solve, the line from the first to the last of these. Of "
+        f"{summary['cells']} cells predicted to break, {summary['as_predicted']} do so exactly there, "
+        f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Elsewhere than "
+        f"predicted: {'; '.join(wrong) or 'none'}. {glossary(drawn) if drawn else ''}"
+    ).strip()

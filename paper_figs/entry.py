@@ -1,0 +1,27 @@
+"""What a named figure or table is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from paper_figs.saving import Drawing
+from paper_figs.sources import Needs, Sources
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One figure or table of the catalogue.
+
+    Attributes:
+        name: of its files, and on the command line.
+        title: a few words.
+        make: draws it.
+        needs: the stored runs that it reads; nothing for one that is computed.
+        least_width: inches; where less is asked for it is drawn so wide all the same, since its text would not be
+            legible. 0 for one that fits every width.
+    """
+
+    name: str
+    title: str
+    make: Callable[[Sources], Drawing]
+    needs: Needs = field(default_factory=Needs)
+    least_width: float = 0.0

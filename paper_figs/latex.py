@@ -1,0 +1,59 @@
+"""Text for LaTeX: captions, and tables for a document that loads booktabs and graphicx."""
+
+from collections.abc import Sequence
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "∞": r"$\infty$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "–": "--",
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+}
+
+
+def text(plain: str) -> str:
+    """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
+    line = " ".join(plain.split())
+    return "".join(_SPECIAL.get(one, one if one.isascii() else f"[U+{ord(one):04X}]") for one in line)
+
+
+def figure(name: str, caption: str, width: float) -> str:
+    """The figure environment of NAME.pdf, to be included as a file."""
+    lines = [
+        r"\begin{figure}",
+        r"\centering",
+        rf"\includegraphics[width={width:g}in]{{{name}.pdf}}",
+        rf"\caption{{{text(caption)}}}",
+        rf"\label{{fig:{name}}}",
+        r"\end{figure}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequence[str]], columns: str) -> str:
+    """The table environment, to be included as a file. `columns` is what tabular takes, such as "lrr"."""
+    body = [" & ".join(map(text, line)) + r" \\" for line in lines]
+    parts = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{text(caption)}}}",
+        rf"\label{{tab:{name}}}",
+        rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+        r"\toprule",
+        " & ".join(map(text, headings)) + r" \\",
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,200 @@
+"""Learned relations (Figure 5): for each query and key the three strongest labels, beside the ideal ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from circuits.roles import ideal_relation
+from empirical.learned_relation import Weights, compare, open_queries, strongest
+from empirical.run import Run
+from empirical.store import RunStore
+from paper_figs.saving import Drawing
+from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
+from theory.relation import NO_LABEL, Labels
+
+RANKS = 3
+_NAMES = ("largest weight", "second", "third")
+# Light throughout, so that black digits stay legible; lightness falls steadily.
+_SHADES = LinearSegmentedColormap.from_list("weights", ["#FFFFFF", "#86AED0"])
+# Inches: key names, between matrices, above and below one, the note at the foot.
+_KEYS, _GAP, _ABOVE, _BELOW, _FOOT = 0.55, 0.09, 0.2, 0.3, 0.22
+_SIDE = (PAGE_WIDTH - _KEYS - _GAP * (RANKS + 1)) / (RANKS + 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Learned:
+    """What one run learned, at one scale; label matrices are keys by queries, NO_LABEL after the query.
+
+    Attributes:
+        task, encoding, seed, train: of the run.
+        scale: that is shown.
+        queries: that compute a step which their own token does not decide, 1-based.
+        ideal: int64 [length, length].
+        labels, weights: [length, length, RANKS], the largest weight first.
+        meaning: learned label -> the ideal one that it has most often at these queries.
+        agreeing, pairs: at these queries, pairs whose strongest label means the ideal one, and all.
+    """
+
+    task: str
+    encoding: str
+    seed: int
+    train: tuple[int, ...]
+    scale: int
+    queries: tuple[int, ...]
+    ideal: Labels
+    labels: Labels
+    weights: Weights
+    meaning: dict[int, int]
+    agreeing: int
+    pairs: int
+
+
+def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
+    """Reads a finished run of lbpe or lbpe-sh.
+
+    Raises:
+        StoreError: the run is not finished, or broken.
+    """
+    import torch
+
+    from empirical.encodings.lbpe import LBPE
+    from empirical.testing import trained
+
+    setting, model = trained(run, store, [scale], "cpu")
+    [encoding] = model.encoding.each()
+    assert isinstance(encoding, LBPE)
+    positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
+    with torch.inference_mode():
+        weights_JIK = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
+    queries = open_queries(setting.analysis)[scale]
+    relation = ideal_relation(setting.analysis.circuit, scale_hint=True)
+    found = compare({scale: weights_JIK}, relation, queries={scale: queries})
+    labels, weights = strongest(weights_JIK, RANKS)
+    return Learned(
+        task=task,
+        encoding=run.encoding,
+        seed=run.seed,
+        train=run.train,
+        scale=scale,
+        queries=queries,
+        ideal=relation.labels(len(positions), scale),
+        labels=labels.transpose(1, 0, 2),
+        weights=weights.transpose(1, 0, 2),
+        meaning=dict(found.meaning),
+        agreeing=sum(found.agreeing.values()),
+        pairs=sum(found.pairs.values()),
+    )
+
+
+def drawing(shown: Sequence[Learned]) -> Drawing:
+    """The figure: a line for each run, the ideal relation and then the labels by rank; always of page width."""
+    return Drawing(shown=_draw(shown), rows=rows(shown), caption=caption(shown))
+
+
+def rows(shown: Sequence[Learned]) -> list[dict[str, object]]:
+    """What the figure shows, one row a pair."""
+    return [
+        {
+            "task": one.task,
+            "encoding": one.encoding,
+            "seed": one.seed,
+            "scale": one.scale,
+            "key": key,
+            "query": query,
+            "open_query": query in one.queries,
+            "ideal": int(one.ideal[key - 1, query - 1]),
+            **{
+                name: value
+                for rank in range(RANKS)
+                for name, value in (
+                    (f"label_{rank + 1}", int(one.labels[key - 1, query - 1, rank])),
+                    (f"weight_{rank + 1}", float(one.weights[key - 1, query - 1, rank])),
+                )
+            },
+        }
+        for one in shown
+        for query in range(1, len(one.ideal) + 1)
+        for key in range(1, query + 1)
+    ]
+
+
+def caption(shown: Sequence[Learned]) -> str:
+    """The caption, with the numbers that the figure shows."""
+    first = shown[0]
+    told = []
+    for one in shown:
+        means = ", ".join(f"{label} for {ideal}" for label, ideal in sorted(one.meaning.items()))
+        told.append(f"{one.task}: {one.agreeing} of {one.pairs} (learned label for ideal: {means})")
+    beyond = "beyond training" if first.scale > max(first.train) else "of training"
+    return (
+        f"What {look(first.encoding).label} learned at scale {first.scale}, {beyond} (scales {min(first.train)}-"
+        f"{max(first.train)}): key i (row), query j (column). Left: the ideal relation, label 0 where a key is "
+        f"irrelevant. Then the {RANKS} labels of largest weight, numbered as in the model; the shade is the weight, "
+        f"from 0 (white) to 1. The run of seed {first.seed}, the first. Framed: the queries that compute a step "
+        "that the query's own token does not decide; at all others the circuit says nothing of the labels. There the "
+        "strongest label means the ideal one (each learned label taken for the ideal label that it has most often) at "
+        f"so many pairs: {'; '.join(told)}."
+    )
+
+
+def _draw(shown: Sequence[Learned]) -> Figure:
+    line = _ABOVE + _SIDE + _BELOW
+    height = line * len(shown) + _FOOT
+    with context():
+        figure = Figure(figsize=(PAGE_WIDTH, height))
+        for row, one in enumerate(shown):
+            for column in range(RANKS + 1):
+                left, bottom = _KEYS + column * (_SIDE + _GAP), height - line * (row + 1) + _BELOW
+                axes = figure.add_axes((left / PAGE_WIDTH, bottom / height, _SIDE / PAGE_WIDTH, _SIDE / height))
+                rank = column - 1
+                axes.set_gid(f"{one.task}:{'ideal' if rank < 0 else rank + 1}")
+                axes.set_title("ideal" if rank < 0 else _NAMES[rank], pad=3)
+                if rank < 0:
+                    shade = (one.ideal > 0).astype(float)
+                    _matrix(axes, one, one.ideal, shade)
+                    axes.set_ylabel("key i", labelpad=1)
+                    axes.annotate(
+                        one.task, (0, 0.5), xycoords="axes fraction", xytext=(-30, 0), textcoords="offset points",
+                        rotation=90, ha="center", va="center", fontweight="bold",
+                    )  # fmt: skip
+                else:
+                    _matrix(axes, one, one.labels[..., rank], one.weights[..., rank])
+                    axes.set_yticklabels([])
+                axes.set_xlabel("query j", labelpad=0)
+        figure.text(
+            0.5, 0.07 / height, "digits: labels;  shade: weight;  framed: queries that need the relation",
+            ha="center", va="center", fontsize=7,
+        )  # fmt: skip
+    return figure
+
+
+def _matrix(axes: Axes, one: Learned, labels: Labels, shades: Weights) -> None:
+    size = len(labels)
+    edges = np.arange(size + 1) + 0.5
+    hidden = np.tri(size, k=-1, dtype=bool)
+    mesh = axes.pcolormesh(edges, edges, np.ma.array(shades, mask=hidden), cmap=_SHADES, vmin=0, vmax=1, gid="weights")
+    mesh.set(edgecolors=["none" if cell else "0.8" for cell in hidden.flat], linewidth=0.3)
+    axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
+    for key, query in (np.argwhere((labels != NO_LABEL) & ~hidden) + 1).tolist():
+        at_work = query in one.queries
+        axes.text(
+            query, key, str(labels[key - 1, query - 1]), ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
+            fontweight="bold" if at_work else "normal", zorder=4,
+        )  # fmt: skip
+    for query in one.queries:
+        axes.add_patch(
+            Rectangle(
+                (query - 0.5, 0.5), 1, query, facecolor="none", edgecolor="black", linewidth=1.0, zorder=5,
+                clip_on=False, gid="open",
+            )
+        )  # fmt: skip
+    ticks = range(1, size + 1)
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks)
+    axes.tick_params(length=0, pad=1.5, labelsize=6.0)
+    axes.spines[:].set_visible(False)

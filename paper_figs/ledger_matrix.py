@@ -1,0 +1,100 @@
+"""The ledger of claims as a matrix: paper by strength, how many claims of each verdict."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from paper_figs.saving import Drawing
+from paper_figs.style import SMALLEST_TEXT, context
+
+STRENGTHS = ("general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
+VERDICTS = {
+    # verdict: ground, text, hatch
+    "verified": ("#FFFFFF", "black", ""),
+    "corrected": ("#BFD3E6", "black", ""),
+    "refuted": ("#2B4C6F", "white", ""),
+    "unsettled": ("#FFFFFF", "black", "////"),
+}
+_LINE, _NAMES, _ABOVE, _LEGEND = 0.165, 2.7, 0.3, 0.3
+_LONGEST = 70
+"""Characters of a paper's name."""
+
+
+def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
+    """The figure; a claim that reaches no strength stands under `none`."""
+    counts = Counter((_paper(one), one["strength"] or "none", one["verdict"]) for one in claims)
+    papers = list(dict.fromkeys(_paper(one) for one in claims))
+    rows: list[dict[str, object]] = [
+        {"paper": name, "arxiv": arxiv, "strength": strength, "verdict": verdict, "claims": count}
+        for ((name, arxiv), strength, verdict), count in sorted(counts.items())
+    ]
+    of_verdict = Counter(one["verdict"] for one in claims)
+    of_strength = Counter(one["strength"] or "none" for one in claims)
+    caption = (
+        f"{len(claims)} claims of {len(papers)} papers, by the strength that their check reaches (from a proof for "
+        "every dimension, left, to statistics of runs) and verdict: "
+        f"{', '.join(f'{of_verdict[verdict]} {verdict}' for verdict in VERDICTS if of_verdict[verdict])}. "
+        "Corrected: the printed statement fails and ours holds. By strength: "
+        f"{', '.join(f'{of_strength[strength]} {strength}' for strength in STRENGTHS if of_strength[strength])}."
+    )
+    return Drawing(shown=_draw(counts, papers, width), rows=rows, caption=caption)
+
+
+def _paper(claim: Mapping[str, Any]) -> tuple[str, str]:
+    return claim["source"]["paper"], claim["source"]["arxiv"]
+
+
+def _draw(
+    counts: Mapping[tuple[tuple[str, str], str, str], int], papers: Sequence[tuple[str, str]], width: float
+) -> Figure:
+    height = _ABOVE + _LINE * len(papers) + _LEGEND
+    step = (width - _NAMES - 0.1) / len(STRENGTHS)
+    with context():
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(-_NAMES, width - _NAMES), ylim=(-height + _ABOVE, _ABOVE))
+        axes.set_axis_off()
+        for column, strength in enumerate(STRENGTHS):
+            axes.text((column + 0.5) * step, 0.06, strength, ha="center", va="bottom", fontsize=7)
+        for line, paper in enumerate(papers):
+            name = f"{paper[0]} ({paper[1]})" if paper[1] else paper[0]
+            shown = (
+                name
+                if len(name) <= _LONGEST
+                else f"{paper[0][: _LONGEST - 6 - len(paper[1])].rstrip()}... ({paper[1]})"
+            )
+            axes.text(-0.06, -(line + 0.5) * _LINE, shown, ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
+            for column, strength in enumerate(STRENGTHS):
+                found = {
+                    verdict: counts[paper, strength, verdict]
+                    for verdict in VERDICTS
+                    if (paper, strength, verdict) in counts
+                }
+                _cell(axes, found, column * step, -(line + 1) * _LINE, step)
+        handles = [
+            Patch(facecolor=ground, edgecolor="0.4", hatch=hatch, linewidth=0.4, label=verdict)
+            for verdict, (ground, _, hatch) in VERDICTS.items()
+        ]
+        figure.legend(handles=handles, loc="lower center", ncols=len(handles), frameon=False, fontsize=7, borderpad=0.1)
+    return figure
+
+
+def _cell(axes: Axes, found: Mapping[str, int], left: float, bottom: float, step: float) -> None:
+    axes.add_patch(Rectangle((left, bottom), step, _LINE, facecolor="none", edgecolor="0.85", linewidth=0.4))
+    for place, (verdict, count) in enumerate(found.items()):
+        ground, text, hatch = VERDICTS[verdict]
+        part = (step - 0.04) / max(len(found), 2)
+        at = left + 0.02 + place * part
+        axes.add_patch(
+            Rectangle((at, bottom + 0.015), part, _LINE - 0.03, facecolor=ground, edgecolor="0.4", hatch=hatch,
+                      linewidth=0.4, zorder=2)
+        )  # fmt: skip
+        axes.text(
+            at + part / 2, bottom + _LINE / 2, str(count), ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
+            color=text, zorder=3, gid=f"count:{verdict}",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4} if hatch else None,
+        )  # fmt: skip

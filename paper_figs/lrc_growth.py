@@ -1,0 +1,88 @@
+"""LRC by scale for families of patterns, with what is proved of its growth over all scales."""
+
+from collections.abc import Mapping
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from paper_figs.saving import Drawing
+from paper_figs.small_panels import finish
+from paper_figs.style import Dashes, context
+from theory.dimension import cell_count
+from theory.growth import Growth, growth
+from theory.lrc import profile
+from theory.pattern import from_formula
+
+LARGEST = 32
+FAMILIES: Mapping[str, tuple[str, str, Dashes]] = {
+    # formula: colour, marker, line
+    "1": ("#004488", "o", "-"),
+    "2 if i == j else 1 if j - i == 1 else 0": ("#BB5566", "s", (0, (5, 1.5))),
+    "min(j - i, 6)": ("#5A7522", "^", (0, (3, 1.2, 0.8, 1.2))),
+    "(i + j) % 4": ("#791FCB", "v", (0, (2.2, 1.2))),
+    "1 if i == ceil(n/2) else 0": ("#4A9EB8", "P", (0, (0.9, 1.1))),
+    "0.5**(j - i)": ("#C8961E", "D", "-"),
+    "i + j": ("#994455", "X", (0, (5, 1.5))),
+    "gcd(i, j)": ("#117733", "<", (0, (3, 1.2, 0.8, 1.2))),
+    "i * j": ("#000000", "*", (0, (2.2, 1.2))),
+}
+"""Patterns A(i, j), or families A(i, j, n), from those that some encoding generalizes to those that none does."""
+
+
+def drawing(*, width: float) -> Drawing:
+    """The figure; computed from the formulas."""
+    courses = {text: _course(text) for text in FAMILIES}
+    known = {text: growth(from_formula(text)) for text in FAMILIES}
+    rows: list[dict[str, object]] = [
+        {"pattern": text, "scale": scale, "lower": low, "upper": high, "growth": _said(known[text])}
+        for text, course in courses.items()
+        for scale, (low, high) in course.items()
+    ]
+    told = [f"{text}: {_said(known[text])}, {course[LARGEST][0]}" for text, course in courses.items()]
+    caption = (
+        f"LRC of patterns A(i, j), key i and query j, or A(i, j, n), by scale [F]: the number of "
+        "distinct values that are not zero (0 is not drawn). Grey: the number of all pairs, which nothing exceeds. "
+        "Some relation lets a pattern generalize from one scale to another "
+        f"iff LRC is the same at both. Growth over all scales, and LRC at scale {LARGEST}: {'; '.join(told)}."
+    )
+    return Drawing(shown=_draw(courses, known, width), rows=rows, caption=caption)
+
+
+def _course(text: str) -> dict[int, tuple[int, int]]:
+    found = profile(from_formula(text), LARGEST)
+    return {scale: found.bounds(scale) for scale in range(1, LARGEST + 1)}
+
+
+def _said(found: Growth | None) -> str:
+    return found.kind.value if found else "undecided"
+
+
+def _draw(
+    courses: Mapping[str, Mapping[int, tuple[int, int]]], known: Mapping[str, Growth | None], width: float
+) -> Figure:
+    with context():
+        figure = Figure(figsize=(width, 2.9 if width > 5 else 3.6), layout="constrained")
+        axes = figure.add_subplot()
+        scales = range(1, LARGEST + 1)
+        axes.plot(scales, [cell_count(scale) for scale in scales], color="0.75", linewidth=2, zorder=0, gid="all pairs")
+        handles = []
+        for place, (text, course) in enumerate(courses.items()):
+            colour, marker, line = FAMILIES[text]
+            style = {"color": colour, "marker": marker, "linestyle": line, "linewidth": 1.0, "markersize": 3.6}
+            every = (place % 3, 3)
+            drawn = {scale: low for scale, (low, _) in course.items() if low}  # a logarithm has no place for 0
+            axes.plot([*drawn], [*drawn.values()], **style, markevery=every, gid=f"course:{text}")
+            handles.append(Line2D([], [], **style, label=f"{text}: {_said(known[text])}"))
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+        axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
+        axes.set_yticks([1, 4, 16, 64, 256], ["1", "4", "16", "64", "256"])
+        axes.minorticks_off()
+        axes.set(xlabel="scale n", ylabel="LRC", xlim=(0.95, LARGEST * 1.05))
+        handles.append(Line2D([], [], color="0.75", linewidth=2, label="all pairs"))
+        if width > 5:
+            figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize=7, handlelength=2.6)
+            finish(figure, [])
+        else:
+            finish(figure, handles)
+    return figure

@@ -1,0 +1,148 @@
+"""Predicted against observed: a cell for each task and encoding, its left half the prediction, its right half the runs.
+
+Dark says that it generalizes, white that it does not, so a cell of one shade is a prediction that came true.
+"""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from paper_figs.saving import Drawing
+from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
+from paper_figs.trial_cells import Judged, Trial, judged_how, main_cells, of_runs, said, several_formats, task_of
+
+_DARK, _PALE, _UNKNOWN = "#5B7FA6", "#FFFFFF", "0.88"
+# Inches: names of tasks, a line of cells, above, and below where the legend is; the widest cell.
+_NAMES, _LINE, _ABOVE, _LEGEND, _WIDEST = 1.45, 0.2, 0.42, 0.42, 0.8
+_COUNTS = 0.42
+"""Inches: the margin with the counts of a line."""
+
+
+def drawing(trial: Trial, *, width: float, protocol: str) -> Drawing:
+    """The figure; the counts at its margins are those of cells that have a prediction and an observation."""
+    cells = main_cells(trial)
+    return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol))
+
+
+def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
+    """Of the cells that have a prediction and an observation: those where both are the same, and all."""
+    known = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
+    return sum(cell["predicted"] == cell["observed"] for cell in known), len(known)
+
+
+def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
+    return [
+        {
+            "task": cell["task"],
+            "format": cell["format"],
+            "encoding": cell["encoding"],
+            "predicted": said(cell["predicted"]),
+            "literal": said(cell["literal"]),
+            "observed": said(cell["observed"]),
+            "runs": cell["fit"]["trials"],
+            "fit": cell["fit"]["successes"],
+            "generalize": cell["generalizes_given_fit"]["successes"],
+            "verdict": cell["verdict"],
+        }
+        for cell in cells
+    ]
+
+
+def _draw(cells: list[Judged], width: float) -> Figure:
+    formats = several_formats(cells)
+    tasks = list(dict.fromkeys(task_of(cell, formats=formats) for cell in cells))
+    encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
+    labels = {encoding: its.label for encoding, its in looks(encodings).items()}
+    step = min(_WIDEST, (width - _NAMES - _COUNTS) / len(encodings))
+    height = _ABOVE + _LINE * (len(tasks) + 1) + _LEGEND
+    across = _NAMES + step * len(encodings) + _COUNTS
+    with context():
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        left = (width - across) / 2
+        axes.set(xlim=(-left - _NAMES, width - left - _NAMES), ylim=(-height + _ABOVE, _ABOVE))
+        axes.set_axis_off()
+        for column, encoding in enumerate(encodings):
+            turned = step < 0.62
+            axes.text(
+                (column + 0.5) * step, 0.06, labels[encoding], ha="left" if turned else "center", va="bottom",
+                rotation=25 if turned else 0, rotation_mode="anchor", fontsize=7,
+            )  # fmt: skip
+            of_it = [cell for cell in cells if cell["encoding"] == encoding]
+            _count(axes, (column + 0.5) * step, -len(tasks) - 0.5, of_it, f"column:{encoding}")
+        for line, task in enumerate(tasks):
+            of_it = [cell for cell in cells if task_of(cell, formats=formats) == task]
+            axes.text(-0.06, -(line + 0.5) * _LINE, task, ha="right", va="center_baseline", fontsize=7)
+            for cell in of_it:
+                _cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
+            _count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, of_it, f"row:{task}")
+        axes.text(len(encodings) * step + _COUNTS / 2, 0.06, "as\npredicted", ha="center", va="bottom", fontsize=6)
+        axes.text(-0.06, -(len(tasks) + 0.5) * _LINE, "as predicted", ha="right", va="center_baseline", fontsize=7)
+        _legend(figure)
+    return figure
+
+
+def _cell(axes: Axes, cell: Judged, left: float, bottom: float, step: float) -> None:
+    gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+    right = of_runs(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
+    halves = (("predicted", said(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
+    for place, (what, text, answer) in enumerate(halves):
+        ground = {True: _DARK, False: _PALE, None: _UNKNOWN}[answer]
+        at = left + step * place / 2
+        axes.add_patch(
+            Rectangle((at, bottom), step / 2, _LINE, facecolor=ground, edgecolor="0.6", linewidth=0.3,
+                      gid=f"{what}:{gid}")
+        )  # fmt: skip
+        axes.text(
+            at + step / 4, bottom + _LINE / 2, "" if text == "not learnt" and step < 0.75 else text, ha="center",
+            va="center_baseline", fontsize=SMALLEST_TEXT, color="white" if answer else "black", gid=f"{what}:{gid}",
+        )  # fmt: skip
+    wrong = None not in (cell["predicted"], cell["observed"]) and cell["predicted"] != cell["observed"]
+    axes.add_patch(
+        Rectangle((left, bottom), step, _LINE, facecolor="none", edgecolor="black", linewidth=1.4 if wrong else 0.5,
+                  zorder=4 if wrong else 3, gid=f"{'wrong' if wrong else 'cell'}:{gid}")
+    )  # fmt: skip
+
+
+def _count(axes: Axes, x: float, line: float, cells: Sequence[Judged], gid: str) -> None:
+    right, known = agreeing(cells)
+    text = f"{right}/{known}" if known else "-"
+    axes.text(x, line * _LINE, text, ha="center", va="center_baseline", fontsize=7, gid=gid)
+
+
+def _legend(figure: Figure) -> None:
+    handles = [
+        Patch(facecolor=_DARK, edgecolor="0.6", linewidth=0.3, label="generalizes"),
+        Patch(facecolor=_PALE, edgecolor="0.6", linewidth=0.3, label="does not"),
+        Patch(
+            facecolor=_UNKNOWN, edgecolor="0.6", linewidth=0.3, label="no prediction, or no majority of fitting runs"
+        ),
+        Patch(facecolor="none", edgecolor="black", linewidth=1.4, label="not as predicted"),
+    ]
+    columns = 4 if figure.get_figwidth() > 5 else 2
+    figure.legend(
+        handles=handles, loc="lower center", ncols=columns, frameon=False, fontsize=7, handlelength=1.4, borderpad=0.1,
+        columnspacing=1.2,
+    )  # fmt: skip
+
+
+def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+    rule = trial["rules"]["coverage"]
+    counts = rule["table"]
+    literal = trial["rules"]["literal"]
+    right, known = agreeing(cells)
+    share = "" if not known else f", {right / known:.0%}"
+    tests = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
+    return (
+        f"Predicted against observed, protocol {protocol}: {judged_how(trial)}. Left half: whether the cell was "
+        "predicted to generalize, by equal complexity and coverage [F]; right half: of the runs that fit their "
+        "training scales, those that solve every scale (dark where most do). Predicted yes: "
+        f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted no: {counts['no_yes']} do, "
+        f"{counts['no_no']} do not; {counts['not_observed']} have no majority of fitting runs, "
+        f"{counts['no_prediction']} no prediction. {right} of {known} are as predicted{share}; Fisher's exact test p = "
+        f"{rule['fisher_p']:.3g}, permutations {tests}. The conjecture read literally, without coverage: "
+        f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
+        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
+    )

@@ -1,0 +1,79 @@
+// The ledger.
+
+const VERDICTS = {verified: ['good', '✓'], corrected: ['amended', '✎'], refuted: ['bad', '✗'], unsettled: ['open', '?'], 'not run': ['open', '·']};
+const STRENGTHS = ['general', 'bounded', 'exhaustive', 'interval', 'numeric', 'statistical', ''];
+const ORIGINS = {
+  cache: 'settled by the code as it is',
+  stored: 'as lengthgen reproduce stored it in claims.json; not settled anew by the code as it is (lengthgen verify)',
+  runs: 'decided by the stored runs when this page was written',
+};
+
+const verdictMark = (verdict) => {
+  const [kind, sign] = VERDICTS[verdict] || ['open', '?'];
+  return el('span', {class: `mark ${kind}`}, `${sign} ${verdict}`);
+};
+
+const claimRow = (claim) => opening([
+  el('span', {},
+    el('span', {class: 'id'}, claim.id),
+    el('span', {class: 'marks'}, verdictMark(claim.verdict), claim.strength && ` · ${claim.strength}`, ` · ${claim.label}`)),
+  el('span', {class: 'said'}, claim.statement),
+], () => [
+  el('div', {class: 'formula'}, claim.math ? formula(claim.math) : el('code', {}, claim.latex)),
+  claim.reason && el('p', {}, el('b', {}, 'Reason: '), claim.reason),
+  claim.verdict === 'not run' && el('p', {}, 'Not settled on this machine: ', el('code', {}, `lengthgen verify ${claim.id}`)),
+  claim.facts.length && el('h4', {}, 'Evidence'),
+  claim.facts.length && el('ul', {}, ...claim.facts.map((fact) => el('li', {}, fact))),
+  claim.assumptions.length && el('h4', {}, 'Assumptions'),
+  claim.assumptions.length && el('ul', {}, ...claim.assumptions.map((one) => el('li', {}, one))),
+  claim.falsifiers.length && el('h4', {}, 'Falsifiers'),
+  claim.falsifiers.length && el('ul', {}, ...claim.falsifiers.map(([name, rejected, reason]) =>
+    el('li', {}, el('b', {}, name), ': ', el('span', {class: `mark ${rejected ? 'good' : 'bad'}`}, rejected ? '✓ rejected' : '✗ not rejected'),
+      reason && `: ${reason}`))),
+  pairs(
+    ['Paper', `${claim.paper}, `, el('a', {href: `https://arxiv.org/abs/${encodeURIComponent(claim.arxiv)}`, rel: 'noreferrer'}, `arXiv ${claim.arxiv}`)],
+    ['Place', claim.place],
+    claim.seconds !== null && ['Seconds', number(claim.seconds, 2)],
+    ['Result', ORIGINS[claim.origin] || ''],
+    claim.math && ['LaTeX', el('code', {}, claim.latex)]),
+].filter(Boolean), {'data-claim': claim.id});
+
+const haystack = (claim) => [claim.id, claim.statement, claim.paper, claim.arxiv, claim.place, claim.latex, claim.reason,
+  ...claim.facts, ...claim.assumptions, ...claim.falsifiers.flatMap(([name, , reason]) => [name, reason])].join('\n').toLowerCase();
+
+const startClaims = () => {
+  const claims = data('claims');
+  const search = byId('claim-search'), paper = byId('claim-paper'), verdict = byId('claim-verdict'), strength = byId('claim-strength');
+  const titles = new Map(claims.map((claim) => [claim.arxiv, claim.paper]).reverse());
+  const order = unique(claims.map((claim) => claim.arxiv));
+  counted(paper, claims, (claim) => claim.arxiv, (id) => `${titles.get(id)}`, order);
+  counted(verdict, claims, (claim) => claim.verdict, undefined, Object.keys(VERDICTS));
+  counted(strength, claims, (claim) => claim.strength, (name) => name || 'none', STRENGTHS);
+  strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
+  const hay = new Map();
+  const list = lazyList(byId('claim-list'), claimRow);
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = claims.filter((claim) => {
+      if (paper.value && claim.arxiv !== paper.value) return false;
+      if (verdict.value && claim.verdict !== verdict.value) return false;
+      if (strength.value && (claim.strength || 'none') !== strength.value) return false;
+      if (words.length && !hay.has(claim)) hay.set(claim, haystack(claim));
+      return words.every((word) => hay.get(claim).includes(word));
+    });
+    byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}`;
+    list.show(found);
+  };
+  restart([search, paper, verdict, strength], filter);
+  filter();
+  return (id) => {
+    const claim = claims.find((one) => one.id === id);
+    if (!claim) return;
+    search.value = paper.value = verdict.value = strength.value = '';
+    filter();
+    const row = list.reach(claim);
+    row.open = true;
+    row.scrollIntoView();
+    row.querySelector('summary').focus({preventScroll: true});
+  };
+};

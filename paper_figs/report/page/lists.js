@@ -1,0 +1,62 @@
+// Long lists and what filters them.
+
+const AT_ONCE = 60;
+
+// A list that draws its rows as they come into view; `show` takes the rows it is to have now.
+const lazyList = (container, draw) => {
+  let rows = [], drawn = 0;
+  const more = el('button', {type: 'button', class: 'more', onclick: () => next(AT_ONCE)});
+  const next = (count) => {
+    const hadFocus = document.activeElement === more;
+    const added = rows.slice(drawn, drawn + count).map(draw);
+    drawn += added.length;
+    container.append(...added);
+    more.remove();
+    if (drawn < rows.length) {
+      more.textContent = `Show more (${rows.length - drawn} left)`;
+      container.append(more);
+    }
+    if (hadFocus && added.length) added[0].querySelector('summary').focus();
+  };
+  new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting) && document.activeElement !== more) next(AT_ONCE);
+  }, {rootMargin: '600px'}).observe(more);
+  window.addEventListener('beforeprint', () => next(rows.length));
+  return {
+    show(wanted) {
+      rows = wanted;
+      drawn = 0;
+      container.replaceChildren();
+      next(AT_ONCE);
+    },
+    // Draws as far as a row, and gives its element.
+    reach(row) {
+      const index = rows.indexOf(row);
+      if (index >= drawn) next(index + AT_ONCE - drawn); // and some below, so that it can be scrolled to the top
+      return container.children[index];
+    },
+  };
+};
+
+const options = (select, choices, chosen) => {
+  select.replaceChildren(...choices.map((choice) => {
+    const [value, text] = Array.isArray(choice) ? choice : [choice, choice];
+    return el('option', {value, selected: String(value) === String(chosen)}, String(text));
+  }));
+  return select;
+};
+
+// Choices with how many rows each has; 'all' comes first.
+const counted = (select, rows, of, texts = (value) => value, order = null) => {
+  const counts = new Map();
+  for (const row of rows) counts.set(of(row), (counts.get(of(row)) || 0) + 1);
+  const values = [...counts.keys()].sort(order ? (a, b) => order.indexOf(a) - order.indexOf(b) : undefined);
+  options(select, [['', `all (${rows.length})`], ...values.map((value) => [value, `${texts(value)} (${counts.get(value)})`])]);
+};
+
+const restart = (controls, act) => {
+  for (const control of controls) {
+    control.addEventListener(control.type === 'search' ? 'input' : 'change', act);
+    if (control.form) control.form.onsubmit = (event) => event.preventDefault();
+  }
+};

@@ -1,0 +1,87 @@
+// The explorer: one task, format, encoding and scale; its labels, its circuit, and what is predicted.
+
+const relationData = (() => {
+  let known;
+  return () => known || (known = data('relations'));
+})();
+
+const roleOf = (one, encoding, label) => {
+  const ideal = ['ipe', 'ipe-sh', 'lbpe', 'lbpe-sh'].includes(encoding);
+  if (!ideal || !one.roles) return '';
+  return label ? ` (the role ${one.roles[label - 1].map(([operator, slot]) => `slot ${slot} of u${operator}`).join(' and ')})` : ' (irrelevant)';
+};
+
+const predictionTable = (one, its, train) => {
+  const found = its.prediction;
+  if (!found) return [el('p', {}, `It has no relation here: ${its.why}.`)];
+  if (found.relation === null) return [el('p', {}, `No prediction: ${found.why}.`)];
+  const infinite = (value) => (value === 'inf' ? '∞' : number(value));
+  const [kind, words] = found.generalizes ? ['good', `✓ generalizes to scale ${one.largest}`] : ['bad', `✗ breaks at scale ${found.breaks_at}`];
+  return [
+    el('p', {}, el('span', {class: `mark ${kind}`}, words), `, trained on scales ${train.join('–')}: ${found.why}.`),
+    pairs(
+      ['Relation', found.relation + (found.scale_hint && !found.relation.includes('scale hint') ? ', with a scale hint' : '')],
+      ['Operators induced', `${infinite(found.complexity_train)} in training, ${infinite(found.complexity_test)} in the test`],
+      ['Labels covered', yes(found.labels_covered)],
+      ['Operator entries covered', yes(found.entries_covered)],
+      ['Unseen distractors', number(found.unseen_distractors)],
+      ['Without coverage', `${yes(found.literal)} (the conjecture read literally)`]),
+    its.why ? el('p', {class: 'note'}, `No labels: ${its.why}.`) : null,
+  ];
+};
+
+const startRelations = () => {
+  const {found, pool, encodings, train} = relationData(), {slots} = data('tasks');
+  const [task, format, encoding, scale, step] = ['task', 'format', 'encoding', 'scale', 'step'].map((name) => byId(`relation-${name}`));
+  options(task, unique(found.map((one) => one.task)));
+  const place = byId('relation');
+  const current = () => found.find((one) => one.task === task.value && one.format === format.value);
+
+  const draw = () => {
+    const one = current();
+    if (!one || one.why && !one.encodings) { place.replaceChildren(el('p', {}, one ? one.why : 'Not analysed.')); return; }
+    const its = one.encodings[encoding.value], at = +scale.value, instance = one.scales[at - 1];
+    const title = `${task.value}, ${format.value}, ${encodings[encoding.value].label}, scale ${at}`;
+    const names = instance.names || Array.from({length: instance.length}, (_, index) => String(index + 1));
+    const relevant = new Map();
+    for (const [position, , read] of instance.steps || []) {
+      for (const [argument, slot] of read) {
+        const pair = `${argument},${position - 1}`;
+        relevant.set(pair, [...(relevant.get(pair) || []), slot]);
+      }
+    }
+    const marked = instance.steps && instance.steps[+step.value - 1];
+    const pictures = [], parts = [el('h3', {}, 'Prediction'), ...predictionTable(one, its, train)];
+    if (its.labels) {
+      const labels = pool[its.labels[its.labels.length > 1 ? at - 1 : 0]];
+      pictures.push(el('div', {}, el('h3', {}, 'Labels'), ...matrix({labels, names, relevant, slots, title,
+        chosen: marked ? marked[0] - 1 : 0, told: (label) => roleOf(one, encoding.value, label)}),
+      instance.steps && el('p', {class: 'note'}, 'Framed: arguments of some step; framed in the colour of their slot: those of the step chosen.')));
+    }
+    pictures.push(el('div', {}, el('h3', {}, 'Circuit'), ...(instance.steps ? circuit(instance, slots, `Circuit of ${task.value}, ${format.value}, scale ${at}`, +step.value) : [el('p', {}, one.why)])));
+    place.replaceChildren(...parts.filter(Boolean), el('div', {class: 'beside'}, ...pictures));
+  };
+  const steps = () => {
+    const one = current(), instance = one && one.scales && one.scales[+scale.value - 1];
+    const count = instance && instance.steps ? instance.steps.length : 0;
+    options(step, Array.from({length: count}, (_, index) => index + 1), Math.min(+step.value || 2, count));
+    step.disabled = !count;
+    draw();
+  };
+  const formats = () => {
+    options(format, found.filter((one) => one.task === task.value).map((one) => one.format), format.value || 'unaligned');
+    steps();
+  };
+  options(encoding, Object.entries(encodings).map(([name, its]) => [name, its.label]), 'ipe-sh');
+  options(scale, Array.from({length: Math.max(...found.map((one) => (one.scales || []).length))}, (_, index) => index + 1), 3);
+  restart([task], formats);
+  restart([format, scale], steps);
+  restart([encoding, step], draw);
+  task.value = found.some((one) => one.task === 'parity') ? 'parity' : task.value;
+  formats();
+  return (name) => {
+    if (!found.some((one) => one.task === name)) return;
+    task.value = name;
+    formats();
+  };
+};

@@ -1,0 +1,106 @@
+"""Stored runs on the page: what every run reached at each of its checkpoints and scales, and what is broken."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from empirical.outcomes import by_checkpoint
+from empirical.run import Run
+from empirical.store import FILES, RunStore, StoreError
+from paper_figs.report.plain import rounded
+
+Compute = Callable[[], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsData:
+    """What the page holds of runs.
+
+    Attributes:
+        content: groups (runs that differ in their seed alone), environments, and the runs, which name both by number.
+        broken: name -> what is wrong.
+    """
+
+    content: dict[str, Any]
+    broken: dict[str, str]
+
+
+def runs_data(store: RunStore, remembered: Callable[[Any, Compute], Any]) -> RunsData:
+    """Everything in a store.
+
+    Args:
+        store: looked at whole.
+        remembered: a key and what computes an answer -> the answer, stored for the next time. The metrics of finished
+            runs are kept so: the hash of what a run's folder holds is their key.
+    """
+    contents = store.contents()
+    broken = {one.name: str(one.broken) for one in contents if one.run is None}
+    finished = {one.name: one.run for one in contents if one.run is not None and one.done is None}
+    hashes = {name: hashlib.sha256((store.root / name / FILES).read_bytes()).hexdigest() for name in finished}
+    read = remembered(hashes, lambda: {name: _read(store, run) for name, run in finished.items()})
+    broken |= {name: one["broken"] for name, one in read.items() if "broken" in one}
+    groups: dict[Run, int] = {}
+    environments: dict[str, int] = {}
+    runs = []
+    for one in contents:
+        if one.run is None or one.name in broken:
+            continue
+        group = groups.setdefault(replace(one.run, seed=0), len(groups))
+        shown: dict[str, Any] = {"name": one.name, "group": group, "seed": one.run.seed}
+        if one.done is None:
+            known = dict(read[one.name])
+            machine = json.dumps(known.pop("environment"), sort_keys=True)
+            shown |= known | {"environment": environments.setdefault(machine, len(environments))}
+            shown["hash"] = hashes[one.name]
+        else:
+            shown["done"] = one.done
+        runs.append(shown)
+    content = {
+        "groups": [_group(one) for one in groups],
+        "environments": [json.loads(one) for one in environments],
+        "runs": runs,
+    }
+    return RunsData(content=content, broken=dict(sorted(broken.items())))
+
+
+def _group(run: Run) -> dict[str, Any]:
+    digits = "" if run.base is None else f" base {run.base}"
+    training, evaluation = run.training, run.evaluation
+    return {
+        "task": run.task + digits,
+        "format": run.format,
+        "encoding": run.encoding,
+        "size": str(run.model),
+        "train": list(run.train),
+        "test": list(run.test),
+        "threshold": evaluation.threshold,
+        "epochs": training.epochs,
+        "setting": f"scales {run.train[0]}-{run.train[-1]} trained, {run.test[0]}-{run.test[-1]} tested; "
+        f"{training.epochs} epochs of {training.samples} samples, {evaluation.samples} test samples a scale",
+        "digest": run.group.rpartition("-")[2],
+    }
+
+
+def _read(store: RunStore, run: Run) -> dict[str, Any]:
+    """Checkpoints, the loss at each, exact match at each and every test scale, and the environment."""
+    try:
+        checkpoints = by_checkpoint(store.metrics(run))
+        environment = store.environment(run)
+    except StoreError as error:
+        return {"broken": str(error)}
+    if not checkpoints:
+        return {"broken": f"run {run.id} has no metrics: remove its folder, and it is trained again"}
+    return {
+        "epochs": list(checkpoints),
+        "loss": [rounded(next(iter(rows.values())).training_loss) for rows in checkpoints.values()],
+        "exact": [
+            [rounded(rows[scale].exact_match) if scale in rows else None for scale in run.test]
+            for rows in checkpoints.values()
+        ],
+        "seconds": environment.get("seconds"),
+        "peak_memory_mib": environment.get("peak_memory_mib"),
+        "time": environment.get("time"),
+        "environment": {key: environment.get(key) for key in ("device", "machine", "python", "revision", "versions")},
+    }

@@ -1,0 +1,132 @@
+"""Tables of runs: hyper-parameters, coverage of operator entries, results."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import fmean, median
+from typing import Any
+
+from empirical.outcomes import by_checkpoint
+from empirical.protocol import Protocol
+from paper_figs.cells import interval
+from paper_figs.saving import Drawing, Printed
+from paper_figs.sources import Sources, task_name
+from paper_figs.style import look
+
+
+def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
+    """A line for each number, a column for each protocol under one profile."""
+    settings = {protocol.name: _settings(protocol) for protocol in protocols}
+    rows: list[dict[str, object]] = [
+        {"setting": name, **{protocol: given[name] for protocol, given in settings.items()}}
+        for name in next(iter(settings.values()))
+    ]
+    caption = (
+        f"How models are trained and tested, profile {protocols[0].profile_name}, by protocol. AdamW, a half cosine to "
+        "0 after the first learning rate; pre-norm decoder, GELU network four times as wide. Only samples, epochs, "
+        "checkpoints and test samples of the profile `paper` are stated by arXiv 2510.04130 [P]; the rest is our "
+        "choice."
+    )
+    return _printed(rows, caption, "l" + "r" * len(settings))
+
+
+def _settings(protocol: Protocol) -> dict[str, str]:
+    profile = protocol.profile
+    found = {
+        "model (width, layers, heads)": "; ".join(f"{m.width}, {m.layers}, {m.heads}" for m in profile.models),
+        "seeds": str(profile.seeds),
+        "training scales": f"{protocol.train[0]}-{protocol.train[-1]}",
+        "test scales": f"{protocol.test[0]}-{protocol.test[-1]}",
+    }
+    found |= {name.replace("_", " "): f"{value:g}" for name, value in asdict(profile.training).items()}
+    return found | {
+        "test samples a scale": str(profile.evaluation.samples),
+        "solved from": f"{profile.evaluation.threshold:g}",
+    }
+
+
+def coverage(sources: Sources, name: str) -> Drawing:
+    """Of each task, the share of test steps whose operator entry the run's training set showed, by scale."""
+    protocol = sources.protocol(name)
+    beyond = [scale for scale in protocol.test if scale not in protocol.train]
+    shown = sorted({protocol.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
+    rows: list[dict[str, object]] = []
+    found: dict[tuple[str, str], list[dict[int, float]]] = {}
+    for condition, runs in sources.of_main_size(name).items():
+        for rows_of_run in sources.metrics(runs):
+            last = [*by_checkpoint(rows_of_run).values()][-1]
+            of_it = found.setdefault((task_name(condition), condition.format), [])
+            of_it.append({scale: last[scale].seen_steps for scale in protocol.test})
+    for (task, form), every in found.items():
+        mean = {scale: fmean(one[scale] for one in every) for scale in protocol.test}
+        rows.append(
+            {
+                "task": task,
+                "format": form,
+                "runs": len(every),
+                **{f"n = {scale}": mean[scale] for scale in shown},
+                "beyond training": fmean(mean[scale] for scale in beyond),
+                "least": min(one[scale] for one in every for scale in beyond),
+            }
+        )
+    lines = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
+    caption = (
+        f"Coverage, protocol {protocol.name}: the share of test steps whose operator entry (operator and tokens in its "
+        "essential slots [F]) occurs in the training set of the run, mean over runs by scale; the mean over all scales "
+        "beyond training; and the least of any run and scale there. Failures at steps that training never showed say "
+        "nothing against an encoding."
+    )
+    columns = "llr" + "r" * (len(shown) + 2)
+    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
+
+
+def results(sources: Sources, name: str) -> Drawing:
+    """Every cell of the main model size: runs that fit, that generalize, and exact match at the largest scale."""
+    protocol = sources.protocol(name)
+    threshold, last = protocol.profile.evaluation.threshold, protocol.test[-1]
+    rows: list[dict[str, Any]] = []
+    for task, cells in sources.cells(name).items():
+        for cell in cells:
+            solved = cell.solved(cell.scales, threshold)
+            low, high = interval(solved, cell.seeds)
+            rows.append(
+                {
+                    "task": task,
+                    "format": cell.format,
+                    "encoding": look(cell.encoding).label,
+                    "runs": cell.seeds,
+                    "fit": cell.solved(protocol.train, threshold),
+                    "generalize": solved,
+                    "low": low,
+                    "high": high,
+                    f"median at {last}": median(cell.exact_match[last]),
+                    f"least at {last}": min(cell.exact_match[last]),
+                    f"greatest at {last}": max(cell.exact_match[last]),
+                }
+            )
+    lines = [
+        [
+            row["task"],
+            row["format"],
+            row["encoding"],
+            f"{row['fit']}/{row['runs']}",
+            f"{row['generalize']}/{row['runs']}",
+            f"{row['low']:.2f}-{row['high']:.2f}",
+            f"{row[f'median at {last}']:.3f}",
+            f"{row[f'least at {last}']:.3f}-{row[f'greatest at {last}']:.3f}",
+        ]
+        for row in rows
+    ]
+    model = protocol.profile.models[0]
+    caption = (
+        f"Results of protocol {protocol.name}, profile {protocol.profile_name}, models of width {model.width}, layers "
+        f"{model.layers}, heads {model.heads}, last checkpoint: runs that solve all training scales (fit) and all "
+        f"scales up to {last} (generalize, with the exact 95% interval of its share), a scale being solved from an "
+        f"exact match of {threshold:g} on; exact match at scale {last}, median and range over runs."
+    )
+    headings = ("task", "format", "encoding", "fit", "generalize", "95%", f"median at n = {last}", "range")
+    return Drawing(shown=Printed(headings=headings, lines=lines, columns="lllrrrrr"), rows=rows, caption=caption)
+
+
+def _printed(rows: list[dict[str, object]], caption: str, columns: str) -> Drawing:
+    lines = [[str(value) for value in row.values()] for row in rows]
+    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)

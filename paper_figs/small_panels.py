@@ -1,0 +1,44 @@
+"""A grid of small panels with one legend above, as several figures have it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+
+def grid(count: int, *, width: float, narrowest: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, in lines of equal length where possible; call it in `paper_figs.style.context`.
+
+    Args:
+        count: of panels.
+        width: inches, of the figure.
+        narrowest: inches, of a panel.
+        height: inches, of a panel.
+        shared: what `Figure.subplots` takes, such as sharex.
+    """
+    columns = min(count, max(1, int(width / narrowest)))
+    lines = -(-count // columns)
+    columns = -(-count // lines)
+    figure = Figure(figsize=(width, lines * height + 0.35), layout="constrained")
+    axes = [*figure.subplots(lines, columns, squeeze=False, **shared).flat]
+    for empty in axes[count:]:
+        empty.remove()
+    for above in axes[max(0, count - columns) : count]:
+        above.tick_params(labelbottom=True)
+    return figure, axes[:count]
+
+
+def finish(figure: Figure, handles: Sequence[Artist]) -> None:
+    """The legend, in as few lines as the width allows; then the layout is settled."""
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(
+            handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=7, handlelength=2.6
+        )
+        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    # Settled once: all file formats then show the same figure.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")

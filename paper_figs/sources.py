@@ -1,0 +1,214 @@
+"""What figures are drawn from: the stored runs of protocols, and what was predicted and judged of them."""
+
+import hashlib
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from empirical.files import read_json
+from empirical.measurement import Measurement
+from empirical.outcomes import Checkpoint, outcome
+from empirical.profile import Model
+from empirical.protocol import Cell as Condition
+from empirical.protocol import Protocol, load_protocol
+from empirical.run import Run, plan
+from empirical.store import RunStore
+from paper_figs.cells import Cell
+from theory.errors import LengthgenError
+
+TRIAL = "conjecture.json"
+"""Of a protocol, below its folder: predictions, outcomes and verdicts."""
+LEDGER = "claims.json"
+
+
+class Missing(LengthgenError):
+    """What a figure needs and is not there; says what, and the command that makes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What a figure reads: the runs of protocols, for some also the trial of these, and the ledger of claims."""
+
+    protocols: tuple[str, ...] = ()
+    trial: bool = False
+    ledger: bool = False
+
+    def said(self) -> str:
+        """In words."""
+        of_them = " and their trials" if len(self.protocols) > 1 else " and its trial"
+        parts = ["runs of " + ", ".join(self.protocols) + (of_them if self.trial else "")] if self.protocols else []
+        return ", ".join([*parts, *(["the ledger of claims"] if self.ledger else [])]) or "computed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Where everything lies.
+
+    Attributes:
+        out: the folder of `lengthgen sweep` and `lengthgen conjecture`.
+        profile: of the runs.
+        width: inches that a figure may take.
+        known: what was looked up already: one such object sees a store as it was when it first looked.
+    """
+
+    out: Path
+    profile: str
+    width: float
+    known: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def store(self) -> RunStore:
+        """The runs."""
+        return RunStore(self.out / "runs")
+
+    def protocol(self, name: str) -> Protocol:
+        """A protocol under the profile. Raises as `load_protocol`."""
+        found: Protocol = self._once("protocol", name, partial(load_protocol, name, self.profile))
+        return found
+
+    def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
+        """The runs of a protocol. Raises as `empirical.run.plan`."""
+        found: dict[tuple[Condition, Model], list[Run]] = self._once("runs", name, partial(plan, self.protocol(name)))
+        return found
+
+    def require(self, needs: Needs) -> None:
+        """Looks whether everything is there.
+
+        Raises:
+            Missing: the first that is not, and how to make it.
+        """
+        for name in needs.protocols:
+            lacking = self._once("lacking", name, partial(self._lacking, name))
+            if lacking:
+                shown = lacking[0] + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
+                every = sum(map(len, self.runs(name).values()))
+                raise Missing(
+                    f"{len(lacking)} of the {every} runs of {name} are missing from {self.store.root} ({shown}): "
+                    f"make them with  {self._command('sweep', name)}"
+                )
+            if needs.trial and not self._trial(name).is_file():
+                raise Missing(f"{self._trial(name)} is missing: make it with  {self._command('conjecture', name)}")
+        if needs.ledger and not (self.out / LEDGER).is_file():
+            raise Missing(f"{self.out / LEDGER} is missing: make it with  {self._command('reproduce')}")
+
+    def digest(self, needs: Needs) -> list[Any]:
+        """A hash of everything that is read, as JSON holds it.
+
+        Raises:
+            StoreError: a run is broken.
+            OSError: a file cannot be read.
+        """
+        found: list[Any] = []
+        for name in needs.protocols:
+            found.append(self._once("digest", name, partial(self._digest, name)))
+            if needs.trial:
+                found.append(_digest(self._trial(name)))
+        return found + ([_digest(self.out / LEDGER)] if needs.ledger else [])
+
+    def model(self, name: str) -> Model:
+        """The size of which figures are: the first of the protocol's, as in the trial."""
+        return self.protocol(name).profile.models[0]
+
+    def of_main_size(self, name: str) -> dict[Condition, list[Run]]:
+        """The runs of that size."""
+        return {cell: same for (cell, model), same in self.runs(name).items() if model == self.model(name)}
+
+    def metrics(self, runs: Sequence[Run]) -> list[list[Measurement]]:
+        """Of each run, all rows. Raises StoreError: a run is broken."""
+        return [self.store.metrics(run) for run in runs]
+
+    def cells(self, name: str, checkpoint: str = Checkpoint.LAST) -> dict[str, list[Cell]]:
+        """Task, with its digits if they are not the usual ones -> exact match by scale of its runs of the main size.
+
+        Raises:
+            StoreError: a run is broken.
+        """
+        protocol = self.protocol(name)
+        threshold = protocol.profile.evaluation.threshold
+        found: dict[str, list[Cell]] = {}
+        for condition, runs in self.of_main_size(name).items():
+            pairs = zip(runs, self.metrics(runs), strict=True)
+            scores = [outcome(one, threshold=threshold, checkpoint=checkpoint).exact_match for one in pairs]
+            exact_match = {scale: tuple(one[scale] for one in scores) for scale in protocol.test}
+            cell = Cell(format=condition.format, encoding=condition.encoding, exact_match=exact_match)
+            found.setdefault(task_name(condition), []).append(cell)
+        return found
+
+    def trial(self, name: str) -> dict[str, Any]:
+        """What `lengthgen conjecture` stored of a protocol, once it is sure that it is of the runs that lie there.
+
+        Raises:
+            Missing: it is of other runs.
+            StoreError: a run is broken.
+            LengthgenError: it is no JSON.
+        """
+        stored: dict[str, Any] = read_json(self._trial(name))
+        for (condition, model), runs in self.runs(name).items():
+            judged = [one for one in stored["cells"] if (*_key(one), one["size"]) == (*_of(condition), str(model))]
+            scores = [self.store.final_exact_match(run) for run in runs]
+            told = [{int(scale): value for scale, value in one["exact_match"].items()} for one in _outcomes(judged)]
+            if told != scores:
+                raise Missing(
+                    f"{self._trial(name)} was not made of these runs ({condition}): make it again with  "
+                    f"{self._command('conjecture', name)}"
+                )
+        return stored
+
+    def ledger(self) -> list[Mapping[str, Any]]:
+        """The claims, with their verdicts. Raises LengthgenError: it is no JSON, or no ledger."""
+        content = read_json(self.out / LEDGER)
+        try:
+            claims: list[Mapping[str, Any]] = content["answer"]["claims"]
+        except (KeyError, TypeError) as error:
+            raise LengthgenError(f"{self.out / LEDGER} holds no claims: {self._command('reproduce')}") from error
+        return claims
+
+    def _lacking(self, name: str) -> list[str]:
+        return [run.id for same in self.runs(name).values() for run in same if not self.store.finished(run)]
+
+    def _digest(self, name: str) -> list[Any]:
+        """Of the runs of one protocol."""
+        protocol = self.protocol(name)
+        return [protocol.name, protocol.profile_name] + [
+            [str(cell), str(model), [self.store.digest(run) for run in same]]
+            for (cell, model), same in self.runs(name).items()
+        ]
+
+    def _once(self, what: str, name: str, look: Callable[[], Any]) -> Any:
+        if (what, name) not in self.known:
+            self.known[what, name] = look()
+        return self.known[what, name]
+
+    def _trial(self, name: str) -> Path:
+        return self.out / self.protocol(name).name / TRIAL
+
+    def _command(self, *what: str) -> str:
+        return shlex.join(["lengthgen", *what, "--profile", self.profile, "--out", str(self.out)])
+
+
+def task_name(condition: Condition) -> str:
+    """What figures call a task: without its file, with its digits if they are not its default."""
+    digits = "" if condition.base is None else f" (base {condition.base})"
+    return condition.task.rpartition(":")[2] + digits
+
+
+def _of(condition: Condition) -> tuple[str, str, str]:
+    """As a trial names a cell."""
+    digits = "" if condition.base is None else f" base {condition.base}"
+    return condition.task + digits, condition.format, condition.encoding
+
+
+def _key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
+    return cell["task"], cell["format"], cell["encoding"]
+
+
+def _outcomes(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [one for cell in judged for one in sorted(cell["outcomes"], key=lambda one: one["seed"])]
+
+
+def _digest(path: Path) -> str:
+    content = path.read_bytes()
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,95 @@
+"""P(fit), P(generalizes | fit) and P(generalizes) of every cell, as counts of runs with exact intervals."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from paper_figs.saving import Drawing
+from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
+from paper_figs.trial_cells import Judged, Trial, judged_how, main_cells, of_runs, several_formats, task_of
+
+SHARES = {"fit": "fit", "generalizes_given_fit": "generalize | fit", "generalizes": "generalize"}
+# Inches: a line, what is above and below all lines, between tasks, names at the left, counts beside a panel.
+_LINE, _ABOVE, _BELOW, _BETWEEN, _NAMES, _COUNTS = 0.135, 0.22, 0.34, 0.05, 1.55, 0.3
+
+
+def drawing(trial: Trial, *, width: float, protocol: str) -> Drawing:
+    """The figure: a line for each cell, a panel for each of the three shares."""
+    cells = main_cells(trial)
+    rows: list[dict[str, object]] = [
+        {
+            "task": cell["task"],
+            "format": cell["format"],
+            "encoding": cell["encoding"],
+            **{
+                f"{name}_{part}": cell[name][part] for name in SHARES for part in ("successes", "trials", "low", "high")
+            },
+        }
+        for cell in cells
+    ]
+    return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol))
+
+
+def _draw(cells: list[Judged], width: float) -> Figure:
+    drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
+    formats = several_formats(cells)
+    tasks = list(dict.fromkeys(task_of(cell, formats=formats) for cell in cells))
+    height = _ABOVE + _LINE * len(cells) + _BETWEEN * len(tasks) + _BELOW
+    names = min(_NAMES, 0.42 * width)
+    panel = (width - names) / len(SHARES)
+    with context():
+        figure = Figure(figsize=(width, height))
+        places: list[float] = []
+        for cell in cells:
+            group = tasks.index(task_of(cell, formats=formats))
+            places.append(_LINE * (len(places) + 0.5) + _BETWEEN * (group + 0.5))
+        body = _LINE * len(cells) + _BETWEEN * len(tasks)
+        for column, (name, title) in enumerate(SHARES.items()):
+            axes = figure.add_axes(
+                ((names + column * panel) / width, _BELOW / height, (panel - _COUNTS) / width, body / height),
+                gid=name,
+            )
+            axes.set_title(title, pad=3)
+            axes.set(xlim=(-0.04, 1.04), ylim=(body, 0), xticks=[0, 0.5, 1], yticks=[])
+            axes.spines["left"].set_visible(False)
+            axes.set_xlabel("share of runs", labelpad=1)
+            for group in range(1, len(tasks)):
+                first = next(at for at, cell in enumerate(cells) if task_of(cell, formats=formats) == tasks[group])
+                axes.axhline(places[first] - (_LINE + _BETWEEN) / 2, color="0.85", linewidth=0.5, zorder=0)
+            for place, cell in zip(places, cells, strict=True):
+                share, its = cell[name], drawn[cell["encoding"]]
+                gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+                if share["trials"]:
+                    axes.hlines([place], share["low"], share["high"], color=its.colour, linewidth=0.9, gid=f"bar:{gid}")
+                    mark = line_style(its) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
+                    axes.plot([share["successes"] / share["trials"]], [place], **mark, zorder=3, gid=f"mark:{gid}",
+                              clip_on=False)  # fmt: skip
+                axes.annotate(
+                    of_runs(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
+                    va="center", fontsize=SMALLEST_TEXT, annotation_clip=False,
+                )  # fmt: skip
+                if not column:
+                    axes.annotate(
+                        its.label, (-0.04, place), xytext=(-3, 0), textcoords="offset points", ha="right", va="center",
+                        fontsize=SMALLEST_TEXT, annotation_clip=False,
+                    )  # fmt: skip
+        for task in tasks:
+            of_it = [place for place, cell in zip(places, cells, strict=True) if task_of(cell, formats=formats) == task]
+            figure.text(
+                0.06 / width, 1 - (_ABOVE + sum(of_it) / len(of_it)) / height, task.replace(", ", ",\n"), va="center",
+                fontsize=7, fontweight="bold", linespacing=0.95,
+            )  # fmt: skip
+    return figure
+
+
+def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+    runs = sorted({cell["fit"]["trials"] for cell in cells})
+    both = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
+    every = sum(cell["fit"]["trials"] for cell in cells)
+    return (
+        f"Shares of the {' or '.join(map(str, runs))} runs (seeds) of each cell, protocol {protocol}: "
+        f"{judged_how(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
+        f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share has none. "
+        f"Of all {every} runs {both['fit']} fit and {both['generalizes']} generalize. "
+        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
+    )

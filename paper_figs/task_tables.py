@@ -1,0 +1,121 @@
+"""Tables of what is trained on: tasks, their formats, and the relations of encodings."""
+
+import numpy as np
+
+from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from circuits.formats import in_format
+from circuits.prediction import analyse
+from circuits.task import Task
+from circuits.tasks import TASKS, load
+from paper_figs.saving import Drawing, Printed
+from paper_figs.style import look
+from theory.relation import NO_LABEL
+
+SHOWN_SCALE = 3
+TRAIN, TEST = 5, 20
+"""The scales of Figure 2, up to which formats and labels are counted."""
+
+
+def tasks() -> Drawing:
+    """Every task that comes with the project, with one instance."""
+    rows: list[dict[str, object]] = []
+    for name in TASKS:
+        task = load(name)
+        prompt, output = _instance(task, SHOWN_SCALE)
+        rows.append(
+            {
+                "task": name,
+                "symbols": len(task.alphabet),
+                "prompt": prompt,
+                "output": output,
+                "slots": task.reference.arity if task.reference else "unbounded",
+            }
+        )
+    caption = (
+        f"Tasks, each with an instance of scale {SHOWN_SCALE} drawn at random: prompt and what is generated. Symbols: "
+        "of the alphabet; slots: of the operators of the reference circuit [F], unbounded where none of bounded arity "
+        "is known."
+    )
+    return _printed(rows, caption, "lrllr")
+
+
+def formats() -> Drawing:
+    """The tasks of the paper in both formats: an instance, and how long the longest is."""
+    rows: list[dict[str, object]] = []
+    for name in ("copy", "shift", "parity", "addition", "multiplication", "division"):
+        plain = load(name)
+        for form in ("unaligned", "aligned"):
+            shown = in_format(plain, form, largest_scale=SHOWN_SCALE)
+            whole = in_format(plain, form, largest_scale=TEST)
+            lengths = {scale: len("".join(_tokens(whole, scale))) for scale in (1, TRAIN, TEST)}
+            rows.append(
+                {
+                    "task": name,
+                    "format": form,
+                    "instance": " -> ".join(_instance(shown, SHOWN_SCALE - 1)),
+                    **{f"length at {scale}": length for scale, length in lengths.items()},
+                }
+            )
+    caption = (
+        f"Formats: an instance of scale {SHOWN_SCALE - 1}, aligned to scale {SHOWN_SCALE} (operands padded with _ to "
+        f"one width and two more), and the tokens of an instance of scales 1, {TRAIN} and {TEST}, there aligned to "
+        f"scale {TEST}."
+    )
+    return _printed(rows, caption, "lllrrr")
+
+
+def relations() -> Drawing:
+    """Encodings with the relation by which they tell pairs apart, and how many labels it has on Parity."""
+    analysis = analyse(load("parity"), "aligned", TEST)
+    rows: list[dict[str, object]] = []
+    for name, built_in in ENCODINGS.items():
+        spec = EncodingSpec(name=name)
+        try:
+            relation = relation_of(spec, analysis.circuit)
+        except (HintNeeded, NoRelation) as reason:
+            named, hint, counts = "none", "-", {TRAIN: "-", TEST: "-"}
+            assert str(reason)
+        else:
+            named, hint = relation.name, "yes" if relation.scale_hint else "no"
+            counts = {
+                scale: str(_labels(relation.labels(analysis.traces[scale - 1].length, scale)))
+                for scale in (TRAIN, TEST)
+            }
+        rows.append(
+            {
+                "encoding": look(name).label,
+                "what": built_in.title,
+                "relation": named,
+                "scale hint": hint,
+                "parameters": ", ".join(f"{key} = {value.default}" for key, value in built_in.parameters.items())
+                or "-",
+                **{f"labels at {scale}": count for scale, count in counts.items()},
+            }
+        )
+    caption = (
+        "Encodings and the relation by which each tells pairs of positions apart [F], with the number of labels in use "
+        f"on Parity, operands padded to scale {TEST}, at scales {TRAIN} and {TEST}. None: positions are drawn anew for "
+        "each batch, so that a pair has no label of its own. Learned labels (LBPE): those that training should find."
+    )
+    return _printed(rows, caption, "lllllrr")
+
+
+def _labels(matrix: np.ndarray) -> int:
+    return len(set(np.unique(matrix).tolist()) - {NO_LABEL})
+
+
+def _tokens(task: Task, scale: int) -> list[str]:
+    prompts = task.sample_prompts(scale, 1, np.random.default_rng(0))
+    numbers = [*prompts[0].tolist(), *task.outputs(prompts)[0].tolist()]
+    return [task.alphabet[number] for number in numbers]
+
+
+def _instance(task: Task, scale: int) -> tuple[str, str]:
+    tokens = _tokens(task, scale)
+    length = len(task.choices(scale))
+    return " ".join(tokens[:length]), " ".join(tokens[length:])
+
+
+def _printed(rows: list[dict[str, object]], caption: str, columns: str) -> Drawing:
+    lines = [[str(value) for value in row.values()] for row in rows]
+    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)

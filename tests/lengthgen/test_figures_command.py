@@ -1,0 +1,167 @@
+"""`lengthgen figures`: what is drawn, what is not and why, and that nothing is drawn twice."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from empirical.run import FORMAT_VERSION, one_run
+from lengthgen.commands.figures import WidthName
+from paper_figs import style
+from paper_figs.catalogue import catalogue
+from paper_figs.sources import Sources
+from tests.paper_figs.made_up import fill, protocol_file, sources
+
+OF_RUNS = ("accuracy-made-up", "results-made-up", "coverage-made-up")
+OF_TRIAL = ("predicted-made-up",)
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """(sources, options of the command)."""
+    given, name = sources(tmp_path)
+    return given, ("--protocol", name, "--profile", "smoke", "--out", str(given.out))
+
+
+def test_every_entry_has_a_name_for_files_and_a_title(tmp_path, answer):
+    entries = catalogue(Sources(out=tmp_path, profile="quick", width=7.0))
+    for entry in entries.values():
+        assert entry.name == entry.name.lower() and " " not in entry.name and entry.title
+    assert {"figure1", "figure2", "figure2-best-on-test", "figure3", "figure4", "figure5"} <= entries.keys()
+    listed = answer("figures", "--list")["figures"]
+    assert [one["name"] for one in listed] == [*entries]
+    reads = {one["name"]: one["reads"] for one in listed}
+    assert reads["figure2"] == "runs of fig2" and reads["lrc-growth"] == "computed"
+    assert reads["predicted-fig2"] == "runs of fig2 and its trial" and reads["ledger"] == "the ledger of claims"
+
+
+def test_every_width_of_the_style_can_be_asked_for():
+    assert [one.value for one in WidthName] == [*style.WIDTHS]
+
+
+def test_figures_are_drawn_at_once_and_again_only_if_something_changed(made_up, run, tmp_path):
+    given, options = made_up
+    names = [*OF_RUNS, *OF_TRIAL]
+    code, out, err = run("figures", *names, *options, "--json")
+    assert code == 0, err
+    assert "figures: 4/4" in err, "progress is shown"
+    first = json.loads(out)
+    assert [*first["figures"]] == names and not first["unchanged"]
+    folder = given.out / "figures"
+    files = [name for written in first["figures"].values() for name in written]
+    before = {name: (folder / name).read_bytes() for name in files}
+    assert {path.name for path in folder.iterdir()} == {*files, ".drawn"}
+
+    code, out, err = run("figures", *names, *options, "--json")
+    assert (code, json.loads(out)["unchanged"], err) == (0, names, ""), "nothing is to be done"
+
+    for name in names:
+        code, _, _ = run("figures", name, *options, "--into", str(tmp_path / "again"))
+        assert code == 0
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in files} == before, (
+        "the same bytes, alone or side by side"
+    )
+
+    (folder / "accuracy-made-up.csv").write_text("other")
+    code, out, _ = run("figures", *names, *options, "--json")
+    assert json.loads(out)["unchanged"] == names[1:], "a file that was changed is written again"
+    assert (folder / "accuracy-made-up.csv").read_bytes() == before["accuracy-made-up.csv"]
+
+    changed = next(iter(given.runs(options[1]).values()))[0]
+    shutil.rmtree(given.store.folder(changed))
+    fill(given.store, changed, lambda run, epoch, scale: 0.5)
+    code, out, err = run("figures", *names[1:], *options, "--json")
+    assert code == 1 and "was not made of these runs" in err
+    assert {*json.loads(out)["figures"]} == {*OF_RUNS[1:]} and {*json.loads(out)["broken"]} == {*OF_TRIAL}
+    assert not json.loads(out)["unchanged"]
+    assert (folder / "results-made-up.csv").read_bytes() != before["results-made-up.csv"]
+
+
+def test_another_width_is_another_figure(made_up, run):
+    given, options = made_up
+    for width, inches in (("page", 7.0), ("acl-column", 3.03)):
+        code, out, _ = run("figures", "accuracy-made-up", *options, "--width", width, "--json")
+        assert code == 0 and not json.loads(out)["unchanged"]
+        tex = (given.out / "figures" / "accuracy-made-up.tex").read_text()
+        assert f"[width={inches:g}in]" in tex
+
+
+def test_one_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
+    code, out, err = run("figures", "figure2", "--out", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: figure2: 120 of the 120 runs of fig2 are missing from ") and err.count("\n") == 1
+    assert f"make them with lengthgen sweep fig2 --profile quick --out {tmp_path}" in err
+    assert not [*tmp_path.iterdir()], "nothing is left behind"
+
+
+def test_one_that_lacks_its_runs_beside_one_that_does_not(made_up, run):
+    _, options = made_up
+    code, out, err = run("figures", "results-made-up", "figure3", *options, "--json")
+    assert code == 1
+    assert [*json.loads(out)["figures"]] == ["results-made-up"] and [*json.loads(out)["missing"]] == ["figure3"]
+    assert "error: figure3: " in err
+
+
+def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkeypatch):
+    given, options = made_up
+    entries = catalogue(given, [options[1]])
+    some = {name: entries[name] for name in ("figure2", "figure2-best-on-test", "figure4", "results-made-up")}
+    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: some)
+    code, out, err = run("figures", *options)
+    assert code == 0
+    assert "results-made-up: csv, txt, tex" in out
+    skipped = [line for line in err.splitlines() if line.startswith("skipped ")]
+    assert [line.partition(":")[0] for line in skipped] == ["skipped figure2, figure2-best-on-test", "skipped figure4"]
+
+
+def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):
+    given, options = made_up
+    broken = next(iter(given.runs(options[1]).values()))[1]
+    (given.store.folder(broken) / "metrics.parquet").write_bytes(b"other")
+    code, out, err = run("figures", "results-made-up", "table-hyperparameters", *options, "--json")
+    assert code == 1
+    assert [*json.loads(out)["figures"]] == ["table-hyperparameters"]
+    assert "error: results-made-up: " in err and broken.id in err and "lengthgen runs --remove" in err
+
+
+def test_a_run_of_another_format_version_is_not_taken(made_up, run, monkeypatch):
+    _, options = made_up
+    monkeypatch.setattr("empirical.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1))
+    code, _, err = run("figures", "results-made-up", *options)
+    assert code == 2 and "30 of the 30 runs" in err
+
+
+def test_a_trial_that_is_no_trial_is_named(made_up, run):
+    given, options = made_up
+    (given.out / "made-up" / "conjecture.json").write_text("{")
+    code, _, err = run("figures", "predicted-made-up", *options)
+    assert code == 2 and "conjecture.json is not JSON" in err
+
+
+@pytest.mark.parametrize(("name", "hint"), [("figre2", "did you mean figure2"), ("xyz", "--list` names all")])
+def test_an_unknown_name_gets_a_suggestion(tmp_path, run, name, hint):
+    code, out, err = run("figures", name, "--out", str(tmp_path / "new"))
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert f"no figure or table is named '{name}'" in err and hint in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(made_up, run, tmp_path, monkeypatch):
+    _, options = made_up
+    (tmp_path / "file").write_text("")
+    code, _, err = run("figures", "table-hyperparameters", *options, "--into", str(tmp_path / "file"))
+    assert code == 2 and err.count("\n") == 1 and "file" in err
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "closed" not in str(path) and allowed(path, mode))
+    code, _, err = run("figures", "table-hyperparameters", *options, "--into", str(tmp_path / "closed"))
+    assert code == 2 and "cannot be written: name another with --into" in err
+
+
+def test_a_protocol_file_that_is_none_is_one_line(tmp_path, run):
+    path = protocol_file(tmp_path, "title = 1")
+    code, _, err = run("figures", "--protocol", str(path), "--out", str(tmp_path))
+    assert code == 2 and err.count("\n") == 1 and "made-up.toml" in err
+    assert not (Path(tmp_path) / "figures").exists()

@@ -1,0 +1,98 @@
+"""Pages of claims, runs and verdicts that nobody made: as many as are wanted, and as hostile."""
+
+from circuits.encodings import ENCODINGS
+from paper_figs.report import looks
+from paper_figs.report.page import Summary, page
+
+HOSTILE = (
+    "</script><script>window.hostile = 1</script><img src=x onerror='window.hostile = 1'><!-- & \u2028 \" ' {{data}}"
+)
+"""A text that does harm wherever it is read as markup."""
+
+PAPERS = [(f"Paper {number}", f"2400.{number:05}") for number in range(20)]
+VERDICTS = ("verified", "corrected", "refuted", "unsettled")
+STRENGTHS = ("general", "bounded", "numeric")
+
+
+def claim(number, **changes):
+    paper, arxiv = PAPERS[number % len(PAPERS)]
+    return {
+        "id": f"claim-{number}", "verdict": VERDICTS[number % 4], "strength": STRENGTHS[number % 3],
+        "statement": f"Statement {number} says that scores decay with the distance.",
+        "latex": r"\alpha^{n}", "label": "P",
+        "reason": "because" if number % 4 else "", "paper": paper, "arxiv": arxiv, "place": f"Theorem {number}",
+        "seconds": 0.25, "facts": [f"fact {number}", "another fact"], "assumptions": ["an assumption"],
+        "falsifiers": [["turned around", True, f"counterexample {number}"]],
+        "math": ["math", {"display": "inline"}, ["mi", {}, "α"]], "origin": "cache",
+    } | changes  # fmt: skip
+
+
+def runs(count, task="parity"):
+    """Groups of five seeds; each encoding of the project, in as many tasks as it takes."""
+    names = list(ENCODINGS)
+    groups, found = [], []
+    for number in range(count):
+        cell = number // 5
+        if cell == len(groups):
+            groups.append(
+                {
+                    "task": f"{task} {cell // len(names)}", "format": "aligned", "encoding": names[cell % len(names)],
+                    "size": "w64l2h4", "train": [1, 2, 3, 4, 5], "test": list(range(1, 21)), "threshold": 0.95,
+                    "epochs": 10, "setting": "scales 1-5 trained, 1-20 tested", "digest": f"{cell:012}",
+                }
+            )  # fmt: skip
+        good = number % 2
+        found.append(
+            {
+                "name": f"{task}-run-{number}", "group": cell, "seed": number % 5,
+                "epochs": [5, 10], "loss": [0.5, 0.01],
+                "exact": [[0.5] * 20, [1] * 5 + [1 if good else 0.123] * 15], "seconds": 10.5, "peak_memory_mib": 900,
+                "time": "2026-01-01T00:00:00+00:00", "environment": 0, "hash": "0" * 64,
+            }
+        )  # fmt: skip
+    environment = {
+        "device": "cpu",
+        "machine": "x86_64",
+        "python": "3.11",
+        "revision": "abc",
+        "versions": {"torch": "2"},
+    }
+    return {"groups": groups, "environments": [environment] if found else [], "runs": found}
+
+
+def trial(**changes):
+    cell = {
+        "task": "parity", "format": "aligned", "encoding": "ipe", "size": "w64l2h4", "verdict": "consistent",
+        "predicted": True, "literal": True, "observed": True, "fit": [5, 5, 0.478, 1], "generalizes": [5, 5, 0.478, 1],
+        "generalizes_given_fit": [5, 5, 0.478, 1], "p_against": 1, "p_for": 0.03, "p_against_holm": 1,
+        "p_for_holm": 0.03, "breaks": [None, None], "before": True, "why": "operators: 1", "findings": [],
+    }  # fmt: skip
+    table = {"yes_yes": 1, "yes_no": 0, "no_yes": 0, "no_no": 0, "not_observed": 0, "no_prediction": 0}
+    rule = {"table": table, "agreement": 1, "fisher_p": None, "misclassified": [], "refuted_by": []}
+    return {
+        "name": "fig1", "title": "Parity", "source": "a paper", "alpha": 0.05, "confidence": 0.95, "runs_needed": 5,
+        "main": {"size": "w64l2h4", "checkpoint": "last", "mode": "free", "threshold": "0.95"},
+        "rules": {"coverage": rule, "literal": rule}, "cells": [cell],
+    } | changes  # fmt: skip
+
+
+def page_of(*, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), broken=None, missing=()):
+    """A page of these; what is left out is not there."""
+    content = runs_content or {"groups": [], "environments": [], "runs": []}
+    drawn = looks.of_encodings(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
+    return page(
+        Summary(counts=[(str(len(claims)), "claims")], broken=broken or {}, missing=missing),
+        {
+            "claims": list(claims),
+            "tasks": {"tasks": list(tasks), "slots": looks.of_slots()},
+            "relations": {
+                "found": list(relations), "pool": list(pool),
+                "encodings": looks.of_encodings(ENCODINGS), "train": [1, 5],
+            },
+            "runs": content | {"looks": drawn},
+            "trials": {"trials": list(trials), "looks": drawn},
+            "provenance": {
+                "out": "out", "profile": "quick", "revision": "abc", "versions": {"python": "3.11"}, "files": [],
+            },
+        },
+    )  # fmt: skip

@@ -1,0 +1,285 @@
+"""The page in a headless Chromium: no errors, and what a reader does with keys, search and filters works."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from circuits.encodings import ENCODINGS
+from circuits.tasks import TASKS
+from paper_figs.report.looks import DARK_GROUND
+from paper_figs.report.relations import explored, pooled
+from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+if not CHROMIUM or not DRIVER:
+    pytest.skip("no Chromium with its chromedriver on the path", allow_module_level=True)
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+CLAIMS, RUNS = 500, 2000
+PAINT_MS = 1000
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    found, pool = pooled([explored("copy", "unaligned"), explored("copy", "aligned")])
+    layout = (TASKS["copy"].__doc__ or "").partition("\n")[0]
+    content = page_of(
+        claims=[claim(0, statement=f"hostile {HOSTILE}"), *(claim(number) for number in range(1, CLAIMS))],
+        runs_content=runs(RUNS, task=HOSTILE),
+        relations=found,
+        pool=pool,
+        tasks=[{"task": "copy", "layout": layout, "base": 10, "reference_arity": 1},
+               {"task": HOSTILE, "layout": HOSTILE, "base": None, "reference_arity": None}],
+        trials=[trial(), trial(name=HOSTILE, title=HOSTILE)],
+        broken={HOSTILE: HOSTILE},
+        missing=[(HOSTILE, HOSTILE)],
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_bytes(content)
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for switch in (
+        "headless", "disable-gpu", "disable-background-networking", "disable-component-update", "disable-sync",
+        "no-first-run", "window-size=1200,900", f"user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{switch}")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def at(chromium, page):
+    """Opens a view in a new page; ends with a look for errors on the console and for hostile text that ran."""
+
+    def open_view(view=""):
+        chromium.get("about:blank")
+        chromium.get(page + view)
+        return chromium
+
+    yield open_view
+    assert chromium.execute_script("return window.hostile") is None
+    assert not chromium.find_elements(By.CSS_SELECTOR, "main img")
+    assert chromium.get_log("browser") == []
+
+
+def all_of(driver, selector):
+    return driver.find_elements(By.CSS_SELECTOR, selector)
+
+
+def one_of(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def active(driver):
+    return driver.switch_to.active_element
+
+
+def text(driver, selector):
+    return one_of(driver, selector).text
+
+
+@pytest.mark.parametrize(
+    "view", ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#provenance", "#nonsense"]
+)
+def test_every_view_opens_alone_without_an_error(at, view):
+    driver = at(view)
+    shown = [section.get_attribute("id") for section in all_of(driver, ".view") if section.is_displayed()]
+    assert shown == [view[1:] if view not in ("", "#nonsense") else "overview"]
+    assert text(driver, "nav a[aria-current]").lower() == shown[0]
+
+
+@pytest.mark.parametrize("view", ["", "#claims", "#runs"])
+def test_the_first_paint_is_fast(at, view):
+    driver = at(view)
+    paints = "return performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)"
+    [first] = WebDriverWait(driver, 10).until(lambda it: it.execute_script(paints))
+    assert first < PAINT_MS
+
+
+def test_search_and_filters_show_what_fits(at):
+    driver = at("#claims")
+    assert text(driver, "#claim-count") == f"{CLAIMS} of {CLAIMS} claims"
+    assert len(all_of(driver, "#claim-list details")) < CLAIMS
+    one_of(driver, "#claim-search").send_keys("COUNTEREXAMPLE 123")
+    assert text(driver, "#claim-count") == f"1 of {CLAIMS} claims"
+    assert text(driver, "#claim-list .id").endswith("claim-123")
+    one_of(driver, "#claim-search").clear()
+    one_of(driver, "#claim-search").send_keys(" ")
+    Select(one_of(driver, "#claim-verdict")).select_by_value("refuted")
+    assert text(driver, "#claim-count") == f"{CLAIMS // 4} of {CLAIMS} claims"
+    Select(one_of(driver, "#claim-paper")).select_by_value("2400.00002")
+    expected = sum(number % 20 == 2 and number % 4 == 2 for number in range(CLAIMS))
+    assert text(driver, "#claim-count") == f"{expected} of {CLAIMS} claims"
+    Select(one_of(driver, "#claim-strength")).select_by_value("general")
+    expected = sum(number % 20 == 2 and number % 4 == 2 and number % 3 == 0 for number in range(CLAIMS))
+    assert text(driver, "#claim-count") == f"{expected} of {CLAIMS} claims"
+
+
+def test_a_claim_opens_to_all_that_is_known_of_it(at):
+    driver = at("#claims/claim-7")
+    opened = one_of(driver, "details[open]")
+    for part in (
+        "Statement 7",
+        "fact 7",
+        "an assumption",
+        "turned around",
+        "rejected: counterexample 7",
+        "Theorem 7",
+        "0.25",
+    ):
+        assert part in opened.text
+    assert one_of(opened, "math mi").text == "α"
+    assert one_of(opened, "a").get_attribute("href") == "https://arxiv.org/abs/2400.00007"
+    assert active(driver).tag_name == "summary"
+
+
+def test_a_claim_far_down_is_named_by_the_address(at):
+    driver = at("#claims/claim-300")
+    top = "return document.querySelector('details[open]').getBoundingClientRect().top"
+    header = "return document.querySelector('header').getBoundingClientRect().bottom"
+    assert 0 <= driver.execute_script(top) - driver.execute_script(header) < 100
+
+
+def test_hostile_text_is_shown_as_text(at):
+    driver = at("#claims")
+    assert "<script>window.hostile = 1</script>" in text(driver, "#claim-list details:first-child")
+    driver = at("#tasks")
+    assert "onerror=" in text(driver, "#task-list details:last-child")
+    driver = at("#runs")
+    assert "</script>" in one_of(driver, "#run-choice option").get_attribute("textContent")
+
+
+def test_it_is_used_with_keys_alone(at):
+    driver = at()
+    one_of(driver, "body").send_keys(Keys.TAB)
+    assert active(driver).text == "Skip to the content"
+    active(driver).send_keys(Keys.ENTER)
+    assert active(driver).get_attribute("id") == "main"
+    one_of(driver, "nav a[href='#claims']").send_keys(Keys.ENTER)
+    WebDriverWait(driver, 5).until(lambda it: active(it).get_attribute("id") == "h-claims")
+    order = []
+    for _ in range(5):
+        active(driver).send_keys(Keys.TAB)
+        order.append(active(driver).get_attribute("id") or active(driver).tag_name)
+    assert order == ["claim-search", "claim-paper", "claim-verdict", "claim-strength", "summary"]
+    active(driver).send_keys(Keys.ENTER)
+    assert len(all_of(driver, "details[open]")) == 1
+    one_of(driver, "nav a[href='#tasks']").send_keys(Keys.ENTER)
+    WebDriverWait(driver, 5).until(lambda it: active(it).get_attribute("id") == "h-tasks")
+
+
+def test_the_end_of_a_list_is_reached_by_its_button(at):
+    driver = at("#claims")
+    before = len(all_of(driver, "#claim-list details"))
+    driver.execute_script("document.querySelector('#claim-list .more').focus({preventScroll: true})")
+    active(driver).send_keys(Keys.ENTER)
+    assert len(all_of(driver, "#claim-list details")) > before
+    assert active(driver).tag_name == "summary"
+
+
+def test_light_and_dark_follow_the_system_and_the_switch(at):
+    driver = at()
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    dark = f"rgb({', '.join(str(int(DARK_GROUND[at : at + 2], 16)) for at in (1, 3, 5))})"
+    for system, theme, expected in (
+        ("dark", "", True),
+        ("light", "", False),
+        ("light", "dark", True),
+        ("dark", "light", False),
+    ):
+        features = [{"name": "prefers-color-scheme", "value": system}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        Select(one_of(driver, "#theme")).select_by_value(theme)
+        assert (driver.execute_script(colour) == dark) is expected
+    Select(one_of(driver, "#theme")).select_by_value("")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize(
+    "view", ["", "#claims/claim-7", "#tasks/copy", "#relations/copy", "#runs", "#verdicts", "#provenance"]
+)
+def test_nothing_is_wider_than_a_phone(at, chromium, view):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        driver = at(view)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_explorer_shows_labels_prediction_and_circuit(at, page):
+    driver = at("#relations/copy")
+    Select(one_of(driver, "#relation-encoding")).select_by_value("rpe")
+    Select(one_of(driver, "#relation-scale")).select_by_value("2")
+    cells = all_of(driver, ".matrix td[data-key]")
+    assert {int(cell.text) for cell in cells} == set(
+        range(max(int(cell.get_attribute("data-query")) for cell in cells))
+    )
+    assert all(int(c.text) == int(c.get_attribute("data-query")) - int(c.get_attribute("data-key")) for c in cells)
+    its = explored("copy", "unaligned")["encodings"]["rpe"]["prediction"]
+    assert its["why"] in text(driver, "#relation")
+    assert f"breaks at scale {its['breaks_at']}" in text(driver, "#relation")
+    cells[0].click()
+    driver.execute_script("arguments[0].focus()", cells[0])
+    active(driver).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    assert text(driver, ".pair").startswith("Key 2 ") and "query 2 " in text(driver, ".pair")
+    assert one_of(driver, "#relation svg[role='img']").get_attribute("aria-label").startswith("Circuit of copy")
+
+
+def test_a_chart_is_read_with_keys_and_says_the_stored_numbers(at):
+    driver = at("#runs")
+    legend = all_of(driver, "#run-panel .legend label")
+    reader = one_of(driver, "#run-panel input[type='range']")
+    reader.send_keys(Keys.END)
+    assert reader.get_attribute("aria-valuetext") == "scale 20"
+    rows = all_of(driver, "#run-panel [role='status'] tbody tr")
+    assert len(rows) == 6 < len(legend) == len(ENCODINGS)
+    assert rows[0].text.endswith("2 of 5 0.123, 1, 0.123, 1, 0.123")
+    legend[0].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
+    assert len(all_of(driver, "#run-panel [role='status'] tbody tr")) == 5
+    for name, expected in (("All", len(legend)), ("None", 0)):
+        one_of(driver, f"#run-panel button[data-all='{name}']").send_keys(Keys.ENTER)
+        assert len(all_of(driver, "#run-panel [role='status'] tbody tr")) == expected
+
+
+def test_a_run_opens_to_its_curves_and_provenance(at):
+    driver = at("#runs")
+    assert text(driver, "#run-count") == f"{RUNS} of {RUNS} runs"
+    one_of(driver, "#run-search").send_keys("run-1999")
+    assert text(driver, "#run-count") == f"1 of {RUNS} runs"
+    one_of(driver, "#run-list summary").click()
+    opened = text(driver, "#run-list")
+    assert "generalizes" in opened and "0" * 64 in opened and "torch 2" in opened
+    assert len(all_of(driver, "#run-list svg[role='img']")) == 2
+
+
+def test_it_prints_what_is_shown(at):
+    driver = at("#claims/claim-7")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        hidden = [one_of(driver, selector) for selector in ("nav", ".theme", "#claims .filters")]
+        assert not any(element.is_displayed() for element in hidden)
+        assert one_of(driver, "details[open] .body").is_displayed()
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_page_is_one_file(page):
+    assert [path.name for path in Path(page.removeprefix("file://")).parent.iterdir()] == ["report.html"]

@@ -1,0 +1,95 @@
+"""`lengthgen report`, as a user calls it, on whatever is there."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from lengthgen import reporting
+from lengthgen.cli import main
+from tests.proofs_checks import stores
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Calls the command; returns (exit code, stdout, stderr). Two tasks are enough."""
+    monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lengthgen", "report", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory):
+    """What the command has computed of the tasks, for others to begin with."""
+    return tmp_path_factory.mktemp("explored")
+
+
+@pytest.fixture
+def out(tmp_path, explored):
+    (tmp_path / "report").symlink_to(explored)
+    return tmp_path
+
+
+def test_it_is_written_where_nothing_is_stored(run, out):
+    code, printed, _ = run("--out", str(out), "--json")
+    answer = json.loads(printed)
+    assert code == 0
+    assert (out / "report.html").stat().st_size == answer["bytes"]
+    assert {"count": 0, "of": "runs"} in answer["counts"]
+    [verify] = [one["made_by"] for one in answer["missing"] if "claims" in one["what"]]
+    assert verify == "lengthgen verify"
+    assert any(one["made_by"].startswith("lengthgen conjecture fig1 ") for one in answer["missing"])
+
+
+def test_a_second_report_of_the_same_is_the_same(run, out):
+    assert run("--out", str(out))[0] == 0
+    first = (out / "report.html").read_bytes()
+    code, _, err = run("--out", str(out))
+    assert (code, (out / "report.html").read_bytes()) == (0, first)
+    assert "circuits and predictions" not in err
+
+
+def test_a_corrupt_run_is_named_and_the_page_is_whole(run, out):
+    store = stores.fill(out, "fig4", lambda cell, seed: stores.solves if seed == 0 else None)
+    damaged, *others = sorted(one.name for one in store.contents())
+    (store.root / damaged / "metrics.parquet").write_bytes(b"")
+    code, _, err = run("--out", str(out))
+    page = (out / "report.html").read_text()
+    assert code == 1
+    [line] = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert damaged in line and "metrics.parquet" in line
+    assert damaged in page and page.rstrip().endswith("</html>")
+    assert all(f'"name":"{name}"' in page for name in others)
+    assert f'"name":"{damaged}"' not in page
+
+
+def test_a_damaged_claims_json_is_named_and_the_page_is_written(run, out):
+    (out / "claims.json").write_text("{")
+    code, _, err = run("--out", str(out))
+    assert (code, "error: claims.json: " in err, (out / "report.html").exists()) == (1, True, True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_one_line(run, out):
+    out.chmod(0o500)
+    code, _, err = run("--out", str(out / "new"))
+    assert code == 2 and err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_a_file_in_place_of_the_folder_is_one_line(run, tmp_path):
+    (tmp_path / "out").write_text("")
+    code, _, err = run("--out", str(tmp_path / "out"))
+    assert code == 2 and err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_an_unknown_profile_is_one_line(run, out):
+    code, _, err = run("--out", str(out), "--profile", "nonsense")
+    assert code == 2 and "unknown profile 'nonsense'" in err

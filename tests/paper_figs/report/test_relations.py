@@ -1,0 +1,76 @@
+"""What the explorer shows is what the circuits' own functions say."""
+
+import numpy as np
+import pytest
+
+from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
+from circuits.prediction import analyse, predict
+from circuits.tasks import load
+from paper_figs.report.relations import SCALES, TRAIN, explored, pooled
+
+CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {case: explored(*case) for case in CASES}
+
+
+@pytest.fixture(scope="module")
+def analyses():
+    return {(task, form): analyse(load(task), form, 20) for task, form in CASES}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", ["ipe", "ipe-sh", "rpe", "ape", "lbpe", "random-rope"])
+def test_predictions_are_those_of_predict(found, analyses, case, name):
+    its = found[case]["encodings"][name]
+    try:
+        expected = predict(analyses[case], EncodingSpec(name=name), train=TRAIN, test=range(1, 21)).as_json()
+    except EncodingError as error:
+        assert its == {"why": str(error)}
+        return
+    assert its["prediction"] == {key: value for key, value in expected.items() if key != "encoding"}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_labels_are_those_of_the_relation(found, analyses, case):
+    analysis = analyses[case]
+    circuit = analysis.circuit if analysis.result else None
+    numbered, pool = pooled([found[case]])
+    seen = 0
+    for name in ENCODINGS:
+        its = numbered[0]["encodings"][name]
+        for scale in SCALES if "labels" in its else ():
+            length = analysis.traces[scale - 1].length
+            matrix = relation_of(EncodingSpec(name=name), circuit).labels(length, scale)
+            labels = pool[its["labels"][scale - 1 if len(its["labels"]) > 1 else 0]]
+            for query in range(1, length + 1):
+                for key in range(1, query + 1):
+                    assert labels[query * (query - 1) // 2 + key - 1] == matrix[key - 1, query - 1]
+            seen += 1
+    assert seen > len(SCALES)
+
+
+def test_a_label_is_stored_once(found):
+    _, pool = pooled(found.values())
+    assert len({tuple(one) for one in pool}) == len(pool)
+    beginnings = [(a, b) for a in pool for b in pool if a is not b and b[: len(a)] == a]
+    assert not beginnings
+
+
+def test_circuits_and_src_are_those_of_the_analysis(found, analyses):
+    one, analysis = found["copy", "unaligned"], analyses["copy", "unaligned"]
+    assert one["src"] == [list(analysis.result.bounds[scale]) for scale in range(1, 21)]
+    assert (one["status"], one["inputs"]) == (analysis.result.status, analysis.result.inputs)
+    wirings = analysis.circuit.wirings[3]
+    assert [step[0] for step in one["scales"][2]["steps"]] == [wiring.position for wiring in wirings]
+    assert [[read for read, _ in step[2]] for step in one["scales"][2]["steps"]] == [[*w.arguments] for w in wirings]
+    assert len(one["scales"][2]["names"]) == analysis.traces[2].length
+
+
+def test_a_task_without_a_circuit_says_why_and_has_labels(found):
+    one = found["parity-direct", "unaligned"]
+    assert one["src"] is None and "more than 8 arguments" in one["why"]
+    assert one["encodings"]["rpe"]["prediction"]["generalizes"] is False
+    assert np.array(one["encodings"]["nope"]["labels"]).max() == 0

@@ -1,0 +1,81 @@
+"""Runs on the page: every number is that of the store, and what is broken is named."""
+
+import json
+
+import pytest
+
+from paper_figs.report.runs import runs_data
+from tests.proofs_checks import stores
+
+
+def compute(key, answer):
+    return json.loads(json.dumps(answer()))
+
+
+@pytest.fixture
+def store(tmp_path):
+    def scores(cell, seed):
+        chosen = cell.encoding == "lbpe" and seed < 3
+        return (lambda scale: 1.0 if scale <= 10 else round(1 / (scale + seed), 3)) if chosen else None
+
+    return stores.fill(tmp_path, "fig4", scores)
+
+
+def test_every_number_is_that_of_the_store(store):
+    content = runs_data(store, compute).content
+    finished = {one.name: one.run for one in store.contents()}
+    assert {run["name"] for run in content["runs"]} == set(finished)
+    for shown in content["runs"]:
+        run, group = finished[shown["name"]], content["groups"][shown["group"]]
+        assert (group["encoding"], group["train"], group["test"]) == (run.encoding, [*run.train], [*run.test])
+        assert shown["seed"] == run.seed
+        stored = {(row.epoch, row.scale): row for row in store.metrics(run)}
+        assert len(stored) == len(shown["epochs"]) * len(group["test"])
+        for epoch, loss, row in zip(shown["epochs"], shown["loss"], shown["exact"], strict=True):
+            for scale, value in zip(group["test"], row, strict=True):
+                assert value == stored[epoch, scale].exact_match
+                assert loss == stored[epoch, scale].training_loss
+
+
+def test_seeds_of_one_cell_are_one_group(store):
+    content = runs_data(store, compute).content
+    assert len(content["groups"]) == 3
+    assert sorted(run["seed"] for run in content["runs"] if run["group"] == 0) == [0, 1, 2]
+    assert len(content["environments"]) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["metrics.parquet", "config.json", "checkpoint.safetensors", "files.json", "environment.json"]
+)
+def test_a_damaged_run_is_named_and_the_others_stay(store, name):
+    damaged = sorted(one.name for one in store.contents())[0]
+    (store.root / damaged / name).write_bytes(b"{")
+    data = runs_data(store, compute)
+    assert list(data.broken) == [damaged]
+    assert len(data.content["runs"]) == 8
+    assert damaged not in {run["name"] for run in data.content["runs"]}
+
+
+def test_a_run_of_another_format_version_is_named(store):
+    name = sorted(one.name for one in store.contents())[0]
+    path = store.root / name / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 1}))
+    [why] = runs_data(store, compute).broken.values()
+    assert "format 1" in why
+
+
+def test_an_unfinished_run_says_how_far_it_is(tmp_path):
+    from empirical.store import RunStore
+
+    [run, *_] = next(iter(stores.runs_of("fig4").values()))
+    store = RunStore(tmp_path)
+    store.tell([run], 2)
+    [shown] = runs_data(store, compute).content["runs"]
+    assert shown["done"] == 2 and "exact" not in shown
+
+
+def test_nothing_stored_is_nothing_shown(tmp_path):
+    from empirical.store import RunStore
+
+    data = runs_data(RunStore(tmp_path / "runs"), compute)
+    assert data.content == {"groups": [], "environments": [], "runs": []} and not data.broken

@@ -1,0 +1,79 @@
+"""Verdicts on the page are those of each conjecture.json."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from empirical.conjecture import Setting
+from empirical.protocol import names
+from empirical.trial import as_json
+from paper_figs.report.trials import trials_data
+from tests.empirical.trials import FAILS, NO, SOLVES, YES, evidence, histories
+from tests.proofs_checks import stores
+
+
+@pytest.fixture(scope="module")
+def trial():
+    run = next(iter(stores.runs_of("fig4").values()))[0]
+    run = replace(run, train=(1, 2), test=(1, 2, 3, 4))
+    every = [
+        evidence(histories(run, {SOLVES: 10}), YES, "parity/aligned/ipe"),
+        evidence(histories(run, {FAILS: 6, SOLVES: 1}), NO, "parity/aligned/ape"),
+    ]
+    return as_json(every, Setting(threshold=0.95, size="small"))
+
+
+def stored(out: Path, name: str, content: object) -> Path:
+    path = out / name / "conjecture.json"
+    path.parent.mkdir()
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_every_cell_has_its_verdict_shares_and_chances(tmp_path, trial):
+    stored(tmp_path, "fig1", trial)
+    [shown] = trials_data(tmp_path, "quick").trials
+    assert shown["name"] == "fig1" and shown["title"] != "fig1"
+    for cell, its in zip(trial["cells"], shown["cells"], strict=True):
+        for key in ("task", "format", "encoding", "size", "verdict", "predicted", "literal", "observed"):
+            assert its[key] == cell[key]
+        for key in ("fit", "generalizes_given_fit", "generalizes"):
+            expected = [cell[key][part] for part in ("successes", "trials", "low", "high")]
+            assert its[key] == pytest.approx(expected, rel=1e-5)
+        for key in ("p_against", "p_for", "p_against_holm", "p_for_holm"):
+            assert its[key] == pytest.approx(cell[key], rel=1e-5)
+        assert its["breaks"] == [cell["prediction"]["breaks_at"], cell["breaking"]["observed"]]
+    for rule, its in trial["rules"].items():
+        assert {key: its["table"][key] for key in shown["rules"][rule]["table"]} == shown["rules"][rule]["table"]
+
+
+def test_what_is_not_there_is_missing_with_the_command_that_makes_it(tmp_path, trial):
+    out = tmp_path / "with blank"
+    out.mkdir()
+    stored(out, "fig1", trial)
+    (out / "fig2").mkdir()
+    (out / "fig2" / "predictions.json").write_text("{}")
+    data = trials_data(out, "smoke")
+    made = dict(data.missing)
+    assert len(made) == len(names()) - 1
+    [predicted] = [command for what, command in made.items() if "predicted and not judged" in what]
+    assert predicted == f"lengthgen conjecture fig2 --profile smoke --out '{out}'"
+    assert set(data.hashes) == {"fig1/conjecture.json", "fig2/predictions.json"}
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"main": 1}', '{"main": {}, "cells": []}', lambda trial: trial | {"cells": [{}]}]
+)
+def test_a_damaged_file_is_named_and_the_others_stay(tmp_path, trial, content):
+    stored(tmp_path, "fig1", trial)
+    stored(tmp_path, "fig3", content(trial) if callable(content) else content)
+    data = trials_data(tmp_path, "quick")
+    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert list(data.broken) == ["fig3/conjecture.json"]
+
+
+def test_a_protocol_of_the_user_is_shown_by_its_name(tmp_path, trial):
+    stored(tmp_path, "<script>mine", trial)
+    assert trials_data(tmp_path, "quick").trials[0]["title"] == "<script>mine"

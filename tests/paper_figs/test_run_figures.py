@@ -1,0 +1,320 @@
+"""Figures and tables of runs show what the store holds: every number is read back and compared with it."""
+
+from itertools import product
+from pathlib import Path
+from statistics import fmean, median
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from empirical.outcomes import Checkpoint
+from paper_figs import (
+    accuracy_grid,
+    alignment,
+    breaking_scales,
+    disagreements,
+    of_paper,
+    prediction_matrix,
+    run_tables,
+    saving,
+    style,
+    success_shares,
+)
+from paper_figs.cells import interval
+from paper_figs.sources import Missing, Needs, Sources
+from tests.paper_figs.made_up import EPOCHS, fill, score, seen, sources
+
+THRESHOLD = 0.95
+SCALES = range(1, 7)
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sources, str]:
+    return sources(tmp_path_factory.mktemp("made-up"))
+
+
+def panel(figure: Figure, gid: str) -> Axes:
+    return next(axes for axes in figure.axes if axes.get_gid() == gid)
+
+
+def curve(axes: Axes, gid: str) -> dict[float, float]:
+    [line] = [line for line in axes.lines if line.get_gid() == gid]
+    return dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
+
+
+def on_the_page(figure: Figure) -> None:
+    figure.draw_without_rendering()
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent()
+            assert text.get_fontsize() >= style.SMALLEST_TEXT, text
+            inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+            assert inside, text
+
+
+@pytest.mark.parametrize("checkpoint", [Checkpoint.LAST, Checkpoint.BEST_ON_TEST])
+def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
+    made_up: tuple[Sources, str], checkpoint: Checkpoint
+) -> None:
+    given, name = made_up
+    drawing = of_paper.accuracy(given, protocol=name, checkpoint=checkpoint)
+    assert isinstance(drawing.shown, Figure)
+    for condition, runs in given.of_main_size(name).items():
+        axes = panel(drawing.shown, f"accuracy:{condition.task}:aligned")
+        found = curve(axes, f"median:{condition.encoding}")
+        bars = next(one for one in axes.collections if one.get_gid() == f"interval:{condition.encoding}")
+        for place, scale in enumerate(SCALES):
+            values = []
+            for run in runs:
+                epochs = EPOCHS[1:] if checkpoint is Checkpoint.LAST else EPOCHS
+                best = max(epochs, key=lambda epoch: (fmean(score(run, epoch, n) for n in SCALES), epoch))
+                values.append(score(run, best, scale))
+            assert found[scale] == median(values)
+            segment = bars.get_segments()[place]
+            assert abs(segment[0, 0] - scale) < 0.5
+            assert segment[:, 1].tolist() == [min(values), max(values)]
+            [row] = [
+                row
+                for row in drawing.rows
+                if (row["task"], row["encoding"], row["scale"]) == (condition.task, condition.encoding, scale)
+            ]
+            assert [row[f"seed_{seed}"] for seed in range(1, 6)] == values
+            assert (row["median"], row["low"], row["high"]) == (median(values), min(values), max(values))
+            assert row["training_scale"] == (scale <= 2)
+    said = "selects on the test scales" in drawing.caption
+    assert said == (checkpoint is Checkpoint.BEST_ON_TEST)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
+def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None:
+    place, level = accuracy_grid.rank(count)
+    # Each value is below or above the true median with probability one half: all 2^m cases are looked at.
+    holds = [place <= sum(below) <= count - place for below in product((0, 1), repeat=count)]
+    assert level == pytest.approx(sum(holds) / len(holds))
+    assert level >= 0.9 or place == 1
+    wider = [place + 1 <= sum(below) <= count - place - 1 for below in product((0, 1), repeat=count)]
+    assert sum(wider) / len(wider) < 0.9
+    ordered = [value / 100 for value in range(count)]
+    assert accuracy_grid.median_interval(ordered[::-1]) == (ordered[place - 1], ordered[count - place])
+
+
+@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()})[::2])
+def test_figures_of_runs_fit_every_width(made_up: tuple[Sources, str], width: float) -> None:
+    given, name = made_up
+    trial, known = given.trial(name), given.protocol(name)
+    shown = [
+        of_paper.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
+        prediction_matrix.drawing(trial, width=width, protocol="made-up"),
+        success_shares.drawing(trial, width=width, protocol="made-up"),
+        breaking_scales.drawing(trial, train=known.train, last=known.test[-1], width=width, protocol="made-up"),
+        alignment.drawing(given.cells(name), scales=(2, 4), train=(1, 2), width=width, model="any"),
+    ]
+    for drawing in shown:
+        assert isinstance(drawing.shown, Figure)
+        assert drawing.shown.get_figwidth() == width
+        on_the_page(drawing.shown)
+
+
+def test_alignment_shows_every_run(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    drawing = alignment.drawing(given.cells(name), scales=(2, 5), train=(1, 2), width=7.0, model="any")
+    assert isinstance(drawing.shown, Figure)
+    for scale in (2, 5):
+        axes = panel(drawing.shown, f"scale:{scale}")
+        for encoding in ("ipe", "rpe", "ape"):
+            drawn = [line for line in axes.lines if line.get_gid() == f"seeds:{encoding}"]
+            expected = [
+                [score(run, EPOCHS[-1], scale) for run in runs]
+                for condition, runs in given.of_main_size(name).items()
+                if condition.encoding == encoding
+            ]
+            assert [[*line.get_ydata()] for line in drawn] == expected
+            rows = [row for row in drawing.rows if (row["scale"], row["encoding"]) == (scale, encoding)]
+            assert [[row[f"seed_{seed}"] for seed in range(1, 6)] for row in rows] == expected
+    with pytest.raises(ValueError, match=r"no values at scales \[9\]"):
+        alignment.drawing(given.cells(name), scales=(9,), train=(1, 2), width=7.0, model="any")
+
+
+def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    trial = given.trial(name)
+    drawing = prediction_matrix.drawing(trial, width=7.0, protocol="made-up")
+    assert isinstance(drawing.shown, Figure)
+    [axes] = drawing.shown.axes
+    grounds = {patch.get_gid(): patch.get_facecolor() for patch in axes.patches}
+    texts = {text.get_gid(): text.get_text() for text in axes.texts}
+    for cell in trial["cells"]:
+        gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+        expected = cell["encoding"] != "ape"
+        assert texts[f"predicted:{gid}"] == ("yes" if expected else "no")
+        solving = 5 if cell["encoding"] == "ipe" else 0
+        assert texts[f"observed:{gid}"] == f"{solving}/5"
+        dark = grounds[f"predicted:{gid}"] != grounds[f"observed:{gid}"]
+        assert dark == (cell["encoding"] == "rpe") == (f"wrong:{gid}" in grounds)
+    assert texts["row:copy"] == "2/3" and texts["column:rpe"] == "0/2" and texts["column:ape"] == "2/2"
+    assert "4 of 6 are as predicted, 67%" in drawing.caption
+    assert "Predicted yes: 2 cells do, 2 do not; predicted no: 0 do, 2 do not" in drawing.caption
+
+
+def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    drawing = success_shares.drawing(given.trial(name), width=7.0, protocol="made-up")
+    assert isinstance(drawing.shown, Figure)
+    for encoding, solving in (("ipe", 5), ("ape", 0)):
+        for what, count in (("fit", 5), ("generalizes_given_fit", solving), ("generalizes", solving)):
+            axes = panel(drawing.shown, what)
+            [line] = [line for line in axes.lines if line.get_gid() == f"mark:copy:aligned:{encoding}"]
+            [bar] = [one for one in axes.collections if one.get_gid() == f"bar:copy:aligned:{encoding}"]
+            assert [*line.get_xdata()] == [count / 5]
+            assert bar.get_segments()[0][:, 0].tolist() == pytest.approx(interval(count, 5))
+    assert "Of all 30 runs 30 fit and 10 generalize" in drawing.caption
+
+
+def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    drawing = breaking_scales.drawing(given.trial(name), train=(1, 2), last=6, width=7.0, protocol="made-up")
+    assert isinstance(drawing.shown, Figure)
+    [axes] = drawing.shown.axes
+    never = dict(zip([text.get_text() for text in axes.get_yticklabels()], axes.get_yticks(), strict=True))["never"]
+    assert never > 6
+    for encoding, predicted, observed in (("ipe", never, never), ("rpe", never, 3), ("ape", 3, 3)):
+        gid = f"parity:aligned:{encoding}"
+        [mark] = [line for line in axes.lines if line.get_gid() == f"observed:{gid}"]
+        [dash] = [one for one in axes.collections if one.get_gid() == f"predicted:{gid}"]
+        assert [*mark.get_ydata()] == [observed]
+        assert dash.get_segments()[0][:, 1].tolist() == [predicted] * 2
+        assert abs(dash.get_segments()[0][:, 0].mean() - mark.get_xdata()[0]) < 1e-9
+    assert "Of 2 cells predicted to break, 2 do so exactly there" in drawing.caption
+    assert "copy, aligned, RPE (predicted never, median 3)" in drawing.caption
+
+
+def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    drawing = disagreements.drawing(given.trial(name), protocol="made-up")
+    assert isinstance(drawing.shown, saving.Printed)
+    assert [(row["task"], row["encoding"], row["generalize"], row["fit"]) for row in drawing.rows] == [
+        ("copy", "rpe", 0, 5),
+        ("parity", "rpe", 0, 5),
+    ]
+    assert [line[:6] for line in drawing.shown.lines] == [
+        (task, "aligned", "RPE", "yes", "yes", "0/5") for task in ("copy", "parity")
+    ]
+    nothing = disagreements.drawing({"cells": [], "main": given.trial(name)["main"]}, protocol="made-up")
+    assert "0 of 0" in nothing.caption and [*nothing.rows] == [{"task": "none"}]
+
+
+def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    for row in run_tables.results(given, name).rows:
+        solving = 5 if row["encoding"] == "IPE" else 0
+        assert (row["fit"], row["generalize"], row["runs"]) == (5, solving, 5)
+        assert (row["low"], row["high"]) == interval(solving, 5)
+        [runs] = [
+            runs
+            for condition, runs in given.of_main_size(name).items()
+            if (condition.task, condition.encoding.upper()) == (row["task"], row["encoding"])
+        ]
+        last = [score(run, EPOCHS[-1], 6) for run in runs]
+        assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
+    for row in run_tables.coverage(given, name).rows:
+        runs = [run for at, same in given.of_main_size(name).items() if at.task == row["task"] for run in same]
+        assert row["runs"] == len(runs) == 15
+        assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
+        assert row["least"] == min(seen(run, 6) for run in runs)
+        assert row["beyond training"] == pytest.approx(fmean(seen(run, n) for run in runs for n in range(3, 7)))
+    protocol = given.protocol(name)
+    told = {row["setting"]: row["made-up"] for row in run_tables.hyperparameters([protocol]).rows}
+    training = protocol.profile.training
+    assert told["learning rate"] == f"{training.learning_rate:g}" and told["epochs"] == str(training.epochs)
+    assert told["training scales"] == "1-2" and told["seeds"] == "5"
+
+
+def test_a_trial_of_other_runs_is_refused(tmp_path: Path) -> None:
+    given, name = sources(tmp_path)
+    [first, *_] = [run for same in given.runs(name).values() for run in same]
+    given.store.remove(first.id)
+    fill(given.store, first, lambda run, epoch, scale: 0.5)
+    with pytest.raises(Missing, match=r"was not made of these runs \(copy, aligned, ipe\).*lengthgen conjecture"):
+        given.trial(name)
+
+
+def test_what_is_missing_is_counted_and_named_with_its_command(tmp_path: Path) -> None:
+    given, name = sources(tmp_path)
+    runs = [run for same in given.runs(name).values() for run in same]
+    needs = Needs(protocols=(name,), trial=True)
+    given.require(needs)
+    (given.out / "made-up" / "conjecture.json").unlink()
+    with pytest.raises(Missing, match=f"conjecture.json is missing: make it with  lengthgen conjecture {name}"):
+        given.require(needs)
+    for run in runs[3:5]:
+        given.store.remove(run.id)
+    fresh = Sources(out=given.out, profile="smoke", width=7.0)
+    with pytest.raises(Missing) as raised:
+        fresh.require(needs)
+    assert f"2 of the 30 runs of {name} are missing" in str(raised.value)
+    assert f"({runs[3].id} and 1 more)" in str(raised.value)
+    assert str(raised.value).endswith(f"lengthgen sweep {name} --profile smoke --out {given.out}")
+    with pytest.raises(Missing, match=r"claims.json is missing: make it with  lengthgen reproduce"):
+        fresh.require(Needs(ledger=True))
+
+
+def test_labels_of_a_learned_relation_are_those_of_largest_weight(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from empirical.encodings.lbpe import LBPE
+    from empirical.training import train
+    from paper_figs import learned_labels
+    from tests.paper_figs.made_up import protocol_file
+
+    text = """
+title = "Learned"
+source = "none"
+train = [1, 2]
+test = [1, 4]
+
+[[cells]]
+tasks = ["select-last"]
+formats = ["unaligned"]
+encodings = ["lbpe"]
+
+[smoke]
+seeds = 1
+training.epochs = 1
+"""
+    given = Sources(out=tmp_path, profile="smoke", width=7.0)
+    name = str(protocol_file(tmp_path, text))
+    [[run]] = given.of_main_size(name).values()
+    train([run], given.store)
+    found = learned_labels.learned(run, given.store, 3, "select-last")
+    from safetensors.torch import load
+
+    numbers = load(given.store.checkpoint(run))
+    encoding = LBPE(layers=run.model.layers, head_width=run.model.width // run.model.heads, scale_hint=False)
+    own = {key.removeprefix("encoding."): value.reshape(encoding.get_parameter(key.removeprefix("encoding.")).shape)
+           for key, value in numbers.items() if key.startswith("encoding.")}  # fmt: skip
+    encoding.load_state_dict(own)
+    length = len(found.ideal)
+    assert length == 5, "x1 x2 x3 = y, and $ asks nothing"
+    for query in range(length):
+        for key in range(query + 1):
+            with torch.inference_mode():
+                weights = encoding.label_weights(torch.tensor([query]), torch.tensor([key]))[0, 0]
+            ordered = sorted(range(len(weights)), key=lambda label: -float(weights[label]))[:3]
+            assert found.labels[key, query].tolist() == ordered
+            assert found.weights[key, query].tolist() == pytest.approx(
+                [float(weights[one]) for one in ordered], rel=1e-5
+            )
+    assert found.queries == (4,), "at `=`; after a digit there is always $"
+    assert found.ideal[2, 3] != found.ideal[1, 3] == found.ideal[0, 3]
+    drawing = learned_labels.drawing([found])
+    assert isinstance(drawing.shown, Figure)
+    on_the_page(drawing.shown)
+    for rank in (1, 2, 3):
+        axes = panel(drawing.shown, f"select-last:{rank}")
+        shown = {(text.get_position()[1], text.get_position()[0]): text.get_text() for text in axes.texts}
+        shades = next(one for one in axes.collections if one.get_gid() == "weights").get_array()
+        for row in drawing.rows:
+            assert shown[row["key"], row["query"]] == str(row[f"label_{rank}"])
+            assert shades[row["key"] - 1, row["query"] - 1] == row[f"weight_{rank}"]
+    assert found.pairs == 4 and f"select-last: {found.agreeing} of 4" in drawing.caption

@@ -1,0 +1,189 @@
+"""Figures of computed theory show what plain counting and the formulas give."""
+
+import hashlib
+import math
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib.figure import Figure
+
+from circuits.tasks import TASKS
+from paper_figs import (
+    induced_growth,
+    ledger_matrix,
+    lrc_growth,
+    reachable_volume,
+    score_laws,
+    src_by_scale,
+    style,
+    task_tables,
+)
+from paper_figs.saving import write
+from paper_figs.src_study import Complexity, complexities
+from tests.paper_figs.test_run_figures import on_the_page, panel
+
+PINNED = "3.11.2"
+HASHES = {"lrc": "301722a05bf961e5", "ledger": "cbea036ce8b62183"}
+PLAIN = {
+    "1": lambda i, j, n: 1,
+    "2 if i == j else 1 if j - i == 1 else 0": lambda i, j, n: 2 if i == j else int(j - i == 1),
+    "min(j - i, 6)": lambda i, j, n: min(j - i, 6),
+    "(i + j) % 4": lambda i, j, n: (i + j) % 4,
+    "1 if i == ceil(n/2) else 0": lambda i, j, n: int(i == (n + 1) // 2),
+    "0.5**(j - i)": lambda i, j, n: 2.0 ** (i - j),
+    "i + j": lambda i, j, n: i + j,
+    "gcd(i, j)": lambda i, j, n: math.gcd(i, j),
+    "i * j": lambda i, j, n: i * j,
+}
+CLAIMS = [
+    {"source": {"paper": f"Paper {at % 3}", "arxiv": "1"}, "strength": strength, "verdict": verdict}
+    for at, (strength, verdict) in enumerate(
+        [("general", "verified"), ("general", "corrected"), (None, "unsettled"), ("numeric", "refuted")] * 5
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def lrc() -> Figure:
+    return lrc_growth.drawing(width=7.0).shown
+
+
+def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
+    [axes] = lrc.axes
+    for text in lrc_growth.FAMILIES:
+        [line] = [line for line in axes.lines if line.get_gid() == f"course:{text}"]
+        for scale, value in zip(line.get_xdata(), line.get_ydata(), strict=True):
+            # A family A(i, j, n) has one parameter a label at all scales up to n.
+            scales = range(1, scale + 1)
+            values = {PLAIN[text](i, j, n) for n in scales for j in range(1, n + 1) for i in range(1, j + 1)}
+            assert value == len(values - {0}), (text, scale)
+
+
+def test_volumes_are_those_of_a_fine_lattice() -> None:
+    found = [reachable_volume.reached(*case) for case in reachable_volume.CASES]
+    for one in found:
+        assert one.patterns == (2**one.free if one.train == 1 else 4**one.free), "0 or a value that training shows"
+        assert all(volume <= one.bound(share) for share, volume in one.volumes.items())
+    # D = 2, M = 4: cells of side 1/16 lie inside or outside every box of these sizes.
+    centres = [(-4 + (at + 0.5) / 16) for at in range(128)]
+    for share in (Fraction(1, 16), Fraction(1, 4), Fraction(1, 2)):
+        eps = float(4 * share)
+        near = [x for x in centres if min(abs(x), abs(x - 1)) < eps]
+        assert found[0].volumes[share] == Fraction(len(near) ** 2, 128**2)
+    drawing = reachable_volume.drawing(found, width=7.0)
+    assert isinstance(drawing.shown, Figure)
+    on_the_page(drawing.shown)
+    for one in found:
+        lines = {line.get_gid(): line for line in panel(drawing.shown, f"D:{one.free}").lines}
+        assert [*lines["share"].get_ydata()] == [float(volume) for volume in one.volumes.values()]
+        assert [*lines["bound"].get_ydata()] == [float(one.bound(share)) for share in one.volumes]
+
+
+def test_induced_complexity_is_drawn_as_computed() -> None:
+    found = induced_growth.courses()
+    drawing = induced_growth.drawing(found, width=7.0)
+    assert isinstance(drawing.shown, Figure)
+    on_the_page(drawing.shown)
+    for task, curves in found.items():
+        axes = panel(drawing.shown, task)
+        infinite = max(axes.get_yticks())
+        for encoding, course in curves.items():
+            [line] = [line for line in axes.lines if line.get_gid() == f"course:{encoding}"]
+            drawn = [math.inf if value == infinite else value for value in line.get_ydata()]
+            assert dict(zip(line.get_xdata(), drawn, strict=True)) == course
+    assert found["parity"]["ape"] == {n: n + 1 for n in range(1, 9)}, "a step of its own, and the end"
+    assert set(found["parity"]["ipe"].values()) == {1} and "ipe-sh" in found["shift"]
+
+
+def test_score_laws_are_the_formulas() -> None:
+    courses = score_laws.courses()
+    found = {one.name: one for one in courses}
+    drawing = score_laws.drawing(courses, width=7.0)
+    assert isinstance(drawing.shown, Figure)
+    slope = -found["alibi"].bias[1]
+    assert slope > 0 and found["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
+    angle = math.acos(found["rotary"].kernel[1])
+    assert found["rotary"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
+    peaked = found["hope-peaked"].kernel
+    assert peaked.index(max(peaked)) == score_laws.PEAK > 0
+    assert "t5" not in found, "a free number for each bucket is no law"
+    for one in courses:
+        for axes in drawing.shown.axes:
+            for line in axes.lines:
+                if line.get_gid() in (f"bias:{one.name}", f"kernel:{one.name}"):
+                    values = one.bias if str(line.get_gid()).startswith("bias") else one.kernel
+                    assert tuple(line.get_ydata()) == values
+
+
+@pytest.fixture(scope="module")
+def every_src() -> tuple[Complexity, ...]:
+    return complexities()
+
+
+def test_src_is_marked_by_its_status(every_src: tuple[Complexity, ...]) -> None:
+    drawing = src_by_scale.figure(every_src, 7.0)
+    assert isinstance(drawing.shown, Figure)
+    on_the_page(drawing.shown)
+    for one in every_src:
+        axes = panel(drawing.shown, one.name)
+        marks = {str(line.get_gid()).partition(":")[2]: line for line in axes.lines if ":" in str(line.get_gid())}
+        assert set(marks) == {str(scale) for scale in one.bounds}
+        for scale, (low, _) in one.bounds.items():
+            mark = marks[str(scale)]
+            assert str(mark.get_gid()).startswith("infinite") == math.isinf(low)
+            assert math.isinf(low) or [*mark.get_ydata()] == [low]
+    by_name = {one.name: one for one in every_src}
+    assert len(by_name) == len(TASKS)
+    assert by_name["permutation"].bounds == {n: (n, n) for n in range(1, 7)} and by_name["parity"].course == "constant"
+    assert by_name["parity-direct"].course == "infinite from 4" and by_name["permutation"].course == "grows"
+    table = src_by_scale.table(every_src).shown
+    assert ("permutation", "1", "1", "2", "3", "4", "5", "6", "exact", "grows") in table.lines
+
+
+def test_tables_of_tasks_hold_real_instances() -> None:
+    rows = {row["task"]: row for row in task_tables.tasks().rows}
+    assert rows.keys() == TASKS.keys()
+    numbers = [int(symbol) for symbol in str(rows["parity"]["prompt"]).split()[:-1]]
+    steps = [sum(numbers[:count]) % 2 for count in (1, 2, 3)]
+    assert rows["parity"]["output"] == " ".join(map(str, steps)) + " $"
+    shown = {(row["task"], row["format"]): row for row in task_tables.formats().rows}
+    for (_, form), row in shown.items():
+        assert ("_" in str(row["instance"])) == (form == "aligned")
+    assert shown["copy", "unaligned"]["length at 20"] == 42 and shown["copy", "aligned"]["length at 20"] == 44
+    labels = {row["encoding"]: (row["labels at 5"], row["labels at 20"]) for row in task_tables.relations().rows}
+    assert labels["IPE"] == ("3", "3") and labels["NoPE"] == ("1", "1") and labels["random RoPE"] == ("-", "-")
+    assert labels["RPE"] == ("29", "44"), "as many distances as tokens: prompt of 22 + =, then n + 1"
+
+
+def test_the_ledger_counts_claims() -> None:
+    drawing = ledger_matrix.drawing(CLAIMS, width=7.0)
+    assert isinstance(drawing.shown, Figure)
+    on_the_page(drawing.shown)
+    [axes] = drawing.shown.axes
+    drawn = Counter()
+    for text in axes.texts:
+        if str(text.get_gid()).startswith("count:"):
+            drawn[str(text.get_gid()).removeprefix("count:")] += int(text.get_text())
+    assert drawn == Counter(one["verdict"] for one in CLAIMS)
+    assert sum(int(str(row["claims"])) for row in drawing.rows) == len(CLAIMS)
+    assert "20 claims of 3 papers" in drawing.caption and "5 none" in drawing.caption
+
+
+@pytest.mark.parametrize("width", [5.5, min(style.WIDTHS.values())])
+def test_computed_figures_fit_every_width(width: float, every_src: tuple[Complexity, ...]) -> None:
+    for drawing in (lrc_growth.drawing(width=width), src_by_scale.figure(every_src, width)):
+        assert isinstance(drawing.shown, Figure)
+        on_the_page(drawing.shown)
+
+
+@pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")
+def test_drawn_with_pinned_versions_the_bytes_are_known(tmp_path: Path) -> None:
+    drawings = {"lrc": lrc_growth.drawing(width=7.0), "ledger": ledger_matrix.drawing(CLAIMS, width=7.0)}
+    found = {}
+    for name, drawing in drawings.items():
+        written = {path.suffix: path for path in write(drawing, tmp_path, name)}
+        found[name] = hashlib.sha256(written[".svg"].read_bytes()).hexdigest()[:16]
+    assert found == HASHES
