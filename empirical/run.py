@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,12 +44,12 @@ class Run:
     evaluation: Evaluation
     version: int = FORMAT_VERSION
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Readable and unique: task, format, encoding, model, seed and a hash of the whole."""
         return f"{self._name()}-seed{self.seed}-{_hash(self.config())}"
 
-    @property
+    @cached_property
     def group(self) -> str:
         """Common to runs that differ in their seed alone: these can be trained as one ensemble."""
         return f"{self._name()}-{_hash(self.config() | {'seed': None})}"

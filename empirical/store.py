@@ -120,7 +120,7 @@ class RunStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        content = self._read(run, METRICS)
+        content = self._read(run, METRICS)[METRICS]
         try:
             # Not `read_table`: its threads outlive it, and where torch is loaded they abort the process at its end.
             rows = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).to_pylist()
@@ -130,17 +130,17 @@ class RunStore:
 
     def checkpoint(self, run: Run) -> bytes:
         """The weights at the end, as safetensors. Raises as `metrics` does."""
-        return self._read(run, CHECKPOINT)
+        return self._read(run, CHECKPOINT)[CHECKPOINT]
 
     def environment(self, run: Run) -> dict[str, Any]:
         """Where and when a finished run was trained. Raises as `metrics` does."""
-        content: dict[str, Any] = json.loads(self._read(run, ENVIRONMENT))
+        content: dict[str, Any] = json.loads(self._read(run, ENVIRONMENT)[ENVIRONMENT])
         return content
 
     def digest(self, run: Run) -> str:
         """SHA-256 of what a finished run is and found, wherever and whenever that was. Raises as `metrics` does."""
-        self._read(run, ENVIRONMENT)
-        return _digest(b"".join(self._read(run, name) for name in (CONFIG, METRICS, CHECKPOINT)))
+        contents = self._read(run, ENVIRONMENT, CONFIG, METRICS, CHECKPOINT)
+        return _digest(b"".join(contents[name] for name in (CONFIG, METRICS, CHECKPOINT)))
 
     def final_exact_match(self, run: Run) -> dict[int, float]:
         """scale -> exact match at the last checkpoint. Raises as `metrics` does."""
@@ -193,14 +193,14 @@ class RunStore:
             return Stored(name=folder.name, run=None, done=None, broken=str(error))
         return Stored(name=folder.name, run=run, done=None, broken=None)
 
-    def _read(self, run: Run, name: str) -> bytes:
-        """A file of a finished run, once it and the run's config are known to be what was written."""
+    def _read(self, run: Run, *names: str) -> dict[str, bytes]:
+        """Files of a finished run by name, once they and the run's config are known to be what was written."""
         folder = self.folder(run)
         if not folder.is_dir():
             raise StoreError(f"run {run.id} is not in {self.root}: train it first")
         try:
             known = json.loads((folder / FILES).read_text())
-            contents = {wanted: (folder / wanted).read_bytes() for wanted in (CONFIG, name)}
+            contents = {wanted: (folder / wanted).read_bytes() for wanted in dict.fromkeys((CONFIG, *names))}
             wrong = [wanted for wanted, content in contents.items() if _digest(content) != known[wanted]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"run {folder} is broken ({error}): {_redo(folder)}") from error
@@ -208,7 +208,7 @@ class RunStore:
             raise StoreError(f"{folder / wrong[0]} is not as it was written: {_redo(folder)}")
         if json.loads(contents[CONFIG]) != run.config():
             raise StoreError(f"{folder / CONFIG} is of another run than its name says: {_redo(folder)}")
-        return contents[name]
+        return contents
 
     def _unfinished_folders(self) -> list[Path]:
         return sorted(path.parent for path in self.root.glob(".unfinished/*/progress.json"))

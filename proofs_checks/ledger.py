@@ -96,10 +96,8 @@ def run(
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
     _make_writable(cache)
-    proofs = [claim for claim in selection.claims if not claim.on_runs]
-    tasks = _tasks(selection, proofs, cache)
-    stored = {} if fresh else {claim.id: _stored(claim, tasks[claim.id]) for claim in proofs}
-    results = {claim_id: result for claim_id, result in stored.items() if result}
+    tasks = _tasks(selection, cache)
+    results = {} if fresh else _settled(selection, tasks)
     results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
@@ -113,8 +111,19 @@ def run(
     return tuple(results[claim.id] for claim in selection.claims)
 
 
-def _tasks(selection: Selection, proofs: Sequence[Claim], cache: Path) -> dict[str, _Task]:
-    homes = {claim.id: selection.home(claim) for claim in proofs}
+def settled(selection: Selection, cache: Path) -> dict[str, Result]:
+    """What is stored of the selection and still to be believed, by id; nothing is run."""
+    return _settled(selection, _tasks(selection, cache))
+
+
+def _settled(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Result]:
+    stored = {claim.id: _stored(claim, tasks[claim.id]) for claim in selection.claims if claim.id in tasks}
+    return {claim_id: result for claim_id, result in stored.items() if result}
+
+
+def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
+    """Of the claims that are proved; those on runs are neither run in a worker nor stored."""
+    homes = {claim.id: selection.home(claim) for claim in selection.claims if not claim.on_runs}
     code = _code(homes.values())
     versions = reading.versions()
     return {

@@ -1,0 +1,176 @@
+"""`lengthgen report`: what is stored, settled and computed, gathered into one page."""
+
+import hashlib
+import multiprocessing
+import os
+import shlex
+import signal
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pebble import ProcessPool
+
+from circuits.encodings import ENCODINGS
+from circuits.formats import FORMATS
+from circuits.tasks import TASKS
+from empirical.environment import revision
+from empirical.files import user_cache, write_bytes
+from empirical.store import RunStore
+from lengthgen.cache import cached, file_digest, source_digest
+from lengthgen.progress import Progress
+from lengthgen.results import tasks_answer
+from paper_figs import instance
+from paper_figs.report import claims, looks, mathematics, page, relations, runs, trials
+from proofs_checks.reading import versions
+from proofs_checks.registry import selection
+from proofs_checks.trained import Runs
+from theory.errors import LengthgenError
+
+PAGE = "report.html"
+MEMORY = "report"
+"""Folder, in the one of all that is stored, of what the page was made from and need not be made again."""
+
+
+def write_report(out: Path, profile: str) -> dict[str, Any]:
+    """Writes OUT/report.html from what `out` holds; returns what the command says of it.
+
+    Nothing is trained, and no claim is run but those on trained runs. The circuits and predictions of the tasks are
+    computed where they are not stored yet, which takes minutes, and is not done again.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    found, pool = relations.pooled(_explored(out))
+    stored, broken = _stored_claims(out)
+    ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
+    code = source_digest("empirical", "paper_figs")
+    of_runs = runs.runs_data(
+        RunStore(out / "runs"), lambda key, compute: cached(out / MEMORY / "runs.json", [code, key], compute)
+    )
+    of_trials = trials.trials_data(out, profile)
+    verdicts = Counter(claim["verdict"] for claim in ledger)
+    summary = page.Summary(
+        counts=[
+            (str(len(ledger)), "claims"),
+            *((str(count), f"claims {verdict}") for verdict, count in verdicts.most_common()),
+            (str(len(TASKS)), "tasks"),
+            (str(len(of_runs.content["runs"])), "runs"),
+            (str(len(of_trials.trials)), "protocols with verdicts"),
+        ],
+        broken=broken | of_runs.broken | of_trials.broken,
+        missing=[*_missing_claims(verdicts, claims.NOT_RUN, out), *_missing_formulas(), *of_trials.missing],
+    )
+    known = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
+    drawn = looks.of_encodings(sorted({group["encoding"] for group in of_runs.content["groups"]} | known))
+    content = page.page(
+        summary,
+        {
+            "claims": ledger,
+            "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.of_slots()},
+            "relations": {
+                "found": found,
+                "pool": pool,
+                "encodings": looks.of_encodings(ENCODINGS),
+                "train": [relations.TRAIN[0], relations.TRAIN[-1]],
+            },
+            "runs": of_runs.content | {"looks": drawn},
+            "trials": {"trials": of_trials.trials, "looks": drawn},
+            "provenance": {
+                "out": str(out),
+                "profile": profile,
+                "revision": revision(),
+                "versions": versions(),
+                "files": _files(out, of_trials.hashes),
+            },
+        },
+    )
+    write_bytes(out / PAGE, content)
+    return {
+        "page": str(out / PAGE),
+        "bytes": len(content),
+        "counts": [{"count": int(count), "of": of} for count, of in summary.counts],
+        "missing": [{"what": what, "made_by": made} for what, made in summary.missing],
+        "broken": dict(summary.broken),
+    }
+
+
+def _stored_claims(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The claims of claims.json, or what is wrong with it."""
+    try:
+        return claims.stored_claims(out / "claims.json"), {}
+    except LengthgenError as error:
+        return {}, {"claims.json": str(error)}
+
+
+def _missing_claims(verdicts: Counter[str], not_run: str, out: Path) -> list[tuple[str, str]]:
+    count = verdicts[not_run]
+    if not count:
+        return []
+    runs = ["--runs", str(out)] if (out / "runs").is_dir() else []
+    return [(f"verdicts of {count} claims, not run on this machine", shlex.join(["lengthgen", "verify", *runs]))]
+
+
+def _missing_formulas() -> list[tuple[str, str]]:
+    return [] if mathematics.available() else [("formulas: they stand as LaTeX", "pip install latex2mathml")]
+
+
+def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
+    read = {name: file_digest(out / name) for name in ("claims.json", "manifest.json") if (out / name).is_file()}
+    return sorted((read | hashes).items())
+
+
+class _Absent(Exception):
+    """What has to be computed first."""
+
+
+def _explored(out: Path) -> list[dict[str, Any]]:
+    """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
+    wanted = [(task, form) for task in TASKS for form in reversed(FORMATS)]
+    code = _exploring_code()
+    absent = []
+    for task, form in wanted:
+        try:
+            _one_explored(out, task, form, code, compute=False)
+        except _Absent:
+            absent.append((task, form))
+    if absent:
+        _explore(out, absent, code)
+    return [_one_explored(out, task, form, code, compute=True) for task, form in wanted]
+
+
+def _one_explored(out: Path, task: str, form: str, code: str, *, compute: bool) -> dict[str, Any]:
+    def answer() -> dict[str, Any]:
+        if not compute:
+            raise _Absent
+        return relations.explored(task, form)
+
+    found: dict[str, Any] = cached(out / MEMORY / f"{task}-{form}.json", code, answer)
+    return found
+
+
+def _explore(out: Path, absent: Sequence[tuple[str, str]], code: str) -> None:
+    progress = Progress("circuits and predictions", len(absent))
+    pool = ProcessPool(
+        min(os.cpu_count() or 1, len(absent)),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+        context=multiprocessing.get_context("spawn"),
+    )
+    try:
+        futures = {
+            f"{task}, {form}": pool.schedule(_one_explored, (out, task, form, code), {"compute": True})
+            for task, form in absent
+        }
+        for name, future in futures.items():
+            future.result()
+            progress.step(name)
+        pool.close()  # type: ignore[no-untyped-call]
+    finally:
+        pool.stop()  # type: ignore[no-untyped-call]
+        pool.join()
+
+
+def _exploring_code() -> str:
+    """Hash of the code that an exploration depends on."""
+    own = [file_digest(Path(str(module.__file__))) for module in (instance, relations)]
+    return hashlib.sha256("".join([source_digest("theory", "circuits"), *own]).encode()).hexdigest()
