@@ -26,6 +26,6 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
             f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
         ),
         conjecture_table(answers["conjecture"]),
-        Text(f"Figures: {', '.join(answers['figures'])}"),
+        Text(f"Figures: {', '.join(dict.fromkeys(str(Path(name).with_suffix('')) for name in answers['figures']))}"),
         Text(f"Everything is in {out}; manifest.json names every file."),
     )
