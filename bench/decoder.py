@@ -1,5 +1,6 @@
 """What do training and testing cost: against the libraries' own decoders, and many models against a loop?"""
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -55,10 +56,10 @@ def training_step_against_gpt2() -> Comparison:
 
 
 def evaluation_against_x_transformers() -> Comparison:
-    """Exact match of the model of `quick` at 20 scales of parity, 1,000 samples each, relative positions."""
+    """Exact match of the model of `quick` at 20 scales of parity, 1,000 samples each, relative positions; all cores."""
     import x_transformers as xt
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(os.cpu_count() or 1)
     protocol = load_protocol("fig1", "quick")
     cell = next(cell for cell in protocol.cells if (cell.format, cell.encoding) == ("unaligned", "rpe"))
     run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
