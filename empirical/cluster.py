@@ -15,7 +15,6 @@ Ray prints into any program that uses it, and ends it when the cluster is lost; 
 """
 
 import fcntl
-import hashlib
 import multiprocessing
 import os
 import secrets
@@ -30,9 +29,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import circuits
-import empirical
-import theory
+from empirical.digests import source_digest
 from empirical.files import locked
 from empirical.sweep import Group, Provenance, SweepError, end_with_parent, part, train_group
 
@@ -169,9 +166,7 @@ def _common(root: Path) -> Iterator[Common]:
 @cache
 def _source() -> str:
     """Hash of the code by which this process trains: of the files as they are when it is first asked."""
-    folders = [Path(package.__path__[0]) for package in (theory, circuits, empirical)]
-    paths = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+    return source_digest("theory", "circuits", "empirical")
 
 
 def _ask_nodes(library: Any, common: Common, device: str) -> None:

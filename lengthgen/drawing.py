@@ -8,11 +8,12 @@ from pathlib import Path
 
 from circuits.prediction import analyse
 from circuits.tasks import load
+from empirical.digests import source_digest
 from empirical.profile import Model
 from empirical.protocol import Cell, names
 from empirical.run import Run
 from empirical.store import StoreError
-from lengthgen.cache import cached, source_digest
+from lengthgen.cache import cached
 from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
 from paper_figs import accuracy_by_scale, label_matrices

@@ -5,8 +5,9 @@ from typing import Any
 
 import sympy as sp
 
+from empirical.digests import source_digest
 from empirical.files import user_cache
-from lengthgen.cache import cached, source_digest
+from lengthgen.cache import cached
 from proofs_checks.own import declarations, is_file, load
 from theory import laws, properties
 from theory.encodings.catalogue import ENCODINGS, named

@@ -16,6 +16,7 @@ from circuits.task import TaskError
 from circuits.tasks import load
 from empirical.cluster import ray
 from empirical.conjecture import CellKey, Evidence, Setting
+from empirical.digests import source_digest
 from empirical.files import write_json
 from empirical.outcomes import outcome
 from empirical.profile import Model, ProfileError, load_profile
@@ -25,7 +26,7 @@ from empirical.run import Run, one_run, plan
 from empirical.store import RunStore
 from empirical.sweep import local, train_all
 from empirical.trial import as_json
-from lengthgen.cache import cached, source_digest
+from lengthgen.cache import cached
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import matplotlib
 
+from empirical.digests import file_digest, source_digest
 from empirical.files import write_json
-from lengthgen.cache import file_digest, source_digest
 from lengthgen.progress import Progress
 from paper_figs.catalogue import catalogue, chosen
 from paper_figs.entry import Entry

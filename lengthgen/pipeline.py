@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from circuits.tasks import TASKS, load
+from empirical.digests import file_digest, source_digest
 from empirical.environment import environment
 from empirical.files import locked, sweep_partial, user_cache, write_json
 from empirical.protocol import Protocol, load_protocol
-from lengthgen.cache import cached, file_digest, source_digest
+from lengthgen.cache import cached
 from lengthgen.complexity import Question, compute
 from lengthgen.drawing import draw_figures
 from lengthgen.experiment import Experiment, run_conjecture

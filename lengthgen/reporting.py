@@ -15,10 +15,11 @@ from pebble import ProcessPool
 from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
 from circuits.tasks import TASKS
+from empirical.digests import file_digest, source_digest
 from empirical.environment import revision
 from empirical.files import user_cache, write_bytes
 from empirical.store import RunStore
-from lengthgen.cache import cached, file_digest, source_digest
+from lengthgen.cache import cached
 from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance

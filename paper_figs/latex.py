@@ -2,28 +2,7 @@
 
 from collections.abc import Sequence
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "∞": r"$\infty$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "–": "--",
-    **{character: f"\\{character}" for character in "{}$&#%_"},
-}
-
-
-def text(plain: str) -> str:
-    """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
-    line = " ".join(plain.split())
-    return "".join(_SPECIAL.get(one, one if one.isascii() else f"[U+{ord(one):04X}]") for one in line)
+from proofs_checks.latex import text
 
 
 def figure(name: str, caption: str, width: float) -> str:

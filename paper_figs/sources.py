@@ -1,6 +1,5 @@
 """What figures are drawn from: the stored runs of protocols, and what was predicted and judged of them."""
 
-import hashlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from empirical.digests import file_digest
 from empirical.files import read_json
 from empirical.measurement import Measurement
 from empirical.outcomes import Checkpoint, outcome
@@ -105,8 +105,8 @@ class Sources:
         for name in needs.protocols:
             found.append(self._once("digest", name, partial(self._digest, name)))
             if needs.trial:
-                found.append(_digest(self._trial(name)))
-        return found + ([_digest(self.out / LEDGER)] if needs.ledger else [])
+                found.append(file_digest(self._trial(name)))
+        return found + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def model(self, name: str) -> Model:
         """The size of which figures are: the first of the protocol's, as in the trial."""
@@ -207,8 +207,3 @@ def _key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _outcomes(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [one for cell in judged for one in sorted(cell["outcomes"], key=lambda one: one["seed"])]
-
-
-def _digest(path: Path) -> str:
-    content = path.read_bytes()
-    return hashlib.sha256(content).hexdigest()

@@ -14,6 +14,12 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
+    "∞": r"$\infty$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "–": "--",
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 _COLUMNS = r"@{}p{0.20\linewidth}p{0.43\linewidth}p{0.12\linewidth}p{0.14\linewidth}@{}"
@@ -39,7 +45,7 @@ def longtable(results: Sequence[Result]) -> str:
         r"\endlastfoot",
     ]
     for position, (paper, of_paper) in enumerate(by_paper(results)):
-        title = rf"\textbf{{{_text(paper.paper)}}} (arXiv:{_text(paper.arxiv)})"
+        title = rf"\textbf{{{text(paper.paper)}}} (arXiv:{text(paper.arxiv)})"
         lines += [r"\addlinespace"] if position else []
         lines += [rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{title}}} \\*", *map(_row, of_paper)]
     return "\n".join([*lines, r"\end{longtable}"]) + "\n"
@@ -47,10 +53,10 @@ def longtable(results: Sequence[Result]) -> str:
 
 def _row(result: Result) -> str:
     claim = result.claim
-    name = _text(claim.id).replace("-", r"-\allowbreak{}")
+    name = text(claim.id).replace("-", r"-\allowbreak{}")
     cells = (
-        rf"\raggedright\texttt{{{name}}} ({_text(claim.label)})",
-        rf"\raggedright {_text(claim.statement)} {_mathematics(claim.latex)}",
+        rf"\raggedright\texttt{{{name}}} ({text(claim.label)})",
+        rf"\raggedright {text(claim.statement)} {_mathematics(claim.latex)}",
         str(result.verdict),
         str(result.strength or "--"),
     )
@@ -63,10 +69,10 @@ def _mathematics(latex: str) -> str:
     bare = re.sub(r"\\.", "", formula)
     depths = [bare.count("{", 0, end) - bare.count("}", 0, end) for end in range(len(bare) + 1)]
     sound = min(depths) >= 0 and depths[-1] == 0 and not re.search(r"[$%#\\]", bare)
-    return f"${formula}$" if sound else _text(formula)
+    return f"${formula}$" if sound else text(formula)
 
 
-def _text(text: str) -> str:
+def text(plain: str) -> str:
     """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
-    line = " ".join(text.split())
+    line = " ".join(plain.split())
     return "".join(_SPECIAL.get(one, one if one.isascii() else f"[U+{ord(one):04X}]") for one in line)
