@@ -134,7 +134,8 @@ def test_when_a_node_dies_every_run_ends_with_the_bits_of_a_local_one_and_none_i
         killer.join()
     [victim] = victims
     assert {run: len(trainings(run)) for run in runs} == {run: 2 if run == victim else 1 for run in runs}
-    assert min(seen) > seen[0] // 5 * 5, "it went on from its checkpoint"
+    # A training that goes on first notes the epoch of its checkpoint; one begun anew notes those before it.
+    assert min(seen) >= seen[0] // 5 * 5, "it went on from its checkpoint"
     for run in runs:
         train([run], alone)
         assert same_numbers(run, store, alone)
