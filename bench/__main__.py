@@ -27,6 +27,7 @@ QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     decoder.training_step_against_x_transformers,
     decoder.training_step_against_gpt2,
     decoder.evaluation_against_x_transformers,
+    decoder.compiled_step_against_plain,
     decoder.ensemble_against_loop,
     *encodings.ALL,
 )

@@ -9,10 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.measure import Comparison, compare
+from empirical.backend import Backend
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.decoder import Decoder, stacked
 from empirical.encodings.learned import LearnedAbsolute
+from empirical.ensemble import Ensemble
 from empirical.evaluation import teacher_forced
 from empirical.optimizer import ModelwiseAdamW
 from empirical.profile import Training
@@ -88,6 +90,29 @@ def evaluation_against_x_transformers() -> Comparison:
 
     question = f"exact match at {len(tests)} scales of parity, 1,000 samples each, the model of quick"
     return compare(question, ours, "x-transformers with rotary positions", whole, rounds=3)
+
+
+def compiled_step_against_plain() -> Comparison:
+    """A training step of the model of `quick` on Addition under IPE; compiled before it is timed."""
+    torch.set_num_threads(1)
+    protocol = load_protocol("fig2", "quick")
+    cell = next(cell for cell in protocol.cells if (cell.task, cell.encoding) == ("addition", "ipe"))
+    run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
+    setting = Setting.of(run, device())
+    samples = torch.arange(run.training.batch, device=device())[None]
+
+    def step(backend: Backend) -> Callable[[], None]:
+        ensemble = Ensemble([run], setting, backend)
+
+        def steps() -> None:
+            for number in range(20):
+                ensemble.optimizer.step(ensemble.losses(samples, number))
+            _wait()
+
+        return steps
+
+    question = f"20 training steps of the model of quick on addition, {run.training.batch} samples each, compiled"
+    return compare(question, step(Backend(device(), compiled=True)), "plain", step(Backend(device())))
 
 
 def ensemble_against_loop() -> Comparison:

@@ -29,6 +29,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from empirical.backend import Backend
 from empirical.digests import source_digest
 from empirical.files import locked
 from empirical.sweep import Group, Provenance, SweepError, end_with_parent, part, train_group
@@ -57,7 +58,9 @@ class Common:
     folder: Path
 
 
-def ray(groups: Sequence[Group], root: Path, device: str, provenance: Provenance) -> Iterator[tuple[Group, str | None]]:
+def ray(
+    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
+) -> Iterator[tuple[Group, str | None]]:
     """An `Engine`: tasks of one CPU, or one GPU, on an existing Ray cluster, which RAY_ADDRESS may name.
 
     Raises:
@@ -70,7 +73,7 @@ def ray(groups: Sequence[Group], root: Path, device: str, provenance: Provenance
     context = multiprocessing.get_context("spawn")
     answers, sending = context.Pipe(duplex=False)
     with _common(root.resolve()) as common:
-        arguments = (sending, groups, device, provenance, common, os.getpid())
+        arguments = (sending, groups, backend, provenance, common, os.getpid())
         driver = context.Process(target=_drive, args=arguments)
         # It begins while interrupts are ignored, and so ignores them: an interrupt is the caller's to answer.
         answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -110,7 +113,7 @@ def _no_cluster(why: str) -> str:
 
 
 def _drive(
-    answers: Connection, groups: Sequence[Group], device: str, provenance: Provenance, common: Common, parent: int
+    answers: Connection, groups: Sequence[Group], backend: Backend, provenance: Provenance, common: Common, parent: int
 ) -> None:
     """In a process of its own: sends JOINED, then (number of the group, what went wrong) as each ends; or an error."""
     end_with_parent(parent)
@@ -120,10 +123,11 @@ def _drive(
     try:
         with _connected() as library:
             answers.send(JOINED)
-            _ask_nodes(library, common, device)
-            task = library.remote(num_cpus=1, num_gpus=int(device == "cuda"), max_retries=RETRIES)(_train)
+            _ask_nodes(library, common, backend)
+            task = library.remote(num_cpus=1, num_gpus=int(backend.is_cuda), max_retries=RETRIES)(_train)
             waiting = {
-                task.remote(group, device, part(provenance, group), common): index for index, group in enumerate(groups)
+                task.remote(group, backend, part(provenance, group), common): index
+                for index, group in enumerate(groups)
             }
             while waiting:
                 [done], _ = library.wait(list(waiting), num_returns=1)
@@ -169,9 +173,9 @@ def _source() -> str:
     return source_digest("theory", "circuits", "empirical")
 
 
-def _ask_nodes(library: Any, common: Common, device: str) -> None:
+def _ask_nodes(library: Any, common: Common, backend: Backend) -> None:
     """Asks every node that may be given a task whether it can train."""
-    kind = "GPU" if device == "cuda" else "CPU"
+    kind = "GPU" if backend.is_cuda else "CPU"
     nodes = [node for node in library.nodes() if node["Alive"] and node["Resources"].get(kind, 0) >= 1]
     if not nodes:
         raise SweepError(f"no node of the Ray cluster has a {kind}: add one with  ray start --address=HEAD:6379")
@@ -203,14 +207,14 @@ def _unable(common: Common) -> str | None:
     return f"locks in {common.root} do not hold between nodes: choose an --out on a file system where they do"
 
 
-def _train(group: Group, device: str, provenance: Provenance, common: Common) -> str | None:
+def _train(group: Group, backend: Backend, provenance: Provenance, common: Common) -> str | None:
     """On a worker: `train_group`, if the worker can, which one that joined later may not."""
     _end_with_node()
     with suppress(OSError):
         os.chdir(common.folder)
     if problem := _unable(common):
         return f"{_names(group)}: node {socket.gethostname()} cannot train: {problem}"
-    return train_group(group, common.root, device, provenance)
+    return train_group(group, common.root, backend, provenance)
 
 
 @cache

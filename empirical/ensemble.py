@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from empirical.backend import Backend
 from empirical.building import Setting
 from empirical.data import TRAIN, Examples, examples
 from empirical.decoder import Decoder, stacked
@@ -24,9 +25,10 @@ from empirical.run import Run
 class Ensemble:
     """Models of runs of one group, their training sets and their optimiser."""
 
-    def __init__(self, runs: Sequence[Run], setting: Setting, device: str) -> None:
+    def __init__(self, runs: Sequence[Run], setting: Setting, backend: Backend) -> None:
         """Each model starts as it would alone: from its run's seed."""
         self.runs, self.setting = tuple(runs), setting
+        device = backend.device
         run = runs[0]
         self.train_sets = [
             examples(setting.task, run.train, run.training.samples, split=TRAIN, seed=one.seed) for one in runs
@@ -34,6 +36,7 @@ class Ensemble:
         lengths = [setting.analysis.traces[scale - 1] for scale in run.train]
         self.first_query = min(one.prompt_length for one in lengths) - 1
         self.decoder = stacked([self._model(one) for one in runs]).to(device)
+        self.forward = backend.forward_of(self.decoder)
         self.optimizer = ModelwiseAdamW(self.decoder, run.training)
         length = max(one.length for one in lengths)
         self.tokens, self.is_step = (
@@ -72,7 +75,7 @@ class Ensemble:
         geometry = self.setting.geometry
         tokens = self.tokens[samples_MB].long()
         positions = geometry.positions(tokens.shape[-1] - 1, (self.runs[0].seed, TRAIN, step))
-        logits = self.decoder(
+        logits = self.forward(
             tokens[..., :-1],
             first_query=self.first_query,
             positions=positions,

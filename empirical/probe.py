@@ -12,6 +12,7 @@ from time import perf_counter
 
 import torch
 
+from empirical.backend import Backend
 from empirical.building import Setting
 from empirical.ensemble import Ensemble
 from empirical.files import locked, read_json, user_cache, write_json
@@ -21,7 +22,7 @@ STEPS = 3
 """By which both are compared."""
 
 
-def seconds_of_step(runs: Sequence[Run], setting: Setting, device: str) -> dict[str, float]:
+def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> dict[str, float]:
     """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
 
     Raises:
@@ -29,12 +30,12 @@ def seconds_of_step(runs: Sequence[Run], setting: Setting, device: str) -> dict[
     """
     run = runs[0]
     shape = [run.encoding, setting.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
-    key = [shape, run.task, run.base, run.format, device, torch.__version__, platform.node()]
+    key = [shape, run.task, run.base, run.format, backend.device, backend.compiled, torch.__version__, platform.node()]
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
     with locked(path.with_suffix(".lock")):
         if not path.exists():
-            found = {name: _seconds(Ensemble(part, setting, device)) for name, part in
+            found = {name: _seconds(Ensemble(part, setting, backend)) for name, part in
                      {"alone": runs[:1], "together": runs}.items()}  # fmt: skip
             write_json(path, found)
         answer: dict[str, float] = read_json(path)

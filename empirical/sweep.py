@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import groupby
 from pathlib import Path
 
+from empirical.backend import Backend
 from empirical.run import Run
 from empirical.store import RunStore
 from theory.errors import LengthgenError
@@ -19,8 +20,8 @@ from theory.errors import LengthgenError
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
 """Run id -> what is added to its environment.json."""
-Engine = Callable[[Sequence[Group], Path, str, Provenance], Iterator[tuple[Group, str | None]]]
-"""(groups, root of the store, device, provenance) -> each group as it ends, with what went wrong, if anything."""
+Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[Group, str | None]]]
+"""(groups, root of the store, backend, provenance) -> each group as it ends, with what went wrong, if anything."""
 
 
 class SweepError(LengthgenError):
@@ -31,7 +32,7 @@ def train_all(
     runs: Sequence[Run],
     store: RunStore,
     *,
-    device: str,
+    backend: Backend,
     provenance: Provenance,
     engine: Engine | None = None,
     on_done: Callable[[Group], None] = lambda group: None,
@@ -39,12 +40,13 @@ def train_all(
     """Trains every run that is not finished; `on_done` is called for each group as it ends.
 
     Raises:
+        BackendError: this machine, if it is to train, has no such backend.
         SweepError: runs that did not come to their end, after all others did; or a worker was killed. What had
             finished is stored, what was under way goes on from its checkpoint another time.
     """
     waiting = [run for run in runs if not store.finished(run)]
     failures = []
-    for group, error in (engine or local)(groups(waiting, store, workers(device)), store.root, device, provenance):
+    for group, error in (engine or local)(groups(waiting, store, workers(backend)), store.root, backend, provenance):
         if error:
             failures.append(error)
         on_done(group)
@@ -52,9 +54,9 @@ def train_all(
         raise SweepError(f"not all of {len(waiting)} runs came to their end: {'; '.join(failures)}")
 
 
-def workers(device: str) -> int:
+def workers(backend: Backend) -> int:
     """Processes of this machine: one a core, or one for the GPU."""
-    return 1 if device == "cuda" else os.cpu_count() or 1
+    return 1 if backend.is_cuda else os.cpu_count() or 1
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
@@ -81,18 +83,19 @@ def _parts(runs: Group, largest: int) -> Iterator[Group]:
 
 
 def local(
-    groups: Sequence[Group], root: Path, device: str, provenance: Provenance
+    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
-    """An `Engine`: processes of this machine."""
+    """An `Engine`: processes of this machine. Raises BackendError if it has no such backend."""
+    backend.require()
     if not groups:
         return
     context = multiprocessing.get_context("spawn")
-    count = min(workers(device), len(groups))
+    count = min(workers(backend), len(groups))
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
     try:
         # Workers begin while interrupts are ignored, and so ignore them: an interrupt is the parent's to answer.
         answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        futures = {pool.submit(train_group, group, root, device, part(provenance, group)): group for group in groups}
+        futures = {pool.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups}
         signal.signal(signal.SIGINT, answer)
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -113,12 +116,12 @@ def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
     return {run.id: dict(provenance.get(run.id, {})) for run in group}
 
 
-def train_group(group: Group, root: Path, device: str, provenance: Provenance) -> str | None:
+def train_group(group: Group, root: Path, backend: Backend, provenance: Provenance) -> str | None:
     """Trains a group in this process; returns what went wrong, in one line, if anything."""
     from empirical.training import train
 
     try:
-        train(group, RunStore(root), device=device, provenance=provenance)
+        train(group, RunStore(root), backend=backend, provenance=provenance)
     except (LengthgenError, OSError) as error:
         return str(error)
     except Exception as error:  # of a user's own task or encoding: the other runs go on

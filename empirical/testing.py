@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from safetensors.torch import load
 
+from empirical.backend import Backend
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.decoder import Decoder
@@ -26,8 +27,10 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
 
     Raises:
         StoreError: the run is not finished, or broken.
+        BackendError: the device is not there.
         ScaleError: the encoding has no table row for what these scales need.
     """
+    Backend(device).require()
     known = max(*run.train, *run.test)
     if run.format == "aligned" and max(scales) > known:
         raise ScaleError(f"the operands of {run.id} are padded to scale {known}: train with --test up to {max(scales)}")

@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from empirical import memory
+from empirical.backend import CPU, Backend
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.ensemble import Ensemble
@@ -39,37 +40,38 @@ def train(
     runs: Sequence[Run],
     store: RunStore,
     *,
-    device: str = "cpu",
+    backend: Backend = CPU,
     provenance: Mapping[str, Mapping[str, str]] | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Trains runs that differ in their seed to their end and stores them; what is done is not done again.
 
     They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; what was
-    begun goes on as it was begun. On one machine and device an interrupted and resumed training ends with the same
+    begun goes on as it was begun. On one machine and backend an interrupted and resumed training ends with the same
     bits as an uninterrupted one. On a CPU it computes on one thread: sums of several threads come out in an order that
     depends on their number.
 
     Args:
         runs: of one group.
         store: where they go.
-        device: "cpu" or "cuda".
+        backend: on what.
         provenance: run id -> what is added to its environment.json.
         progress: called after every epoch.
 
     Raises:
-        TrainingError: the loss is not finite, the device is not there, or a checkpoint is damaged.
+        TrainingError: the loss is not finite, or a checkpoint is damaged.
+        BackendError: the backend is not there.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise TrainingError("no CUDA device is available: leave out --device, or say --device cpu")
+    backend.require()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
+    torch.compiler.reset()  # what was compiled for another group is of other shapes
     with store.locks(runs):
         if all(store.finished(run) for run in runs):
             return
-        setting = Setting.of(runs[0], device)
-        parts, probe = _parts(runs, store, setting, device)
+        setting = Setting.of(runs[0], backend.device)
+        parts, probe = _parts(runs, store, setting, backend)
         total = len(parts) * runs[0].training.epochs
         left, failures = list(parts), []
         while left:
@@ -79,7 +81,7 @@ def train(
             before = total - (1 + len(left)) * part[0].training.epochs
             told = partial(_tell, progress, before, total)
             try:
-                _Training(part, store, setting, device, probe).to_end(told, provenance or {})
+                _Training(part, store, setting, backend, probe).to_end(told, provenance or {})
             except _Diverged as error:
                 if len(part) == 1:
                     failures.append(str(error))
@@ -101,7 +103,7 @@ class _Diverged(TrainingError):
 
 
 def _parts(
-    runs: Sequence[Run], store: RunStore, setting: Setting, device: str
+    runs: Sequence[Run], store: RunStore, setting: Setting, backend: Backend
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
     """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
@@ -112,7 +114,7 @@ def _parts(
         return together, {}
     if begun_alone:
         return alone, {}
-    probe = seconds_of_step(runs, setting, device)
+    probe = seconds_of_step(runs, setting, backend)
     return (together if probe["together"] < len(runs) * probe["alone"] else alone), probe
 
 
@@ -120,13 +122,13 @@ class _Training:
     """The state of runs while they are trained together."""
 
     def __init__(
-        self, runs: tuple[Run, ...], store: RunStore, setting: Setting, device: str, probe: Mapping[str, float]
+        self, runs: tuple[Run, ...], store: RunStore, setting: Setting, backend: Backend, probe: Mapping[str, float]
     ) -> None:
-        self.runs, self.store, self.setting, self.device = runs, store, setting, device
+        self.runs, self.store, self.setting, self.backend = runs, store, setting, backend
         self.probe = dict(probe)
         self.started = monotonic()
-        memory.forget_peak(device)
-        self.ensemble = Ensemble(runs, setting, device)
+        memory.forget_peak(backend.device)
+        self.ensemble = Ensemble(runs, setting, backend)
         run = runs[0]
         self.test_sets = {
             scale: examples(setting.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
@@ -155,12 +157,13 @@ class _Training:
                 run,
                 metrics=self.metrics[model],
                 checkpoint=save(self.ensemble.weights(model)),
-                environment=environment(self.device)
+                environment=environment(self.backend.device)
                 | {
                     "seconds": round(seconds / len(self.runs), 3),
                     "trained_together": len(self.runs),
-                    "peak_memory_mib": memory.peak(self.device),
+                    "peak_memory_mib": memory.peak(self.backend.device),
                     "probe": self.probe,
+                    "compiled": self.backend.compiled,
                     "encoding_maps_in_turn": self.ensemble.decoder.encoding.looped,
                 }
                 | dict(provenance.get(run.id, {})),
@@ -210,7 +213,7 @@ class _Training:
         if self.store.state_path(self.runs).exists():
             self._restore()
         else:
-            self.ensemble = Ensemble(self.runs, self.setting, self.device)
+            self.ensemble = Ensemble(self.runs, self.setting, self.backend)
             self.epoch = 0
         for model, run in enumerate(self.runs):
             write_bytes(self.store.state_path([run]), self._state(slice(model, model + 1)))
@@ -222,7 +225,7 @@ class _Training:
         if not path.exists():
             return
         try:
-            with safe_open(path, framework="pt", device=self.device) as file:
+            with safe_open(path, framework="pt", device=self.backend.device) as file:
                 progress = json.loads(file.metadata()["progress"])
                 self.ensemble.load({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dict)
         except (SafetensorError, RuntimeError, ValueError, KeyError) as error:

@@ -14,6 +14,7 @@ from circuits.modes import Mode
 from circuits.prediction import Analysis, Prediction, analyse, predict
 from circuits.task import TaskError
 from circuits.tasks import load
+from empirical.backend import Backend
 from empirical.cluster import ray
 from empirical.conjecture import CellKey, Evidence, Setting
 from empirical.digests import source_digest
@@ -116,7 +117,7 @@ def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str,
     return found.as_json()
 
 
-def sweep_all(experiment: Experiment, device: str, engine: str) -> Predictions:
+def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predictions:
     """Stores predictions, then trains every run that is not finished, and shows how far they are.
 
     Raises:
@@ -127,7 +128,9 @@ def sweep_all(experiment: Experiment, device: str, engine: str) -> Predictions:
     runs = [run for same in cells.values() for run in same]
     provenance = {run.id: _named(predictions[cell]) for (cell, _), same in cells.items() for run in same}
     with watching(experiment.store, runs) as on_done:
-        train_all(runs, experiment.store, device=device, provenance=provenance, engine=ENGINES[engine], on_done=on_done)
+        train_all(
+            runs, experiment.store, backend=backend, provenance=provenance, engine=ENGINES[engine], on_done=on_done
+        )
     return predictions
 
 
@@ -137,9 +140,9 @@ def log_curves(experiment: Experiment) -> None:
     write_curves(runs, experiment.store, experiment.out / "tensorboard")
 
 
-def run_conjecture(experiment: Experiment, device: str, engine: str = "local") -> dict[str, Any]:
+def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "local") -> dict[str, Any]:
     """Predicts, trains what is not trained yet, judges, and stores conjecture.json; returns its content."""
-    predictions = sweep_all(experiment, device, engine)
+    predictions = sweep_all(experiment, backend, engine)
     profile = experiment.protocol.profile
     evidence = [
         _evidence(experiment, cell, model, runs, predictions[cell]) for (cell, model), runs in experiment.runs().items()
@@ -168,7 +171,7 @@ def _evidence(
     )
 
 
-def train_one(experiment: Experiment, seed: int, device: str, *, log: bool = False) -> dict[str, Any]:
+def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:
     """Trains one run of an experiment of one cell and model, in this process."""
     from empirical.training import train
 
@@ -176,7 +179,7 @@ def train_one(experiment: Experiment, seed: int, device: str, *, log: bool = Fal
     run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)
     store = experiment.store
     progress = Progress("training", 0 if store.finished(run) else run.training.epochs)
-    train([run], store, device=device, progress=lambda done, total: progress.step(f"epoch {done}"))
+    train([run], store, backend=backend, progress=lambda done, total: progress.step(f"epoch {done}"))
     if log:
         write_curves([run], store, experiment.out / "tensorboard")
     threshold = run.evaluation.threshold

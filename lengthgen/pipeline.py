@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.tasks import TASKS, load
+from empirical.backend import Backend
 from empirical.digests import file_digest, source_digest
 from empirical.environment import environment
 from empirical.files import locked, sweep_partial, user_cache, write_json
@@ -24,7 +25,7 @@ PROTOCOL = "fig1"
 """The experiment that is small enough to be part of the main job; the others have commands of their own."""
 
 
-def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
+def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     """Everything, in order; returns what the summary shows.
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
@@ -40,11 +41,11 @@ def reproduce(profile_name: str, out: Path, device: str) -> dict[str, Any]:
             "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
             "claims": _claims(out, profile_name),
             "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
-            "conjecture": run_conjecture(experiment, device),
+            "conjecture": run_conjecture(experiment, backend),
             "figures": draw_figures(experiment),
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for those that the new runs decide
-        write_json(out / "manifest.json", _manifest(protocol, out, device))
+        write_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
 
 
@@ -93,12 +94,12 @@ def _src() -> list[dict[str, Any]]:
     return found
 
 
-def _manifest(protocol: Protocol, out: Path, device: str) -> dict[str, Any]:
+def _manifest(protocol: Protocol, out: Path, backend: Backend) -> dict[str, Any]:
     hidden = (path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json")
     files = sorted(path for path in hidden if not any(part.startswith(".") for part in path.relative_to(out).parts))
     return {
         "protocol": protocol.name,
         "profile": protocol.profile_name,
-        "environment": environment(device),
+        "environment": environment(backend.device),
         "files": {str(path.relative_to(out)): file_digest(path) for path in files},
     }

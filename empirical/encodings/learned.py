@@ -37,8 +37,13 @@ class LearnedAbsolute(PositionEncoding):
         length, width = self.table.shape
         if x_BLD.shape[-1] != width:
             raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {width}")
-        outside = positions[(positions < 0) | (positions >= length)]
-        if outside.numel():
-            raise ValueError(f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}")
+        if not torch.compiler.is_compiling():  # a compiled lookup refuses them in words of its own
+            _require_inside(positions, length)
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         return (x_BLD.to(wide) + self.table[positions].to(wide)).to(x_BLD.dtype)
+
+
+def _require_inside(positions: Tensor, length: int) -> None:
+    outside = positions[(positions < 0) | (positions >= length)]
+    if outside.numel():
+        raise ValueError(f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}")

@@ -37,6 +37,9 @@ def usual_encodings(format: str) -> str:
 
 Out = Annotated[Path, typer.Option(help="Folder for everything that is stored.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda")]
+Compile = Annotated[
+    bool, typer.Option("--compile", help="Compile the training step: half a minute more each cell, for long runs.")
+]
 TrainScales = Annotated[str, typer.Option("--train", help="Training scales, like 1-5.")]
 TestScales = Annotated[str, typer.Option("--test", help="Test scales, like 1-20.")]
 

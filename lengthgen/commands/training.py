@@ -8,10 +8,12 @@ import typer
 from rich.console import Group
 
 from circuits.encodings import parse_encoding
+from empirical.backend import Backend
 from empirical.protocol import load_protocol
 from lengthgen.commands.options import (
     IDEAL,
     Base,
+    Compile,
     Device,
     Encodings,
     Format,
@@ -66,6 +68,7 @@ def train(
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
+    compile: Compile = False,
     log: LogOption = None,
     as_json: Json = False,
 ) -> None:
@@ -74,7 +77,7 @@ def train(
 
     pair = format, parse_encoding(encoding or IDEAL.get(format, "ipe"))
     experiment = of_task(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
-    answer = train_one(experiment, seed, device, log=log is not None)
+    answer = train_one(experiment, seed, Backend(device, compile), log=log is not None)
     show(answer, accuracy_table(answer), as_json)
 
 
@@ -83,6 +86,7 @@ def sweep(
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
+    compile: Compile = False,
     engine: EngineOption = EngineName.LOCAL,
     log: LogOption = None,
     as_json: Json = False,
@@ -92,7 +96,7 @@ def sweep(
     from lengthgen.stored import runs_answer
 
     experiment = Experiment(protocol=load_protocol(protocol, profile), out=out)
-    sweep_all(experiment, device, engine.value)
+    sweep_all(experiment, Backend(device, compile), engine.value)
     if log:
         log_curves(experiment)
     answer = runs_answer(out, names={run.id for same in experiment.runs().values() for run in same})
@@ -112,6 +116,7 @@ def conjecture(
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
+    compile: Compile = False,
     engine: EngineOption = EngineName.LOCAL,
     as_json: Json = False,
 ) -> None:
@@ -129,7 +134,7 @@ def conjecture(
         profile=profile,
         out=out,
     )
-    trial = run_conjecture(experiment, device, engine.value)
+    trial = run_conjecture(experiment, Backend(device, compile), engine.value)
     show(trial, Group(conjecture_table(trial), sensitivity_table(trial)), as_json)
 
 
@@ -191,7 +196,7 @@ def reproduce(
     """The main job: claims, circuits, predictions, runs, verdicts and figures under one folder."""
     from lengthgen import pipeline
 
-    answers = pipeline.reproduce(profile, out, device)
+    answers = pipeline.reproduce(profile, out, Backend(device))
     show(answers, summary(answers, out), as_json)
     if not answers["claims"]["holds"]:
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from empirical import cluster
+from empirical.backend import CPU, Backend
 from empirical.files import locked
 from empirical.store import RunStore
 from empirical.sweep import SweepError, train_all
@@ -77,8 +78,8 @@ def second_daemon():
         nodes.communicate("")
 
 
-def sweep(runs, store, device="cpu"):
-    train_all(runs, store, device=device, provenance={}, engine=cluster.ray)
+def sweep(runs, store, backend=CPU):
+    train_all(runs, store, backend=backend, provenance={}, engine=cluster.ray)
 
 
 def parent(pid):
@@ -89,7 +90,7 @@ def parent(pid):
 @needs_ray
 def test_a_device_that_no_node_has_is_refused(second_daemon, small_run, tmp_path):
     with pytest.raises(SweepError, match=r"no node of the Ray cluster has a GPU"):
-        sweep([small_run()], RunStore(tmp_path), device="cuda")
+        sweep([small_run()], RunStore(tmp_path), backend=Backend("cuda"))
 
 
 @needs_ray

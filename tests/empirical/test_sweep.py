@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from empirical.backend import CPU
 from empirical.files import write_bytes
 from empirical.store import RunStore
 from empirical.sweep import SweepError, groups, local, train_all
@@ -78,11 +79,12 @@ def is_alive(pid):
 
 SWEEP = """
 import pickle, sys
+from empirical.backend import CPU
 from empirical.store import RunStore
 from empirical.sweep import train_all
 
 runs, root, engine = pickle.load(sys.stdin.buffer)
-train_all(runs, RunStore(root), device="cpu", provenance={}, engine=engine)
+train_all(runs, RunStore(root), backend=CPU, provenance={}, engine=engine)
 """
 
 
@@ -145,7 +147,7 @@ def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
     Path(gone.task.rpartition(":")[0]).unlink()
     runs, store, ended = [gone, diverging, good], RunStore(tmp_path / "runs"), []
     with pytest.raises(SweepError) as failed:
-        train_all(runs, store, device="cpu", provenance={good.id: {"of": "us"}}, on_done=ended.append)
+        train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)
     [line] = str(failed.value).splitlines()
     assert line.startswith("not all of 3 runs came to their end: ")
     assert "gone.py' does not exist" in line
@@ -160,12 +162,12 @@ def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
 def test_what_is_finished_is_given_to_nobody(small_run, tmp_path):
     store, given = RunStore(tmp_path), []
 
-    def engine(groups, root, device, provenance):
+    def engine(groups, root, backend, provenance):
         given.extend(groups)
         return iter([])
 
     train([small_run()], store)
-    train_all([small_run(), small_run(seed=1)], store, device="cpu", provenance={}, engine=engine)
+    train_all([small_run(), small_run(seed=1)], store, backend=CPU, provenance={}, engine=engine)
     assert given == [(small_run(seed=1),)]
 
 
@@ -180,7 +182,7 @@ def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(t
     killer = threading.Thread(target=kill_worker)
     killer.start()
     with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
-        train_all([run], store, device="cpu", provenance={})
+        train_all([run], store, backend=CPU, provenance={})
     killer.join()
 
     before = epochs_done(run, store)
@@ -191,7 +193,7 @@ def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(t
     wait_until(lambda: not is_alive(trainings(run)[-1]), seconds=10)
     assert not store.finished(run)
 
-    train_all([run], store, device="cpu", provenance={})
+    train_all([run], store, backend=CPU, provenance={})
     train([run], undisturbed)
     assert same_numbers(run, store, undisturbed)
     assert len(trainings(run)) == 3

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from empirical import training as training_module
+from empirical.backend import CPU
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.ensemble import Ensemble
@@ -99,8 +100,8 @@ def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     setting = Setting.of(runs[0], "cpu")
     torch.set_default_dtype(torch.float64)
     try:
-        whole = Ensemble(runs, setting, "cpu")
-        members = [Ensemble([run], setting, "cpu") for run in runs]
+        whole = Ensemble(runs, setting, CPU)
+        members = [Ensemble([run], setting, CPU) for run in runs]
     finally:
         torch.set_default_dtype(torch.float32)
     for epoch in range(2):
@@ -132,9 +133,9 @@ def test_a_machine_decides_once_for_runs_of_one_shape(small_run, tmp_path, monke
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     runs = [small_run(seed=seed) for seed in range(2)]
     setting = Setting.of(runs[0], "cpu")
-    first = seconds_of_step(runs, setting, "cpu")
-    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setting, "cpu")
-    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setting, "cpu")
+    first = seconds_of_step(runs, setting, CPU)
+    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setting, CPU)
+    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setting, CPU)
 
 
 def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_path):
@@ -163,7 +164,7 @@ def test_seeds_differ(small_run, tmp_path):
 def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding):
     run = small_run(encoding, task="copy")
     setting = Setting.of(run, "cpu")
-    ensemble = Ensemble([run], setting, "cpu")
+    ensemble = Ensemble([run], setting, CPU)
     for epoch in range(3):
         ensemble.epoch(epoch)
     shares = set()
@@ -178,7 +179,7 @@ def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding)
 def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
     run = small_run()
     setting = Setting.of(run, "cpu")
-    decoder = Ensemble([run], setting, "cpu").decoder
+    decoder = Ensemble([run], setting, CPU).decoder
     data = examples(setting.task, [3], 50, split=TEST, seed=0)
     whole = teacher_forced(decoder, setting.geometry, data)
     monkeypatch.setattr("empirical.evaluation.TOKENS", 100)
@@ -219,13 +220,6 @@ def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_pat
     assert store.state_path([runs[1]]).exists()
     train([runs[2]], alone)
     assert store.final_exact_match(runs[2]) == pytest.approx(alone.final_exact_match(runs[2]), abs=0.1)
-
-
-def test_cuda_asked_and_absent_is_refused(small_run, tmp_path):
-    if torch.cuda.is_available():
-        pytest.skip("this machine has one")
-    with pytest.raises(TrainingError, match="no CUDA device"):
-        train([small_run()], RunStore(tmp_path), device="cuda")
 
 
 def quick_run(encoding, *, test, epochs=3):
