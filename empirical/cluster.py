@@ -18,7 +18,6 @@ import fcntl
 import multiprocessing
 import os
 import secrets
-import signal
 import socket
 import traceback
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,8 @@ from typing import Any
 from empirical.backend import Backend
 from empirical.digests import source_digest
 from empirical.files import locked
-from empirical.sweep import Group, Provenance, SweepError, end_with_parent, part, train_group
+from empirical.processes import end_with_parent, interrupts_left
+from empirical.sweep import Group, Provenance, SweepError, part, train_group
 
 RETRIES = 5
 """How often a group is begun again when its process or node dies; one that kills its process each time must end."""
@@ -75,10 +75,8 @@ def ray(
     with _common(root.resolve()) as common:
         arguments = (sending, groups, backend, provenance, common, os.getpid())
         driver = context.Process(target=_drive, args=arguments)
-        # It begins while interrupts are ignored, and so ignores them: an interrupt is the caller's to answer.
-        answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        driver.start()
-        signal.signal(signal.SIGINT, answer)
+        with interrupts_left():
+            driver.start()
         sending.close()
         try:
             if not answers.poll(PATIENCE):

@@ -1,18 +1,15 @@
 """Many runs: by processes of this machine, or on a Ray cluster (cluster.py), one group of runs at a time in each."""
 
 import math
-import multiprocessing
 import os
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from itertools import groupby
 from pathlib import Path
 
 from empirical.backend import Backend
+from empirical.processes import interrupts_left, pool
 from empirical.run import Run
 from empirical.store import RunStore
 from theory.errors import LengthgenError
@@ -89,26 +86,18 @@ def local(
     backend.require()
     if not groups:
         return
-    context = multiprocessing.get_context("spawn")
-    count = min(workers(backend), len(groups))
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
-    try:
-        # Workers begin while interrupts are ignored, and so ignore them: an interrupt is the parent's to answer.
-        answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        futures = {pool.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups}
-        signal.signal(signal.SIGINT, answer)
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    except BrokenProcessPool as error:
-        raise SweepError(
-            "a training process was killed (out of memory?): run the same command again to go on"
-        ) from error
-    finally:
-        # Nothing is waited for: at the end the workers are idle, and after an error or an interrupt what is under way
-        # goes on from its checkpoint another time. (From Python 3.14 on this is pool.terminate_workers().)
-        for worker in (pool._processes or {}).values():
-            worker.terminate()
-        pool.shutdown(cancel_futures=True)
+    with pool(min(workers(backend), len(groups))) as processes:
+        with interrupts_left():
+            futures = {
+                processes.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups
+            }
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            raise SweepError(
+                "a training process was killed (out of memory?): run the same command again to go on"
+            ) from error
 
 
 def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
@@ -127,14 +116,3 @@ def train_group(group: Group, root: Path, backend: Backend, provenance: Provenan
     except Exception as error:  # of a user's own task or encoding: the other runs go on
         return f"{group[0].id}: {type(error).__name__}: {error}"
     return None
-
-
-def end_with_parent(parent: int) -> None:
-    """Ends this process when its parent is gone: a killed sweep leaves nobody training behind its back."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.2)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

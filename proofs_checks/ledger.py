@@ -8,15 +8,11 @@ import hashlib
 import json
 import multiprocessing
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -24,6 +20,7 @@ from urllib.parse import quote
 from pebble import ProcessExpired, ProcessPool
 
 from empirical.files import write_json
+from empirical.processes import end_with_parent, interrupts_left
 from proofs_checks import reading, runner
 from proofs_checks.claim import Claim
 from proofs_checks.runner import Result, Verdict, run_claim
@@ -153,12 +150,12 @@ def _run_beside(
     # A task is handed over at the start as well, so that what finding a claim imports does not count against the limit.
     pool = ProcessPool(
         min(os.cpu_count() or 1, len(claims)),
-        initializer=_end_with_parent,
+        initializer=_begin,
         initargs=(tasks[claims[0].id],),
         context=multiprocessing.get_context("spawn"),
     )
     try:
-        with _interrupts_wait():
+        with interrupts_left():
             futures: dict[Future[dict[str, Any]], Claim] = {
                 pool.schedule(_settle, (tasks[claim.id],), timeout=time_limit): claim for claim in claims
             }
@@ -191,28 +188,11 @@ def _outcome(claim: Claim, future: Future[dict[str, Any]], time_limit: float) ->
         return Result.cut_short(claim, "its process ended before the check began", 0.0)
 
 
-def _end_with_parent(_: _Task) -> None:
-    """Ends this process when its parent is gone: a killed run leaves nobody working behind its back."""
+def _begin(_: _Task) -> None:
     parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """Processes and threads begun meanwhile, and those that they begin, leave Ctrl-C to this thread."""
-    # Python's own helper process would, as it starts, let interrupts through again.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert parent is not None
+    assert parent.pid is not None
+    end_with_parent(parent.pid)
 
 
 def _stored(claim: Claim, task: _Task) -> Result | None:
