@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -106,6 +106,10 @@ class Analysis:
     mode: str
     traces: tuple[Trace, ...]
     result: SRCResult | None
+    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...]], Induced] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """What relations induce over some scales, for encodings that have the same one."""
 
     @property
     def circuit(self) -> Circuit:
@@ -179,7 +183,10 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         relation, needed = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
-    induced = _induced(circuit, relation, seen, later)
+    asked = (relation, tuple(one.scale for one in seen), tuple(one.scale for one in later))
+    if asked not in analysis.induced:
+        analysis.induced[asked] = _induced(circuit, relation, seen, later)
+    induced = analysis.induced[asked]
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
     if needed:
         low = high = math.inf

@@ -8,6 +8,7 @@ scale hint the label may also depend on the scale n of the instance, phi(i, j, n
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,6 +105,7 @@ class Relation:
         return found.astype(np.int64, copy=False)
 
 
+@cache
 def absolute() -> Relation:
     """phi(i, j) = (i, j), every pair its own label [P]; the pair is numbered i + j(j-1)/2."""
     return Relation(name="absolute", law=lambda key, query, _: key + query * (query - 1) // 2)
@@ -119,6 +121,7 @@ def query_position() -> Relation:
     return Relation(name="query", law=lambda key, query, _: query)
 
 
+@cache
 def relative() -> Relation:
     """phi(i, j) = j - i [P]."""
     return Relation(name="relative", law=lambda key, query, _: query - key)
@@ -166,6 +169,7 @@ def t5_buckets(buckets: int = 32, longest: int = 128) -> Relation:
     )
 
 
+@cache
 def constant() -> Relation:
     """phi(i, j) = 0: no position encoding [P]."""
     return Relation(name="constant", law=lambda key, query, _: np.zeros_like(key))
