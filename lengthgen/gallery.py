@@ -1,26 +1,28 @@
 """The figures and tables of the catalogue: drawn side by side, and again only when something changed.
 
+What is computed from the code alone is kept for the user's machine as well, and copied from there into other folders.
+
 FOLDER/NAME.*              figures and tables
 FOLDER/.drawn/NAME.json    what each was drawn from, and the hashes of its files
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import matplotlib
 
 from empirical.digests import file_digest, source_digest
-from empirical.files import write_json
+from empirical.files import locked, user_cache, write_bytes, write_json
+from empirical.processes import interrupts_left, pool
 from lengthgen.progress import Progress
 from paper_figs.catalogue import catalogue, chosen
-from paper_figs.entry import Entry
+from paper_figs.entry import Entry, Undrawable
 from paper_figs.saving import write
-from paper_figs.sources import Sources
+from paper_figs.sources import Needs, Sources
 from theory.errors import LengthgenError
 
 PROCESSES = 2
@@ -36,7 +38,7 @@ class Drawn:
     Attributes:
         files: of those that are there now.
         unchanged: those of them that were there before.
-        missing: why one was not drawn: what it needs is not there.
+        missing: why one was not drawn: what it needs is not there, or nobody could read it.
         broken: why one could not be drawn.
     """
 
@@ -64,6 +66,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
     found = Drawn()
     code = [source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs"), matplotlib.__version__]
     waiting: dict[str, str] = {}
+    ends: dict[str, _End] = {}
     for entry in wanted:
         try:
             sources.require(entry.needs)
@@ -76,60 +79,94 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             found.broken[entry.name] = str(reason)
             continue
         width = max(sources.width, entry.least_width)
-        key = json.dumps([*code, entry.name, width, read])
-        files = _drawn_before(stamps / f"{entry.name}.json", key, folder)
-        if files is None:
+        key = json.dumps([*code, sources.profile, entry.name, entry.given, width, read], default=str)
+        end = _drawn_before(stamps / f"{entry.name}.json", key, folder)
+        if end is None:
             waiting[entry.name] = key
         else:
-            found.files[entry.name] = files
+            ends[entry.name] = end
             found.unchanged.append(entry.name)
     if waiting:
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another with --into")
     progress = Progress("figures", len(waiting))
-    for name, files in _all(sources, folder, list(waiting), own):
-        if isinstance(files, str):
-            found.broken[name] = files
-            progress.step(f"{name} could not be drawn")
-        else:
-            hashes = {file: file_digest(folder / file) for file in files}
-            write_json(stamps / f"{name}.json", {"key": waiting[name], "files": hashes})
-            found.files[name] = files
-            progress.step(name)
-    return replace(found, files={entry.name: found.files[entry.name] for entry in wanted if entry.name in found.files})
+    for name, end in _all(sources, folder, waiting, own):
+        ends[name] = end
+        progress.step(f"{name} could not be drawn" if end.broken else name)
+    for entry in wanted:
+        if entry.name in ends:
+            end = ends[entry.name]
+            if end.broken:
+                found.broken[entry.name] = end.broken
+            elif end.undrawable:
+                found.missing[entry.name] = end.undrawable
+            else:
+                found.files[entry.name] = end.files
+    return found
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path) -> list[str] | None:
-    """The files, where they were drawn from the same and are as they were written."""
+@dataclass(frozen=True, kw_only=True)
+class _End:
+    """What became of one figure: its files, or why it has none."""
+
+    files: list[str] = field(default_factory=list)
+    undrawable: str = ""
+    broken: str = ""
+
+
+def _drawn_before(stamp: Path, key: str, folder: Path) -> _End | None:
+    """What became of it, where it was drawn from the same and its files are as they were written."""
     try:
         told = json.loads(stamp.read_text())
         whole = told["key"] == key and all(file_digest(folder / name) == its for name, its in told["files"].items())
+        return _End(files=list(told["files"]), undrawable=told["undrawable"]) if whole else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return list(told["files"]) if whole else None
 
 
-def _all(
-    sources: Sources, folder: Path, names: Sequence[str], own: Sequence[str]
-) -> Iterator[tuple[str, list[str] | str]]:
-    """Each with its files, or why it could not be drawn, as they end; a few are drawn in this process."""
-    if len(names) < WORTH_PROCESSES:
-        yield from (_one(sources, folder, name, own) for name in names)
+def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]) -> Iterator[tuple[str, _End]]:
+    """Each with what became of it, as they end; a few are drawn in this process."""
+    if len(keys) < WORTH_PROCESSES:
+        yield from ((name, _one(sources, folder, name, key, own)) for name, key in keys.items())
         return
-    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_one, sources, folder, name, own) for name in names]):
-            yield done.result()
+    with pool(PROCESSES) as processes:
+        with interrupts_left():
+            futures = {processes.submit(_one, sources, folder, name, key, own): name for name, key in keys.items()}
+        for done in as_completed(futures):
+            yield futures[done], done.result()
 
 
-def _one(sources: Sources, folder: Path, name: str, own: Sequence[str]) -> tuple[str, list[str] | str]:
-    entry: Entry = catalogue(sources, own)[name]
+def _one(sources: Sources, folder: Path, name: str, key: str, own: Sequence[str]) -> _End:
+    entry = catalogue(sources, own)[name]
+    stamp = folder / ".drawn" / f"{name}.json"
     try:
-        drawing = entry.make(replace(sources, width=max(sources.width, entry.least_width)))
-        return name, [path.name for path in write(drawing, folder, name)]
+        if entry.needs != Needs():
+            return _drawn(entry, sources, folder, stamp, key)
+        # What is computed is the same for every OUT, and takes longest.
+        kept = user_cache("figures") / name
+        with locked(kept / ".lock"):
+            its_stamp = kept / ".drawn.json"
+            end = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
+            for file in end.files:
+                write_bytes(folder / file, (kept / file).read_bytes())
+            write_bytes(stamp, its_stamp.read_bytes())
+        return end
     except ModuleNotFoundError as reason:
         if reason.name not in ("torch", "safetensors", "pyarrow"):
             raise
-        return name, f"it needs {reason.name}: install the extra with  pip install 'lengthgen[train]'"
+        return _End(broken=f"it needs {reason.name}: install the extra with  pip install 'lengthgen[train]'")
     except (LengthgenError, OSError) as reason:
-        return name, str(reason)
+        return _End(broken=str(reason))
+
+
+def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> _End:
+    """Draws it, and notes of what."""
+    try:
+        drawing = entry.make(replace(sources, width=max(sources.width, entry.least_width)))
+        end = _End(files=[path.name for path in write(drawing, folder, entry.name)])
+    except Undrawable as reason:
+        end = _End(undrawable=str(reason))
+    hashes = {name: file_digest(folder / name) for name in end.files}
+    write_json(stamp, {"key": key, "files": hashes, "undrawable": end.undrawable})
+    return end

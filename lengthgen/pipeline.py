@@ -1,4 +1,7 @@
-"""`reproduce`: from claims to figures under one folder. What is done is not redone; what was interrupted goes on."""
+"""`reproduce`: from claims to figures and the report under one folder.
+
+What is done is not redone; what was interrupted goes on.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -12,10 +15,13 @@ from empirical.files import locked, sweep_partial, user_cache, write_json
 from empirical.protocol import Protocol, load_protocol
 from lengthgen.cache import cached
 from lengthgen.complexity import Question, compute
-from lengthgen.drawing import draw_figures
 from lengthgen.experiment import Experiment, run_conjecture
 from lengthgen.explanation import lrc_answer
+from lengthgen.gallery import draw_catalogue
 from lengthgen.progress import Progress
+from lengthgen.reporting import write_report
+from paper_figs.sources import Sources
+from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
@@ -29,8 +35,8 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     """Everything, in order; returns what the summary shows.
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
-    runs/, fig1/ with predictions.json, conjecture.json and figures/, and manifest.json, which names every file and its
-    SHA-256.
+    runs/, fig1/ with predictions.json and conjecture.json, figures/, report.html, and manifest.json, which names every
+    file and its SHA-256. Figures of protocols whose runs are not there are left out.
     """
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
@@ -42,9 +48,11 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             "claims": _claims(out, profile_name),
             "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
             "conjecture": run_conjecture(experiment, backend),
-            "figures": draw_figures(experiment),
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for those that the new runs decide
+        answers["figures"] = _figures(out, profile_name)
+        report = write_report(out, profile_name)
+        answers["report"] = {"page": report["page"], "broken": report["broken"]}
         write_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
 
@@ -82,6 +90,12 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
     claims = selection(runs=Runs(out=out, profile=profile_name))
     results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "claims"))
     return as_json(results) | {"holds": not failing(results, of_runs=False)}
+
+
+def _figures(out: Path, profile_name: str) -> dict[str, Any]:
+    """Names of the figures and tables there are, and why others could not be drawn."""
+    drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
+    return {"drawn": [*drawn.files], "broken": drawn.broken}
 
 
 def _src() -> list[dict[str, Any]]:

@@ -1,16 +1,13 @@
 """`lengthgen report`: what is stored, settled and computed, gathered into one page."""
 
 import hashlib
-import multiprocessing
 import os
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
-
-from pebble import ProcessPool
 
 from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
@@ -18,6 +15,7 @@ from circuits.tasks import TASKS
 from empirical.digests import file_digest, source_digest
 from empirical.environment import revision
 from empirical.files import user_cache, write_bytes
+from empirical.processes import interrupts_left, pool
 from empirical.store import RunStore
 from lengthgen.cache import cached
 from lengthgen.progress import Progress
@@ -41,7 +39,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     computed where they are not stored yet, which takes minutes, and is not done again.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found, pool = relations.pooled(_explored(out))
+    found, label_pool = relations.pooled(_explored())
     stored, broken = _stored_claims(out)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     code = source_digest("empirical", "paper_figs")
@@ -70,7 +68,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
             "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.of_slots()},
             "relations": {
                 "found": found,
-                "pool": pool,
+                "pool": label_pool,
                 "encodings": looks.of_encodings(ENCODINGS),
                 "train": [relations.TRAIN[0], relations.TRAIN[-1]],
             },
@@ -116,7 +114,8 @@ def _missing_formulas() -> list[tuple[str, str]]:
 
 
 def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
-    read = {name: file_digest(out / name) for name in ("claims.json", "manifest.json") if (out / name).is_file()}
+    ledger = out / "claims.json"
+    read = {ledger.name: file_digest(ledger)} if ledger.is_file() else {}
     return sorted((read | hashes).items())
 
 
@@ -124,51 +123,42 @@ class _Absent(Exception):
     """What has to be computed first."""
 
 
-def _explored(out: Path) -> list[dict[str, Any]]:
+def _explored() -> list[dict[str, Any]]:
     """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
     wanted = [(task, form) for task in TASKS for form in reversed(FORMATS)]
     code = _exploring_code()
     absent = []
     for task, form in wanted:
         try:
-            _one_explored(out, task, form, code, compute=False)
+            _one_explored(task, form, code, compute=False)
         except _Absent:
             absent.append((task, form))
     if absent:
-        _explore(out, absent, code)
-    return [_one_explored(out, task, form, code, compute=True) for task, form in wanted]
+        _explore(absent, code)
+    return [_one_explored(task, form, code, compute=True) for task, form in wanted]
 
 
-def _one_explored(out: Path, task: str, form: str, code: str, *, compute: bool) -> dict[str, Any]:
+def _one_explored(task: str, form: str, code: str, *, compute: bool) -> dict[str, Any]:
     def answer() -> dict[str, Any]:
         if not compute:
             raise _Absent
         return relations.explored(task, form)
 
-    found: dict[str, Any] = cached(out / MEMORY / f"{task}-{form}.json", code, answer)
+    found: dict[str, Any] = cached(user_cache("explorations") / f"{task}-{form}.json", code, answer)
     return found
 
 
-def _explore(out: Path, absent: Sequence[tuple[str, str]], code: str) -> None:
+def _explore(absent: Sequence[tuple[str, str]], code: str) -> None:
     progress = Progress("circuits and predictions", len(absent))
-    pool = ProcessPool(
-        min(os.cpu_count() or 1, len(absent)),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-        context=multiprocessing.get_context("spawn"),
-    )
-    try:
-        futures = {
-            f"{task}, {form}": pool.schedule(_one_explored, (out, task, form, code), {"compute": True})
-            for task, form in absent
-        }
-        for name, future in futures.items():
+    with pool(min(os.cpu_count() or 1, len(absent))) as processes:
+        with interrupts_left():
+            futures = {
+                processes.submit(_one_explored, task, form, code, compute=True): f"{task}, {form}"
+                for task, form in absent
+            }
+        for future in as_completed(futures):
             future.result()
-            progress.step(name)
-        pool.close()  # type: ignore[no-untyped-call]
-    finally:
-        pool.stop()  # type: ignore[no-untyped-call]
-        pool.join()
+            progress.step(futures[future])
 
 
 def _exploring_code() -> str:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
 
+from empirical.protocol import Protocol
 from empirical.protocol import names as protocol_names
-from paper_figs import of_conjecture, of_paper, of_tables, of_theory
+from paper_figs import of_conjecture, of_labels, of_paper, of_tables, of_theory
 from paper_figs.entry import Entry
 from paper_figs.sources import Needs, Sources
 from theory.errors import LengthgenError
@@ -30,7 +31,7 @@ def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entr
     """
     entries = [*of_paper.ENTRIES, *of_tables.ENTRIES, *of_theory.ENTRIES]
     for protocol in [*protocol_names(), *protocols]:
-        entries += _of_protocol(protocol, sources.protocol(protocol).name)
+        entries += _of_protocol(protocol, sources.protocol(protocol))
     return {entry.name: entry for entry in entries}
 
 
@@ -48,16 +49,21 @@ def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
     return [entries[name] for name in dict.fromkeys(names or entries)]
 
 
-def _of_protocol(protocol: str, name: str) -> list[Entry]:
-    runs = Needs(protocols=(protocol,))
-    found = []
-    if protocol not in _DRAWN_ALREADY:
-        found.append(
-            Entry(
-                name=f"accuracy-{name}",
-                title=f"{name}: every task by scale",
-                make=partial(of_paper.accuracy, protocol=protocol),
-                needs=runs,
-            )
+def _of_protocol(named: str, protocol: Protocol) -> list[Entry]:
+    """Those of a protocol, by the name or file under which it is looked up."""
+    found = [
+        Entry(
+            name=f"accuracy-{protocol.name}" + (f"-{model}" if size else ""),
+            title=f"{protocol.name}: every task by scale" + (f", models of {model}" if size else ""),
+            make=partial(of_paper.accuracy, protocol=named, size=size),
+            needs=Needs(protocols=(named,)),
         )
-    return [*found, *of_tables.entries(protocol, name), *of_conjecture.entries(protocol, name)]
+        for size, model in enumerate(protocol.profile.models)
+        if size or named not in _DRAWN_ALREADY
+    ]
+    return [
+        *found,
+        *of_labels.entries(protocol),
+        *of_tables.entries(named, protocol.name),
+        *of_conjecture.entries(named, protocol.name),
+    ]

@@ -18,7 +18,7 @@ from circuits.encodings import ENCODINGS, HintNeeded, NoRelation, parse_encoding
 from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
+from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
 from theory.relation import NO_LABEL
 
 LONGEST = 11
@@ -55,6 +55,9 @@ def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int
         return f"scale {scale} has {len(names)} positions, and {LONGEST} can be read in print"
     if longer := [name for name in names if len(name) > _CHARACTERS]:
         return f"symbol '{longer[0]}' has more than the {_CHARACTERS} characters that fit a cell"
+    slots = max((slot for *_, slot in instance.graph.edges(data="slot")), default=0)
+    if slots > MOST_SLOTS:
+        return f"its steps read up to {slots} tokens, and {MOST_SLOTS} can be told apart"
     if len(encodings) > _COLUMNS * _LINES:
         return f"{len(encodings)} encodings are more than the {_COLUMNS * _LINES} that fit a page"
     for encoding in encodings:

@@ -4,18 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from circuits.prediction import analyse
-from circuits.tasks import load
 from empirical.outcomes import Checkpoint
-from paper_figs import accuracy_by_scale, accuracy_grid, alignment, label_matrices, learned_labels
+from empirical.profile import Model
+from paper_figs import accuracy_by_scale, accuracy_grid, alignment, learned_labels, of_labels
 from paper_figs.entry import Entry
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources, task_name
 from paper_figs.style import PAGE_WIDTH
 
-LABELS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
-"""The four encodings of Figure 1, in both formats."""
-LABEL_SCALE = 3
 FIGURE3_SCALES = (5, 10, 15, 20)
 LEARNED_SCALE = 11
 """The first scale beyond the training of fig4."""
@@ -26,27 +22,16 @@ CHECKPOINTS = {
 }
 
 
-def labels(sources: Sources, *, scale: int, step: int) -> Drawing:
-    """Figure 1 at one scale and step."""
-    analyses = {form: analyse(load("parity"), form, LABEL_SCALE + 1) for form in LABELS}
-    shown: dict[str, Any] = {"scale": scale, "encodings": LABELS, "step": step}
-    return Drawing(
-        shown=label_matrices.draw(analyses, **shown),
-        rows=label_matrices.rows(analyses, **shown),
-        caption=label_matrices.caption(analyses, **shown),
-    )
-
-
-def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST) -> Drawing:
-    """Every task of a protocol by scale, all encodings."""
-    known = sources.protocol(protocol)
+def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST, size: int = 0) -> Drawing:
+    """Every task of a protocol by scale, all encodings; `size` counts the protocol's models."""
+    known, model = sources.protocol(protocol), sources.models(protocol)[size]
     return accuracy_grid.drawing(
-        sources.cells(protocol, checkpoint),
+        sources.cells(protocol, checkpoint, model),
         train=known.train,
         threshold=known.profile.evaluation.threshold,
         width=sources.width,
         checkpoint=CHECKPOINTS[checkpoint],
-        model=_model(sources, protocol),
+        model=_sizes(model),
     )
 
 
@@ -58,7 +43,7 @@ def every_seed(sources: Sources, *, protocol: str) -> Drawing:
     return Drawing(
         shown=accuracy_by_scale.draw(cells, task=task, **shown),
         rows=accuracy_by_scale.rows(cells, **shown),
-        caption=accuracy_by_scale.caption(cells, task=task, model=_model(sources, protocol), **shown),
+        caption=accuracy_by_scale.caption(cells, task=task, model=_sizes(sources.models(protocol)[0]), **shown),
     )
 
 
@@ -70,7 +55,7 @@ def hint_or_alignment(sources: Sources) -> Drawing:
         scales=FIGURE3_SCALES,
         train=known.train,
         width=sources.width,
-        model=_model(sources, "fig3"),
+        model=_sizes(sources.models("fig3")[0]),
     )
 
 
@@ -79,14 +64,13 @@ def learned(sources: Sources, *, encoding: str) -> Drawing:
     return learned_labels.drawing(
         [
             learned_labels.learned(runs[0], sources.store, LEARNED_SCALE, task_name(condition))
-            for condition, runs in sources.of_main_size("fig4").items()
+            for condition, runs in sources.of_size("fig4").items()
             if condition.encoding == encoding
         ]
     )
 
 
-def _model(sources: Sources, protocol: str) -> str:
-    model = sources.model(protocol)
+def _sizes(model: Model) -> str:
     return f"width {model.width}, layers {model.layers}, heads {model.heads}"
 
 
@@ -99,13 +83,13 @@ ENTRIES = (
         Entry(
             name=name,
             title=f"Parity: circuit, and labels of each encoding at scale {scale}, step {step} marked",
-            make=partial(labels, scale=scale, step=step),
+            make=partial(of_labels.parity, scale=scale, step=step),
             least_width=PAGE_WIDTH,
         )
         for name, scale, step in (
-            ("figure1", LABEL_SCALE, 2),
-            ("figure1-next-step", LABEL_SCALE, 3),
-            ("figure1-smaller-scale", LABEL_SCALE - 1, 2),
+            ("figure1", 3, 2),
+            ("figure1-next-step", 3, 3),
+            ("figure1-smaller-scale", 2, 2),
         )
     ),
     _of("fig2", "figure2", "Six tasks by scale, last checkpoint", partial(accuracy, protocol="fig2")),

@@ -51,7 +51,7 @@ def coverage(sources: Sources, name: str) -> Drawing:
     shown = sorted({protocol.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
     rows: list[dict[str, object]] = []
     found: dict[tuple[str, str], list[dict[int, float]]] = {}
-    for condition, runs in sources.of_main_size(name).items():
+    for condition, runs in sources.of_size(name).items():
         for rows_of_run in sources.metrics(runs):
             last = [*by_checkpoint(rows_of_run).values()][-1]
             of_it = found.setdefault((task_name(condition), condition.format), [])

@@ -30,17 +30,22 @@ class Missing(LengthgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a figure reads: the runs of protocols, for some also the trial of these, and the ledger of claims."""
+    """What a figure reads: the runs of protocols, for some also the trial of these; the ledger of claims; user's files.
+
+    What needs none of these is the same wherever it is computed.
+    """
 
     protocols: tuple[str, ...] = ()
     trial: bool = False
     ledger: bool = False
+    files: tuple[Path, ...] = ()
 
     def said(self) -> str:
         """In words."""
         of_them = " and their trials" if len(self.protocols) > 1 else " and its trial"
         parts = ["runs of " + ", ".join(self.protocols) + (of_them if self.trial else "")] if self.protocols else []
-        return ", ".join([*parts, *(["the ledger of claims"] if self.ledger else [])]) or "computed"
+        ledger = ["the ledger of claims"] if self.ledger else []
+        return ", ".join([*parts, *ledger, *map(str, self.files)]) or "computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,22 +111,24 @@ class Sources:
             found.append(self._once("digest", name, partial(self._digest, name)))
             if needs.trial:
                 found.append(file_digest(self._trial(name)))
+        found += map(file_digest, needs.files)
         return found + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
-    def model(self, name: str) -> Model:
-        """The size of which figures are: the first of the protocol's, as in the trial."""
-        return self.protocol(name).profile.models[0]
+    def models(self, name: str) -> tuple[Model, ...]:
+        """The sizes of a protocol's models; the first is the one that is judged, and of which figures are."""
+        return self.protocol(name).profile.models
 
-    def of_main_size(self, name: str) -> dict[Condition, list[Run]]:
-        """The runs of that size."""
-        return {cell: same for (cell, model), same in self.runs(name).items() if model == self.model(name)}
+    def of_size(self, name: str, model: Model | None = None) -> dict[Condition, list[Run]]:
+        """The runs of one size; of the first, if left out."""
+        wanted = model or self.models(name)[0]
+        return {cell: same for (cell, size), same in self.runs(name).items() if size == wanted}
 
     def metrics(self, runs: Sequence[Run]) -> list[list[Measurement]]:
         """Of each run, all rows. Raises StoreError: a run is broken."""
         return [self.store.metrics(run) for run in runs]
 
-    def cells(self, name: str, checkpoint: str = Checkpoint.LAST) -> dict[str, list[Cell]]:
-        """Task, with its digits if they are not the usual ones -> exact match by scale of its runs of the main size.
+    def cells(self, name: str, checkpoint: str = Checkpoint.LAST, model: Model | None = None) -> dict[str, list[Cell]]:
+        """Task, with its digits if they are not the usual ones -> exact match by scale of its runs of one size.
 
         Raises:
             StoreError: a run is broken.
@@ -129,7 +136,7 @@ class Sources:
         protocol = self.protocol(name)
         threshold = protocol.profile.evaluation.threshold
         found: dict[str, list[Cell]] = {}
-        for condition, runs in self.of_main_size(name).items():
+        for condition, runs in self.of_size(name, model).items():
             pairs = zip(runs, self.metrics(runs), strict=True)
             scores = [outcome(one, threshold=threshold, checkpoint=checkpoint).exact_match for one in pairs]
             exact_match = {scale: tuple(one[scale] for one in scores) for scale in protocol.test}

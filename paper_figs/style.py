@@ -223,6 +223,10 @@ def glossary(encodings: Iterable[str]) -> str:
     return f"{'; '.join(said)}."
 
 
+MOST_SLOTS = len(_SLOTS)
+"""Argument slots that can be told apart."""
+
+
 def slot_look(slot: int) -> SlotLook:
     """How an argument slot, counted from 1, is drawn.
 

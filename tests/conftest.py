@@ -15,11 +15,18 @@ settings.register_profile("suite", deadline=None, max_examples=60, derandomize=T
 settings.load_profile("suite")
 
 
+@pytest.fixture(scope="session")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of one test run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 @pytest.fixture(scope="session", autouse=True)
-def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache_of_its_own(common: Path) -> Iterator[None]:
     """What claims settle is kept for the session, and the user's own cache is neither believed nor changed."""
     before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["XDG_CACHE_HOME"] = str(common / "cache")
     yield
     if before is None:
         del os.environ["XDG_CACHE_HOME"]

@@ -1,5 +1,6 @@
 """Commands that train, and that show what was trained."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -193,10 +194,13 @@ def runs(
 def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
-    """The main job: claims, circuits, predictions, runs, verdicts and figures under one folder."""
+    """The main job: claims, circuits, predictions, runs, verdicts, figures and the report under one folder."""
     from lengthgen import pipeline
 
     answers = pipeline.reproduce(profile, out, Backend(device))
     show(answers, summary(answers, out), as_json)
-    if not answers["claims"]["holds"]:
+    broken = answers["figures"]["broken"] | answers["report"]["broken"]
+    for name, why in broken.items():
+        print(f"error: {name}: {why}", file=sys.stderr)
+    if broken or not answers["claims"]["holds"]:
         raise typer.Exit(1)

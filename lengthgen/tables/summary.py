@@ -26,6 +26,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
             f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
         ),
         conjecture_table(answers["conjecture"]),
-        Text(f"Figures: {', '.join(dict.fromkeys(str(Path(name).with_suffix('')) for name in answers['figures']))}"),
+        Text(f"Figures and tables: {len(answers['figures']['drawn'])} in {out / 'figures'}"),
+        Text(f"To explore it all: {answers['report']['page']}"),
         Text(f"Everything is in {out}; manifest.json names every file."),
     )

@@ -6,14 +6,12 @@ from typing import Any
 from matplotlib.colors import to_hex, to_rgb
 
 from circuits.encodings import EncodingError
-from paper_figs.style import Dashes, Look, StyleError, look, looks, slot_look
+from paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 
 DARK_GROUND = "#14171c"
 """Of the page; `page/style.css` has it too."""
 LEAST_CONTRAST = 4.5
 """Of a colour with its ground, as WCAG 2 counts it."""
-
-_SLOTS = 5
 
 
 def of_encodings(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -29,7 +27,7 @@ def of_encodings(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def of_slots() -> list[dict[str, Any]]:
     """Colours and dashes of the slots 1, 2, ..."""
-    found = [slot_look(slot) for slot in range(1, _SLOTS + 1)]
+    found = [slot_look(slot) for slot in range(1, MOST_SLOTS + 1)]
     return [{"light": one.colour, "dark": on_dark(one.colour), "dashes": _dashes(one.line)} for one in found]
 
 

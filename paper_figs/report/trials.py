@@ -98,7 +98,10 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
         **{key: _answer(cell[key]) for key in ("predicted", "literal", "observed")},
         **{key: _share(part(cell, key)) for key in _SHARES},
         **{key: _number(cell[key]) for key in _CHANCES},
-        "breaks": [prediction and _number(prediction["breaks_at"]), _number(part(cell, "breaking")["observed"])],
+        "breaks": [
+            prediction and _number(prediction["breaks_at"]),
+            cell["breaking"] and _number(part(cell, "breaking")["observed"]),
+        ],
         "before": bool(cell["predicted_before_training"]),
         "why": str(prediction["why"]) if prediction else "",
         "findings": [str(one["says"]) for one in cell["diagnosis"]],

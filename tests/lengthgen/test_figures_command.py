@@ -10,7 +10,7 @@ import pytest
 
 from empirical.run import FORMAT_VERSION, one_run
 from lengthgen.commands.figures import WidthName
-from paper_figs import style
+from paper_figs import of_labels, style
 from paper_figs.catalogue import catalogue
 from paper_figs.sources import Sources
 from tests.paper_figs.made_up import fill, protocol_file, sources
@@ -115,6 +115,37 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     assert "results-made-up: csv, txt, tex" in out
     skipped = [line for line in err.splitlines() if line.startswith("skipped ")]
     assert [line.partition(":")[0] for line in skipped] == ["skipped figure2, figure2-best-on-test", "skipped figure4"]
+
+
+def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
+    given, options = made_up
+    entries = catalogue(given, [options[1]])
+    some = {name: entries[name] for name in ("labels-fig4-select-first", "labels-made-up-copy")}
+    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: some)
+    code, out, err = run("figures", *options, "--json")
+    assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
+    assert "skipped labels-fig4-select-first: unaligned: " in err
+    monkeypatch.setattr(of_labels, "analyse", None)
+    code, out, err = run("figures", *options, "--json")
+    assert (code, json.loads(out)["unchanged"]) == (0, [*some])
+    code, out, err = run("figures", "labels-fig4-select-first", *options)
+    assert (code, out) == (2, "") and err.startswith("error: labels-fig4-select-first: unaligned: ")
+
+
+def test_what_is_computed_is_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
+    _, options = made_up
+    assert run("figures", "table-tasks", *options)[0] == 0
+    monkeypatch.setattr("paper_figs.task_tables.tasks", None)
+    code, out, _ = run("figures", "table-tasks", *options, "--into", str(tmp_path / "other"), "--json")
+    assert code == 0 and not json.loads(out)["unchanged"]
+    assert {path.name for path in (tmp_path / "other").glob("table-*")} == {*json.loads(out)["figures"]["table-tasks"]}
+
+
+def test_another_profile_is_another_table(tmp_path, run):
+    for profile in ("smoke", "quick"):
+        options = ("--profile", profile, "--out", str(tmp_path))
+        code, out, _ = run("figures", "table-hyperparameters", *options, "--json")
+        assert code == 0 and not json.loads(out)["unchanged"]
 
 
 def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):

@@ -77,3 +77,11 @@ def test_a_damaged_file_is_named_and_the_others_stay(tmp_path, trial, content):
 def test_a_protocol_of_the_user_is_shown_by_its_name(tmp_path, trial):
     stored(tmp_path, "<script>mine", trial)
     assert trials_data(tmp_path, "quick").trials[0]["title"] == "<script>mine"
+
+
+def test_a_cell_in_which_no_run_fits_has_no_breaking_scale(tmp_path, trial):
+    trial = json.loads(json.dumps(trial))
+    trial["cells"][0]["breaking"] = None
+    stored(tmp_path, "fig1", trial)
+    [shown] = trials_data(tmp_path, "quick").trials
+    assert shown["cells"][0]["breaks"] == [trial["cells"][0]["prediction"]["breaks_at"], None]

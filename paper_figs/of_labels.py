@@ -1,0 +1,114 @@
+"""What the encodings of a protocol call every pair of positions: label matrices and circuit of each of its tasks."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from circuits.prediction import Analysis, analyse
+from circuits.task import TaskError
+from circuits.tasks import load
+from empirical.protocol import Cell, Protocol
+from paper_figs import label_matrices
+from paper_figs.entry import Entry, Undrawable
+from paper_figs.saving import Drawing
+from paper_figs.sources import Needs, Sources
+from paper_figs.style import PAGE_WIDTH
+
+SCALES = (3, 2)
+"""Of which the first is drawn whose positions and labels can be read in print."""
+SECONDS = 5.0
+"""For each circuit."""
+ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
+"""The four encodings of Figure 1, in both formats."""
+
+Encodings = Mapping[str, Sequence[str]]
+"""Format -> its encodings."""
+
+
+def parity(_: Sources, *, scale: int, step: int) -> Drawing:
+    """Figure 1 at one scale and step."""
+    analyses = {form: analyse(load("parity"), form, SCALES[0] + 1) for form in ENCODINGS}
+    return _drawing(analyses, ENCODINGS, scale=scale, step=step)
+
+
+def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> Drawing:
+    """Of the formats that have a legible figure, at the largest scale at which any has.
+
+    Raises:
+        Undrawable: no format has one.
+    """
+    why: dict[str, str] = {}
+    for scale in SCALES:
+        fitting: dict[str, Analysis] = {}
+        unfit: dict[str, str] = {}
+        for form, of_it in encodings.items():
+            try:
+                analysis = analyse(load(task, base=base), form, scale + 1, seconds=SECONDS)
+                step = _step(analysis, scale)
+                reason = label_matrices.unfit(analysis, scale=scale, encodings=of_it, step=step)
+            except TaskError as error:
+                reason = str(error)
+            if reason:
+                unfit[form] = reason
+            else:
+                fitting[form] = analysis
+        if fitting:
+            return _drawing(fitting, encodings, scale=scale, step=_step(next(iter(fitting.values())), scale))
+        why = unfit
+    raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in why.items()))
+
+
+def _step(analysis: Analysis, scale: int) -> int:
+    """The second where it is not the last, which only ends the output."""
+    return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
+
+
+def entries(protocol: Protocol) -> list[Entry]:
+    """One for each task of a protocol."""
+    by_task: dict[tuple[str, int | None], list[Cell]] = {}
+    for cell in protocol.cells:
+        by_task.setdefault((cell.task, cell.base), []).append(cell)
+    found = []
+    for name, ((task, base), cells) in zip(_names(list(by_task)), by_task.items(), strict=True):
+        encodings: dict[str, list[str]] = {}
+        for cell in cells:
+            encodings.setdefault(cell.format, []).append(cell.encoding)
+        found.append(
+            Entry(
+                name=f"labels-{protocol.name}-{name}",
+                title=f"{protocol.name}: circuit, and labels of each encoding, of {name}",
+                make=partial(labels, task=task, base=base, encodings=encodings),
+                needs=Needs(files=_files([task, *(cell.encoding for cell in cells)])),
+                least_width=PAGE_WIDTH,
+            )
+        )
+    return found
+
+
+def _files(specs: Sequence[str]) -> tuple[Path, ...]:
+    """The user's own files that tasks and encodings stand in."""
+    found = (Path(spec.rpartition(":")[0]) for spec in specs)
+    return tuple(sorted({path for path in found if path.suffix == ".py"}))
+
+
+def _drawing(analyses: Mapping[str, Analysis], encodings: Encodings, *, scale: int, step: int) -> Drawing:
+    its = {form: encodings[form] for form in analyses}
+    shown: dict[str, Any] = {"scale": scale, "encodings": its, "step": step}
+    return Drawing(
+        shown=label_matrices.draw(analyses, **shown),
+        rows=label_matrices.rows(analyses, **shown),
+        caption=label_matrices.caption(analyses, **shown),
+    )
+
+
+def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:
+    """What files call tasks: without the files that these stand in, unless two are then called the same."""
+    short = [task.rpartition(":")[2] for task, _ in tasks]
+    often = Counter(dict(zip(tasks, short, strict=True)).values())
+    return [
+        (brief if often[brief] == 1 else "-".join(Path(task.replace(".py:", "/")).parts).strip("/-"))
+        + ("" if base is None else f"-base{base}")
+        for (task, base), brief in zip(tasks, short, strict=True)
+    ]
