@@ -98,6 +98,13 @@ def scores(sources: Sources) -> Drawing:
     return score_laws.drawing(score_laws.courses(), width=sources.width)
 
 
+def interpolation(sources: Sources) -> Drawing:
+    """The bound of Position Interpolation, as printed and corrected."""
+    from paper_figs import interpolation_bound
+
+    return interpolation_bound.drawing(width=sources.width)
+
+
 def ledger(sources: Sources) -> Drawing:
     """Claims by paper, strength and verdict."""
     from paper_figs import ledger_matrix
@@ -144,6 +151,11 @@ ENTRIES = (
         name="score-laws",
         title="Bias and kernel of every relative encoding by distance",
         make=scores,
+    ),
+    Entry(
+        name="interpolation-bound",
+        title="The interpolation bound of 2306.15595, broken and corrected",
+        make=interpolation,
     ),
     Entry(
         name="recovery-lattice",

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from circuits.tasks import TASKS
 from paper_figs import (
     induced_growth,
+    interpolation_bound,
     ledger_matrix,
     lrc_growth,
     reachable_volume,
@@ -187,3 +188,23 @@ def test_drawn_with_pinned_versions_the_bytes_are_known(tmp_path: Path) -> None:
         written = {path.suffix: path for path in write(drawing, tmp_path, name)}
         found[name] = hashlib.sha256(written[".svg"].read_bytes()).hexdigest()[:16]
     assert found == HASHES
+
+
+def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not():
+    drawn = interpolation_bound.drawing(width=7.0)
+    for head_dim, constant in ((128, 128 / (8 * math.log(1e4))), (2, 2 / (8 * math.log(1e4)))):
+        theta = [1e4 ** (-2 * plane / head_dim) for plane in range(head_dim // 2)]
+        rows = [row for row in drawn.rows if row["head_dim"] == head_dim]
+        for row in rows:
+            x = row["distance"]
+            line = sum(math.cos(one / 2) for one in theta)
+            assert row["error"] == pytest.approx(abs(sum(math.cos(one * (x - 0.5)) for one in theta) - line), abs=1e-12)
+            assert row["printed_bound"] == pytest.approx(constant * x * (1 - x))
+            assert row["corrected_bound"] == pytest.approx(sum(one**2 for one in theta) / 2 * x * (1 - x))
+            assert row["error"] <= row["corrected_bound"] + 1e-12
+        assert all(row["error"] > row["printed_bound"] for row in rows[1:-1])
+        for what in ("error", "printed", "corrected"):
+            [line] = [one for axes in drawn.shown.axes for one in axes.lines if one.get_gid() == f"{what}:{head_dim}"]
+            column = {"error": "error", "printed": "printed_bound", "corrected": "corrected_bound"}[what]
+            assert line.get_ydata().tolist() == [row[column] for row in rows]
+    assert "error 0.4939, printed bound 0.4343" in drawn.caption

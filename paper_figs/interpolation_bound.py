@@ -1,0 +1,106 @@
+"""The interpolation bound of Position Interpolation (arXiv 2306.15595, Theorem 2.1), broken and mended."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from paper_figs.saving import Drawing
+from paper_figs.small_panels import finish, grid
+from paper_figs.style import context
+from theory.encodings import interpolation, rotary
+
+BASE = 10_000
+WIDTHS = (128, 2)
+"""Of a head: that of the paper, and that where its bound is farthest off."""
+POINTS = 41
+_STYLES = {
+    "error": {"color": "#004488", "linestyle": "-", "linewidth": 1.4},
+    "printed": {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0},
+    "corrected": {"color": "#000000", "linestyle": (0, (1, 1.2)), "linewidth": 1.0},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """One head, between the trained distances 0 and 1: all float64 [POINTS].
+
+    Attributes:
+        distance: x.
+        error: |a(x) - a_linear(x)| where all planes are aligned at 1/2, with contents of size 1.
+        printed, corrected: what the bounds allow, K x (1 - x).
+    """
+
+    head_dim: int
+    distance: NDArray[np.float64]
+    error: NDArray[np.float64]
+    printed: NDArray[np.float64]
+    corrected: NDArray[np.float64]
+
+
+def course(head_dim: int) -> Course:
+    """The score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, against both constants."""
+    exact = rotary.frequencies(head_dim, BASE)
+    theta = np.array([float(one) for one in exact])
+    x = np.linspace(0, 1, POINTS)
+    score = np.cos(np.outer(x - 0.5, theta)).sum(axis=1)
+    constants = (
+        interpolation.printed_error_constant(head_dim=head_dim, base=sp.Integer(BASE)),
+        interpolation.error_constant(exact),
+    )
+    printed, corrected = (float(constant) * x * (1 - x) for constant in constants)
+    return Course(
+        head_dim=head_dim,
+        distance=x,
+        error=np.abs(score - score[0]),
+        printed=printed,
+        corrected=corrected,
+    )
+
+
+def drawing(*, width: float) -> Drawing:
+    """The figure: a panel for each width of a head."""
+    found = [course(head_dim) for head_dim in WIDTHS]
+    rows: list[dict[str, object]] = [
+        {
+            "head_dim": one.head_dim,
+            "distance": x,
+            "error": float(error),
+            "printed_bound": float(printed),
+            "corrected_bound": float(corrected),
+        }
+        for one in found
+        for x, error, printed, corrected in zip(
+            one.distance.tolist(), one.error, one.printed, one.corrected, strict=True
+        )
+    ]
+    middle = POINTS // 2
+    told = "; ".join(
+        f"d = {one.head_dim}: error {one.error[middle]:.4f}, printed bound {one.printed[middle]:.4f}, corrected bound "
+        f"{one.corrected[middle]:.4f}"
+        for one in found
+    )
+    caption = (
+        "Theorem 2.1 of Position Interpolation (2306.15595) [P] is false as printed: between two trained distances, 0 "
+        "and 1, a rotary score may differ from its linear interpolation by more than the printed bound "
+        f"d/(8 ln c) x (1 - x), c = {BASE}. Contents of size 1, all planes aligned at x = 1/2. With half the sum of "
+        f"theta^2 in place of d/(8 ln c) the bound holds (claim pi-2). At x = 1/2: {told}."
+    )
+    return Drawing(shown=_draw(found, width), rows=rows, caption=caption)
+
+
+def _draw(found: list[Course], width: float) -> Figure:
+    with context():
+        figure, panels = grid(len(found), width=width, narrowest=1.5, height=1.6)
+        for axes, one in zip(panels, found, strict=True):
+            axes.set_title(f"head of width {one.head_dim}", fontweight="bold", pad=3)
+            for what, values in (("error", one.error), ("printed", one.printed), ("corrected", one.corrected)):
+                axes.plot(one.distance, values, **_STYLES[what], gid=f"{what}:{one.head_dim}")
+            axes.set(xlim=(0, 1), ylim=(0, None), xlabel="distance x")
+        panels[0].set_ylabel("difference")
+        labels = {"error": "error of the line", "printed": "bound as printed", "corrected": "bound corrected"}
+        finish(figure, [Line2D([], [], **_STYLES[what], label=label) for what, label in labels.items()])
+    return figure
