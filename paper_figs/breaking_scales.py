@@ -47,10 +47,11 @@ def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: fl
     drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     ordered = sorted(cells, key=lambda cell: cell["breaking"]["predicted"] or never)
     across = min(width - _LEFT - 0.08, _WIDEST * max(len(cells), 1))
+    left = max(_LEFT, (width - across) / 2)  # few cells stand below the legend, not beside empty paper
     height = _HEIGHT + _NAMES + _ABOVE
     with context():
         figure = Figure(figsize=(width, height))
-        axes = figure.add_axes((_LEFT / width, _NAMES / height, across / width, _HEIGHT / height))
+        axes = figure.add_axes((left / width, _NAMES / height, across / width, _HEIGHT / height))
         axes.axhspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
         axes.axhspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
         for place, cell in enumerate(ordered):
