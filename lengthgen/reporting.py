@@ -28,6 +28,8 @@ from proofs_checks.trained import Runs
 from theory.errors import LengthgenError
 
 PAGE = "report.html"
+LARGEST = {"smoke": (6,)}
+"""Profile -> scales up to which tasks are explored, where that is to take seconds."""
 MEMORY = "report"
 """Folder, in the one of all that is stored, of what the page was made from and need not be made again."""
 
@@ -39,7 +41,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     computed where they are not stored yet, which takes minutes, and is not done again.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found, label_pool = relations.pooled(_explored())
+    found, label_pool = relations.pooled(_explored(LARGEST.get(profile, relations.LARGEST)))
     stored, broken = _stored_claims(out)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     code = source_digest("empirical", "paper_figs")
@@ -123,37 +125,37 @@ class _Absent(Exception):
     """What has to be computed first."""
 
 
-def _explored() -> list[dict[str, Any]]:
+def _explored(scales: Sequence[int]) -> list[dict[str, Any]]:
     """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
     wanted = [(task, form) for task in TASKS for form in reversed(FORMATS)]
     code = _exploring_code()
     absent = []
     for task, form in wanted:
         try:
-            _one_explored(task, form, code, compute=False)
+            _one_explored(task, form, scales, code, compute=False)
         except _Absent:
             absent.append((task, form))
     if absent:
-        _explore(absent, code)
-    return [_one_explored(task, form, code, compute=True) for task, form in wanted]
+        _explore(absent, scales, code)
+    return [_one_explored(task, form, scales, code, compute=True) for task, form in wanted]
 
 
-def _one_explored(task: str, form: str, code: str, *, compute: bool) -> dict[str, Any]:
+def _one_explored(task: str, form: str, scales: Sequence[int], code: str, *, compute: bool) -> dict[str, Any]:
     def answer() -> dict[str, Any]:
         if not compute:
             raise _Absent
-        return relations.explored(task, form)
+        return relations.explored(task, form, scales)
 
-    found: dict[str, Any] = cached(user_cache("explorations") / f"{task}-{form}.json", code, answer)
+    found: dict[str, Any] = cached(user_cache("explorations") / f"{task}-{form}.json", [code, *scales], answer)
     return found
 
 
-def _explore(absent: Sequence[tuple[str, str]], code: str) -> None:
+def _explore(absent: Sequence[tuple[str, str]], scales: Sequence[int], code: str) -> None:
     progress = Progress("circuits and predictions", len(absent))
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():
             futures = {
-                processes.submit(_one_explored, task, form, code, compute=True): f"{task}, {form}"
+                processes.submit(_one_explored, task, form, scales, code, compute=True): f"{task}, {form}"
                 for task, form in absent
             }
         for future in as_completed(futures):

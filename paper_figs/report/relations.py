@@ -1,7 +1,7 @@
 """One task in one format: its circuit, SRC by scale, and what every encoding makes of it, for the page's explorer."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from paper_figs.instance import Instance
 from theory.relation import Relation
 
 LARGEST = (20, 12, 6)
-"""Scales up to which a task is analysed: the first with a circuit within the limit."""
+"""Scales up to which a task is analysed, if no others are said: the first with a circuit within the limit."""
 SECONDS = 10.0
 """For each circuit."""
 TRAIN = range(1, 6)
@@ -23,10 +23,10 @@ SCALES = range(1, 5)
 """Of which labels and circuits are shown: beyond, there are more positions than a reader can follow."""
 
 
-def explored(task: str, form: str) -> dict[str, Any]:
+def explored(task: str, form: str, largest_scales: Sequence[int] = LARGEST) -> dict[str, Any]:
     """Everything the page says of one task in one format."""
     reason = ""
-    for largest in LARGEST:
+    for largest in largest_scales:
         try:
             analysis = analyse(load(task), form, largest, seconds=SECONDS)
         except TaskError as error:
