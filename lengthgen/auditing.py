@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from empirical.audit.loading import load
 from empirical.audit.report import DTYPES, audit, settings
 from empirical.audit.subject import AuditError
+from empirical.backend import Backend
 from lengthgen.progress import Progress
 
 FARTHEST = 10_000_000
@@ -43,14 +42,14 @@ def audit_answer(
 
     Raises:
         AuditError, EncodingError: what was asked for cannot be audited.
+        BackendError: there is no such device.
     """
     unknown = [name for name in dtypes if name not in DTYPES]
     if unknown:
         raise AuditError(f"unknown dtype '{unknown[0]}': choose among {', '.join(DTYPES)}")
     if not 1 <= to <= FARTHEST:
         raise AuditError(f"the last position must be within 1..{FARTHEST}, not {to}")
-    if device not in ("cpu", "cuda") or (device == "cuda" and not torch.cuda.is_available()):
-        raise AuditError(f"there is no device '{device}' here: choose cpu" + (" or cuda" * torch.cuda.is_available()))
+    Backend(device).require()
     subjects = load(
         encoding,
         claims=claims,

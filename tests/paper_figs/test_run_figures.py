@@ -22,9 +22,10 @@ from paper_figs import (
     style,
     success_shares,
 )
+from paper_figs.catalogue import catalogue
 from paper_figs.cells import interval
 from paper_figs.sources import Missing, Needs, Sources
-from tests.paper_figs.made_up import EPOCHS, fill, score, seen, sources
+from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
 
 THRESHOLD = 0.95
 SCALES = range(1, 7)
@@ -318,3 +319,17 @@ training.epochs = 1
             assert shown[row["key"], row["query"]] == str(row[f"label_{rank}"])
             assert shades[row["key"] - 1, row["query"] - 1] == row[f"weight_{rank}"]
     assert found.pairs == 4 and f"select-last: {found.agreeing} of 4" in drawing.caption
+
+
+def test_every_model_size_has_its_accuracy(tmp_path):
+    sizes = "models = [{ width = 16, layers = 2, heads = 2 }, { width = 32, layers = 3, heads = 4 }]\n"
+
+    def by_size(run, epoch, scale):
+        return 0.25 if run.model.width == 16 else 0.75
+
+    given, name = sources(tmp_path, PROTOCOL + sizes, scores=by_size)
+    entries = catalogue(given, [name])
+    for figure, width, expected in (("accuracy-made-up", 16, 0.25), ("accuracy-made-up-w32l3h4", 32, 0.75)):
+        drawn = entries[figure].make(given)
+        assert {value for row in drawn.rows for key, value in row.items() if key.startswith("seed_")} == {expected}
+        assert f"width {width}, layers" in drawn.caption
