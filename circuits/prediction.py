@@ -29,6 +29,10 @@ MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Of a training scale that was sampled: looked at before an entry counts as one that training never shows."""
 
 
+class SearchStopped(TaskError):
+    """The search for a circuit ended before it found one: out of time, or its solver broke off."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """What is expected of one encoding; of one whose relation is not known, nothing.
@@ -134,8 +138,9 @@ def analyse(
     Its arity is the least with which every step is determined; in mode declared that of the reference circuit.
 
     Raises:
-        TaskError: the task breaks its contract, operators of the arity are too large, there is no such mode, mode
-            declared and the task has no reference circuit, or the circuit takes longer than `seconds`.
+        TaskError: the task breaks its contract, operators of the arity are too large, there is no such mode, or mode
+            declared and the task has no reference circuit.
+        SearchStopped: the circuit takes longer than `seconds`, or its solver broke off.
     """
     if mode not in [*Mode]:
         raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
@@ -149,7 +154,7 @@ def analyse(
         arity = minimal_arity(traces)
     result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=Clock(seconds))
     if result and result.stopped:
-        raise TaskError(f"task '{task.name}': no circuit of mode '{mode}' found: {result.stopped}")
+        raise SearchStopped(f"task '{task.name}': no circuit of mode '{mode}' found: {result.stopped}")
     return Analysis(task=laid_out, format=format, mode=mode, traces=tuple(traces), result=result)
 
 

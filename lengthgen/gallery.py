@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -80,7 +81,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             continue
         width = max(sources.width, entry.least_width)
         key = json.dumps([*code, sources.profile, entry.name, entry.given, width, read], default=str)
-        end = _drawn_before(stamps / f"{entry.name}.json", key, folder)
+        end = _drawn_before(stamps / f"{entry.name}.json", key, folder, again=entry.name in names)
         if end is None:
             waiting[entry.name] = key
         else:
@@ -91,7 +92,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another with --into")
     progress = Progress("figures", len(waiting))
-    for name, end in _all(sources, folder, waiting, own):
+    for name, end in _all(sources, folder, waiting, names, own):
         ends[name] = end
         progress.step(f"{name} could not be drawn" if end.broken else name)
     for entry in wanted:
@@ -115,29 +116,36 @@ class _End:
     broken: str = ""
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path) -> _End | None:
-    """What became of it, where it was drawn from the same and its files are as they were written."""
+def _drawn_before(stamp: Path, key: str, folder: Path, *, again: bool) -> _End | None:
+    """What became of it, where it was drawn from the same and its files are as they were written.
+
+    `again`: what could not be drawn is to be tried once more; it may have been short of time.
+    """
     try:
         told = json.loads(stamp.read_text())
         whole = told["key"] == key and all(file_digest(folder / name) == its for name, its in told["files"].items())
+        whole = whole and not (again and told["undrawable"])
         return _End(files=list(told["files"]), undrawable=told["undrawable"]) if whole else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]) -> Iterator[tuple[str, _End]]:
+def _all(
+    sources: Sources, folder: Path, keys: Mapping[str, str], names: Sequence[str], own: Sequence[str]
+) -> Iterator[tuple[str, _End]]:
     """Each with what became of it, as they end; a few are drawn in this process."""
+    draw = partial(_one, sources, folder, names, own)
     if len(keys) < WORTH_PROCESSES:
-        yield from ((name, _one(sources, folder, name, key, own)) for name, key in keys.items())
+        yield from ((name, draw(name, key)) for name, key in keys.items())
         return
     with pool(PROCESSES) as processes:
         with interrupts_left():
-            futures = {processes.submit(_one, sources, folder, name, key, own): name for name, key in keys.items()}
+            futures = {processes.submit(draw, name, key): name for name, key in keys.items()}
         for done in as_completed(futures):
             yield futures[done], done.result()
 
 
-def _one(sources: Sources, folder: Path, name: str, key: str, own: Sequence[str]) -> _End:
+def _one(sources: Sources, folder: Path, names: Sequence[str], own: Sequence[str], name: str, key: str) -> _End:
     entry = catalogue(sources, own)[name]
     stamp = folder / ".drawn" / f"{name}.json"
     try:
@@ -147,7 +155,8 @@ def _one(sources: Sources, folder: Path, name: str, key: str, own: Sequence[str]
         kept = user_cache("figures") / name
         with locked(kept / ".lock"):
             its_stamp = kept / ".drawn.json"
-            end = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
+            before = _drawn_before(its_stamp, key, kept, again=name in names)
+            end = before or _drawn(entry, sources, kept, its_stamp, key)
             for file in end.files:
                 write_bytes(folder / file, (kept / file).read_bytes())
             write_bytes(stamp, its_stamp.read_bytes())

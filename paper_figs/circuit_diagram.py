@@ -16,7 +16,8 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
-from paper_figs.saving import save
+from paper_figs import saving
+from paper_figs.saving import Drawing
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 from theory.errors import LengthgenError
 
@@ -87,8 +88,8 @@ def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list
             reason = error
             continue
         name = f"circuit-{circuit.task.name}-{scale}"
-        written = save(figure, folder, name, rows=rows(circuit, scale), caption=caption(circuit, scale))
-        return [str(path) for path in written]
+        drawing = Drawing(shown=figure, rows=rows(circuit, scale), caption=caption(circuit, scale))
+        return [str(path) for path in saving.write(drawing, folder, name)]
     raise LengthgenError(f"no circuit of scales {scales[0]} to {scales[-1]} can be drawn: {reason}")
 
 

@@ -11,7 +11,7 @@ from theory.errors import LengthgenError
 
 
 class Undrawable(LengthgenError):
-    """What a figure would show cannot be read in print; one line says why."""
+    """What a figure would show cannot be read in print, or was not found in time; one line says why."""
 
 
 @dataclass(frozen=True, kw_only=True)

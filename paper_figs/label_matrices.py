@@ -39,6 +39,13 @@ _SIDE = (PAGE_WIDTH - _CIRCUIT - _KEYS - _GAP * _COLUMNS) / _COLUMNS
 _HEADING_CHARACTERS = 24
 
 
+def too_long(positions: int, scale: int) -> str | None:
+    """Why an instance of so many positions cannot be drawn so that it can be read; None where it can."""
+    if positions <= LONGEST:
+        return None
+    return f"scale {scale} has {positions} positions, and {LONGEST} can be read in print"
+
+
 def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int = 2) -> str | None:
     """Why these matrices of one format cannot be drawn so that they can be read; None where they can.
 
@@ -51,8 +58,8 @@ def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int
     except ValueError as error:
         return str(error)
     names = instance.names()
-    if len(names) > LONGEST:
-        return f"scale {scale} has {len(names)} positions, and {LONGEST} can be read in print"
+    if reason := too_long(len(names), scale):
+        return reason
     if longer := [name for name in names if len(name) > _CHARACTERS]:
         return f"symbol '{longer[0]}' has more than the {_CHARACTERS} characters that fit a cell"
     slots = max((slot for *_, slot in instance.graph.edges(data="slot")), default=0)

@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from circuits.prediction import Analysis, analyse
-from circuits.task import TaskError
+from circuits.formats import in_format
+from circuits.prediction import Analysis, SearchStopped, analyse
+from circuits.task import Task, TaskError, trace
 from circuits.tasks import load
 from empirical.protocol import Cell, Protocol
 from paper_figs import label_matrices
@@ -37,27 +38,38 @@ def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> 
     """Of the formats that have a legible figure, at the largest scale at which any has.
 
     Raises:
-        Undrawable: no format has one.
+        Undrawable: no format has one, or the search for a circuit took longer than `SECONDS`.
     """
     why: dict[str, str] = {}
     for scale in SCALES:
         fitting: dict[str, Analysis] = {}
         unfit: dict[str, str] = {}
         for form, of_it in encodings.items():
-            try:
-                analysis = analyse(load(task, base=base), form, scale + 1, seconds=SECONDS)
-                step = _step(analysis, scale)
-                reason = label_matrices.unfit(analysis, scale=scale, encodings=of_it, step=step)
-            except TaskError as error:
-                reason = str(error)
-            if reason:
-                unfit[form] = reason
+            found = _legible(load(task, base=base), form, scale, of_it)
+            if isinstance(found, str):
+                unfit[form] = found
             else:
-                fitting[form] = analysis
+                fitting[form] = found
         if fitting:
             return _drawing(fitting, encodings, scale=scale, step=_step(next(iter(fitting.values())), scale))
         why = unfit
     raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in why.items()))
+
+
+def _legible(task: Task, form: str, scale: int, encodings: Sequence[str]) -> Analysis | str:
+    """The analysis of one format, or why its matrices cannot be read; raises as `labels`."""
+    try:
+        laid_out = in_format(task, form, largest_scale=scale + 1)
+        # Looked at before the circuit, which takes longest for the tasks that are too long.
+        if reason := label_matrices.too_long(trace(laid_out, scale).length, scale):
+            return reason
+        analysis = analyse(task, form, scale + 1, seconds=SECONDS)
+        step = _step(analysis, scale)
+        return label_matrices.unfit(analysis, scale=scale, encodings=encodings, step=step) or analysis
+    except SearchStopped as error:
+        raise Undrawable(f"{form}: {error}; asked for by name it is tried again") from None
+    except TaskError as error:
+        return str(error)
 
 
 def _step(analysis: Analysis, scale: int) -> int:

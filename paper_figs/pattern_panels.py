@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from paper_figs import saving
 from paper_figs.pattern_matrix import SIDE, Panel, draw_panel, training_line, width, written, written_labels
 from paper_figs.pattern_study import Study, study
-from paper_figs.saving import save
+from paper_figs.saving import Drawing
 from paper_figs.style import DIVERGING, PAGE_WIDTH, context
 from theory.pattern import Pattern, Value
 from theory.relation import Labels
@@ -161,8 +162,8 @@ def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]
     readable = re.sub(r"[^0-9A-Za-z]+", "-", pattern.name)[:40].strip("-")
     name = f"pattern-{readable}-{crc32(pattern.name.encode()):08x}-{train}-{test}"
     found = study(pattern, train=train, test=test)
-    paths = save(_draw(found), folder, name, rows=_rows(found), caption=_caption(found))
-    return [str(path) for path in paths]
+    drawing = Drawing(shown=_draw(found), rows=_rows(found), caption=_caption(found))
+    return [str(path) for path in saving.write(drawing, folder, name)]
 
 
 def _panels(found: Study) -> list[Panel]:

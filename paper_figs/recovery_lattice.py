@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from paper_figs.saving import save
+from paper_figs import saving
+from paper_figs.saving import Drawing
 from paper_figs.style import PAGE_WIDTH, Dashes, context
 
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
@@ -135,5 +136,5 @@ def caption(graph: nx.MultiDiGraph) -> str:
 
 def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
     """Draws the lattice; returns the files written."""
-    written = save(draw(graph), folder, "recovery-lattice", rows=rows(graph), caption=caption(graph))
-    return [str(path) for path in written]
+    drawing = Drawing(shown=draw(graph), rows=rows(graph), caption=caption(graph))
+    return [str(path) for path in saving.write(drawing, folder, "recovery-lattice")]

@@ -77,11 +77,6 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(paths.values())
 
 
-def save(figure: Figure, folder: Path, name: str, *, rows: Rows, caption: str) -> tuple[Path, ...]:
-    """`write` for a figure."""
-    return write(Drawing(shown=figure, rows=rows, caption=caption), folder, name)
-
-
 def _drawn(figure: Figure, ending: str) -> bytes:
     drawn = io.BytesIO()
     with context():

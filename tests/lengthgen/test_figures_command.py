@@ -125,11 +125,28 @@ def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_aga
     code, out, err = run("figures", *options, "--json")
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "skipped labels-fig4-select-first: unaligned: " in err
-    monkeypatch.setattr(of_labels, "analyse", None)
-    code, out, err = run("figures", *options, "--json")
+    with monkeypatch.context() as known:
+        known.setattr(of_labels, "analyse", None)
+        code, out, err = run("figures", *options, "--json")
     assert (code, json.loads(out)["unchanged"]) == (0, [*some])
     code, out, err = run("figures", "labels-fig4-select-first", *options)
-    assert (code, out) == (2, "") and err.startswith("error: labels-fig4-select-first: unaligned: ")
+    assert (code, out) == (2, "") and "error: labels-fig4-select-first: unaligned: " in err
+
+
+def test_what_was_not_found_in_time_is_tried_again_by_name(made_up, run, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    given, options = made_up
+    of_copy = {"labels-made-up-copy": catalogue(given, [options[1]])["labels-made-up-copy"]}
+    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: of_copy)
+    said = "the time limit has passed; asked for by name it is tried again"
+    with monkeypatch.context() as short:
+        short.setattr(of_labels, "SECONDS", 0.0)
+        for _ in range(2):
+            code, out, err = run("figures", "labels-made-up-copy", *options)
+            assert (code, out) == (2, "") and said in err
+    assert said in run("figures", *options)[2], "all figures: what is known stands"
+    code, out, _ = run("figures", "labels-made-up-copy", *options, "--json")
+    assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
 
 
 def test_what_is_computed_is_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):

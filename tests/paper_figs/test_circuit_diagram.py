@@ -19,7 +19,7 @@ from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
 from circuits.tasks import load
 from paper_figs import circuit_diagram
-from paper_figs.saving import save
+from paper_figs.saving import Drawing, write
 from paper_figs.style import SMALLEST_TEXT
 
 Shown = tuple[Circuit, int, tuple[str, ...] | None]
@@ -216,12 +216,14 @@ def test_the_caption_counts_steps_operators_and_depth() -> None:
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     shown = CASES["addition with carries"]
     builds = [
-        save(
-            circuit_diagram.draw(*shown),
+        write(
+            Drawing(
+                shown=circuit_diagram.draw(*shown),
+                rows=circuit_diagram.rows(*shown),
+                caption=circuit_diagram.caption(*shown),
+            ),
             tmp_path / build,
             "circuit",
-            rows=circuit_diagram.rows(*shown),
-            caption=circuit_diagram.caption(*shown),
         )
         for build in ("one", "two")
     ]

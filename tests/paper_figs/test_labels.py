@@ -64,16 +64,25 @@ def test_of_a_long_task_a_smaller_scale_is_drawn(tmp_path: Path) -> None:
     [
         ("copy", "lbpe", "unaligned: 'lbpe' finds its labels in training"),
         ("copy", "random-rope[longest=64]", "unaligned: 'random-rope.longest=64.' has no relation"),
-        ("addition-high-first", "rpe", "unaligned: .* no circuit of mode 'free' found: the time limit"),
     ],
 )
-def test_why_none_is_drawn_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, encoding: str, why: str
-) -> None:
-    if task == "addition-high-first":
-        monkeypatch.setattr(of_labels, "SECONDS", 0.0)
+def test_why_none_is_drawn_is_said(tmp_path: Path, task: str, encoding: str, why: str) -> None:
     with pytest.raises(Undrawable, match=why):
         drawing(tmp_path, CELL.format(f'["{task}"]', "unaligned", f'["{encoding}"]'), task=task)
+
+
+def test_a_circuit_that_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_labels, "SECONDS", 0.0)
+    with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the time limit"):
+        drawing(tmp_path, CELL.format('["parity"]', "aligned", '["rpe"]'), task="parity")
+
+
+def test_what_is_too_long_for_print_is_said_before_its_circuit_is_sought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_labels, "analyse", None)
+    with pytest.raises(Undrawable, match="aligned: scale 2 has 16 positions, and 11 can be read in print"):
+        drawing(tmp_path, CELL.format('["addition"]', "aligned", '["rpe"]'), task="addition")
 
 
 def test_steps_that_read_more_tokens_than_can_be_told_apart_are_not_drawn(

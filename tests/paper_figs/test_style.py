@@ -6,7 +6,6 @@ import subprocess
 import sys
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -32,6 +31,10 @@ def analyses() -> dict[str, Analysis]:
 
 def _draw(analyses: dict[str, Analysis]) -> Figure:
     return label_matrices.draw(analyses, scale=2, encodings=SHOWN)
+
+
+def _drawing(analyses: dict[str, Analysis]) -> saving.Drawing:
+    return saving.Drawing(shown=_draw(analyses), rows=[{"a": 1}], caption="What.")
 
 
 def _grey(colour: str) -> float:
@@ -157,9 +160,6 @@ def test_the_glossary_has_titles_and_all_parameters() -> None:
     )
 
 
-WORDS: Any = {"rows": [{"a": 1}], "caption": "What."}
-
-
 def test_slots_differ_without_colour() -> None:
     slots = [style.slot_look(slot) for slot in range(1, 6)]
     assert len({slot.marker for slot in slots}) == len({slot.line for slot in slots}) == len(slots)
@@ -175,9 +175,8 @@ def test_what_has_no_look_is_refused() -> None:
 
 def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_path: Path) -> None:
     rows = label_matrices.rows(analyses, scale=2, encodings=SHOWN)
-    pdf, svg, png, table, caption, environment = saving.save(
-        _draw(analyses), tmp_path / "new", "figure1", rows=rows, caption="What."
-    )
+    drawing = saving.Drawing(shown=_draw(analyses), rows=rows, caption="What.")
+    pdf, svg, png, table, caption, environment = saving.write(drawing, tmp_path / "new", "figure1")
     assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
     assert caption.read_text() == "What.\n"
     assert r"\caption{What.}" in environment.read_text() and "{figure1.pdf}" in environment.read_text()
@@ -197,10 +196,10 @@ def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_pa
 
 
 def test_the_users_own_settings_play_no_part(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    plain = saving.save(_draw(analyses), tmp_path / "plain", "figure1", **WORDS)
+    plain = saving.write(_drawing(analyses), tmp_path / "plain", "figure1")
     own = {"font.size": 20.0, "savefig.bbox": "tight", "lines.linewidth": 9.0, "axes.facecolor": "black"}
     with matplotlib.rc_context(own):
-        again = saving.save(_draw(analyses), tmp_path / "own", "figure1", **WORDS)
+        again = saving.write(_drawing(analyses), tmp_path / "own", "figure1")
         assert matplotlib.rcParams["font.size"] == 20.0, "the settings are given back"
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in again]
 
@@ -212,10 +211,10 @@ def test_another_process_writes_the_same_bytes(analyses: dict[str, Analysis], tm
         "from paper_figs import label_matrices, saving, style;"
         "figure = label_matrices.draw({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"
-        "saving.save(figure, Path(sys.argv[1]), 'figure1', rows=[{'a': 1}], caption='What.')"
+        "saving.write(saving.Drawing(shown=figure, rows=[{'a': 1}], caption='What.'), Path(sys.argv[1]), 'figure1')"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
-    here = saving.save(_draw(analyses), tmp_path / "here", "figure1", **WORDS)
+    here = saving.write(_drawing(analyses), tmp_path / "here", "figure1")
     for seed in ("1", "2"):
         folder = tmp_path / seed
         command = [sys.executable, "-c", script, str(folder)]
