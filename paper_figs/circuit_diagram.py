@@ -36,42 +36,25 @@ _WIDEST_COLUMN = 0.8
 _LEGEND_COLUMNS = 8
 
 
-def draw(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> Figure:
-    """The circuit of one scale, in layers.
+def drawing(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> Drawing:
+    """The circuit of one scale, in layers; one row a slot of a step, which is drawn where it is `essential`.
 
     Args:
         circuit: any.
         scale: one of the circuit's.
-        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown.
+        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown. Rows have
+            none without it.
 
     Raises:
         CircuitError, TaskError: the circuit does not run on the prompt.
         ValueError: the circuit has no such scale, or it does not fit a page.
     """
     diagram = _diagram(circuit, scale, prompt)
-    used = sorted({wiring.operator for wiring in circuit.wirings[scale]})
-    slots = sorted({slot for _, _, slot in diagram.edges()})
-    legend = _LEGEND * (-(-len(used) // _LEGEND_COLUMNS) + bool(slots))
-    height = diagram.height + legend + 2 * _MARGIN
-    colours = shades(len(circuit.operators))
-    with context():
-        figure = Figure(figsize=(PAGE_WIDTH, height))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, PAGE_WIDTH), ylim=(_MARGIN - height, _MARGIN), xticks=[], yticks=[])
-        axes.set_axis_off()
-        for layer, top in enumerate(diagram.tops):
-            middle = top - (_box_height("step" if layer else "prompt") / 2)
-            axes.text(_MARGIN, middle, f"depth {layer}" if layer else "prompt", va="center", color="0.35")
-        for node in diagram.graph:
-            _box(axes, diagram, node, colours)
-        for edge in diagram.edges():
-            _arrow(axes, diagram, *edge)
-        _keys(figure, [Patch(facecolor=colours(operator + 1), edgecolor="black", linewidth=0.6,
-                             label=f"operator u{operator + 1}") for operator in used],
-              bottom=_MARGIN + (_LEGEND if slots else 0))  # fmt: skip
-        _keys(figure, [Line2D([], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line,
-                              label=f"slot {slot}") for slot in slots], bottom=_MARGIN)  # fmt: skip
-    return figure
+    return Drawing(
+        shown=_draw(circuit, scale, diagram),
+        rows=_rows(scale, diagram),
+        caption=_caption(circuit, scale, diagram, example=prompt is not None),
+    )
 
 
 def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list[str]:
@@ -83,62 +66,13 @@ def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list
     reason: ValueError | None = None
     for scale in reversed(scales):
         try:
-            figure = draw(circuit, scale)
+            drawn = drawing(circuit, scale)
         except ValueError as error:
             reason = error
             continue
         name = f"circuit-{circuit.task.name}-{scale}"
-        drawing = Drawing(shown=figure, rows=rows(circuit, scale), caption=caption(circuit, scale))
-        return [str(path) for path in saving.write(drawing, folder, name)]
+        return [str(path) for path in saving.write(drawn, folder, name)]
     raise LengthgenError(f"no circuit of scales {scales[0]} to {scales[-1]} can be drawn: {reason}")
-
-
-def rows(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> list[dict[str, object]]:
-    """What the figure shows, one row a slot of a step; it is drawn where it is `essential`. Raises as `draw` does.
-
-    Tokens are empty where no prompt is given.
-    """
-    diagram = _diagram(circuit, scale, prompt)
-    drawn = set(diagram.edges())
-    nodes = diagram.graph.nodes
-    return [
-        {
-            "scale": scale,
-            "argument": argument,
-            "argument_kind": nodes[argument]["kind"],
-            "argument_token": nodes[argument].get("token", ""),
-            "step": step,
-            "step_token": nodes[step].get("token", ""),
-            "slot": slot,
-            "essential": (argument, step, slot) in drawn,
-            "operator": f"u{nodes[step]['operator'] + 1}",
-        }
-        for argument, step, slot in sorted(diagram.graph.edges(data="slot"), key=lambda edge: (edge[1], edge[2]))
-    ]
-
-
-def caption(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> str:
-    """The caption, with the numbers that the figure shows. Raises as `draw` does."""
-    diagram = _diagram(circuit, scale, prompt)
-    wirings = circuit.wirings[scale]
-    operators = len({wiring.operator for wiring in wirings})
-    parts = [
-        f"The circuit of '{circuit.task.name}' at scale {scale}: {_counted(len(wirings), 'step')}, "
-        f"{_counted(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
-        "Above, the prompt; below, the steps from left to right in the order in which they are generated, each at its "
-        "depth: one more than the deepest step that it reads.",
-        "A box holds the slots that its operator depends on, the operator and the token that it gives; an arrow brings "
-        "a token to the slot at its head.",
-    ]
-    if prompt is None:
-        parts.append("A token that differs between prompts is x with its position in the prompt; y_t is step t's.")
-    else:
-        given = [token for _, token in diagram.graph.nodes(data="token")]
-        first = wirings[0].position - 1
-        parts.append(f"Shown is the prompt {' '.join(given[:first])}, which gives {' '.join(given[first:])}.")
-    if diagram.graph.number_of_edges() > len(diagram.edges()):
-        parts.append("Slots on which the operator's token does not depend are left out.")
-    return " ".join(parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +158,73 @@ def _diagram(circuit: Circuit, scale: int, prompt: Sequence[str] | None) -> _Dia
     tokens = {node: _plain(token) for node, token in graph.nodes(data="token", default="")}
     names = _names(circuit, scale) if prompt is None else tokens
     return _Diagram(graph=graph, names=names, essential=essential, corners=corners, tops=tuple(tops))
+
+
+def _draw(circuit: Circuit, scale: int, diagram: _Diagram) -> Figure:
+    used = sorted({wiring.operator for wiring in circuit.wirings[scale]})
+    slots = sorted({slot for _, _, slot in diagram.edges()})
+    legend = _LEGEND * (-(-len(used) // _LEGEND_COLUMNS) + bool(slots))
+    height = diagram.height + legend + 2 * _MARGIN
+    colours = shades(len(circuit.operators))
+    with context():
+        figure = Figure(figsize=(PAGE_WIDTH, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, PAGE_WIDTH), ylim=(_MARGIN - height, _MARGIN), xticks=[], yticks=[])
+        axes.set_axis_off()
+        for layer, top in enumerate(diagram.tops):
+            middle = top - (_box_height("step" if layer else "prompt") / 2)
+            axes.text(_MARGIN, middle, f"depth {layer}" if layer else "prompt", va="center", color="0.35")
+        for node in diagram.graph:
+            _box(axes, diagram, node, colours)
+        for edge in diagram.edges():
+            _arrow(axes, diagram, *edge)
+        _keys(figure, [Patch(facecolor=colours(operator + 1), edgecolor="black", linewidth=0.6,
+                             label=f"operator u{operator + 1}") for operator in used],
+              bottom=_MARGIN + (_LEGEND if slots else 0))  # fmt: skip
+        _keys(figure, [Line2D([], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line,
+                              label=f"slot {slot}") for slot in slots], bottom=_MARGIN)  # fmt: skip
+    return figure
+
+
+def _rows(scale: int, diagram: _Diagram) -> list[dict[str, object]]:
+    drawn = set(diagram.edges())
+    nodes = diagram.graph.nodes
+    return [
+        {
+            "scale": scale,
+            "argument": argument,
+            "argument_kind": nodes[argument]["kind"],
+            "argument_token": nodes[argument].get("token", ""),
+            "step": step,
+            "step_token": nodes[step].get("token", ""),
+            "slot": slot,
+            "essential": (argument, step, slot) in drawn,
+            "operator": f"u{nodes[step]['operator'] + 1}",
+        }
+        for argument, step, slot in sorted(diagram.graph.edges(data="slot"), key=lambda edge: (edge[1], edge[2]))
+    ]
+
+
+def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) -> str:
+    wirings = circuit.wirings[scale]
+    operators = len({wiring.operator for wiring in wirings})
+    parts = [
+        f"The circuit of '{circuit.task.name}' at scale {scale}: {_counted(len(wirings), 'step')}, "
+        f"{_counted(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
+        "Above, the prompt; below, the steps from left to right in the order in which they are generated, each at its "
+        "depth: one more than the deepest step that it reads.",
+        "A box holds the slots that its operator depends on, the operator and the token that it gives; an arrow brings "
+        "a token to the slot at its head.",
+    ]
+    if not example:
+        parts.append("A token that differs between prompts is x with its position in the prompt; y_t is step t's.")
+    else:
+        given = [token for _, token in diagram.graph.nodes(data="token")]
+        first = wirings[0].position - 1
+        parts.append(f"Shown is the prompt {' '.join(given[:first])}, which gives {' '.join(given[first:])}.")
+    if diagram.graph.number_of_edges() > len(diagram.edges()):
+        parts.append("Slots on which the operator's token does not depend are left out.")
+    return " ".join(parts)
 
 
 def _names(circuit: Circuit, scale: int) -> dict[int, str]:

@@ -18,6 +18,7 @@ from circuits.encodings import ENCODINGS, HintNeeded, NoRelation, parse_encoding
 from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
+from paper_figs.saving import Drawing
 from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
 from theory.relation import NO_LABEL
 
@@ -80,10 +81,12 @@ def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int
     return None
 
 
-def draw(
+def drawing(
     analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
-) -> Figure:
-    """The figure: for each format the circuit and then a label matrix for each encoding, four in a line.
+) -> Drawing:
+    """For each format the circuit and then a label matrix for each encoding, four in a line; one row a cell.
+
+    `slots` is filled in the rows of the cells that are marked.
 
     Args:
         analyses: format -> analysis of one task. Analyse up to a scale little above `scale`: padding is drawn too.
@@ -97,6 +100,14 @@ def draw(
         StyleError: as `paper_figs.style.looks`.
     """
     instances = _instances(analyses, scale, encodings, step)
+    return Drawing(
+        shown=_draw(instances, encodings),
+        rows=_rows(instances, encodings),
+        caption=_caption(instances, encodings),
+    )
+
+
+def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> Figure:
     lines = list(_lines(encodings))
     labels = {encoding: its.label for encoding, its in looks(_all(encodings)).items()}
     headings = {
@@ -119,7 +130,7 @@ def draw(
             instance, bottom = instances[panel], height - sum(heights[: index + 1]) + _BELOW
             if first:
                 beside = place(0.06, bottom, _CIRCUIT)
-                beside.set_title(f"{panel}, scale {scale}", fontweight="bold", loc="left", pad=3)
+                beside.set_title(f"{panel}, scale {instance.scale}", fontweight="bold", loc="left", pad=3)
                 circuit_sketch.draw(
                     beside, instance.graph, instance.names(), marked=instance.position, arguments=instance.arguments()
                 )
@@ -128,16 +139,13 @@ def draw(
                 axes.set_gid(f"{panel}:{encoding}")
                 axes.set_title("\n".join(headings[panel, encoding]), pad=3, linespacing=1.0)
                 _matrix(axes, instance, encoding, key_names=column == 0)
-        _legend(figure, instances, step)
+        _legend(figure, instances)
     return figure
 
 
-def rows(
-    analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
-) -> list[dict[str, object]]:
-    """What the figure shows, one row a cell; `slots` is filled where the cell is marked. Raises as `draw` does."""
+def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
-    for panel, instance in _instances(analyses, scale, encodings, step).items():
+    for panel, instance in instances.items():
         names = instance.names()
         arguments = instance.arguments()
         for encoding in encodings[panel]:
@@ -148,7 +156,7 @@ def rows(
                     {
                         "format": panel,
                         "encoding": encoding,
-                        "scale": scale,
+                        "scale": instance.scale,
                         "key": key,
                         "query": query,
                         "key_token": names[key - 1],
@@ -160,13 +168,9 @@ def rows(
     return found
 
 
-def caption(
-    analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
-) -> str:
-    """The caption, with the numbers that the figure shows. Raises as `draw` does."""
-    instances = _instances(analyses, scale, encodings, step)
-    first = next(iter(instances.values())).analysis
-    name, analysed = first.task.name.partition("-aligned-")[0], len(first.traces)
+def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> str:
+    first = next(iter(instances.values()))
+    name, analysed = first.analysis.task.name.partition("-aligned-")[0], len(first.analysis.traces)
     its = looks(_all(encodings))
     hinted = {
         its[encoding].label
@@ -175,12 +179,12 @@ def caption(
         if instance.relation(encoding).scale_hint
     }
     parts = [
-        f"The circuit of '{name}' at scale {scale}, as found for scales 1 to {analysed} (a box holds a step's unit "
-        "operator, an arrow brings an argument), and the labels of key i (row) for query j (column) under each "
+        f"The circuit of '{name}' at scale {first.scale}, as found for scales 1 to {analysed} (a box holds a step's "
+        "unit operator, an arrow brings an argument), and the labels of key i (row) for query j (column) under each "
         "encoding.",
         "A step is computed at the query before its token; queries that compute nothing at this scale are in grey.",
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
-        f"Above each matrix: the operators that the encoding induces on the circuit up to scale {scale} "
+        f"Above each matrix: the operators that the encoding induces on the circuit up to scale {first.scale} "
         "(∞: its labels cannot tell the arguments of some step from other keys).",
         glossary(_all(encodings)),
     ]
@@ -278,7 +282,7 @@ def _numbers(slots: Sequence[int]) -> str:
     return " and ".join(map(str, slots))
 
 
-def _legend(figure: Figure, instances: Mapping[str, Instance], step: int) -> None:
+def _legend(figure: Figure, instances: Mapping[str, Instance]) -> None:
     first = next(iter(instances.values()))
     target = first.names()[first.position - 1]
     slots = sorted({slot for one in instances.values() for its in one.arguments().values() for slot in its})
@@ -290,7 +294,7 @@ def _legend(figure: Figure, instances: Mapping[str, Instance], step: int) -> Non
         said = Line2D([], [], linestyle="none")
         figure.legend(
             handles=[said, *handles],
-            labels=[f"step {step}, which gives {target}, reads", *(f"slot {slot}" for slot in slots)],
+            labels=[f"step {first.step}, which gives {target}, reads", *(f"slot {slot}" for slot in slots)],
             loc="lower center",
             ncols=1 + len(handles),
             frameon=False,

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from circuits.formats import in_format
 from circuits.prediction import Analysis, SearchStopped, analyse
@@ -107,12 +106,7 @@ def _files(specs: Sequence[str]) -> tuple[Path, ...]:
 
 def _drawing(analyses: Mapping[str, Analysis], encodings: Encodings, *, scale: int, step: int) -> Drawing:
     its = {form: encodings[form] for form in analyses}
-    shown: dict[str, Any] = {"scale": scale, "encodings": its, "step": step}
-    return Drawing(
-        shown=label_matrices.draw(analyses, **shown),
-        rows=label_matrices.rows(analyses, **shown),
-        caption=label_matrices.caption(analyses, **shown),
-    )
+    return label_matrices.drawing(analyses, scale=scale, encodings=its, step=step)
 
 
 def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:

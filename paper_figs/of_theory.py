@@ -30,11 +30,7 @@ def circuit(_: Sources, *, task: str) -> Drawing:
 
     scale = CIRCUITS[task]
     found = analyse(load(task), "unaligned", scale).circuit
-    return Drawing(
-        shown=circuit_diagram.draw(found, scale),
-        rows=circuit_diagram.rows(found, scale),
-        caption=circuit_diagram.caption(found, scale),
-    )
+    return circuit_diagram.drawing(found, scale)
 
 
 def pattern(_: Sources, *, text: str) -> Drawing:
@@ -42,12 +38,7 @@ def pattern(_: Sources, *, text: str) -> Drawing:
     from paper_figs import pattern_panels
     from theory.pattern import from_formula
 
-    given, scales = from_formula(text), {"train": PATTERN_TRAIN, "test": PATTERN_TEST}
-    return Drawing(
-        shown=pattern_panels.draw(given, **scales),
-        rows=pattern_panels.rows(given, **scales),
-        caption=pattern_panels.caption(given, **scales),
-    )
+    return pattern_panels.drawing(from_formula(text), train=PATTERN_TRAIN, test=PATTERN_TEST)
 
 
 def lattice(_: Sources) -> Drawing:
@@ -55,10 +46,7 @@ def lattice(_: Sources) -> Drawing:
     from paper_figs import recovery_lattice
     from proofs_checks.lattice import lattice as graph
 
-    found = graph()
-    return Drawing(
-        shown=recovery_lattice.draw(found), rows=recovery_lattice.rows(found), caption=recovery_lattice.caption(found)
-    )
+    return recovery_lattice.drawing(graph())
 
 
 def lrc(sources: Sources) -> Drawing:

@@ -28,11 +28,15 @@ _COLUMNS = 4
 _KEYS, _GAP, _ABOVE, _BELOW, _LEGEND = 0.34, 0.09, 0.34, 0.32, 0.3
 
 
-def draw(pattern: Pattern, *, train: int, test: int) -> Figure:
-    """The figure: the pattern, its level sets, and what is learned under each standard encoding.
+def drawing(pattern: Pattern, *, train: int, test: int) -> Drawing:
+    """The pattern, its level sets, and what is learned under each standard encoding.
 
     A family A(i, j, n) is shown at n = test. Where entries are no numbers (vector tokens, free parameters) the panels
     hold labels: of the level sets, and of each encoding's relation.
+
+    One row a cell and panel: `scale` is the first at which the cell is met (of a family, the one shown), `label` that
+    of the panel's relation, `entry` the pattern's, exactly, and `number` what the panel is coloured by: the entry, or
+    what is learned; empty where that is the label.
 
     Args:
         pattern: any.
@@ -45,12 +49,14 @@ def draw(pattern: Pattern, *, train: int, test: int) -> Figure:
         PatternError: the pattern is not given up to the test scale.
         FormulaError: a formula without a value at some pair.
     """
-    return _draw(study(pattern, train=train, test=test))
-
-
-def _draw(found: Study) -> Figure:
+    found = study(pattern, train=train, test=test)
     with context():
         panels = _panels(found)
+    return Drawing(shown=_draw(found, panels), rows=_rows(found, panels), caption=_caption(found, panels))
+
+
+def _draw(found: Study, panels: Sequence[Panel]) -> Figure:
+    with context():
         row_height = _ABOVE + SIDE + _BELOW
         height = row_height * -(-len(panels) // _COLUMNS) + _LEGEND
         figure = Figure(figsize=(PAGE_WIDTH, height))
@@ -70,23 +76,11 @@ def _draw(found: Study) -> Figure:
     return figure
 
 
-def rows(pattern: Pattern, *, train: int, test: int) -> list[dict[str, object]]:
-    """What the figure shows, one row a cell and panel. Raises as `draw` does.
-
-    `scale` is the first at which the cell is met (of a family, the one shown), `label` that of the panel's relation,
-    `entry` the pattern's, exactly, and `number` what the panel is coloured by: the entry, or what is learned; empty
-    where that is the label.
-    """
-    return _rows(study(pattern, train=train, test=test))
-
-
-def _rows(found: Study) -> list[dict[str, object]]:
+def _rows(found: Study, panels: Sequence[Panel]) -> list[dict[str, object]]:
     cells, shown = found.cells, found.shown
     keys, queries = cells.keys[shown].tolist(), cells.queries[shown].tolist()
     scales = queries if cells.scales is None else cells.scales[shown].tolist()
     entries = [_plain(found.entries[level], found.pattern.shape) for level in found.levels[shown].tolist()]
-    with context():
-        panels = _panels(found)
     return [
         {
             "panel": panel.name,
@@ -104,12 +98,7 @@ def _rows(found: Study) -> list[dict[str, object]]:
     ]
 
 
-def caption(pattern: Pattern, *, train: int, test: int) -> str:
-    """The caption, with the numbers that the figure shows. Raises as `draw` does."""
-    return _caption(study(pattern, train=train, test=test))
-
-
-def _caption(found: Study) -> str:
+def _caption(found: Study, panels: Sequence[Panel]) -> str:
     pattern, train, test = found.pattern, found.train, found.test
     made = "the family A(i, j, n)" if pattern.scale_hint else "the pattern A(i, j)"
     parts = [f"Length generalization of {made} = {pattern.name}, key i (row), query j (column), at scale {test}."]
@@ -133,8 +122,6 @@ def _caption(found: Study) -> str:
         "descent or to least squares of least norm, it ends at the mean of the entries that training meets under the "
         "label, and at 0 where it meets none [F]. A cross marks what is then wrong."
     )
-    with context():
-        panels = _panels(found)
     numbered = [panel for panel in panels if panel.numbers is not None]
     if any(panel.texts for panel in numbered):
         parts.append("Numbers are exact entries or rounded to two digits.")
@@ -155,15 +142,13 @@ def _caption(found: Study) -> str:
 
 
 def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]:
-    """Saves the figure as PDF and PNG, what it shows as CSV, and the caption; returns the paths. Raises as `draw` does.
+    """`paper_figs.saving.write` for the drawing; returns the paths. Raises as `drawing` does.
 
     The files are named after the pattern and the scales, and those of another pattern differ in name.
     """
     readable = re.sub(r"[^0-9A-Za-z]+", "-", pattern.name)[:40].strip("-")
     name = f"pattern-{readable}-{crc32(pattern.name.encode()):08x}-{train}-{test}"
-    found = study(pattern, train=train, test=test)
-    drawing = Drawing(shown=_draw(found), rows=_rows(found), caption=_caption(found))
-    return [str(path) for path in saving.write(drawing, folder, name)]
+    return [str(path) for path in saving.write(drawing(pattern, train=train, test=test), folder, name)]
 
 
 def _panels(found: Study) -> list[Panel]:

@@ -29,8 +29,15 @@ _ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.3
 _SWEEPS = 8  # of the ordering of columns by the mean place of neighbours
 
 
-def draw(graph: nx.MultiDiGraph) -> Figure:
-    """The lattice of proofs_checks/lattice.py: special encodings to the right of what contains them; lone ones not."""
+def drawing(graph: nx.MultiDiGraph) -> Drawing:
+    """The lattice of proofs_checks/lattice.py, one row an edge: special encodings to the right of what contains them.
+
+    Encodings without an edge are left out.
+    """
+    return Drawing(shown=_draw(graph), rows=_rows(graph), caption=_caption(graph))
+
+
+def _draw(graph: nx.MultiDiGraph) -> Figure:
     shown = graph.subgraph([name for name in graph if graph.degree(name)])
     columns = _columns(shown)
     tallest = max(map(len, columns))
@@ -118,13 +125,11 @@ def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
     return columns
 
 
-def rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
-    """What the figure shows, one row an edge."""
+def _rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
     return [{"contains": by, "contained": of, **data} for by, of, data in sorted(graph.edges(data=True), key=str)]
 
 
-def caption(graph: nx.MultiDiGraph) -> str:
-    """One paragraph."""
+def _caption(graph: nx.MultiDiGraph) -> str:
     kinds = [kind for *_, kind in graph.edges(data="kind")]
     impossible = kinds.count("impossible")
     return (
@@ -136,5 +141,4 @@ def caption(graph: nx.MultiDiGraph) -> str:
 
 def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
     """Draws the lattice; returns the files written."""
-    drawing = Drawing(shown=draw(graph), rows=rows(graph), caption=caption(graph))
-    return [str(path) for path in saving.write(drawing, folder, "recovery-lattice")]
+    return [str(path) for path in saving.write(drawing(graph), folder, "recovery-lattice")]

@@ -19,7 +19,7 @@ from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
 from circuits.tasks import load
 from paper_figs import circuit_diagram
-from paper_figs.saving import Drawing, write
+from paper_figs.saving import write
 from paper_figs.style import SMALLEST_TEXT
 
 Shown = tuple[Circuit, int, tuple[str, ...] | None]
@@ -39,7 +39,7 @@ in_table = pytest.mark.parametrize("name", CASES)
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Figure]:
-    drawn = {name: circuit_diagram.draw(*shown) for name, shown in CASES.items()}
+    drawn = {name: circuit_diagram.drawing(*shown).shown for name, shown in CASES.items()}
     for figure in drawn.values():
         figure.draw_without_rendering()
     return drawn
@@ -158,19 +158,21 @@ def _tokens(figure: Figure) -> str:
 def test_a_prompt_shows_its_tokens_and_what_the_circuit_makes_of_them(figures: dict[str, Figure]) -> None:
     assert _tokens(figures["parity"]) == "1 0 1 1 0 1 = 1 1 0 1 1 0 $"
     assert _tokens(figures["addition with carries"]) == "1 1 + 1 0 = 0 1 0 1 $"
-    assert "the prompt 1 1 + 1 0 =, which gives 0 1 0 1 $." in circuit_diagram.caption(*CASES["addition with carries"])
+    caption = circuit_diagram.drawing(*CASES["addition with carries"]).caption
+    assert "the prompt 1 1 + 1 0 =, which gives 0 1 0 1 $." in caption
 
 
 def test_without_a_prompt_tokens_have_names() -> None:
     circuit, _, _ = CASES["parity"]
-    assert _tokens(circuit_diagram.draw(circuit, 3)) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
-    assert "y_t is step t's" in circuit_diagram.caption(circuit, 3)
+    drawing = circuit_diagram.drawing(circuit, 3)
+    assert _tokens(drawing.shown) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
+    assert "y_t is step t's" in drawing.caption
 
 
 @in_table
 def test_rows_hold_every_slot_once(name: str) -> None:
     circuit, scale, prompt = CASES[name]
-    rows = circuit_diagram.rows(*CASES[name])
+    rows = circuit_diagram.drawing(*CASES[name]).rows
     drawn = {(row["argument"], row["step"], row["slot"]) for row in rows if row["essential"]}
     assert drawn == _expected_edges(circuit, scale)
     assert [(row["step"], row["slot"], row["argument"], row["operator"]) for row in rows] == [
@@ -186,42 +188,38 @@ def test_rows_hold_every_slot_once(name: str) -> None:
 
 
 def test_rows_hold_the_tokens_of_the_prompt() -> None:
-    second = [row for row in circuit_diagram.rows(*CASES["parity"]) if row["step"] == 9]
+    second = [row for row in circuit_diagram.drawing(*CASES["parity"]).rows if row["step"] == 9]
     assert [(row["argument_token"], row["slot"], row["step_token"]) for row in second] == [("0", 1, "1"), ("1", 2, "1")]
 
 
 def test_slots_that_decide_nothing_are_left_out() -> None:
     circuit = src(load("copy"), traces_up_to(load("copy"), 3), 2).circuit
     assert circuit is not None
-    figure = circuit_diagram.draw(circuit, 3)
+    figure = circuit_diagram.drawing(circuit, 3).shown
     assert {slot for _, _, slot in _with(figure, "edge", PathPatch)} == {1}
     legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
     assert legend == ["operator u1", "slot 1"]
-    assert "are left out" in circuit_diagram.caption(circuit, 3)
-    assert "are left out" not in circuit_diagram.caption(*CASES["parity"])
+    assert "are left out" in circuit_diagram.drawing(circuit, 3).caption
+    assert "are left out" not in circuit_diagram.drawing(*CASES["parity"]).caption
 
 
 def test_a_circuit_that_depends_on_nothing_is_drawn_without_arrows() -> None:
     circuit = reference_circuit(load("copy"), [2])
     constant = replace(circuit, operators=tuple(np.zeros_like(table) for table in circuit.operators))
-    assert not _with(circuit_diagram.draw(constant, 2), "edge", PathPatch)
-    assert [row["essential"] for row in circuit_diagram.rows(constant, 2)] == [False] * 3
+    assert not _with(circuit_diagram.drawing(constant, 2).shown, "edge", PathPatch)
+    assert [row["essential"] for row in circuit_diagram.drawing(constant, 2).rows] == [False] * 3
 
 
 def test_the_caption_counts_steps_operators_and_depth() -> None:
     start = "The circuit of 'addition-carry-base-2' at scale 2: 5 steps, 2 unit operators of arity 3, depth 2. "
-    assert circuit_diagram.caption(*CASES["addition with carries"]).startswith(start)
+    assert circuit_diagram.drawing(*CASES["addition with carries"]).caption.startswith(start)
 
 
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     shown = CASES["addition with carries"]
     builds = [
         write(
-            Drawing(
-                shown=circuit_diagram.draw(*shown),
-                rows=circuit_diagram.rows(*shown),
-                caption=circuit_diagram.caption(*shown),
-            ),
+            circuit_diagram.drawing(*shown),
             tmp_path / build,
             "circuit",
         )
@@ -243,14 +241,13 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_drawn_is_refused(scale: int, prompt: tuple[str, ...] | None, message: str) -> None:
     circuit = reference_circuit(load("parity"), [3, 14])
-    for function in (circuit_diagram.draw, circuit_diagram.rows, circuit_diagram.caption):
-        with pytest.raises(ValueError, match=message) as caught:
-            function(circuit, scale, prompt)
-        assert isinstance(caught.value, CircuitError) == (prompt is not None)
+    with pytest.raises(ValueError, match=message) as caught:
+        circuit_diagram.drawing(circuit, scale, prompt)
+    assert isinstance(caught.value, CircuitError) == (prompt is not None)
 
 
 def test_symbols_too_long_for_a_box_are_refused() -> None:
     circuit = reference_circuit(load("copy"), [2])
     long = replace(circuit, task=replace(circuit.task, alphabet=("0", "1", "=", "the end")))
     with pytest.raises(ValueError, match="longer than the 5 characters"):
-        circuit_diagram.draw(long, 2)
+        circuit_diagram.drawing(long, 2)

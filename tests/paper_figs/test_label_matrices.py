@@ -32,7 +32,7 @@ def analyses() -> dict[str, Analysis]:
 
 @pytest.fixture(scope="module")
 def figure(analyses: dict[str, Analysis]) -> Figure:
-    return label_matrices.draw(analyses, scale=SCALE, encodings=ENCODINGS)
+    return label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).shown
 
 
 def _panel(figure: Figure, gid: str) -> Axes:
@@ -132,7 +132,7 @@ def test_the_drawn_circuit_is_the_circuit(figure: Figure, analyses: dict[str, An
 
 def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses: dict[str, Analysis]) -> None:
     # [P, Fig. 1]: one for the ideal encoding; one for the relative on aligned data only; a new one a step for absolute.
-    caption = label_matrices.caption(analyses, scale=SCALE, encodings=ENCODINGS)
+    caption = label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).caption
     expected = {
         "aligned": {"ipe": "1 operator", "rpe": "1 operator", "ape": "4 operators", "nope": "∞ operators"},
         "unaligned": {"ipe-sh": "1 operator", "rpe": "3 operators", "ape": "9 operators", "nope": "∞ operators"},
@@ -151,7 +151,7 @@ def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses
 
 
 def test_rows_hold_every_cell_once(analyses: dict[str, Analysis]) -> None:
-    rows = label_matrices.rows(analyses, scale=SCALE, encodings=ENCODINGS)
+    rows = label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).rows
     lengths = {format_: one.circuit.wirings[SCALE][-1].position for format_, one in analyses.items()}
     assert len(rows) == 4 * sum(length * (length + 1) // 2 for length in lengths.values())
     assert {(row["format"], row["encoding"]) for row in rows} == set(PANELS)
@@ -193,7 +193,7 @@ MANY = {
 
 
 def test_more_than_four_encodings_take_further_lines_and_stay_apart(analyses: dict[str, Analysis]) -> None:
-    figure = label_matrices.draw(analyses, scale=SCALE, encodings=MANY)
+    figure = label_matrices.drawing(analyses, scale=SCALE, encodings=MANY).shown
     _on_the_page(figure)
     assert figure.get_size_inches()[1] < 9, "it fits a page"
     matrices = [axes for axes in figure.axes if axes.get_gid()]
@@ -211,17 +211,17 @@ def test_an_encoding_of_the_users_own_is_named_by_its_file(tmp_path: Any, analys
     (tmp_path / "my_relations.py").write_text(source)
     shown = {"aligned": (f"{tmp_path}/my_relations.py:near",)}
     of_it = {"aligned": analyses["aligned"]}
-    figure = label_matrices.draw(of_it, scale=SCALE, encodings=shown)
-    (axes,) = [axes for axes in figure.axes if axes.get_gid()]
+    drawing = label_matrices.drawing(of_it, scale=SCALE, encodings=shown)
+    (axes,) = [axes for axes in drawing.shown.axes if axes.get_gid()]
     assert axes.get_title().startswith("my_relations.py:near")
     assert {text.get_text() for text in axes.texts} == {"0", "1", "2"}
-    assert "my_relations.py:near: our own" in label_matrices.caption(of_it, scale=SCALE, encodings=shown)
+    assert "my_relations.py:near: our own" in drawing.caption
 
 
 @pytest.mark.parametrize("task", ["multiplication", "division"])
 def test_every_slot_of_the_step_is_in_the_legend(task: str) -> None:
     analysis = analyse(load(task, base=3), "unaligned", SCALE + 1)
-    figure = label_matrices.draw({"unaligned": analysis}, scale=SCALE, encodings={"unaligned": ("ipe-sh",)})
+    figure = label_matrices.drawing({"unaligned": analysis}, scale=SCALE, encodings={"unaligned": ("ipe-sh",)}).shown
     (legend,) = figure.legends
     slots = sorted(_marks(_panel(figure, "unaligned:ipe-sh")))
     assert [text.get_text() for text in legend.get_texts()][1:] == [f"slot {slot}" for slot in slots]
@@ -246,10 +246,9 @@ def test_what_cannot_be_read_is_said_and_not_drawn(analyses: dict[str, Analysis]
     reason = label_matrices.unfit(analyses["aligned"], **asked)
     assert reason is not None and message in reason
     wrapped = asked | {"encodings": {"aligned": asked["encodings"]}}
-    for make in (label_matrices.draw, label_matrices.rows, label_matrices.caption):
-        with pytest.raises(ValueError) as raised:
-            make({"aligned": analyses["aligned"]}, **wrapped)
-        assert str(raised.value) == f"aligned format: {reason}"
+    with pytest.raises(ValueError) as raised:
+        label_matrices.drawing({"aligned": analyses["aligned"]}, **wrapped)
+    assert str(raised.value) == f"aligned format: {reason}"
 
 
 def test_what_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
@@ -289,9 +288,9 @@ def test_a_task_without_circuit_has_no_matrix() -> None:
 @pytest.mark.parametrize("encodings", [{}, {"aligned": ()}, {"aligned": ("rpe",)}])
 def test_nothing_to_draw_is_refused(analyses: dict[str, Analysis], encodings: dict[str, tuple[str, ...]]) -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        label_matrices.draw(analyses, scale=SCALE, encodings=encodings)
+        label_matrices.drawing(analyses, scale=SCALE, encodings=encodings)
 
 
 def test_what_is_no_encoding_is_refused(analyses: dict[str, Analysis]) -> None:
     with pytest.raises(EncodingError, match="did you mean rope"):
-        label_matrices.draw(analyses, scale=SCALE, encodings=ENCODINGS | {"aligned": ("ropee",)})
+        label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS | {"aligned": ("ropee",)})

@@ -90,7 +90,7 @@ PANELS = ("constant", "absolute", "relative", "clipped", "t5-32-128", "ideal")
 @cache
 def drawn(name: str) -> Figure:
     case = CASES[name]
-    return pattern_panels.draw(case.pattern, train=case.train, test=case.test)
+    return pattern_panels.drawing(case.pattern, train=case.train, test=case.test).shown
 
 
 def label(case: Case, panel: str, cell: Cell) -> object:
@@ -270,7 +270,7 @@ def test_just_the_positions_of_training_are_outlined(name: str) -> None:
 
 
 def test_a_family_that_training_reaches_is_outlined_as_met() -> None:
-    figure = pattern_panels.draw(from_formula("n - i"), train=4, test=4)
+    figure = pattern_panels.drawing(from_formula("n - i"), train=4, test=4).shown
     assert {line.get_linestyle() for axes in figure.axes for line in axes.lines if line.get_gid() == "training"} == {
         "-"
     }
@@ -330,7 +330,7 @@ def test_text_is_legible_on_the_page_and_in_its_cell(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_rows_hold_what_is_drawn(name: str) -> None:
     case = CASES[name]
-    rows: list[dict[str, Any]] = pattern_panels.rows(case.pattern, train=case.train, test=case.test)
+    rows: list[dict[str, Any]] = pattern_panels.drawing(case.pattern, train=case.train, test=case.test).rows
     panels = [axes for axes in drawn(name).axes if axes.get_gid() != "scale"]
     assert len(rows) == len(panels) * case.test * (case.test + 1) // 2
     assert list(dict.fromkeys(row["panel"] for row in rows)) == [axes.get_gid() for axes in panels]
@@ -352,7 +352,7 @@ def test_rows_hold_what_is_drawn(name: str) -> None:
 
 
 def test_matrices_are_listed_as_they_are_typed() -> None:
-    rows = pattern_panels.rows(LABELS["vector"].pattern, train=4, test=8)
+    rows = pattern_panels.drawing(LABELS["vector"].pattern, train=4, test=8).rows
     assert {row["entry"] for row in rows} == {f"[[1, {distance}], [0, 1]]" for distance in range(8)}
     assert {row["number"] for row in rows} == {""}
 
@@ -360,7 +360,7 @@ def test_matrices_are_listed_as_they_are_typed() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_caption_has_the_formula_lrc_and_every_verdict(name: str) -> None:
     case = CASES[name]
-    caption = pattern_panels.caption(case.pattern, train=case.train, test=case.test)
+    caption = pattern_panels.drawing(case.pattern, train=case.train, test=case.test).caption
     assert "\n" not in caption and f" = {case.text}, " in caption
     low, high = titles(axes_of(drawn(name), "level sets"))[1].removeprefix("LRC ").split(" → ")
     assert f"LRC is {low} at scale {case.train} and {high} at scale {case.test} [F]" in caption
@@ -375,32 +375,32 @@ def test_the_caption_has_the_formula_lrc_and_every_verdict(name: str) -> None:
 
 
 def test_the_caption_says_why_and_which_limits() -> None:
-    caption = pattern_panels.caption(NUMBERS["window"].pattern, train=4, test=8)
+    caption = pattern_panels.drawing(NUMBERS["window"].pattern, train=4, test=8).caption
     assert "Clipped at 2: generalizes (so do limits up to 3), 0 of the 36" in caption
     assert (
         "Absolute: first error at scale 5, 8 of the 36 entries shown are wrong. Key 4, query 5 (beyond training) has a "
         "label that training never meets, and the pattern is not zero there." in caption
     )
-    assert "(no limit below 4 does)" in pattern_panels.caption(NUMBERS["decay"].pattern, train=4, test=8)
+    assert "(no limit below 4 does)" in pattern_panels.drawing(NUMBERS["decay"].pattern, train=4, test=8).caption
 
 
 def test_what_is_wrong_by_less_than_floats_show_is_marked() -> None:
-    figure = pattern_panels.draw(from_formula("1 + 0.5**(j-i) / 10**18"), train=2, test=3)
+    figure = pattern_panels.drawing(from_formula("1 + 0.5**(j-i) / 10**18"), train=2, test=3).shown
     assert marked(axes_of(figure, "constant"), "wrong") == {(i, j) for j in (1, 2, 3) for i in range(1, j + 1)}
     assert marked(axes_of(figure, "relative"), "wrong") == {(1, 3)}
 
 
 def test_numbers_that_floats_do_not_reach_are_shown_by_labels() -> None:
     for text in ("2**(400*j)", "2**1023"):
-        figure = pattern_panels.draw(from_formula(text), train=2, test=4)
+        figure = pattern_panels.drawing(from_formula(text), train=2, test=4).shown
         assert axes_of(figure, "level sets") is figure.axes[0]
         assert "Labels are shown: entries pass floating-point numbers." in [text.get_text() for text in figure.texts]
 
 
 def test_long_names_and_dollars_do_no_harm() -> None:
-    figure = pattern_panels.draw(pattern_from_function(lambda i, j: i, name="$x$"), train=2, test=3)
+    figure = pattern_panels.drawing(pattern_from_function(lambda i, j: i, name="$x$"), train=2, test=3).shown
     assert titles(axes_of(figure, "pattern")) == ["pattern A", r"\$x\$"]
-    figure = pattern_panels.draw(from_formula("+".join(["i"] * 90)), train=2, test=3)
+    figure = pattern_panels.drawing(from_formula("+".join(["i"] * 90)), train=2, test=3).shown
     assert titles(axes_of(figure, "pattern")) == ["pattern A", "scales 1..3"]
 
 
@@ -417,10 +417,9 @@ def test_long_names_and_dollars_do_no_harm() -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_refused(pattern: Pattern, train: int, test: int, message: str) -> None:
-    for make in (pattern_panels.draw, pattern_panels.rows, pattern_panels.caption):
-        with pytest.raises(LengthgenError, match=message) as raised:
-            make(pattern, train=train, test=test)
-        assert "\n" not in str(raised.value)
+    with pytest.raises(LengthgenError, match=message) as raised:
+        pattern_panels.drawing(pattern, train=train, test=test)
+    assert "\n" not in str(raised.value)
 
 
 def test_files_are_named_after_pattern_and_scales(tmp_path: FilePath) -> None:
@@ -432,7 +431,7 @@ def test_files_are_named_after_pattern_and_scales(tmp_path: FilePath) -> None:
     assert len({path.stem for path in paths}) == 3 and len(set(paths)) == 18
     assert all(path.name.startswith("pattern-i-j-") and path.stat().st_size for path in paths)
     caption = paths[4].read_text()
-    assert caption == pattern_panels.caption(from_formula("i*j"), train=1, test=2) + "\n"
+    assert caption == pattern_panels.drawing(from_formula("i*j"), train=1, test=2).caption + "\n"
     assert len(paths[3].read_text().splitlines()) == 1 + 8 * 3
 
 

@@ -15,7 +15,7 @@ from proofs_checks.lattice import lattice
 
 @pytest.fixture(scope="module")
 def figure():
-    return recovery_lattice.draw(lattice())
+    return recovery_lattice.drawing(lattice()).shown
 
 
 def test_every_edge_is_decided_by_a_claim_of_the_ledger():

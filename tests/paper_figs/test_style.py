@@ -30,11 +30,11 @@ def analyses() -> dict[str, Analysis]:
 
 
 def _draw(analyses: dict[str, Analysis]) -> Figure:
-    return label_matrices.draw(analyses, scale=2, encodings=SHOWN)
+    return _drawing(analyses).shown
 
 
 def _drawing(analyses: dict[str, Analysis]) -> saving.Drawing:
-    return saving.Drawing(shown=_draw(analyses), rows=[{"a": 1}], caption="What.")
+    return label_matrices.drawing(analyses, scale=2, encodings=SHOWN)
 
 
 def _grey(colour: str) -> float:
@@ -174,7 +174,7 @@ def test_what_has_no_look_is_refused() -> None:
 
 
 def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    rows = label_matrices.rows(analyses, scale=2, encodings=SHOWN)
+    rows = _drawing(analyses).rows
     drawing = saving.Drawing(shown=_draw(analyses), rows=rows, caption="What.")
     pdf, svg, png, table, caption, environment = saving.write(drawing, tmp_path / "new", "figure1")
     assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
@@ -209,9 +209,9 @@ def test_another_process_writes_the_same_bytes(analyses: dict[str, Analysis], tm
         "import sys; from pathlib import Path;"
         "from circuits.prediction import analyse; from circuits.tasks import load;"
         "from paper_figs import label_matrices, saving, style;"
-        "figure = label_matrices.draw({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
+        "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"
-        "saving.write(saving.Drawing(shown=figure, rows=[{'a': 1}], caption='What.'), Path(sys.argv[1]), 'figure1')"
+        "saving.write(drawing, Path(sys.argv[1]), 'figure1')"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
     here = saving.write(_drawing(analyses), tmp_path / "here", "figure1")
