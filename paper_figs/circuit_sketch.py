@@ -102,6 +102,6 @@ def _edge(
 
 
 def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:
-    axes.text(
-        x, y, text, ha="center", va="center", fontsize=8, parse_math=False, bbox=dict(bbox) if bbox else None, zorder=3
-    )
+    """Names stand above the marks around them."""
+    its: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6}
+    axes.text(x, y, text, ha="center", va="center", fontsize=8, parse_math=False, **its)
