@@ -15,12 +15,25 @@ def environment(device: str) -> dict[str, Any]:
     packages = ("torch", "numpy", "scipy", "sympy", "networkx")
     return {
         "python": platform.python_version(),
-        "machine": platform.machine(),
+        "machine": machine(),
         "versions": {name: version(name) for name in packages},
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
         "revision": revision(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def machine() -> str:
+    """Architecture, processor, and the vector instructions that torch uses there: last bits of sums depend on them."""
+    import torch
+
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    known = (platform.machine(), name or platform.processor(), torch.backends.cpu.get_cpu_capability())
+    return ", ".join(dict.fromkeys(filter(None, known)))
 
 
 def revision() -> str:

@@ -123,6 +123,7 @@ def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_p
     monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 4.0})
     train(runs, store)
     assert store.environment(runs[0])["trained_together"] == 2
+    assert store.environment(runs[0])["machine"].endswith(torch.backends.cpu.get_cpu_capability())
     alone = [small_run(seed=seed) for seed in (5, 6)]
     train(alone, store)
     assert store.environment(alone[0])["trained_together"] == 1
