@@ -47,13 +47,14 @@ class Run:
     @cached_property
     def id(self) -> str:
         """Readable and unique: task, format, encoding, model, seed and a hash of the whole."""
-        return f"{self._name()}-seed{self.seed}-{_hash(self.config())}"
+        return f"{self._name()}-seed{self.seed}-{_hash(self.config)}"
 
     @cached_property
     def group(self) -> str:
         """Common to runs that differ in their seed alone: these can be trained as one ensemble."""
-        return f"{self._name()}-{_hash(self.config() | {'seed': None})}"
+        return f"{self._name()}-{_hash(self.config | {'seed': None})}"
 
+    @cached_property
     def config(self) -> dict[str, Any]:
         """The run as JSON holds it."""
         config: dict[str, Any] = json.loads(json.dumps(asdict(self)))

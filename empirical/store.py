@@ -76,7 +76,7 @@ class RunStore:
 
     def tell(self, runs: Sequence[Run], done: int) -> None:
         """Notes how many epochs are done, for those who look on."""
-        note = {"runs": [run.config() for run in runs], "done": done}
+        note = {"runs": [run.config for run in runs], "done": done}
         write_json(self._unfinished(runs) / "progress.json", note)
 
     def finish(
@@ -92,7 +92,7 @@ class RunStore:
         pq.write_table(pa.Table.from_pylist([asdict(row) for row in metrics]), sink)
         new = self.root / ".unfinished" / f"{run.id}.{secrets.token_hex(4)}.finished"
         try:
-            write_json(new / CONFIG, run.config())
+            write_json(new / CONFIG, run.config)
             write_json(new / ENVIRONMENT, dict(environment))
             write_bytes(new / CHECKPOINT, checkpoint)
             write_bytes(new / METRICS, sink.getvalue().to_pybytes())
@@ -206,7 +206,7 @@ class RunStore:
             raise StoreError(f"run {folder} is broken ({error}): {_redo(folder)}") from error
         if wrong:
             raise StoreError(f"{folder / wrong[0]} is not as it was written: {_redo(folder)}")
-        if json.loads(contents[CONFIG]) != run.config():
+        if json.loads(contents[CONFIG]) != run.config:
             raise StoreError(f"{folder / CONFIG} is of another run than its name says: {_redo(folder)}")
         return contents
 

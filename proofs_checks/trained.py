@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from empirical.outcomes import History
@@ -56,10 +56,12 @@ class Runs:
     Attributes:
         out: the folder that `lengthgen sweep` has as --out; None where no runs are given.
         profile: of empirical/profiles.  Of several model sizes the first is read, as where a conjecture is judged.
+        known: what was read already: one such object sees a store as it was when it first looked.
     """
 
     out: Path | None
     profile: str
+    known: dict[tuple[Arm, ...], Reading] = field(default_factory=dict, compare=False, repr=False)
 
     def read(self, *arms: Arm) -> Reading:
         """The runs that the protocols of the arms name, all of them.
@@ -69,6 +71,11 @@ class Runs:
             ValueError: an arm names what its protocol does not have.
             ProfileError: no such protocol or profile.
         """
+        if arms not in self.known:
+            self.known[arms] = self._read(*arms)
+        return self.known[arms]
+
+    def _read(self, *arms: Arm) -> Reading:
         protocols = {arm.protocol: self._protocol(arm.protocol) for arm in arms}
         planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol]) for arm in arms]
         store = self._store_with(list(zip(arms, planned, strict=True)))

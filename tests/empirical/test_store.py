@@ -32,7 +32,7 @@ def test_what_is_stored_is_read_back(stored):
     assert store.final_exact_match(run) == {1: 0.5}
     assert store.environment(run) == {"device": "cpu"}
     assert store.checkpoint(run) == b"weights"
-    assert json.loads((store.folder(run) / "config.json").read_text()) == run.config()
+    assert json.loads((store.folder(run) / "config.json").read_text()) == run.config
     [found] = store.contents()
     assert (found.name, found.run, found.broken) == (run.id, run, None)
 
@@ -43,7 +43,7 @@ def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
     code = (
         "import json, pathlib, torch; from empirical.run import Run; from empirical.store import RunStore; "
         "x = torch.ones(2, requires_grad=True); x.sum().backward(); "
-        f"run = Run.from_config(json.loads({json.dumps(run.config())!r})); "
+        f"run = Run.from_config(json.loads({json.dumps(run.config)!r})); "
         f"RunStore(pathlib.Path({str(store.root)!r})).metrics(run)"
     )
     ends = [subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True) for _ in range(3)]
@@ -52,7 +52,7 @@ def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
 
 def test_a_config_is_read_back_as_its_run(small_run):
     for run in (small_run(), small_run("clipped[limit=2]", "unaligned", 3)):
-        assert Run.from_config(json.loads(json.dumps(run.config()))) == run
+        assert Run.from_config(json.loads(json.dumps(run.config))) == run
 
 
 def test_a_run_that_differs_in_anything_is_another(small_run):
