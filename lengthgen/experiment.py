@@ -4,6 +4,7 @@ OUT/runs/                     the runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json, figures/
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from circuits.modes import Mode
-from circuits.prediction import Analysis, Prediction, analyse, predict
+from circuits.prediction import Analysis, Prediction, SearchStopped, analyse, predict
 from circuits.task import TaskError
 from circuits.tasks import load
 from empirical.backend import Backend
@@ -34,7 +35,7 @@ from lengthgen.progress import Progress
 from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
 
-MODE_SECONDS = 30.0
+MODE_SECONDS = 120.0
 """For the circuit of an operator mode with which predictions are only compared."""
 ENGINES = {"local": local, "ray": ray}
 """Where the runs of a sweep are trained."""
@@ -99,9 +100,11 @@ def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tupl
     task, seconds = load(first.task, base=first.base), None if mode is Mode.FREE else MODE_SECONDS
     try:
         analysis = analyse(task, first.format, protocol.test[-1], mode=mode, seconds=seconds)
-    except TaskError:
+    except TaskError as error:
         if mode is Mode.FREE:
             raise
+        if isinstance(error, SearchStopped):
+            print(f"predictions of mode {mode} are left out: {error}", file=sys.stderr)
         return [(cell, None) for cell in cells]
     return [(cell, _prediction(analysis, cell, protocol)) for cell in cells]
 
