@@ -10,7 +10,7 @@ reproduce:
 
 test:
 	$(PYTHON) tools/environment.py train --dev
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --durations 20
 
 lint:
 	$(PYTHON) tools/environment.py train --dev
