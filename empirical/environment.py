@@ -15,7 +15,7 @@ def environment(device: str) -> dict[str, Any]:
     packages = ("torch", "numpy", "scipy", "sympy", "networkx")
     return {
         "python": platform.python_version(),
-        "machine": machine(),
+        "machine": _machine(),
         "versions": {name: version(name) for name in packages},
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
         "revision": revision(),
@@ -23,7 +23,7 @@ def environment(device: str) -> dict[str, Any]:
     }
 
 
-def machine() -> str:
+def _machine() -> str:
     """Architecture, processor, and the vector instructions that torch uses there: last bits of sums depend on them."""
     import torch
 

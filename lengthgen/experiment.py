@@ -1,7 +1,7 @@
 """One experiment: the cells of a protocol, predicted, trained and judged, under one folder.
 
 OUT/runs/                     the runs of all experiments
-OUT/PROTOCOL/predictions.json, conjecture.json, figures/
+OUT/PROTOCOL/predictions.json, conjecture.json
 """
 
 import sys

@@ -42,8 +42,8 @@ def drawing(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -
     Args:
         circuit: any.
         scale: one of the circuit's.
-        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown. Rows have
-            none without it.
+        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown, else rows
+            have no tokens.
 
     Raises:
         CircuitError, TaskError: the circuit does not run on the prompt.

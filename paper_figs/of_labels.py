@@ -30,7 +30,7 @@ Encodings = Mapping[str, Sequence[str]]
 def parity(_: Sources, *, scale: int, step: int) -> Drawing:
     """Figure 1 at one scale and step."""
     analyses = {form: analyse(load("parity"), form, SCALES[0] + 1) for form in ENCODINGS}
-    return _drawing(analyses, ENCODINGS, scale=scale, step=step)
+    return label_matrices.drawing(analyses, scale=scale, encodings=ENCODINGS, step=step)
 
 
 def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> Drawing:
@@ -50,7 +50,9 @@ def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> 
             else:
                 fitting[form] = found
         if fitting:
-            return _drawing(fitting, encodings, scale=scale, step=_step(next(iter(fitting.values())), scale))
+            shown = {form: encodings[form] for form in fitting}
+            step = _step(next(iter(fitting.values())), scale)
+            return label_matrices.drawing(fitting, scale=scale, encodings=shown, step=step)
         why = unfit
     raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in why.items()))
 
@@ -102,11 +104,6 @@ def _files(specs: Sequence[str]) -> tuple[Path, ...]:
     """The user's own files that tasks and encodings stand in."""
     found = (Path(spec.rpartition(":")[0]) for spec in specs)
     return tuple(sorted({path for path in found if path.suffix == ".py"}))
-
-
-def _drawing(analyses: Mapping[str, Analysis], encodings: Encodings, *, scale: int, step: int) -> Drawing:
-    its = {form: encodings[form] for form in analyses}
-    return label_matrices.drawing(analyses, scale=scale, encodings=its, step=step)
 
 
 def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:
