@@ -50,7 +50,7 @@ def search_against_all_wirings() -> Comparison:
         steps: list[frozenset[int]] = []
         values: list[float | None] = []
         for one in _forgetful(traces):
-            steps += [minimal_tables(alternatives(one, position, 2).wirings) for position in one.steps]
+            steps += [minimal_tables(alternatives(one, position, 2).wirings, Clock()) for position in one.steps]
             found = fewest_operators(steps, one.symbols)
             values.append(found.lower if found.lower == found.upper else None)
         return values

@@ -105,7 +105,7 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
         found = {
             place: all_wirings(task, fewer[place[0]], place[1], result.arity, result.mode, clock) for place in places
         }
-        tables = {place: minimal_tables(one.wirings) for place, one in found.items() if one.complete}
+        tables = {place: minimal_tables(one.wirings, clock) for place, one in found.items() if one.complete}
         if math.isinf(lower):
             if not found[places[0]].wirings:
                 return _fields(task, fewer, places, clique=0, proof=None)

@@ -34,21 +34,29 @@ class Partition:
     clique: int
 
 
-def minimal_tables(tables: Iterable[Table]) -> frozenset[Table]:
-    """The tables that contain no other of them. A larger table never helps where a smaller one is allowed."""
+def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
+    """The tables that contain no other of them. A larger table never helps where a smaller one is allowed.
+
+    Raises:
+        OutOfTime: the clock's limit has passed.
+    """
     kept: list[Table] = []
     for table in sorted(set(tables), key=int.bit_count):
+        clock.check()
         if not any(smaller & table == smaller for smaller in kept):
             kept.append(table)
     return frozenset(kept)
 
 
-def kernel(steps: Iterable[frozenset[Table]]) -> list[frozenset[Table]]:
-    """One step a class: equal steps merged, and steps dropped that any solution of another step serves as well."""
+def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Table]]:
+    """One step a class: equal steps merged, and steps dropped that any solution of another step serves as well.
+
+    Once the clock's limit has passed no more are dropped.
+    """
     classes = sorted(set(steps), key=lambda tables: (len(tables), sorted(tables)))
 
     def served_by(easy: frozenset[Table], hard: frozenset[Table]) -> bool:
-        return all(any(table & wanted == table for table in easy) for wanted in hard)
+        return all(clock.left() != 0 and any(table & wanted == table for table in easy) for wanted in hard)
 
     kept: list[frozenset[Table]] = []
     for index, easy in enumerate(classes):
@@ -91,9 +99,9 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
     clock = clock or Clock()
     with clock.phase("kernel"):
         compatible = Compatibility(symbols)
-        classes = kernel(steps)
+        classes = kernel(steps, clock)
         # A hard step first: few tables, so few branches at the top of the search.
-        clique = _clique(classes, compatible)
+        clique = _clique(classes, compatible, clock)
         order = [*clique, *(step for step in classes if step not in clique)]
         upper = _search(order, len(order), compatible)
         assert upper is not None, "as many operators as steps always suffice"
@@ -144,14 +152,17 @@ def plain(table: Table, symbols: int) -> sat.Table:
     return tuple(zip(keys.tolist(), values.tolist(), strict=True))
 
 
-def _clique(classes: list[frozenset[Table]], compatible: Callable[[Table, Table], bool]) -> list[frozenset[Table]]:
+def _clique(
+    classes: list[frozenset[Table]], compatible: Callable[[Table, Table], bool], clock: Clock
+) -> list[frozenset[Table]]:
     """Steps no two of which can share an operator, the most that a greedy choice from any first one finds.
 
-    Each time the step joins that leaves most others to choose from.
+    Each time the step joins that leaves most others to choose from. Once the clock's limit has passed, two steps not
+    yet compared count as able to share.
     """
     conflicts = [0] * len(classes)  # for each step those it excludes, as bits
     for (i, one), (j, other) in itertools.combinations(enumerate(classes), 2):
-        if not any(compatible(a, b) for a in one for b in other):
+        if not any(clock.left() == 0 or any(compatible(a, b) for b in other) for a in one):
             conflicts[i] |= 1 << j
             conflicts[j] |= 1 << i
     best: list[int] = []

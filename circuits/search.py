@@ -84,6 +84,7 @@ class Search:
         self.kernel = 0
         self.circuit: Circuit | None = None
         self.combinations: tuple[Combination, ...] = ()
+        self._tables: dict[Place, frozenset[Table]] = {}
         self._task = task
         self._symbols = len(task.alphabet)
         self._traces = {one.scale: one for one in traces}
@@ -229,19 +230,20 @@ class Search:
         """Looks at all wirings of a step, so that the lower bound may rest on it."""
         if place not in self.admitted:
             with self._clock.phase("wirings"):
-                self.admitted[place] = self._alternatives(place)
+                found = self._alternatives(place)
+                self._tables[place] = minimal_tables(found.wirings, self._clock)
+                self.admitted[place] = found
 
     def _alternatives(self, place: Place) -> Alternatives:
         return all_wirings(self._task, self._traces[place[0]], place[1], self._arity, self._mode, self._clock)
 
     def _fewest(self) -> Partition:
         """The fewest operators of the admitted steps. Only steps with all their wirings count for the lower bound."""
-        tables = {place: minimal_tables(found.wirings) for place, found in self.admitted.items()}
-        found = fewest_operators(list(tables.values()), self._symbols, self._clock)
+        found = fewest_operators(list(self._tables.values()), self._symbols, self._clock)
         self.kernel = len(found.kernel)
         lower = found.lower
         if not all(one.complete for one in self.admitted.values()):
-            sure = [tables[place] for place, one in self.admitted.items() if one.complete]
+            sure = [self._tables[place] for place, one in self.admitted.items() if one.complete]
             lower = fewest_operators(sure, self._symbols, self._clock).lower if sure else 1
         return replace(found, lower=max(1, lower))
 

@@ -115,29 +115,32 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     combinations: list[Combination] = []
     pace = pace_of(traces[-1]) if traces else 1
 
-    def served(combination: Combination, places: Iterable[Place]) -> dict[Place, tuple[int, ...]]:
-        found = {}
-        for scale, position in places:
-            one = trace_of[scale]
-            wiring = pointed_at(combination, one, position)
-            if is_wiring(wiring, one, position, arity, exact=exact):
-                found[scale, position] = wiring
-        return found
+    def wiring_at(combination: Combination, place: Place) -> tuple[int, ...] | None:
+        one, position = trace_of[place[0]], place[1]
+        wiring = pointed_at(combination, one, position)
+        return wiring if is_wiring(wiring, one, position, arity, exact=exact) else None
 
     while open_places:
         hardest = next(iter(open_places))
         judges = list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]
-        best: tuple[Any, ...] | None = None
+        best: tuple[Any, ...] = (len(judges),)
         for combination in _candidates(hardest, sets[hardest], trace_of[hardest[0]].segments, arity, exact, pace):
             clock.check()
-            costs = [template.cost() for template in combination]
-            rank = -len(served(combination, judges)), sum(cost[0] for cost in costs), costs, combination
-            best = rank if best is None else min(best, rank)
-        assert best is not None, "every step has a determining set, so a wiring"
-        combinations.append(best[-1])
-        for place, wiring in served(best[-1], sorted(open_places)).items():
-            chosen[place] = wiring
-            del open_places[place]
+            unserved = 0
+            for place in judges:
+                unserved += wiring_at(combination, place) is None
+                if unserved > best[0]:
+                    break
+            else:
+                costs = [template.cost() for template in combination]
+                best = min(best, (unserved, sum(cost[0] for cost in costs), costs, combination))
+        *_, combination = best  # the hardest, itself a judge, is served by every candidate
+        combinations.append(combination)
+        for place in sorted(open_places):
+            wiring = wiring_at(combination, place)
+            if wiring is not None:
+                chosen[place] = wiring
+                del open_places[place]
     return Choice(wirings=chosen, combinations=tuple(combinations))
 
 
