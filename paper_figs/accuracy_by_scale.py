@@ -18,6 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import LEVEL, Cell, common_scales, interval
+from paper_figs.small_panels import finish
 from paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
 
 __all__ = ["Cell", "caption", "draw", "rows"]
@@ -74,10 +75,12 @@ def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task:
         for index in range(most):
             grid[2 * index, 0].set_ylabel("exact match")
             grid[2 * index + 1, 0].set_ylabel(f"share of {cells[0].seeds} seeds\nwith exact match ≥ {threshold:g}")
-        _legend(figure, list(drawn.values()), threshold)
-        # The layout is settled here, once: both file formats then show the same figure.
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        handles: list[Artist] = [
+            *(Line2D([], [], **line_style(its), label=its.label) for its in drawn.values()),
+            Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
+            Patch(facecolor=_TRAINED, label="training scales"),
+        ]
+        finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2)
     return figure
 
 
@@ -193,22 +196,6 @@ def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -
     )
     shares = [count / cell.seeds for count in solved]
     axes.plot(places, shares, **line_style(its), zorder=3, gid=f"share:{cell.encoding}")
-
-
-def _legend(figure: Figure, drawn: Sequence[Look], threshold: float) -> None:
-    """Above the panels, in as few lines as the width allows; the figure grows by what is beyond one."""
-    handles: list[Artist] = [
-        *(Line2D([], [], **line_style(its), label=its.label) for its in drawn),
-        Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
-        Patch(facecolor=_TRAINED, label="training scales"),
-    ]
-    for columns in range(len(handles), 0, -1):
-        legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
-        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
-            break
-        legend.remove()
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + _LEGEND * ceil(len(handles) / columns))
 
 
 def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, comb
 from statistics import median
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -17,6 +18,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import Cell, common_scales
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import finish
 from paper_figs.style import Look, context, glossary, line_style, looks
 
 LEAST_LEVEL = 0.9
@@ -123,9 +125,11 @@ def draw(panels: Panels, *, train: Sequence[int], threshold: float, width: float
             axes.tick_params(labelbottom=True)
         for axes in grid[:, 0]:
             axes.set_ylabel("exact match", labelpad=2)
-        _legend(figure, list(drawn.values()), threshold)
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        handles: list[Artist] = [
+            *(Line2D([], [], **line_style(its), label=its.label) for its in drawn.values()),
+            Patch(facecolor=_TRAINED, label="training scales"),
+        ]
+        finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2.8)
     return figure
 
 
@@ -225,20 +229,3 @@ def _curve(axes: Axes, cell: Cell, its: Look, place: int, curves: int, *, marked
     if marked and ends:
         mark = style | {"linestyle": "none", "markersize": 2.2, "markeredgewidth": 0.5}
         axes.plot(*zip(*ends, strict=True), **mark, zorder=2, gid=f"ends:{cell.encoding}", clip_on=False)
-
-
-def _legend(figure: Figure, drawn: Sequence[Look], threshold: float) -> None:
-    """Above the panels, in as few lines as the width allows; the figure grows by them."""
-    handles = [
-        *(Line2D([], [], **line_style(its), label=its.label) for its in drawn),
-        Patch(facecolor=_TRAINED, label="training scales"),
-    ]
-    for columns in range(len(handles), 0, -1):
-        legend = figure.legend(
-            handles=handles, loc="outside upper center", ncols=columns, frameon=False, handlelength=2.8
-        )
-        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
-            break
-        legend.remove()
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + _LEGEND * ceil(len(handles) / columns))

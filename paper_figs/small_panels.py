@@ -1,6 +1,7 @@
 """A grid of small panels with one legend above, as several figures have it."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -30,15 +31,29 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
     return figure, axes[:count]
 
 
-def finish(figure: Figure, handles: Sequence[Artist]) -> None:
-    """The legend, in as few lines as the width allows; then the layout is settled."""
+def finish(
+    figure: Figure, handles: Sequence[Artist], *, line: float = 0.0, fontsize: float = 7, handlelength: float = 2.6
+) -> None:
+    """The legend above the panels, in as few lines as the width allows; then the layout is settled.
+
+    Args:
+        figure: of constrained layout; it grows by `line` inches for each line of the legend.
+        handles: of the legend.
+        line: 0 where the figure has room for the legend.
+        fontsize: points.
+        handlelength: in font sizes.
+    """
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(
-            handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=7, handlelength=2.6
-        )
+            handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=fontsize,
+            handlelength=handlelength,
+        )  # fmt: skip
         if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
             break
         legend.remove()
-    # Settled once: all file formats then show the same figure.
+    if line:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + line * ceil(len(handles) / columns))
+    # Settled once: all file formats then show the same figure, and none is drawn twice to find its layout.
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
