@@ -277,7 +277,13 @@ def _induced(circuit: Circuit, relation: Relation, seen: Sequence[Trace], later:
 
 
 def _with_more(task: Task, one: Trace, count: int) -> Trace:
-    return extended(task, one, task.sample_prompts(one.scale, count, np.random.default_rng([one.scale, count])))
+    """Remembered: relations one after the other ask for the same."""
+    asked = ("more prompts", count)
+    if asked not in one.memory:
+        prompts = task.sample_prompts(one.scale, count, np.random.default_rng([one.scale, count]))
+        one.memory[asked] = extended(task, one, prompts)
+    more: Trace = one.memory[asked]
+    return more
 
 
 def _breaks(induced: Induced, unseen: Sequence[int], needed: HintNeeded | None) -> dict[str, int]:

@@ -3,6 +3,7 @@
 What is done is not redone; what was interrupted goes on.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     with locked(out / ".lock"):
         sweep_partial(out)
         answers = {
-            "lrc": cached(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
+            "lrc": _computed(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
             "claims": _claims(out, profile_name),
-            "src": cached(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
+            "src": _computed(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
             "conjecture": run_conjecture(experiment, backend),
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for those that the new runs decide
@@ -55,6 +56,11 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
         write_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
+
+
+def _computed(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
+    """What rests on the code alone: kept in the folder, and for the user's machine."""
+    return cached(path, key, lambda: cached(user_cache("answers") / path.name, key, compute))
 
 
 def _lrc() -> list[dict[str, Any]]:

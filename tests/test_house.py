@@ -64,14 +64,23 @@ def test_training_without_torch_says_what_to_install(tmp_path):
     assert line == "error: this needs torch: install the extra with pip install 'lengthgen[train]'"
 
 
+PROTOCOL = """
+title = "One cell"
+source = "this test"
+train = [1, 2]
+test = [1, 4]
+cells = [{ tasks = ["parity"], formats = ["aligned"], encodings = ["ipe"] }]
+"""
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"),
-        ("conjecture", "fig1"),
-    ],
+    [("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"), ("conjecture", "{protocol}")],
 )
 def test_training_runs_without_the_exact_solvers(arguments, tmp_path):
     """So that it can be carried to a machine that has torch and little else."""
+    protocol = tmp_path / "one.toml"
+    protocol.write_text(PROTOCOL)
+    arguments = [argument.format(protocol=protocol) for argument in arguments]
     done = without(SOLVERS, *arguments, "--profile", "smoke", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
