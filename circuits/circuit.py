@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import Task, Tokens, Trace
+from circuits.wirings import keys_of
 
 UNDEFINED = 255
 
@@ -256,9 +257,13 @@ def _essential_slots(table: NDArray[np.uint8], symbols: int) -> tuple[int, ...]:
     slots = _slots(len(table), symbols)
     defined = np.flatnonzero(table != UNDEFINED)
     values = table[defined]
-    digits = [defined // symbols ** (slots - 1 - slot) % symbols for slot in range(slots)]
+    digits = np.empty((slots, len(defined)), dtype=np.uint8)
+    for slot in range(slots):
+        digits[slot] = defined // symbols ** (slots - 1 - slot) % symbols
     for some in (some for size in range(slots) for some in itertools.combinations(range(slots), size)):
-        read = np.stack([*(digits[slot] for slot in some), np.zeros_like(defined)])
-        if len(np.unique(read, axis=1).T) == len(np.unique(np.stack([*read, values]), axis=1).T):
+        keys = keys_of(digits[list(some)], symbols)
+        smaller = np.empty(symbols ** len(some), dtype=np.uint8)
+        smaller[keys] = values
+        if (smaller[keys] == values).all():
             return some
     return tuple(range(slots))

@@ -16,16 +16,31 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
     Args:
         path: the JSON file that holds {"key": ..., "answer": ...}.
         key: everything the answer depends on, as JSON can hold it.
-        compute: makes the answer.
+        compute: makes the answer, which is not None.
     """
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+    answer = recalled(path, key)
+    if answer is not None:
+        return answer
+    keep(path, key, compute())
+    return recalled(path, key)
+
+
+def recalled(path: Path, key: Any) -> Any | None:
+    """The answer stored at `path` under this key, if there is one; says so where the file is damaged."""
     try:
         stored = json.loads(path.read_text())
-        if stored["key"] == digest:
-            return stored["answer"]
+        return stored["answer"] if stored["key"] == _digest(key) else None
     except FileNotFoundError:
-        pass
+        return None
     except (ValueError, KeyError, TypeError):
         print(f"{path} was damaged and is made again", file=sys.stderr)
-    write_json(path, {"key": digest, "answer": compute()})
-    return json.loads(path.read_text())["answer"]
+        return None
+
+
+def keep(path: Path, key: Any, answer: Any) -> None:
+    """Stores the answer at `path` under this key, in place of what is there."""
+    write_json(path, {"key": _digest(key), "answer": answer})
+
+
+def _digest(key: Any) -> str:
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()

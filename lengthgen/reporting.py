@@ -6,8 +6,9 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import as_completed
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
@@ -17,7 +18,7 @@ from empirical.environment import revision
 from empirical.files import user_cache, write_bytes
 from empirical.processes import interrupts_left, pool
 from empirical.store import RunStore
-from lengthgen.cache import cached
+from lengthgen.cache import cached, keep, recalled
 from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance
@@ -28,8 +29,8 @@ from proofs_checks.trained import Runs
 from theory.errors import LengthgenError
 
 PAGE = "report.html"
-LARGEST = {"smoke": (6,)}
-"""Profile -> scales up to which tasks are explored, where that is to take seconds."""
+BOUNDS = {"smoke": relations.Bounds(largest=(6,), seconds=2.0)}
+"""Profile -> how far tasks are explored, where that is to be quick."""
 MEMORY = "report"
 """Folder, in the one of all that is stored, of what the page was made from and need not be made again."""
 
@@ -41,13 +42,10 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     computed where they are not stored yet, which takes minutes, and is not done again.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found, label_pool = relations.pooled(_explored(LARGEST.get(profile, relations.LARGEST)))
+    found, label_pool = relations.pooled(_explored(BOUNDS.get(profile, relations.Bounds())))
     stored, broken = _stored_claims(out)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
-    code = source_digest("empirical", "paper_figs")
-    of_runs = runs.runs_data(
-        RunStore(out / "runs"), lambda key, compute: cached(out / MEMORY / "runs.json", [code, key], compute)
-    )
+    of_runs = _runs(out)
     of_trials = trials.trials_data(out, profile)
     verdicts = Counter(claim["verdict"] for claim in ledger)
     summary = page.Summary(
@@ -95,6 +93,16 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     }
 
 
+def _runs(out: Path) -> runs.RunsData:
+    """Of the runs, those are read that the last report did not have."""
+    memory, code = out / MEMORY / "runs.json", source_digest("empirical", "paper_figs")
+    known = recalled(memory, code) or {}
+    found = runs.runs_data(RunStore(out / "runs"), known)
+    if found.read != known:
+        keep(memory, code, found.read)
+    return found
+
+
 def _stored_claims(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
     """The claims of claims.json, or what is wrong with it."""
     try:
@@ -121,46 +129,49 @@ def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
     return sorted((read | hashes).items())
 
 
-class _Absent(Exception):
-    """What has to be computed first."""
-
-
-def _explored(scales: Sequence[int]) -> list[dict[str, Any]]:
+def _explored(bounds: relations.Bounds) -> list[dict[str, Any]]:
     """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
-    wanted = [(task, form) for task in TASKS for form in reversed(FORMATS)]
     code = _exploring_code()
-    absent = []
-    for task, form in wanted:
-        try:
-            _one_explored(task, form, scales, code, compute=False)
-        except _Absent:
-            absent.append((task, form))
+    wanted = [_Exploration(task, form, bounds, code) for task in TASKS for form in reversed(FORMATS)]
+    found = {one: recalled(one.path, one.key) for one in wanted}
+    absent = [one for one, answer in found.items() if answer is None]
     if absent:
-        _explore(absent, scales, code)
-    return [_one_explored(task, form, scales, code, compute=True) for task, form in wanted]
+        found |= _explore(absent)
+    return [found[one] for one in wanted]
 
 
-def _one_explored(task: str, form: str, scales: Sequence[int], code: str, *, compute: bool) -> dict[str, Any]:
-    def answer() -> dict[str, Any]:
-        if not compute:
-            raise _Absent
-        return relations.explored(task, form, scales)
+class _Exploration(NamedTuple):
+    """What the page says of one task in one format, and where it is kept."""
 
-    found: dict[str, Any] = cached(user_cache("explorations") / f"{task}-{form}.json", [code, *scales], answer)
-    return found
+    task: str
+    form: str
+    bounds: relations.Bounds
+    code: str
+
+    @property
+    def path(self) -> Path:
+        return user_cache("explorations") / f"{self.task}-{self.form}.json"
+
+    @property
+    def key(self) -> list[Any]:
+        return [self.code, self.bounds.largest, self.bounds.seconds]
+
+    def computed(self) -> dict[str, Any]:
+        answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explored, *self[:3]))
+        return answer
 
 
-def _explore(absent: Sequence[tuple[str, str]], scales: Sequence[int], code: str) -> None:
+def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any]]:
     progress = Progress("circuits and predictions", len(absent))
+    found = {}
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():
-            futures = {
-                processes.submit(_one_explored, task, form, scales, code, compute=True): f"{task}, {form}"
-                for task, form in absent
-            }
+            futures = {processes.submit(one.computed): one for one in absent}
         for future in as_completed(futures):
-            future.result()
-            progress.step(futures[future])
+            one = futures[future]
+            found[one] = future.result()
+            progress.step(f"{one.task}, {one.form}")
+    return found
 
 
 def _exploring_code() -> str:

@@ -1,7 +1,8 @@
 """One task in one format: its circuit, SRC by scale, and what every encoding makes of it, for the page's explorer."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,30 @@ from circuits.tasks import load
 from paper_figs.instance import Instance
 from theory.relation import Relation
 
-LARGEST = (20, 12, 6)
-"""Scales up to which a task is analysed, if no others are said: the first with a circuit within the limit."""
-SECONDS = 10.0
-"""For each circuit."""
 TRAIN = range(1, 6)
 SCALES = range(1, 5)
 """Of which labels and circuits are shown: beyond, there are more positions than a reader can follow."""
 
 
-def explored(task: str, form: str, largest_scales: Sequence[int] = LARGEST) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """How far a task is analysed.
+
+    Attributes:
+        largest: scales; up to the first of them that has a circuit in time.
+        seconds: for each circuit.
+    """
+
+    largest: tuple[int, ...] = (20, 12, 6)
+    seconds: float = 10.0
+
+
+def explored(task: str, form: str, bounds: Bounds) -> dict[str, Any]:
     """Everything the page says of one task in one format."""
     reason = ""
-    for largest in largest_scales:
+    for largest in bounds.largest:
         try:
-            analysis = analyse(load(task), form, largest, seconds=SECONDS)
+            analysis = analyse(load(task), form, largest, seconds=bounds.seconds)
         except TaskError as error:
             reason = str(error)
             continue

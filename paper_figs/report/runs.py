@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +10,6 @@ from empirical.outcomes import by_checkpoint
 from empirical.run import Run
 from empirical.store import FILES, RunStore, StoreError
 from paper_figs.report.plain import rounded
-
-Compute = Callable[[], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,25 +19,26 @@ class RunsData:
     Attributes:
         content: groups (runs that differ in their seed alone), environments, and the runs, which name both by number.
         broken: name -> what is wrong.
+        read: hash of what a finished run's folder holds -> what was read there.
     """
 
     content: dict[str, Any]
     broken: dict[str, str]
+    read: dict[str, Any]
 
 
-def runs_data(store: RunStore, remembered: Callable[[Any, Compute], Any]) -> RunsData:
+def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
     """Everything in a store.
 
     Args:
         store: looked at whole.
-        remembered: a key and what computes an answer -> the answer, stored for the next time. The metrics of finished
-            runs are kept so: the hash of what a run's folder holds is their key.
+        known: `RunsData.read` of an earlier time: these runs are not read again, which takes longest.
     """
     contents = store.contents()
     broken = {one.name: str(one.broken) for one in contents if one.run is None}
     finished = {one.name: one.run for one in contents if one.run is not None and one.done is None}
     hashes = {name: hashlib.sha256((store.root / name / FILES).read_bytes()).hexdigest() for name in finished}
-    read = remembered(hashes, lambda: {name: _read(store, run) for name, run in finished.items()})
+    read = {name: known.get(hashes[name]) or _read(store, run) for name, run in finished.items()}
     broken |= {name: one["broken"] for name, one in read.items() if "broken" in one}
     groups: dict[Run, int] = {}
     environments: dict[str, int] = {}
@@ -62,7 +61,11 @@ def runs_data(store: RunStore, remembered: Callable[[Any, Compute], Any]) -> Run
         "environments": [json.loads(one) for one in environments],
         "runs": runs,
     }
-    return RunsData(content=content, broken=dict(sorted(broken.items())))
+    return RunsData(
+        content=content,
+        broken=dict(sorted(broken.items())),
+        read={hashes[name]: what for name, what in read.items()},
+    )
 
 
 def _group(run: Run) -> dict[str, Any]:

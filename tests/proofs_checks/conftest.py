@@ -1,15 +1,18 @@
-"""What the tests of claims share: every claim runs at most once, and only if a test asks for it."""
+"""What the tests of claims share: a claim runs only if a test asks for it and nothing settled it in this session."""
 
 from collections.abc import Callable
 from functools import cache
 
 import pytest
 
+from empirical.files import user_cache
 from proofs_checks import registry
+from proofs_checks.ledger import settled
 from proofs_checks.runner import Result, run_claim
 
 
 @pytest.fixture(scope="session")
 def result_of() -> Callable[[str], Result]:
     claims = {claim.id: claim for claim in registry.CLAIMS}
-    return cache(lambda claim_id: run_claim(claims[claim_id]))
+    known = settled(registry.selection(), user_cache("claims"))
+    return cache(lambda claim_id: known.get(claim_id) or run_claim(claims[claim_id]))

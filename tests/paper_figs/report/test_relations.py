@@ -6,14 +6,14 @@ import pytest
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from circuits.prediction import analyse, predict
 from circuits.tasks import load
-from paper_figs.report.relations import SCALES, TRAIN, explored, pooled
+from paper_figs.report.relations import SCALES, TRAIN, Bounds, explored, pooled
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 
 
 @pytest.fixture(scope="module")
 def found():
-    return {case: explored(*case) for case in CASES}
+    return {case: explored(*case, Bounds()) for case in CASES}
 
 
 @pytest.fixture(scope="module")

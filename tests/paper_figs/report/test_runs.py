@@ -8,10 +8,6 @@ from paper_figs.report.runs import runs_data
 from tests.proofs_checks import stores
 
 
-def compute(key, answer):
-    return json.loads(json.dumps(answer()))
-
-
 @pytest.fixture
 def store(tmp_path):
     def scores(cell, seed):
@@ -22,7 +18,7 @@ def store(tmp_path):
 
 
 def test_every_number_is_that_of_the_store(store):
-    content = runs_data(store, compute).content
+    content = runs_data(store, {}).content
     finished = {one.name: one.run for one in store.contents()}
     assert {run["name"] for run in content["runs"]} == set(finished)
     for shown in content["runs"]:
@@ -37,8 +33,19 @@ def test_every_number_is_that_of_the_store(store):
                 assert loss == stored[epoch, scale].training_loss
 
 
+def test_only_runs_not_read_before_are_read(store, monkeypatch):
+    first = runs_data(store, {})
+    known = json.loads(json.dumps(first.read))
+    new = known.popitem()
+    asked = []
+    monkeypatch.setattr(store, "metrics", lambda run, metrics=store.metrics: asked.append(run) or metrics(run))
+    again = runs_data(store, known)
+    assert len(asked) == 1
+    assert again == first and again.read[new[0]] == new[1]
+
+
 def test_seeds_of_one_cell_are_one_group(store):
-    content = runs_data(store, compute).content
+    content = runs_data(store, {}).content
     assert len(content["groups"]) == 3
     assert sorted(run["seed"] for run in content["runs"] if run["group"] == 0) == [0, 1, 2]
     assert len(content["environments"]) == 1
@@ -50,7 +57,7 @@ def test_seeds_of_one_cell_are_one_group(store):
 def test_a_damaged_run_is_named_and_the_others_stay(store, name):
     damaged = sorted(one.name for one in store.contents())[0]
     (store.root / damaged / name).write_bytes(b"{")
-    data = runs_data(store, compute)
+    data = runs_data(store, {})
     assert list(data.broken) == [damaged]
     assert len(data.content["runs"]) == 8
     assert damaged not in {run["name"] for run in data.content["runs"]}
@@ -60,7 +67,7 @@ def test_a_run_of_another_format_version_is_named(store):
     name = sorted(one.name for one in store.contents())[0]
     path = store.root / name / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 1}))
-    [why] = runs_data(store, compute).broken.values()
+    [why] = runs_data(store, {}).broken.values()
     assert "format 1" in why
 
 
@@ -70,12 +77,12 @@ def test_an_unfinished_run_says_how_far_it_is(tmp_path):
     [run, *_] = next(iter(stores.runs_of("fig4").values()))
     store = RunStore(tmp_path)
     store.tell([run], 2)
-    [shown] = runs_data(store, compute).content["runs"]
+    [shown] = runs_data(store, {}).content["runs"]
     assert shown["done"] == 2 and "exact" not in shown
 
 
 def test_nothing_stored_is_nothing_shown(tmp_path):
     from empirical.store import RunStore
 
-    data = runs_data(RunStore(tmp_path / "runs"), compute)
+    data = runs_data(RunStore(tmp_path / "runs"), {})
     assert data.content == {"groups": [], "environments": [], "runs": []} and not data.broken
