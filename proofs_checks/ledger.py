@@ -147,6 +147,7 @@ def _run_beside(
     claims: Sequence[Claim], tasks: Mapping[str, _Task], time_limit: float, keep: Callable[[Result], None]
 ) -> None:
     """Settle the claims; in every case all processes have ended."""
+    others = multiprocessing.active_children()
     # A task is handed over at the start as well, so that what finding a claim imports does not count against the limit.
     pool = ProcessPool(
         min(os.cpu_count() or 1, len(claims)),
@@ -163,6 +164,10 @@ def _run_beside(
             keep(_outcome(futures[future], future, time_limit))
     finally:
         pool.stop()  # type: ignore[no-untyped-call]
+        # The pool takes its locks away before it ends its workers: one that is just starting would miss them aloud.
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.terminate()
         pool.join()
 
 
