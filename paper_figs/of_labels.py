@@ -18,7 +18,7 @@ from paper_figs.style import PAGE_WIDTH
 
 SCALES = (3, 2)
 """Of which the first is drawn whose positions and labels can be read in print."""
-SECONDS = 5.0
+SECONDS = 3.0
 """For each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
 """The four encodings of Figure 1, in both formats."""
