@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import Task, Tokens, Trace
-from circuits.wirings import keys_of
+from circuits.wirings import clashing, keys_of
 
 UNDEFINED = 255
 
@@ -262,8 +262,6 @@ def _essential_slots(table: NDArray[np.uint8], symbols: int) -> tuple[int, ...]:
         digits[slot] = defined // symbols ** (slots - 1 - slot) % symbols
     for some in (some for size in range(slots) for some in itertools.combinations(range(slots), size)):
         keys = keys_of(digits[list(some)], symbols)
-        smaller = np.empty(symbols ** len(some), dtype=np.uint8)
-        smaller[keys] = values
-        if (smaller[keys] == values).all():
+        if not clashing(keys, values, symbols ** len(some)).size:
             return some
     return tuple(range(slots))

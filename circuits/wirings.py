@@ -68,13 +68,17 @@ def _clashes(one: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | N
     count = one.symbols ** len(rows)
     if count <= _DENSE:
         keys = keys_of(one.tokens[rows], one.symbols)
-        table = np.empty(count, dtype=np.uint8)
     else:
         keys = np.unique(one.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
-        table = np.empty(len(keys), dtype=np.uint8)
-    table[keys] = output  # of several inputs with one key some last one is kept; any other must agree with it
-    wrong = np.flatnonzero(table[keys] != output)
+    wrong = clashing(keys, output, count if count <= _DENSE else len(keys))
     return wrong if wrong.size else None
+
+
+def clashing(keys: NDArray[np.int64], values: NDArray[np.uint8], count: int) -> NDArray[np.intp]:
+    """Of pairs of key, below `count`, and value those that another with the same key contradicts."""
+    table = np.empty(count, dtype=np.uint8)
+    table[keys] = values  # of several pairs with one key some last one is kept; any other must agree with it
+    return np.flatnonzero(table[keys] != values)
 
 
 def _missed(one: Trace, position: int, rows: list[int]) -> int | None:
@@ -254,7 +258,7 @@ def table_of(one: Trace, position: int, wiring: Sequence[int]) -> Table:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values, ascending: as np.unique, which takes 25 times as long for a million (numpy 2.4)."""
+    """The different values, ascending: as np.unique, which hashes numbers, far slower where most differ (numpy 2.4)."""
     ordered = np.sort(values)
     once: NDArray[Any] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
     return once

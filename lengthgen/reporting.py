@@ -157,7 +157,9 @@ class _Exploration(NamedTuple):
         return [self.code, self.bounds.largest, self.bounds.seconds]
 
     def computed(self) -> dict[str, Any]:
-        answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explored, *self[:3]))
+        answer: dict[str, Any] = cached(
+            self.path, self.key, partial(relations.explored, self.task, self.form, self.bounds)
+        )
         return answer
 
 

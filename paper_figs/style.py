@@ -65,7 +65,7 @@ _SETTINGS = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "lengthgen",  # else identifiers are random
     "savefig.bbox": None,
-    "axes.titley": 1.0,  # no figure has labels above: not to look for them saves a tenth of the drawing
+    "axes.titley": 1.0,  # no figure has labels above, and to look for them takes time
 }
 
 

@@ -64,7 +64,7 @@ def clean(common):
     with locked(common / "clean.lock"):
         if not told.exists():
             both = [start(out), start(out)]
-            said = [process.communicate(timeout=900) for process in both]
+            said = [process.communicate(timeout=600) for process in both]
             write_json(told, [[[one.returncode, *its] for one, its in zip(both, said, strict=True)], numbers(out)])
     return out, *json.loads(told.read_text())
 

@@ -1,4 +1,4 @@
-"""What the tests of claims share: a claim runs only if a test asks for it and nothing settled it in this session."""
+"""What the tests of claims share: a claim runs only if a test asks for it and nothing settled it in this test run."""
 
 from collections.abc import Callable
 from functools import cache
