@@ -54,8 +54,8 @@ class Decoder(nn.Module):
         Args:
             tokens_MBL: int64.
             first_query: the first position whose logits are asked for.
-            positions: int64 [L]; 0 .. L - 1 if left out.
-            labels: int64, where the encoding needs them: [1, L, L] for all, or [M, B, L, L]; queries by keys.
+            positions: int64 [L], or [M, L] if each model has its own; 0 .. L - 1 if left out.
+            labels: int64, where the encoding needs them: [1, L, L] for all, or [M, B or 1, L, L]; queries by keys.
             scales_MB: the scale of each instance, int64, where the encoding needs it.
         """
         if positions is None:
@@ -90,7 +90,7 @@ class Block(nn.Module):
         labels: Tensor | None,
         scales_MB: Tensor | None,
     ) -> Tensor:
-        """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L]."""
+        """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L] or [M, L]."""
         normed = self.attention_norm(x)
         projected = self.project(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = projected.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
@@ -109,7 +109,7 @@ def _attention(
     q: Tensor, k: Tensor, v: Tensor, encoding: MappedEncoding, positions: Tensor, content: Content
 ) -> Tensor:
     """Causal attention of the last J of the I tokens: [M, B, H, J, C]."""
-    queries = positions[-q.shape[3] :]
+    queries = positions[..., -q.shape[3] :]
     dtype = torch.promote_types(q.dtype, torch.float32)
     bias = encoding.bias(queries, positions, content, dtype=dtype)
     shared = encoding.shared

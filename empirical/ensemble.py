@@ -74,7 +74,7 @@ class Ensemble:
         """
         geometry = self.setting.geometry
         tokens = self.tokens[samples_MB].long()
-        positions = geometry.positions(tokens.shape[-1] - 1, (self.runs[0].seed, TRAIN, step))
+        positions = geometry.positions(tokens.shape[-1] - 1, [(run.seed, TRAIN, step) for run in self.runs])
         logits = self.forward(
             tokens[..., :-1],
             first_query=self.first_query,

@@ -9,12 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.data import Examples
+from empirical.data import TEST, Examples
 from empirical.decoder import Decoder
 from empirical.geometry import Geometry
 
 TOKENS = 1 << 16
 """Tokens of all models that are computed at once."""
+AT_ONE_DRAW = 50
+"""Samples that share their positions where these are drawn, however many models there are."""
 
 
 @torch.no_grad()
@@ -25,7 +27,7 @@ def teacher_forced(decoder: Decoder, geometry: Geometry, data: Examples, *, seed
         decoder: M models.
         geometry: of the run.
         data: of one scale.
-        seed: says which positions are drawn, where they are.
+        seed: says which positions are drawn, where they are; all models have the same.
 
     Returns:
         bool [M, B, J].
@@ -33,8 +35,8 @@ def teacher_forced(decoder: Decoder, geometry: Geometry, data: Examples, *, seed
     tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
     first = int(data.is_step[0].argmax())
     parts = []
-    for start, rows in _blocks(len(tokens), decoder.models * tokens.shape[1]):
-        logits = _logits(decoder, geometry, tokens[rows, :-1], data, rows, first - 1, (seed, start))
+    for rows in _blocks(decoder, geometry, tokens):
+        logits = _logits(decoder, geometry, tokens[rows, :-1], data, rows, first - 1, seed)
         parts.append((logits.argmax(-1) == tokens[rows, first:]).cpu().numpy())
     return np.concatenate(parts, axis=1)
 
@@ -45,10 +47,10 @@ def free_running(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: 
     tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
     first = int(data.is_step[0].argmax())
     parts = []
-    for start, rows in _blocks(len(tokens), decoder.models * tokens.shape[1]):
+    for rows in _blocks(decoder, geometry, tokens):
         running = tokens[rows, :first].expand(decoder.models, -1, -1)
         for length in range(first, tokens.shape[1]):
-            logits = _logits(decoder, geometry, running, data, rows, length - 1, (seed, start))
+            logits = _logits(decoder, geometry, running, data, rows, length - 1, seed)
             running = torch.cat([running, logits.argmax(-1)], dim=-1)
         parts.append((running == tokens[rows]).all(-1).cpu().numpy())
     return np.concatenate(parts, axis=1)
@@ -61,11 +63,12 @@ def _logits(
     data: Examples,
     rows: slice,
     first_query: int,
-    counter: tuple[int, int],
+    seed: int,
 ) -> Tensor:
     """[M, B, J, V] for tokens [B, L], or [M, B, L], of these rows of the data."""
     models = decoder.models
-    positions = geometry.positions(tokens.shape[-1], (counter[0], 1, counter[1]), of=data.tokens.shape[1] - 1)
+    counters = [(seed, TEST, rows.start)] * models
+    positions = geometry.positions(tokens.shape[-1], counters, of=data.tokens.shape[1] - 1)
     scales = torch.from_numpy(data.scales[rows]).to(geometry.device)
     return decoder(
         tokens.expand(models, -1, -1),
@@ -76,7 +79,8 @@ def _logits(
     )
 
 
-def _blocks(samples: int, tokens: int) -> list[tuple[int, slice]]:
-    """The samples in blocks, each of at most TOKENS tokens where one of them has `tokens`."""
-    size = max(1, TOKENS // tokens)
-    return [(start, slice(start, start + size)) for start in range(0, samples, size)]
+def _blocks(decoder: Decoder, geometry: Geometry, tokens_BL: Tensor) -> list[slice]:
+    """The samples in blocks of at most TOKENS tokens of all models, or of AT_ONE_DRAW samples."""
+    most = max(1, TOKENS // (decoder.models * tokens_BL.shape[1]))
+    size = most if geometry.longest is None else AT_ONE_DRAW
+    return [slice(start, start + size) for start in range(0, len(tokens_BL), size)]

@@ -59,37 +59,39 @@ class Geometry:
         """Which label matrix each scale has."""
         return np.vectorize(self._row.__getitem__, otypes=[np.int64])(scales)
 
-    def positions(self, length: int, counter: Sequence[int], *, of: int | None = None) -> Tensor:
-        """int64 [length], increasing.
+    def positions(self, length: int, counters: Sequence[Sequence[int]], *, of: int | None = None) -> Tensor:
+        """int64 [length], increasing; [M, length] where positions are drawn.
 
         Args:
             length: how many.
-            counter: (seed, split, step): says which draw it is, where positions are drawn.
+            counters: (seed, split, step) of each model: says which draw is its own, where positions are drawn.
             of: they are the first of so many, if given.
         """
         if self.longest is None:
             return torch.arange(length, device=self.device)
-        seed = int(np.random.SeedSequence(list(counter)).generate_state(1, np.uint64)[0] >> 1)
-        generator = torch.Generator().manual_seed(seed)
-        drawn = sample_positions(of or length, longest=self.longest, generator=generator)
-        return drawn[:length].to(self.device)
+        return torch.stack([self._draw(of or length, counter)[:length] for counter in counters]).to(self.device)
 
     def labels(self, rows_MB: Tensor, positions: Tensor) -> Tensor | None:
-        """int64 [1, J, I] where all instances have the same labels, else [M, B, J, I]; queries by keys."""
+        """int64 [1, J, I] where all instances have the same labels, else [M, B or 1, J, I]; queries by keys."""
         if self.labels_SJI is None or len(self.labels_SJI) == 1:
             return self._at(0, positions)
         return self.labels_SJI[:, : len(positions), : len(positions)][rows_MB]
 
     def labels_of_scale(self, scale: int, positions: Tensor) -> Tensor | None:
-        """int64 [1, J, I], for instances of one scale."""
+        """As `labels`, for instances of one scale."""
         return self._at(self._row[scale], positions)
 
     def _at(self, row: int, positions: Tensor) -> Tensor | None:
         if self.labels_SJI is None:
             return None
         if self.longest is not None:
-            return self.labels_SJI[row, positions[:, None], positions[None, :]][None]
+            return self.labels_SJI[row, positions[:, :, None], positions[:, None, :]][:, None]
         return self.labels_SJI[row, : len(positions), : len(positions)][None]
+
+    def _draw(self, length: int, counter: Sequence[int]) -> Tensor:
+        assert self.longest is not None
+        seed = int(np.random.SeedSequence(list(counter)).generate_state(1, np.uint64)[0] >> 1)
+        return sample_positions(length, longest=self.longest, generator=torch.Generator().manual_seed(seed))
 
 
 def _filled(matrix: NDArray[np.int64], length: int) -> NDArray[np.int64]:

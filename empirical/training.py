@@ -108,7 +108,7 @@ def _parts(
     """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
     begun_alone = any(store.finished(run) or store.state_path([run]).exists() for run in runs)
-    if len(runs) == 1 or setting.geometry.longest is not None:
+    if len(runs) == 1:
         return alone, {}
     if store.state_path(runs).exists():
         return together, {}

@@ -94,7 +94,7 @@ def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path,
     assert not epochs, "all epochs were done"
 
 
-@pytest.mark.parametrize("encoding", [name for name in EVERY if not name.startswith("random")])
+@pytest.mark.parametrize("encoding", EVERY)
 def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
     setting = Setting.of(runs[0], "cpu")
@@ -185,6 +185,19 @@ def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
     whole = teacher_forced(decoder, setting.geometry, data)
     monkeypatch.setattr("empirical.evaluation.TOKENS", 100)
     assert np.array_equal(whole, teacher_forced(decoder, setting.geometry, data))
+
+
+@pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
+def test_an_ensemble_is_measured_as_its_members_are(small_run, encoding):
+    runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
+    setting = Setting.of(runs[0], "cpu")
+    data = examples(setting.task, [3], 120, split=TEST, seed=0)
+    whole = teacher_forced(Ensemble(runs, setting, CPU).decoder, setting.geometry, data)
+    for model, run in enumerate(runs):
+        alone = teacher_forced(Ensemble([run], setting, CPU).decoder, setting.geometry, data)[0]
+        # A near tie between two tokens may go the other way by rounding.
+        assert (alone != whole[model]).mean() < 0.01
+    assert (whole[0] != whole[1]).mean() > 0.05
 
 
 def spoil(monkeypatch, *, seed, step):
