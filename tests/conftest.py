@@ -10,6 +10,9 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+# Tests run side by side, a process on each core: threads of one would only wait for those of the others.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Derandomised, so that a run that fails does so again; no deadline, since machines are shared.
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("suite")

@@ -43,8 +43,9 @@ def main(arguments: list[str]) -> None:
 
 def install(*what: str) -> None:
     """Installs with pip under the pins; ends with pip's own message where that fails."""
-    command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
-    if subprocess.run([*command, *what], cwd=ROOT, check=False).returncode:
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
+    # Byte code is made of what is imported, when it is: all of it at once would take as long as the rest.
+    if subprocess.run([*pip, "--no-compile", *what], cwd=ROOT, check=False).returncode:
         sys.exit(f"could not install {' '.join(what)}: see pip's message above, then run again")
 
 
