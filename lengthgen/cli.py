@@ -3,7 +3,11 @@
 What only some commands need (matplotlib, scipy's statistics, sympy) is imported by them, so that the others start fast.
 """
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -46,7 +50,8 @@ ClickException: type[Any] = typer.BadParameter.__mro__[2]
 def main() -> None:
     """Entry point: every expected error is one line on stderr and a non-zero exit."""
     try:
-        code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+        with _interrupts_heeded():
+            code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
     except ClickException as error:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
@@ -59,7 +64,31 @@ def main() -> None:
         _fail(str(error))
     if code == INTERRUPTED:  # which some versions of typer return and others raise
         print("error: interrupted; run the same command again to go on", file=sys.stderr)
+        exec("")  # else Python ends by a signal, not this status, if the interrupt met an exec of a string
     sys.exit(code or 0)
+
+
+@contextmanager
+def _interrupts_heeded() -> Iterator[None]:
+    """An interrupt that meets a callback or `__del__`, as while a module is imported, is not lost.
+
+    Python prints and drops whatever these raise; this raises it once more, a moment later.
+    """
+    before = sys.unraisablehook
+
+    def again(dropped: Any) -> None:
+        if isinstance(dropped.exc_value, KeyboardInterrupt):
+            # Here it would be dropped once more; and a thread that waits is woken by nothing but a signal.
+            main = threading.main_thread().ident
+            threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
+        else:
+            before(dropped)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _fail(message: str) -> None:

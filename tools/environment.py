@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> None:
         project = f"{ROOT}[{extras}]" if extras else str(ROOT)
         install("--upgrade", "pip")
         install("--editable", project, *(("--group", f"{ROOT}/pyproject.toml:dev") if "--dev" in arguments else ()))
+        compile_modules()
         partial = stamp.with_suffix(".partial")
         partial.write_text(pins)
         os.replace(partial, stamp)
@@ -44,9 +45,17 @@ def main(arguments: list[str]) -> None:
 def install(*what: str) -> None:
     """Installs with pip under the pins; ends with pip's own message where that fails."""
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
-    # Byte code is made of what is imported, when it is: all of it at once would take as long as the rest.
     if subprocess.run([*pip, "--no-compile", *what], cwd=ROOT, check=False).returncode:
         sys.exit(f"could not install {' '.join(what)}: see pip's message above, then run again")
+
+
+def compile_modules() -> None:
+    """Byte code by all cores, none of what is hardly ever imported; pip would make all of it, on one core."""
+    skipped = "/tests?/|/transformers/models/"
+    subprocess.run(
+        [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", skipped, str(VENV / "lib")],
+        check=False,  # a template that is no Python is none of ours to mend
+    )
 
 
 if __name__ == "__main__":
