@@ -81,6 +81,5 @@ def _logits(
 
 def _blocks(decoder: Decoder, geometry: Geometry, tokens_BL: Tensor) -> list[slice]:
     """The samples in blocks of at most TOKENS tokens of all models, or of AT_ONE_DRAW samples."""
-    most = max(1, TOKENS // (decoder.models * tokens_BL.shape[1]))
-    size = most if geometry.longest is None else AT_ONE_DRAW
+    size = AT_ONE_DRAW if geometry.longest else max(1, TOKENS // (decoder.models * tokens_BL.shape[1]))
     return [slice(start, start + size) for start in range(0, len(tokens_BL), size)]

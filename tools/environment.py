@@ -53,7 +53,8 @@ def compile_modules() -> None:
     """Byte code by all cores, none of what is hardly ever imported; pip would make all of it, on one core."""
     skipped = "/tests?/|/transformers/models/"
     subprocess.run(
-        [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", skipped, str(VENV / "lib")],
+        [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", skipped, "lib"],
+        cwd=VENV,  # so that the names of the folders above do not count
         check=False,  # a template that is no Python is none of ours to mend
     )
 

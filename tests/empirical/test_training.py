@@ -188,7 +188,8 @@ def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
-def test_an_ensemble_is_measured_as_its_members_are(small_run, encoding):
+def test_an_ensemble_is_measured_as_its_members_are(small_run, monkeypatch, encoding):
+    monkeypatch.setattr("empirical.evaluation.TOKENS", 1000)  # so that more models are computed in more blocks
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
     setting = Setting.of(runs[0], "cpu")
     data = examples(setting.task, [3], 120, split=TEST, seed=0)
