@@ -3,6 +3,7 @@
 What only some commands need (matplotlib, scipy's statistics, sympy) is imported by them, so that the others start fast.
 """
 
+import io
 import signal
 import sys
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 
 import typer
 
+from empirical.messages import tell
 from lengthgen.commands import circuits, figures, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
 from theory.errors import LengthgenError
@@ -49,6 +51,9 @@ ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
 def main() -> None:
     """Entry point: every expected error is one line on stderr and a non-zero exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale; a lone surrogate of a file name is escaped
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         with _interrupts_heeded():
             code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
@@ -56,6 +61,8 @@ def main() -> None:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
+    except SystemExit as ended:  # commands end by typer.Exit, so this is a user's own code
+        _fail(f"your own code ended the command by sys.exit({ended.code!r}) before there was an answer: leave that out")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "pyarrow"):
             raise
@@ -63,7 +70,7 @@ def main() -> None:
     except (LengthgenError, OSError) as error:
         _fail(str(error))
     if code == INTERRUPTED:  # which some versions of typer return and others raise
-        print("error: interrupted; run the same command again to go on", file=sys.stderr)
+        tell("error: interrupted; run the same command again to go on")
         exec("")  # else Python ends by a signal, not this status, if the interrupt met an exec of a string
     sys.exit(code or 0)
 
@@ -92,6 +99,5 @@ def _interrupts_heeded() -> Iterator[None]:
 
 
 def _fail(message: str) -> None:
-    line = " ".join(message.split())
-    print(f"error: {line}", file=sys.stderr)
+    tell(f"error: {' '.join(message.split())}")
     sys.exit(2)

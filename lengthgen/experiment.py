@@ -4,7 +4,6 @@ OUT/runs/                     the runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from empirical.cluster import ray
 from empirical.conjecture import CellKey, Evidence, Setting
 from empirical.digests import source_digest
 from empirical.files import write_json
+from empirical.messages import tell
 from empirical.outcomes import outcome
 from empirical.profile import Model, ProfileError, load_profile
 from empirical.protocol import Cell, Protocol, load_protocol, made
@@ -104,7 +104,7 @@ def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tupl
         if mode is Mode.FREE:
             raise
         if isinstance(error, SearchStopped):
-            print(f"predictions of mode {mode} are left out: {error}", file=sys.stderr)
+            tell(f"predictions of mode {mode} are left out: {error}")
         return [(cell, None) for cell in cells]
     return [(cell, _prediction(analysis, cell, protocol)) for cell in cells]
 

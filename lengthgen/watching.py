@@ -5,7 +5,6 @@ Lines say each group that ends, and every minute what is under way.
 What is known of a group is the note its processes leave in the store after every epoch, wherever they run.
 """
 
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from rich.console import Group as Stacked
 from rich.live import Live
 from rich.table import Table
 
+from empirical.messages import tell
 from empirical.run import Run
 from empirical.store import RunStore
 from empirical.sweep import Group
@@ -46,7 +46,7 @@ def _lines(watch: "_Watch") -> Iterator[Callable[[Group], None]]:
     ended, one_looks = threading.Event(), threading.Lock()
 
     def say(what: str) -> None:
-        print(f"training: {watch.total()}; {what}", file=sys.stderr, flush=True)
+        tell(f"training: {watch.total()}; {what}")
 
     def say_end(group: Group) -> None:
         with one_looks:
@@ -61,7 +61,7 @@ def _lines(watch: "_Watch") -> Iterator[Callable[[Group], None]]:
                 for name, epochs, left in watch.rows():
                     say(f"under way: {name}, {epochs} epochs, about {left} left")
 
-    print(f"training: {len(watch.runs)} runs to do", file=sys.stderr, flush=True)
+    tell(f"training: {len(watch.runs)} runs to do")
     looker = threading.Thread(target=say_under_way, daemon=True)
     looker.start()
     try:

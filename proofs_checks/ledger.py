@@ -4,11 +4,8 @@ A settled result is believed as long as the code that its claim reads is the sam
 runs are no such claims: their checks take milliseconds, so that they run each time, here, on the runs as they are now.
 """
 
-import hashlib
-import json
 import multiprocessing
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -19,7 +16,8 @@ from urllib.parse import quote
 
 from pebble import ProcessExpired, ProcessPool
 
-from empirical.files import write_json
+from empirical.files import DamagedFile, read_sealed_json, seal, write_sealed_json
+from empirical.messages import tell
 from empirical.processes import end_with_parent, interrupts_left
 from proofs_checks import reading, runner
 from proofs_checks.claim import Claim
@@ -130,7 +128,7 @@ def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
             home=home,
             code=code[home],
             place=cache / f"{quote(claim_id, safe='')}.json",
-            key=_hash([claim_id, code[home], versions]),
+            key=seal([claim_id, code[home], versions]),
         )
         for claim_id, home in homes.items()
     }
@@ -140,7 +138,7 @@ def _code(homes: Iterable[Path]) -> dict[Path, str]:
     """Home -> hash of what its claims read, and of what runs them and reaches their verdicts."""
     engine = Path(runner.__file__)
     digests = reading.digests({*homes, engine})
-    return {home: _hash([digest, digests[engine]]) for home, digest in digests.items()}
+    return {home: seal([digest, digests[engine]]) for home, digest in digests.items()}
 
 
 def _run_beside(
@@ -176,7 +174,7 @@ def _settle(task: _Task) -> dict[str, Any]:
     result = run_claim(task.find(task.claim_id))
     plain = result.as_plain()
     if result.verdict is not Verdict.UNSETTLED and _code([task.home])[task.home] == task.code:
-        write_json(task.place, {"key": task.key, "result": plain, "seal": _hash([task.key, plain])})
+        write_sealed_json(task.place, {"key": task.key, "result": plain})
     return plain
 
 
@@ -203,19 +201,13 @@ def _begin(_: _Task) -> None:
 def _stored(claim: Claim, task: _Task) -> Result | None:
     """The result stored under the task's key, if it is whole; a damaged file is named and not believed."""
     try:
-        entry = json.loads(task.place.read_text())
-        if entry["seal"] != _hash([entry["key"], entry["result"]]):
-            raise ValueError("the seal is broken")
+        entry = read_sealed_json(task.place)
         return Result.from_plain(claim, entry["result"]) if entry["key"] == task.key else None
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        print(f"{task.place} was damaged and is made again", file=sys.stderr)
+    except (DamagedFile, ValueError, KeyError, TypeError):
+        tell(f"{task.place} was damaged and is made again")
         return None
-
-
-def _hash(plain: Any) -> str:
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _make_writable(folder: Path) -> None:

@@ -1,12 +1,12 @@
 """The command that draws the figures and tables of the catalogue."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from empirical.messages import tell
 from lengthgen.commands.options import Json, Out, show
 from lengthgen.commands.training import ProfileName
 
@@ -80,7 +80,7 @@ def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json:
     if not names:
         for reason in dict.fromkeys(drawn.missing.values()):
             skipped = [name for name, its in drawn.missing.items() if its == reason]
-            print(f"skipped {', '.join(skipped)}: {reason}", file=sys.stderr)
+            tell(f"skipped {', '.join(skipped)}: {reason}")
     answer = {
         "folder": str(folder),
         "figures": drawn.files,
@@ -96,5 +96,5 @@ def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json:
     show(answer, "\n".join(lines), as_json)
     if failing:
         for reason in reasons:
-            print(f"error: {reason}", file=sys.stderr)
+            tell(f"error: {reason}")
         raise typer.Exit(1)

@@ -2,12 +2,15 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
+
+from theory.errors import one_line
 
 INTERRUPTED = 130
 """Exit code, as shells have it."""
@@ -50,4 +53,15 @@ def show(answer: Mapping[str, Any], table: RenderableType, as_json: bool) -> Non
         print(json.dumps(answer, indent=2))
     else:
         # Where the width is not known, as in a file, tables get what they need.
-        Console(width=None if sys.stdout.isatty() else 140).print(table)
+        console = Console(width=None if sys.stdout.isatty() else 140, markup=False, emoji=False)
+        console.print(Segments(_printable(console.render(table))), end="")
+
+
+def _printable(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """The segments with control characters escaped: names and reasons in a table may come from anybody's file."""
+    for segment in segments:
+        if segment.is_control or segment.text.isprintable() or segment.text == "\n":
+            yield segment
+        else:
+            text = "\n".join(one_line(line) for line in segment.text.split("\n"))
+            yield Segment(text, segment.style)

@@ -1,11 +1,11 @@
 """The command that writes the page to explore everything stored."""
 
-import sys
 from pathlib import Path
 from time import perf_counter
 
 import typer
 
+from empirical.messages import tell
 from lengthgen.commands.options import Json, Out, show
 from lengthgen.commands.training import ProfileName
 
@@ -29,5 +29,5 @@ def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json
     show(answer, "\n".join(lines), as_json)
     if answer["broken"]:
         for name, why in answer["broken"].items():
-            print(f"error: {name}: {why}", file=sys.stderr)
+            tell(f"error: {name}: {why}")
         raise typer.Exit(1)

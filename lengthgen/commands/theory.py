@@ -1,12 +1,12 @@
 """Commands that decide: patterns, encodings, claims, precision."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from empirical.messages import tell
 from lengthgen.commands.options import Device, Json, Out, show
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
@@ -116,7 +116,7 @@ def verify(
     else:
         show(report.as_json(shown) | {"holds": not failing}, report.table(shown), as_json)
     if failing:
-        print(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}", file=sys.stderr)
+        tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")
         raise typer.Exit(1)
 
 

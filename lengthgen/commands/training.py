@@ -1,6 +1,5 @@
 """Commands that train, and that show what was trained."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from rich.console import Group
 
 from circuits.encodings import parse_encoding
 from empirical.backend import Backend
+from empirical.messages import tell
 from empirical.protocol import load_protocol
 from lengthgen.commands.options import (
     IDEAL,
@@ -201,6 +201,6 @@ def reproduce(
     show(answers, summary(answers, out), as_json)
     broken = answers["figures"]["broken"] | answers["report"]["broken"]
     for name, why in broken.items():
-        print(f"error: {name}: {why}", file=sys.stderr)
+        tell(f"error: {name}: {why}")
     if broken or not answers["claims"]["holds"]:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from empirical.files import locked, sweep_partial, write_bytes
+from empirical.files import write_bytes
 from empirical.measurement import Measurement
 from empirical.run import Run
 from empirical.store import RunStore, StoreError
@@ -165,17 +165,3 @@ def test_a_full_disk_leaves_no_half_run(small_run, tmp_path, monkeypatch):
     monkeypatch.undo()
     store.finish(run, metrics=[ROW], checkpoint=b"weights", environment={})
     assert store.metrics(run) == [ROW]
-
-
-def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path):
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / ".metrics.json.x1.partial").write_bytes(b"half")
-    (tmp_path / "whole.json").write_bytes(b"{}")
-    sweep_partial(tmp_path)
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["whole.json"]
-
-
-def test_a_lock_is_free_again_after_its_holder(tmp_path):
-    for _ in range(2):
-        with locked(tmp_path / "lock"):
-            pass

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.cache import cached
+from lengthgen.cache import cached, keep
 
 
 @pytest.fixture
@@ -28,3 +28,16 @@ def test_a_damaged_file_is_made_again_and_it_is_said(ask, tmp_path, capsys, cont
     (tmp_path / "answer.json").write_text(content)
     assert ask("key") == (2, {"of": "key"})
     assert "answer.json was damaged and is made again" in capsys.readouterr().err
+
+
+def test_an_edited_answer_is_not_believed(ask, tmp_path, capsys):
+    ask("key")
+    path = tmp_path / "answer.json"
+    path.write_text(path.read_text().replace('"of": "key"', '"of": "other"'))
+    assert ask("key") == (2, {"of": "key"})
+    assert "answer.json was damaged and is made again" in capsys.readouterr().err
+
+
+def test_an_answer_is_returned_even_if_another_process_replaces_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("lengthgen.cache.keep", lambda path, key, answer: keep(path, "another key", None))
+    assert cached(tmp_path / "answer.json", "key", lambda: {1: (2,)}) == {"1": [2]}

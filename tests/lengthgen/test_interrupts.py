@@ -44,3 +44,11 @@ def test_other_errors_that_python_drops_are_still_told(tmp_path):
     done = subprocess.run([sys.executable, "-m", "called"], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 0
     assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize("code", ["0", "", "None", "'bye'"])
+def test_a_user_s_sys_exit_is_an_error_and_not_the_command_s_status(tmp_path, code):
+    (tmp_path / "called.py").write_text(CALLED.format(work=f"    sys.exit({code})"))
+    done = subprocess.run([sys.executable, "-m", "called"], cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: your own code ended the command by sys.exit(")
