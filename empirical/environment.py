@@ -7,6 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from empirical.files import read_text
+from theory.errors import LengthgenError
+
 
 def environment(device: str) -> dict[str, Any]:
     """What is written beside results: versions, machine, device, source revision, time."""
@@ -28,8 +31,8 @@ def _machine() -> str:
     import torch
 
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
+        lines = read_text(Path("/proc/cpuinfo")).splitlines()
+    except (OSError, LengthgenError):
         lines = []
     name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     known = (platform.machine(), name or platform.processor(), torch.backends.cpu.get_cpu_capability())
@@ -42,8 +45,8 @@ def revision() -> str:
     try:
         known = subprocess.run(
             ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
-            cwd=here, capture_output=True, text=True, check=True, timeout=10,
+            cwd=here, capture_output=True, encoding="utf-8", check=True, timeout=10,
         )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, ValueError, subprocess.SubprocessError):
         return "unknown"
     return known.stdout.strip()

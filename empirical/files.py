@@ -73,6 +73,27 @@ def write_json(path: Path, content: Any) -> None:
     write_bytes(path, _json_bytes(content))
 
 
+def require_writable(path: Path) -> None:
+    """Looks whether a command may write a file there, before it computes for long what is to be in it.
+
+    Raises:
+        LengthgenError: what is there is no regular file, or no folder can be where it would lie.
+        OSError: it cannot be looked at.
+    """
+    if path.exists() and not path.is_file():
+        raise LengthgenError(f"{path} is no regular file, so it is not replaced: name another file")
+    require_folder(path.parent)
+
+
+def require_folder(path: Path) -> None:
+    """Looks whether a folder is there or can be made. Raises as `require_writable`."""
+    there = next(one for one in (path, *path.parents) if one.exists())
+    if not there.is_dir():
+        raise LengthgenError(f"{there} is no folder: name another")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise LengthgenError(f"nothing can be written into {there}: name another folder")
+
+
 def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
     """The bytes of a regular file.
 
@@ -89,7 +110,7 @@ def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
         if largest is not None and status.st_size > largest:
             raise LengthgenError(f"{path} has {status.st_size:,} bytes, and at most {largest:,} are read")
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(-1 if largest is None else largest)
+            return file.read()  # a number here would allocate as much
     finally:
         os.close(descriptor)
 
@@ -156,14 +177,15 @@ def write_sealed_bytes(path: Path, content: bytes) -> None:
     write_bytes(path, hashlib.sha256(content).digest() + content)
 
 
-def read_sealed_bytes(path: Path) -> bytes:
+def read_sealed_bytes(path: Path, *, largest: int | None = None) -> bytes:
     """The content that `write_sealed_bytes` wrote.
 
     Raises:
         DamagedFile: it is not as it was written.
+        LengthgenError: it is no regular file, or has more than `largest` bytes.
         OSError: it cannot be read.
     """
-    whole = read_bytes(path)
+    whole = read_bytes(path, largest=largest)
     content = whole[SEAL_BYTES:]
     if hashlib.sha256(content).digest() != whole[:SEAL_BYTES]:
         raise DamagedFile(f"{path} is not as it was written (its seal is broken)")
@@ -183,7 +205,7 @@ def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Itera
         on_wait: called once with who holds the lock ("process 17 on HOST"), if it has to be waited for.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as file:
+    with path.open("a+", encoding="utf-8", errors="replace") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -15,7 +15,8 @@ import torch
 from empirical.backend import Backend
 from empirical.building import Setting
 from empirical.ensemble import Ensemble
-from empirical.files import locked, read_json, user_cache, write_json
+from empirical.files import DamagedFile, locked, read_sealed_json, user_cache, write_sealed_json
+from empirical.messages import tell
 from empirical.run import Run
 
 STEPS = 3
@@ -26,7 +27,7 @@ def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> 
     """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
 
     Raises:
-        LengthgenError, OSError: the cache is damaged, or cannot be written.
+        OSError: the cache cannot be written.
     """
     run = runs[0]
     shape = [run.encoding, setting.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
@@ -34,12 +35,16 @@ def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> 
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
     with locked(path.with_suffix(".lock")):
-        if not path.exists():
-            found = {name: _seconds(Ensemble(part, setting, backend)) for name, part in
-                     {"alone": runs[:1], "together": runs}.items()}  # fmt: skip
-            write_json(path, found)
-        answer: dict[str, float] = read_json(path)
-        return answer
+        try:
+            return read_sealed_json(path)
+        except FileNotFoundError:
+            pass
+        except DamagedFile:
+            tell(f"{path} was damaged and is made again")
+        parts = {"alone": runs[:1], "together": runs}
+        seconds = {kind: _seconds(Ensemble(part, setting, backend)) for kind, part in parts.items()}
+        write_sealed_json(path, seconds)
+        return seconds
 
 
 def _seconds(ensemble: Ensemble) -> float:

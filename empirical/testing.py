@@ -1,11 +1,13 @@
 """A trained model tested at scales of one's choice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load
+from torch import Tensor
 
 from empirical.backend import Backend
 from empirical.building import Setting
@@ -14,7 +16,7 @@ from empirical.decoder import Decoder
 from empirical.evaluation import free_running, teacher_forced
 from empirical.geometry import Geometry
 from empirical.run import Run
-from empirical.store import RunStore
+from empirical.store import CHECKPOINT, RunStore, StoreError, redo
 from theory.errors import LengthgenError
 
 
@@ -26,7 +28,7 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
     """A finished run's model, and the setting of its task and encoding at other scales.
 
     Raises:
-        StoreError: the run is not finished, or broken.
+        StoreError: the run is not finished, or broken, or its checkpoint is that of another model.
         BackendError: the device is not there.
         ScaleError: the encoding has no table row for what these scales need.
     """
@@ -38,16 +40,33 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
     if not same_labels(Setting.of(run, device).geometry, setting.geometry, run.train):
         raise ScaleError(f"up to scale {max(scales)} the circuit of '{run.task}' is another than that of the training")
     model = Decoder(symbols=len(setting.task.alphabet), encoding=setting.encoding(), **asdict(run.model)).to(device)
-    weights = {name: tensor[None] for name, tensor in load(store.checkpoint(run)).items()}
-    for name, parameter in model.named_parameters():
-        if parameter.shape != weights[name].shape:
-            needed, had = (max(shape) for shape in (parameter.shape, weights[name].shape))
-            raise ScaleError(
-                f"'{run.encoding}' has {had} rows in its table {name.removeprefix('encoding.')}, and scale "
-                f"{max(scales)} needs {needed}: train with --test up to that scale"
-            )
-    model.load_state_dict(weights)
+    model.load_state_dict(_weights(run, store, model.state_dict(), max(scales)))
     return setting, model.eval()
+
+
+def _weights(run: Run, store: RunStore, wanted: Mapping[str, Tensor], scale: int) -> dict[str, Tensor]:
+    """The weights of a finished run for a model whose tables reach as far as a scale needs. Raises as `trained`."""
+    path = store.folder(run) / CHECKPOINT
+    try:
+        weights = {name: tensor[None] for name, tensor in load(store.checkpoint(run)).items()}
+        if weights.keys() != wanted.keys():
+            raise ValueError(f"{sorted(weights.keys() ^ wanted.keys())[0]} is lacking, or too many")
+        for name, tensor in weights.items():
+            shape = wanted[name].shape
+            other = [(had, needed) for had, needed in zip(tensor.shape, shape, strict=True) if had != needed]
+            if tensor.dtype != wanted[name].dtype or (other and not name.startswith("encoding.")):
+                raise ValueError(f"{name} is of another kind")
+            if other:
+                had, needed = other[0]
+                raise ScaleError(
+                    f"'{run.encoding}' has {had} rows in its table {name.removeprefix('encoding.')}, and scale {scale} "
+                    f"needs {needed}: train with --test up to that scale"
+                )
+    except LengthgenError:
+        raise
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise StoreError(f"{path} holds no weights of this model ({error}): {redo(path.parent)}") from error
+    return weights
 
 
 def same_labels(one: Geometry, other: Geometry, scales: Sequence[int]) -> bool:

@@ -1,6 +1,5 @@
 """Training runs to their end, resumable at any moment, and measuring them at every scale."""
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -10,17 +9,16 @@ from time import monotonic
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 
-from empirical import memory
+from empirical import memory, unfinished
 from empirical.backend import CPU, Backend
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.ensemble import Ensemble
 from empirical.environment import environment
 from empirical.evaluation import teacher_forced
-from empirical.files import write_bytes
 from empirical.measurement import Measurement, measurement
 from empirical.probe import seconds_of_step
 from empirical.run import Run
@@ -59,7 +57,9 @@ def train(
         progress: called after every epoch.
 
     Raises:
-        TrainingError: the loss is not finite, or a checkpoint is damaged.
+        TrainingError: the loss is not finite.
+        DamagedFile: the state to go on from is not as it was written.
+        ProfileError: the runs are measured nowhere.
         BackendError: the backend is not there.
     """
     backend.require()
@@ -107,10 +107,10 @@ def _parts(
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
     """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
-    begun_alone = any(store.finished(run) or store.state_path([run]).exists() for run in runs)
+    begun_alone = any(store.finished(run) or store.begun_together([run]) for run in runs)
     if len(runs) == 1:
         return alone, {}
-    if store.state_path(runs).exists():
+    if store.begun_together(runs):
         return together, {}
     if begun_alone:
         return alone, {}
@@ -134,6 +134,7 @@ class _Training:
             scale: examples(setting.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
         self.seen = [setting.seen(data, self.test_sets) for data in self.ensemble.train_sets]
+        self.checkpoints = {epoch for epoch, _ in run.measured()}
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
 
@@ -146,7 +147,7 @@ class _Training:
             losses = self.ensemble.epoch(self.epoch)
             self._require_finite(losses)
             self.epoch += 1
-            if self.epoch % self.runs[0].training.evaluate_every == 0 or self.epoch == total:
+            if self.epoch in self.checkpoints:
                 self._measure(losses.mean(axis=0))
                 self._save()
             self.store.tell(self.runs, self.epoch)
@@ -197,38 +198,36 @@ class _Training:
 
     def _save(self) -> None:
         """Weights, optimiser, epoch and metrics as one file, replaced whole."""
-        write_bytes(self.store.state_path(self.runs), self._state(slice(None)))
+        self.store.keep_state(self.runs, self._state(slice(None)))
 
     def _state(self, models: slice) -> bytes:
         progress = {
-            "epoch": self.epoch,
             "seconds": self.seconds + monotonic() - self.started,
             "metrics": [[asdict(row) for row in rows] for rows in self.metrics[models]],
         }
         tensors = {name: tensor[models] if tensor.dim() else tensor for name, tensor in self.ensemble.state().items()}
-        return save(tensors, metadata={"progress": json.dumps(progress)})
+        return save(tensors, metadata=unfinished.metadata(self.runs[models], epoch=self.epoch, progress=progress))
 
     def _split(self) -> None:
         """A state for each model alone: that of the last checkpoint of all, or of the beginning."""
-        if self.store.state_path(self.runs).exists():
+        if self.store.begun_together(self.runs):
             self._restore()
         else:
             self.ensemble = Ensemble(self.runs, self.setting, self.backend)
             self.epoch = 0
         for model, run in enumerate(self.runs):
-            write_bytes(self.store.state_path([run]), self._state(slice(model, model + 1)))
+            self.store.keep_state([run], self._state(slice(model, model + 1)))
         self.store.forget_state(self.runs)
 
     def _restore(self) -> None:
         """Back to the last checkpoint, if there is one."""
-        path = self.store.state_path(self.runs)
-        if not path.exists():
+        state = self.store.state(self.runs)
+        if state is None:
             return
         try:
-            with safe_open(path, framework="pt", device=self.backend.device) as file:
-                progress = json.loads(file.metadata()["progress"])
-                self.ensemble.load({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dict)
-        except (SafetensorError, RuntimeError, ValueError, KeyError) as error:
-            raise TrainingError(f"the checkpoint {path} is damaged ({error}): remove it to begin again") from error
-        self.epoch, self.seconds = progress["epoch"], progress["seconds"]
-        self.metrics = [[Measurement(**row) for row in rows] for rows in progress["metrics"]]
+            self.ensemble.load(load(state.content))
+            metrics = [[Measurement(**row) for row in rows] for rows in state.progress["metrics"]]
+            seconds = float(state.progress["seconds"])
+        except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise unfinished.damaged_state(self.store.state_path(self.runs), error) from error
+        self.epoch, self.seconds, self.metrics = state.epoch, seconds, metrics

@@ -15,7 +15,7 @@ def evaluation_answer(
 
     Raises:
         StoreError: no such run, or it is broken.
-        TrainingError: the encoding has no table for some position of these scales.
+        ScaleError: as `empirical.testing.trained`.
     """
     from empirical.testing import test
 

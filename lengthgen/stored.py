@@ -1,6 +1,6 @@
 """Stored runs: listed, filtered, removed."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ def runs_answer(
     encoding: str | None = None,
     state: str | None = None,
 ) -> dict[str, Any]:
-    """What lies in OUT/runs, all of it or what fits: of each run its state, and when it is finished what it reached.
+    """What lies in OUT/runs, all of it or what fits: each run's state, and what it reached when it is finished.
+
+    A number that is not known (a run's environment lacks it, or no scale is of that kind) is None.
 
     Raises:
         StoreError: no such state.
@@ -40,17 +42,20 @@ def runs_answer(
 
 
 def removed(out: Path, names: Sequence[str]) -> None:
-    """Removes runs by name, finished or not.
+    """Removes finished runs and unfinished trainings by name.
 
     Raises:
-        StoreError: no such run; none is removed then.
+        StoreError: no such run, or it is trained together with others: none is removed then. Or another process trains
+            it, or it cannot be removed.
     """
     store = RunStore(out / "runs")
-    known = [one.name for one in store.contents()]
+    known = store.removable()
+    together = {run.id: store.state_path(runs).parent.name for runs, _ in store.notes() for run in runs}
     for name in names:
+        if name in together and name not in known:
+            raise StoreError(f"{name} is trained together with others: remove them all by --remove {together[name]}")
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            raise StoreError(f"no run '{name}' in {store.root}{f': did you mean {close[0]}?' if close else ''}")
+            raise _unknown("run", name, known, store)
     for name in names:
         store.remove(name)
 
@@ -61,14 +66,18 @@ def stored_run(store: RunStore, name: str) -> Run:
     Raises:
         StoreError: there is none, or it is broken.
     """
-    known = {one.name: one for one in store.contents() if one.done is None}
+    known = store.finished_names()
     if name not in known:
-        close = get_close_matches(name, known, n=1)
-        raise StoreError(f"no finished run '{name}' in {store.root}{f': did you mean {close[0]}?' if close else ''}")
-    run = known[name].run
-    if run is None:
-        raise StoreError(str(known[name].broken))
-    return run
+        raise _unknown("finished run", name, known, store)
+    found = store.look(name)
+    if found.run is None:
+        raise StoreError(str(found.broken))
+    return found.run
+
+
+def _unknown(kind: str, name: str, known: Sequence[str], store: RunStore) -> StoreError:
+    close = get_close_matches(name, known, n=1)
+    return StoreError(f"no {kind} '{name}' in {store.root}{f': did you mean {close[0]}?' if close else ''}")
 
 
 def _row(store: RunStore, one: Stored) -> dict[str, Any]:
@@ -86,9 +95,14 @@ def _row(store: RunStore, one: Stored) -> dict[str, Any]:
     if run is not None and one.done is None:
         exact, environment = store.final_exact_match(run), store.environment(run)
         row |= {
-            "worst_in_training": min(exact[scale] for scale in run.train),
-            "worst_beyond": min(exact[scale] for scale in set(run.test) - set(run.train)),
-            "seconds": environment["seconds"],
-            "peak_memory_mib": environment["peak_memory_mib"],
+            "worst_in_training": min((exact[scale] for scale in exact if scale in run.train), default=None),
+            "worst_beyond": min((exact[scale] for scale in exact if scale not in run.train), default=None),
+            "seconds": _number(environment, "seconds"),
+            "peak_memory_mib": _number(environment, "peak_memory_mib"),
         }
     return row
+
+
+def _number(environment: Mapping[str, Any], key: str) -> float | None:
+    value = environment.get(key)
+    return value if type(value) in (int, float) else None

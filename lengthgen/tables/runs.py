@@ -29,8 +29,8 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
             continue
         cells = [row["state"], f"{row['epochs']}/{row['of_epochs']}"]
         if row["state"] == "finished":
-            cells += [f"{row['worst_in_training']:.3f}", f"{row['worst_beyond']:.3f}", f"{row['seconds']:.0f}"]
-            cells.append(str(row["peak_memory_mib"]))
+            formats = {"worst_in_training": ".3f", "worst_beyond": ".3f", "seconds": ".0f", "peak_memory_mib": ""}
+            cells += ["-" if row[key] is None else format(row[key], form) for key, form in formats.items()]
         table.add_row(Text(row["name"]), *cells)
     broken = [f"{row['name']}: {row['reason']}" for row in answer["runs"] if row["state"] == "broken"]
     return titled(f"{len(answer['runs'])} runs", table, *broken)

@@ -1,24 +1,32 @@
 """Training ends with the same bits however often it is interrupted, and each run of an ensemble is the run alone."""
 
+import random
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save
 
 from empirical import training as training_module
+from empirical import unfinished
 from empirical.backend import CPU
 from empirical.building import Setting
 from empirical.data import TEST, examples
 from empirical.ensemble import Ensemble
 from empirical.evaluation import free_running, teacher_forced
+from empirical.files import DamagedFile
 from empirical.probe import seconds_of_step
-from empirical.profile import load_profile
+from empirical.profile import ProfileError, load_profile
 from empirical.protocol import Cell, made
 from empirical.run import one_run
-from empirical.store import RunStore
+from empirical.store import RunStore, StoreError
+from empirical.sweep import groups
+from empirical.testing import trained
 from empirical.training import TrainingError, train
+from tests.empirical.conftest import smoke_run
+from tests.empirical.trials import rows_of
 
 FILES = ("checkpoint.safetensors", "metrics.parquet", "config.json")
 EVERY = ["ipe", "rpe", "ape", "nope", "clipped[limit=2]", "t5", "sinusoidal", "rope", "alibi", "fire", "rpe-square"]
@@ -273,21 +281,157 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     assert accuracy[20] < 0.10
 
 
-def test_a_damaged_checkpoint_is_named(small_run, tmp_path):
+STATE_DAMAGES = {
+    "truncated": lambda content: content[:-100],
+    "empty": lambda content: b"",
+    "no safetensors": lambda content: b"{}" * 100,
+    "of tensors": lambda content: content[:-50] + bytes([content[-50] ^ 1]) + content[-49:],
+    "of metrics": lambda content: content.replace(b'exact_match\\": 0', b'exact_match\\": 1', 1),
+    "of the epoch": lambda content: content.replace(b'"epoch":"2"', b'"epoch":"3"'),
+    "of the seal": lambda content: bytes([content[0] ^ 128]) + content[1:],
+}
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """(runs, store) of one run, and of two that are trained together, stopped after two epochs of four."""
+    root = tmp_path_factory.mktemp("begun")
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
+        for name, runs in (("one", [smoke_run()]), ("two", [smoke_run(seed=seed) for seed in range(2)])):
+            store = RunStore(root / name)
+            with pytest.raises(Stop):
+                train(runs, store, progress=stop_after(2))
+            found.append((runs, store))
+    return found
+
+
+@pytest.fixture(params=["one run", "two runs"])
+def stopped(begun, tmp_path, request):
+    """(runs, store) of a training that was stopped; the store is the test's own."""
+    runs, store = begun[request.param == "two runs"]
+    shutil.copytree(store.root, tmp_path / "store")
+    return runs, RunStore(tmp_path / "store")
+
+
+def refused(runs, store, says):
+    """The training does not go on, and says so in one line that names the file and how to begin anew, which works."""
+    state = store.state_path(runs)
+    with pytest.raises(DamagedFile, match=says) as error:
+        train(runs, store)
+    line, name = str(error.value), state.parent.name
+    assert line.startswith(str(state.parent))
+    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training begins anew")
+    assert any(one.name == name and one.broken == line for one in store.contents())
+    store.remove(name)
+    assert store.contents() == []
+    assert store.state(runs) is None
+
+
+@pytest.mark.parametrize("kind", STATE_DAMAGES)
+def test_a_damaged_state_is_named_and_not_gone_on_from(stopped, kind):
+    runs, store = stopped
+    state = store.state_path(runs)
+    whole = state.read_bytes()
+    state.write_bytes(STATE_DAMAGES[kind](whole))
+    assert state.read_bytes() != whole
+    refused(runs, store, r"state.sealed cannot be used \(.*its seal is broken\)")
+
+
+def test_no_flipped_bit_of_a_state_is_gone_on_from(stopped):
+    runs, store = stopped
+    state, places = store.state_path(runs), random.Random(0)
+    whole = state.read_bytes()
+    for _ in range(100):
+        damaged = bytearray(whole)
+        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        state.write_bytes(damaged)
+        with pytest.raises(DamagedFile, match="its seal is broken"):
+            store.state(runs)
+
+
+def test_a_state_that_is_too_large_is_not_read(stopped):
+    runs, store = stopped
+    with store.state_path(runs).open("r+b") as file:
+        file.truncate(1 << 40)
+    refused(runs, store, r"has 1,099,511,627,776 bytes, and at most 34,359,738,368 are read")
+
+
+def test_another_training_s_state_is_not_taken(stopped, begun):
+    runs, store = stopped
+    other_runs, other = next(pair for pair in begun if pair[0] != runs)
+    store.state_path(runs).write_bytes(other.state_path(other_runs).read_bytes())
+    refused(runs, store, "it is of other runs than the name of its folder says")
+
+
+def test_a_state_that_was_not_sealed_is_named(stopped):
+    runs, store = stopped
+    sealed = store.state_path(runs)
+    sealed.with_name("state.safetensors").write_bytes(sealed.read_bytes()[32:])
+    sealed.unlink()
+    refused(runs, store, r"state.safetensors cannot be used \(a version of lengthgen wrote it that did not seal it\)")
+
+
+@pytest.mark.parametrize("metadata", [{}, {"runs": "[]", "epoch": "2", "progress": "{}"}, {"runs": "3"}, None, "other"])
+def test_a_sealed_state_of_something_else_is_named(stopped, metadata):
+    runs, store = stopped
+    if metadata == "other":
+        metadata = unfinished.metadata(runs, epoch=2, progress={"metrics": [], "seconds": 1.0})
+    store.keep_state(runs, save({"numbers": torch.zeros(3)}, metadata=metadata))
+    with pytest.raises(DamagedFile, match=r"state.sealed cannot be used .*lengthgen runs --remove"):
+        train(runs, store)
+
+
+def test_with_a_damaged_note_a_training_goes_on_from_its_state(stopped):
+    runs, store = stopped
+    note, epochs = store.state_path(runs).with_name("progress.json"), []
+    note.write_bytes(b"{")
+    assert groups(runs, store, 2) == [tuple(runs)], "a sweep, too, knows who is trained together"
+    train(runs, store, progress=lambda done, total: epochs.append(done))
+    assert epochs == [3, 4]
+    assert [one.broken for one in store.contents()] == [None] * len(runs)
+
+
+def test_a_state_without_a_note_is_shown_and_gone_on_from(stopped):
+    runs, store = stopped
+    store.state_path(runs).with_name("progress.json").unlink()
+    assert [(one.run, one.done) for one in store.contents()] == [(run, 2) for run in runs]
+    assert groups(runs, store, 2) == [tuple(runs)]
+
+
+def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
-    with pytest.raises(Stop):
-        train([run], store, progress=stop_after(2))
-    state = store.state_path([run])
-    state.write_bytes(state.read_bytes()[:-100])
-    with pytest.raises(TrainingError, match=r"state.safetensors is damaged .* remove it to begin again"):
+    run = replace(run, training=replace(run.training, epochs=0))
+    with pytest.raises(ProfileError, match="is measured nowhere"):
         train([run], store)
+    assert store.contents() == []
 
 
-def test_another_task_s_checkpoint_is_not_taken(small_run, tmp_path):
-    run, other, store = small_run(), small_run("rpe"), RunStore(tmp_path)
-    for one in (run, other):
-        with pytest.raises(Stop):
-            train([one], store, progress=stop_after(2))
-    store.state_path([run]).write_bytes(store.state_path([other]).read_bytes())
-    with pytest.raises(TrainingError, match="is damaged"):
-        train([run], store)
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"alone": 1.0, "together": 2.0}', b"[" * 200_000])
+def test_a_damaged_probe_is_made_again_and_said(small_run, tmp_path, monkeypatch, capsys, content):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("empirical.probe._seconds", lambda ensemble: float(len(ensemble.runs)))
+    runs = [small_run(seed=seed) for seed in range(2)]
+    setting = Setting.of(runs[0], "cpu")
+    seconds = seconds_of_step(runs, setting, CPU)
+    assert seconds == {"alone": 1.0, "together": 2.0}
+    [path] = tmp_path.rglob("*.json")
+    whole = path.read_bytes()
+    path.write_bytes(content)
+    assert seconds_of_step(runs, setting, CPU) == seconds
+    assert capsys.readouterr().err == f"{path} was damaged and is made again\n"
+    assert path.read_bytes() == whole
+    assert seconds_of_step(runs, setting, CPU) == seconds
+    assert capsys.readouterr().err == ""
+
+
+def test_a_checkpoint_of_another_model_is_named(small_run, tmp_path):
+    run, others = small_run("ape"), [b"none", b"", save({"numbers": torch.zeros(3)})]
+    for number, content in enumerate(others):
+        store = RunStore(tmp_path / str(number))
+        store.finish(run, metrics=rows_of(run), checkpoint=content, environment={})
+        with pytest.raises(
+            StoreError, match=rf"checkpoint.safetensors holds no weights of this model .*: remove {run.id}"
+        ):
+            trained(run, store, [1, 2], "cpu")

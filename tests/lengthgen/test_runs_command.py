@@ -1,0 +1,202 @@
+"""Whatever lies in a store, a command that reads it ends with an answer or with one line that names run and file."""
+
+import fcntl
+import hashlib
+import json
+import os
+import random
+import shutil
+
+import pytest
+
+from empirical.store import RunStore
+from empirical.training import train
+from tests.empirical.conftest import smoke_run
+
+SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
+LEARNING = ("select-first", "--format", "unaligned", "--encoding", "lbpe-sh")
+COMMANDS = {
+    "evaluate": ("evaluate", "RUN", "--test", "1-2", "--samples", "5"),
+    "relation": ("relation", "RUN", "--test", "1-2"),
+    "conjecture": ("conjecture", *LEARNING, *SCALES, "--seeds", "1"),
+    "runs": ("runs",),
+}
+DAMAGES = {
+    "truncated": lambda content: content[:-3],
+    "empty": lambda content: b"",
+    "null": lambda content: b"null",
+    "a list": lambda content: b"[]",
+    "deep nesting": lambda content: b"[" * 200_000,
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with one finished run, which learned a relation."""
+    out = tmp_path_factory.mktemp("trained")
+    run = smoke_run("lbpe-sh", "unaligned", task="select-first")
+    train([run], RunStore(out / "runs"))
+    return out, run
+
+
+@pytest.fixture
+def stored(trained, tmp_path):
+    """(--out, the run, its folder), the test's own."""
+    out, run = trained
+    shutil.copytree(out, tmp_path / "out")
+    return tmp_path / "out", run, tmp_path / "out" / "runs" / run.id
+
+
+def asked(run, command, name, out):
+    return run(*(name if part == "RUN" else part for part in COMMANDS[command]), "--out", str(out))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_sound_run_is_shown(run, stored, command):
+    out, of, _ = stored
+    code, shown, err = asked(run, command, of.id, out)
+    assert code == 0, err
+    assert shown
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize(
+    "name", ["config.json", "files.json", "metrics.parquet", "environment.json", "checkpoint.safetensors"]
+)
+def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, kind):
+    out, of, folder = stored
+    (folder / name).write_bytes(DAMAGES[kind]((folder / name).read_bytes()))
+    for command in COMMANDS:
+        code, shown, err = asked(run, command, of.id, out)
+        if command == "runs":
+            assert code == 1
+            words = "".join(shown.split())
+        else:
+            [line] = [line for line in err.splitlines() if line.startswith("error: ")]
+            assert (code, shown) == (2, "")
+            words = "".join(line.split())
+        assert of.id in words
+        assert name in words or name == "files.json"
+        assert f"(lengthgenruns--remove{of.id})" in words
+
+
+def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
+    out, _, folder = stored
+    places = random.Random(1)
+    files = sorted(folder.iterdir())
+    for _ in range(20):
+        path = places.choice(files)
+        whole = path.read_bytes()
+        damaged = bytearray(whole)
+        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        path.write_bytes(damaged)
+        code, shown, _ = run("runs", "--out", str(out), "--json")
+        [row] = json.loads(shown)["runs"]
+        assert (code, row["state"]) == (1, "broken"), path.name
+        path.write_bytes(whole)
+    assert run("runs", "--out", str(out))[0] == 0
+
+
+@pytest.mark.parametrize("content", [{}, {"seconds": None}, {"seconds": "long", "peak_memory_mib": []}])
+def test_numbers_that_an_environment_lacks_are_not_known(run, stored, content):
+    out, _, folder = stored
+    (folder / "environment.json").write_text(json.dumps(content))
+    hashes = json.loads((folder / "files.json").read_text())
+    hashes["environment.json"] = hashlib.sha256((folder / "environment.json").read_bytes()).hexdigest()
+    (folder / "files.json").write_text(json.dumps(hashes))
+    code, shown, _ = run("runs", "--out", str(out), "--json")
+    [row] = json.loads(shown)["runs"]
+    assert (code, row["seconds"], row["peak_memory_mib"]) == (0, None, None)
+    assert run("runs", "--out", str(out))[0] == 0
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A folder with a training that was stopped after two epochs of four, and its run: the one that `again` trains."""
+    out, of = tmp_path / "out", smoke_run()
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train([of], RunStore(out / "runs"), progress=stop)
+    return out, of
+
+
+def again(run, out):
+    return run("train", "parity", *SCALES, "--out", str(out), "--json")
+
+
+def test_a_flipped_bit_of_a_state_never_ends_as_a_finished_run(run, stopped):
+    out, of = stopped
+    [state] = out.glob("runs/.unfinished/*/state.*")
+    whole = bytearray(state.read_bytes())
+    for place in (0, 40, len(whole) // 2, len(whole) - 50):
+        damaged = whole.copy()
+        damaged[place] ^= 4
+        state.write_bytes(damaged)
+        code, shown, err = again(run, out)
+        [line] = [line for line in err.splitlines() if line.startswith("error: ")]
+        assert (code, shown) == (2, "")
+        assert str(state) in line and f"lengthgen runs --remove {of.id}" in line
+        code, shown, _ = run("runs", "--out", str(out))
+        assert code == 1 and "broken" in shown
+    assert run("runs", "--remove", of.id, "--out", str(out))[0] == 0
+    assert again(run, out)[0] == 0
+
+
+def test_a_damaged_note_is_broken_until_the_run_goes_on(run, stopped):
+    out, of = stopped
+    [note] = out.glob("runs/.unfinished/*/progress.json")
+    for content in (b"", b"[]", b"[" * 200_000, note.read_bytes().replace(b'"done": 2', b'"done": 3')):
+        note.write_bytes(content)
+        code, shown, _ = run("runs", "--out", str(out), "--json")
+        [row] = json.loads(shown)["runs"]
+        assert (code, row["name"], row["state"]) == (1, of.id, "broken")
+        assert str(note) in row["reason"]
+    code, _, err = again(run, out)
+    assert code == 0 and "epoch 3" in err and "epoch 2" not in err
+    assert run("runs", "--out", str(out))[0] == 0
+
+
+def test_of_runs_that_are_trained_together_none_is_removed_alone(run, tmp_path):
+    store, group = RunStore(tmp_path / "runs"), [smoke_run(seed=seed) for seed in range(2)]
+    store.tell(group, 1)
+    code, _, err = run("runs", "--remove", group[0].id, "--out", str(tmp_path))
+    name = store.state_path(group).parent.name
+    assert code == 2 and f"remove them all by --remove {name}" in err
+    assert len(store.contents()) == 2
+    assert run("runs", "--remove", name, "--out", str(tmp_path))[0] == 0
+    assert store.contents() == []
+
+
+def test_a_run_that_is_being_trained_is_not_removed(run, stored):
+    out, of, folder = stored
+    lock = out / "runs" / ".locks" / of.id
+    lock.write_text("process 17 on elsewhere\n")
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        code, shown, err = run("runs", "--remove", of.id, "--out", str(out))
+    assert (code, shown) == (2, "")
+    assert err == f"error: {of.id} is not removed, for process 17 on elsewhere trains it: stop that first\n"
+    assert folder.is_dir()
+
+
+def test_a_run_that_cannot_be_removed_is_one_line(run, stored, monkeypatch):
+    """Stands for a folder that may not be written: for root all may."""
+    out, of, folder = stored
+
+    def refuse(path, *others, **options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        for name in ("rename", "unlink", "rmdir"):
+            patch.setattr(os, name, refuse)
+        code, shown, err = run("runs", "--remove", of.id, "--out", str(out))
+    assert (code, shown) == (2, "")
+    assert err.startswith(f"error: {folder} cannot be removed: ") and err.count("\n") == 1
+    assert run("runs", "--out", str(out))[0] == 0, "it is whole"
