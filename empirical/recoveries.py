@@ -108,9 +108,14 @@ Laws of the path through tokens are recovered where positions are the tokens' pl
 PATHS = {("grape-path", "alibi"), ("fox", "alibi"), ("fox-bias-only", "alibi"), ("grape-contextual", "rotary")}
 
 
+def compared(by: str, of: str) -> tuple[int, ...]:
+    """The positions of the tokens whose logits are compared."""
+    return tuple(range(len(POSITIONS))) if (by, of) in PATHS else POSITIONS
+
+
 def difference(by: str, of: str) -> float:
     """The largest difference of two logits over all pairs of tokens, keys not after queries, in float64."""
-    positions = range(len(POSITIONS)) if (by, of) in PATHS else POSITIONS
+    positions = compared(by, of)
     general, special = (one.double() for one in TWINS[by, of]())
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(1, len(positions), WIDTH, dtype=torch.float64, generator=generator)

@@ -17,15 +17,17 @@ from paper_figs.style import PAGE_WIDTH, Dashes, context
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
     # kind: colour, dashes, what the legend says
     "exact": ("#000000", "-", "contains, exactly"),
+    "some": ("#3A6EA5", (0, (6, 1.2)), "at some of its parameters"),
     "limit": ("#00696B", (0, (4, 1.5)), "in a limit"),
     "within": ("#7A3E9D", (0, (4, 1.2, 1, 1.2)), "up to the trained length"),
+    "function": ("#B0568F", (0, (1, 1.6, 3, 1.6)), "the same, by some function, not the network"),
     "complex": ("#806000", (0, (1, 1.2)), "with complex parameters"),
     "impossible": ("#C04000", (0, (2, 1.5)), "does not contain"),
 }
 """How each kind of edge is drawn."""
 
 # Inches: what one encoding takes of a column's height, the size of its box, the margins, the legend.
-_ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.3
+_ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.45
 _SWEEPS = 8  # of the ordering of columns by the mean place of neighbours
 
 
@@ -68,7 +70,7 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
             handles=[Line2D([], [], color=LINES[kind][0], linestyle=LINES[kind][1], linewidth=0.9) for kind in used],
             labels=[LINES[kind][2] for kind in used],
             loc="lower center",
-            ncols=len(used),
+            ncols=(len(used) + 1) // 2,
             frameon=False,
             fontsize=7,
         )
@@ -80,9 +82,11 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
     colour, dashes, _ = LINES[kind]
     down = -0.05 if shift else 0.0
     beside = start[0] == end[0]
-    tail = start[0] + _WIDTH / 2, start[1] + down
-    head = (end[0] + _WIDTH / 2, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
-    bend = (0.5 if end[1] > start[1] else -0.5) if beside else 0.0
+    # Beside the last column there is no room on the right.
+    side = -_WIDTH / 2 if beside and start[0] + _WIDTH > PAGE_WIDTH else _WIDTH / 2
+    tail = start[0] + side, start[1] + down
+    head = (end[0] + side, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
+    bend = (0.5 if (end[1] > start[1]) == (side > 0) else -0.5) if beside else 0.0
     arrow = FancyArrowPatch(
         tail,
         head,
@@ -106,7 +110,9 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
 
 def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
     """From the right: special encodings, then in each column what contains some of those before; each from below."""
-    contains = nx.DiGraph((by, of) for by, of, kind in graph.edges(data="kind") if kind in ("exact", "limit", "within"))
+    contains = nx.DiGraph(
+        (by, of) for by, of, kind in graph.edges(data="kind") if kind not in ("complex", "impossible")
+    )
     contains.add_nodes_from(graph)
     # Encodings that contain each other are one point of the order.
     order = nx.condensation(contains)

@@ -75,4 +75,5 @@ def _mathematics(latex: str) -> str:
 def text(plain: str) -> str:
     """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
     line = " ".join(plain.split())
-    return "".join(_SPECIAL.get(one, one if one.isascii() else f"[U+{ord(one):04X}]") for one in line)
+    plainly = (one if one.isascii() and one.isprintable() else f"[U+{ord(one):04X}]" for one in line)
+    return "".join(_SPECIAL.get(one, shown) for one, shown in zip(line, plainly, strict=True))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.encoding import Recovery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,25 +27,44 @@ NON_EDGES = (
     NonEdge(by="hope", of="rotary", reason="real parameters decay, they do not turn", claim="hope-6-real"),
     NonEdge(by="t5", of="alibi", reason="distances 16 and 17 share a bucket", claim="t5-5"),
     NonEdge(by="grape-additive", of=_BOTH_SIDES, reason="-m|j - i| on both sides has full rank", claim="alibi-7"),
-    NonEdge(by="grape-path", of="grape-gated", reason="a gate may lower the bias of a nearer key", claim="grape-15"),
+    NonEdge(
+        by="grape-path", of="grape-gated", reason="a gate may lower the bias of a nearer key", claim="grape-15-monotone"
+    ),
+    NonEdge(by="grape-gated", of="alibi", reason="its slopes rise with the content", claim="grape-gated"),
     NonEdge(by="kerple-power", of="t5", reason="strictly falling, where T5 is constant on a bucket", claim="kerple-t5"),
 )
+
+
+def _kind(recovery: Recovery) -> str:
+    if recovery.function:
+        return "function"
+    if recovery.within:
+        return "within"
+    if recovery.at:
+        return "some"
+    return "exact" if recovery.attained else "limit"
+
+
+def _reason(recovery: Recovery) -> str:
+    if recovery.function:
+        return "by some function, not by the network"
+    return ", ".join(f"only for {symbol} = {value}" for symbol, value in recovery.at.items())
 
 
 def lattice() -> nx.MultiDiGraph:
     """Edges from the general to the special encoding.
 
-    Node attribute: `title`. Edge attributes: `kind` is "exact", "limit" (at the edge of the parameters' domain),
-    "within" (up to the trained length), "complex" or "impossible"; `claim` decides it; `reason` says why not.
+    Node attribute: `title`.  Edge attributes: `kind` is "exact", "some" (for some of its parameters only), "limit" (at
+    the edge of the parameters' domain), "within" (up to the trained length), "function" (the same, by some function in
+    place of the network), "complex" or "impossible"; `claim` decides it; `reason` says why not, or in which case.
     """
     graph = nx.MultiDiGraph()
     for encoding in ENCODINGS.values():
         graph.add_node(encoding.name, title=encoding.title)
     for encoding in ENCODINGS.values():
         for recovery in encoding.recovers:
-            kind = "within" if recovery.within else "exact" if recovery.attained else "limit"
             claim = f"recovery-{encoding.name}-{recovery.of}"
-            graph.add_edge(encoding.name, recovery.of, kind=kind, claim=claim, reason="")
+            graph.add_edge(encoding.name, recovery.of, kind=_kind(recovery), claim=claim, reason=_reason(recovery))
     graph.add_node(_BOTH_SIDES, title="ALiBi, keys on both sides")
     by, of, claim = COMPLEX
     graph.add_edge(by, of, kind="complex", claim=claim, reason="complex parameters and basis")

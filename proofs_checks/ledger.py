@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from pebble import ProcessExpired, ProcessPool
 
-from empirical.files import DamagedFile, read_sealed_json, seal, write_sealed_json
+from empirical.files import DamagedFile, read_sealed_json, seal, sweep_partial, write_sealed_json
 from empirical.messages import tell
 from empirical.processes import end_with_parent, interrupts_left
 from proofs_checks import reading, runner
@@ -102,7 +102,10 @@ def run(
         steps.step(f"{result.claim.id} {result.verdict}")
 
     if waiting:
-        _run_beside(waiting, tasks, time_limit, keep)
+        try:
+            _run_beside(waiting, tasks, time_limit, keep)
+        finally:
+            sweep_partial(cache)  # what workers were writing when they were ended
     return tuple(results[claim.id] for claim in selection.claims)
 
 

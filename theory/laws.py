@@ -2,6 +2,9 @@
 
 A law that holds is decided exactly: the difference that it forbids is zero identically.  A law that fails comes with a
 counterexample: positions and values of parameters at which the difference is visibly not zero.
+
+A shift of positions takes the tokens along.  What an encoding makes of tokens, such as the gate of each, so moves with
+them: the member at l + s of the shifted sequence is the member at l of the sequence before.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +14,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from theory import exact, points, second_engine, twice
-from theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Law, Recovery
+from theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Family, Law, Recovery
 
 KEY_POSITION, DISTANCE, OTHER_DISTANCE, SHIFT = sp.symbols("i D D_ s", integer=True, nonnegative=True)
 MORE_LENGTH = sp.Symbol("n_", integer=True, positive=True)
@@ -70,7 +73,8 @@ def recovered(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling
     """Whether the encoding, with its parameters so assigned, scores as the other does."""
     query = KEY_POSITION + DISTANCE
     score = assigned(_score(encoding, KEY_POSITION, DISTANCE), recovery)
-    difference = score - other.score(query_position=query, key_position=KEY_POSITION)
+    special = other.score(query_position=query, key_position=KEY_POSITION).subs(dict(recovery.at))
+    difference = score - special
     if recovery.within:
         difference = difference.xreplace(_compared(difference, {KEY_POSITION, DISTANCE, LENGTH}))
     return vanishes(difference, change="the scores differ")
@@ -90,17 +94,27 @@ def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:
 
 
 def _relative(encoding: Encoding) -> tuple[sp.Expr, ...]:
-    return (_score(encoding, SHIFT, DISTANCE) - _score(encoding, sp.Integer(0), DISTANCE),)
+    """The change of a score by a shift: its query and key stay what they are, other tokens are others."""
+    shifted = _carried(_score(encoding, SHIFT, DISTANCE), encoding, {Family.CONTENT})
+    return (shifted - _score(encoding, sp.Integer(0), DISTANCE),)
 
 
 def _translation(encoding: Encoding) -> tuple[sp.Expr, ...]:
-    """The change of one key's score by a shift, less that of another key of the same query."""
+    """The change of one key's score by a shift of all tokens, less that of another key of the same query."""
     query = KEY_POSITION + DISTANCE + OTHER_DISTANCE
-    changes = [
-        _score(encoding, query - distance + SHIFT, distance, key) - _score(encoding, query - distance, distance, key)
-        for distance, key in ((DISTANCE, KEY), (OTHER_DISTANCE, OTHER_KEY))
-    ]
+    changes = []
+    for distance, key in ((DISTANCE, KEY), (OTHER_DISTANCE, OTHER_KEY)):
+        shifted = _score(encoding, query - distance + SHIFT, distance, key)
+        shifted = _carried(shifted, encoding, {Family.CONTENT, Family.TOKENS})
+        changes.append(shifted - _score(encoding, query - distance, distance, key))
     return (changes[0] - changes[1],)
+
+
+def _carried(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> sp.Expr:
+    """The expression with the members of these families named by where they were before a shift by `SHIFT`."""
+    moving = {one.symbol for one in encoding.parameters if one.family in families}
+    members = [member for member in expression.atoms(sp.Indexed) if member.base in moving]
+    return expression.xreplace({one: one.base[tuple(index - SHIFT for index in one.indices)] for one in members})
 
 
 def _norm(encoding: Encoding) -> tuple[sp.Expr, ...]:
@@ -141,7 +155,7 @@ def _score(encoding: Encoding, key_position: sp.Expr, distance: sp.Expr, key: sp
 def _is_zero(difference: sp.Expr) -> bool:
     """Whether it is proved zero; functions, members of families and at last reciprocals stand as unrelated symbols."""
     opaque = (sp.Indexed, sp.Sum, sp.Product, AppliedUndef, sp.Max, sp.Min, sp.Abs, sp.floor, sp.log, sp.Piecewise)
-    plain = difference
+    plain = difference.xreplace({one: _telescoped(one) for one in difference.atoms(sp.Sum)})
     for kind in opaque:
         plain = plain.xreplace({part: sp.Dummy() for part in plain.atoms(kind)})
     powers = {part: sp.Dummy() for part in plain.atoms(sp.Pow) if not (part.exp.is_Integer and part.exp > 0)}
@@ -151,6 +165,21 @@ def _is_zero(difference: sp.Expr) -> bool:
         except (exact.Undecided, second_engine.Undecided, ZeroDivisionError):
             continue
     return False
+
+
+def _telescoped(path: sp.Sum) -> sp.Expr:
+    """A sum over the members of a family as the difference of two values of one function, that of running sums."""
+    (step, first, last), *others = path.limits
+    members = [one for one in path.function.atoms(sp.Indexed) if step in one.free_symbols]
+    if others or not members:
+        return path
+    # Where members are named by their places before a shift, the sum is one over these places.
+    (moved, *_) = (index - step for index in members[0].indices if step in index.free_symbols)
+    if step in moved.free_symbols:
+        return path
+    running = sp.Function("running")
+    summand = path.function.xreplace({step: step - moved})
+    return running(summand, last + moved + 1) - running(summand, first + moved)
 
 
 def _counterexample(difference: sp.Expr, change: str, trials: int) -> Ruling | None:

@@ -74,7 +74,7 @@ def _drawn(symbol: sp.Symbol, draw: Random, position: int) -> sp.Expr:
     if symbol.is_integer:
         return sp.Integer(position + draw.randint(0, 2) + (1 if symbol.is_positive else 0))
     value = sp.Rational(draw.randint(1, 7), draw.randint(2, 5))
-    return -value if symbol.is_negative or (not symbol.is_positive and draw.random() < 0.5) else value
+    return -value if symbol.is_negative or (not symbol.is_nonnegative and draw.random() < 0.5) else value
 
 
 def _example(symbol: sp.Symbol) -> sp.Expr:

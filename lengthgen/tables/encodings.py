@@ -32,13 +32,15 @@ def lattice_table(answer: Mapping[str, Any]) -> Group:
     """Which encoding contains which, and which does not."""
     table = columns("encoding", "contains", "how", "claim", "verdict")
     for one in answer["lattice"]:
-        how = f"does not: {one['reason']}" if one["kind"] == "impossible" else one["kind"]
+        kind = "does not" if one["kind"] == "impossible" else one["kind"]
+        how = f"{kind}: {one['reason']}" if one["reason"] else kind
         table.add_row(one["contains"], one["contained"], how, one["claim"], one["verdict"])
     written = [f"written: {path}" for path in answer["figure"]]
     return titled(
         "Exact recoveries [F]",
         table,
-        "limit: at the edge of the parameters; within: up to the trained length",
+        "some: for some of its parameters; limit: at the edge of the parameters; within: up to the trained length; "
+        "function: the same, by some function that the trained network is not",
         *written,
     )
 

@@ -7,53 +7,68 @@ from typing import Any
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from theory import laws
+from theory import domain, laws
 from theory.encodings import kerple, t5
 from theory.encodings.catalogue import ENCODINGS, named
 from theory.encodings.encoding import Encoding, Recovery
 from theory.exact import Undecided
 
 
-def special_case(*, by: str, of: str, assignment: Mapping[Any, sp.Expr], within: bool, attained: bool) -> Evidence:
-    """Decide that one encoding scores as another at these parameters, and that the torch sides agree."""
-    ruling = laws.recovered(named(by), named(of), Recovery(of=of, assignment=assignment, within=within))
+def special_case(
+    *,
+    by: str,
+    of: str,
+    assignment: Mapping[Any, sp.Expr],
+    at: Mapping[sp.Symbol, sp.Expr],
+    within: bool,
+    attained: bool,
+    function: bool,
+) -> Evidence:
+    """Decide that one encoding scores as another at these parameters, whether it can have them, and the torch sides."""
+    recovery = Recovery(of=of, assignment=assignment, at=at, within=within)
+    ruling = laws.recovered(named(by), named(of), recovery)
     if ruling.holds is False:
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
     if ruling.holds is None:
         raise Undecided(ruling.reason)
-    outside = [parameter for parameter, value in assignment.items() if _outside(parameter, value)]
-    if outside and attained:
-        raise Refuted(f"{outside[0]} = {assignment[outside[0]]} is not in the domain of {outside[0]}: a limit only")
+    inside = domain.attained(named(by), assignment)
+    if inside.holds is None:
+        raise Undecided(inside.reason)
+    stated = attained and not function
+    if inside.holds is False and stated:
+        raise Refuted(inside.reason)
+    if inside.holds and not stated:
+        raise Refuted(f"{inside.reason}: {by} attains it")
+    if function and not all(parameter.network for parameter in domain.outside(named(by), assignment)):
+        raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if within else ""
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(f"score of {by} - score of {of} = 0 for every key, query and content{where}", _torch_sides(by, of)),
+        facts=(
+            f"score of {by} - score of {of} = 0 for every key, query and content{where}",
+            inside.reason + (_REACH if function else ""),
+            _torch_sides(by, of),
+        ),
         assumptions=("one plane and one head stand for all",),
     )
 
 
-def _outside(parameter: Any, value: sp.Expr) -> bool:
-    """Whether a number's or a family's value contradicts what the parameter is known to be."""
-    one = parameter[sp.Symbol("l", integer=True)] if isinstance(parameter, sp.IndexedBase) else parameter
-    if not isinstance(one, sp.Symbol | sp.Indexed):
-        return False
-    return any(
-        getattr(one, known) and getattr(value, known) is False for known in ("is_positive", "is_negative", "is_finite")
-    )
+_REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
 
 
 def _torch_sides(by: str, of: str) -> str:
     """Raises Refuted where they differ; where torch is not installed, says so."""
     if not find_spec("torch"):
         return "the torch sides are not compared: this needs the extra `train`"
-    from empirical.recoveries import TOLERANCE, TWINS, difference
+    from empirical.recoveries import TOLERANCE, TWINS, compared, difference
 
     if (by, of) not in TWINS:
         return "the torch side cannot be set there: a limit, or no parameter of its own"
     apart = difference(by, of)
     if not apart < TOLERANCE:
         raise Refuted(f"in torch the logits of {by} and {of} differ by {apart:.3g}")
-    return f"in torch, float64, positions up to 10^6: logits differ by less than {TOLERANCE:g}"
+    positions = ", ".join(map(str, compared(by, of)))
+    return f"in torch, float64, at the positions {positions}: logits differ by less than {TOLERANCE:g}"
 
 
 def _other(value: sp.Expr) -> sp.Expr:
@@ -65,21 +80,30 @@ def _other(value: sp.Expr) -> sp.Expr:
 
 def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
     other = named(recovery.of)
-    setting = ", ".join(f"{parameter} = {value}" for parameter, value in recovery.assignment.items())
+    setting = _text(recovery.assignment)
+    only = f", for {_text(recovery.at)} and no other" if recovery.at else ""
     where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
     limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
+    network = " (some f, not the network: of ReLU units none is this f)" if recovery.function else ""
     falsifiers: dict[str, Mapping[str, Any]] = {
         f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _other(value)}}
         for parameter, value in recovery.assignment.items()
     }
-    if not recovery.attained and any(_outside(*pair) for pair in recovery.assignment.items()):
+    if not recovery.attained:
         falsifiers["not only as a limit"] = {"attained": True}
+    if recovery.function:
+        falsifiers["by the network"] = {"function": False}
     if recovery.within:
         falsifiers["beyond the trained length too"] = {"within": False}
+    for parameter, value in recovery.at.items():
+        falsifiers[f"for every {parameter}"] = {
+            "assignment": {symbol: assigned.subs(value, parameter) for symbol, assigned in recovery.assignment.items()},
+            "at": {},
+        }
     return Claim(
         id=f"recovery-{encoding.name}-{other.name}",
         source=Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
-        statement=f"{encoding.title} is {other.title} at {setting}{where}{limit}.",
+        statement=f"{encoding.title} is {other.title} at {setting}{only}{where}{limit}{network}.",
         latex=rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
         label="F",
         check=special_case,
@@ -87,11 +111,17 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
             "by": encoding.name,
             "of": other.name,
             "assignment": dict(recovery.assignment),
+            "at": dict(recovery.at),
             "within": recovery.within,
             "attained": recovery.attained,
+            "function": recovery.function,
         },
         falsifiers=falsifiers,
     )
+
+
+def _text(assignment: Mapping[Any, sp.Expr]) -> str:
+    return ", ".join(f"{parameter} = {value}" for parameter, value in assignment.items())
 
 
 def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence:

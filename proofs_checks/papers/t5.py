@@ -42,6 +42,10 @@ def buckets_of_distances(*, rises: str, exact: int, count: int, rounding: type[s
             raise Refuted(f"bucket {number} begins at distance {found.index(number)}, not {stated}")
     if t5.bucket(t5.LONGEST + _BEYOND) != found[t5.LONGEST]:
         raise Refuted(f"the bucket of 128 + k is {t5.bucket(t5.LONGEST + _BEYOND)}, not {found[t5.LONGEST]}")
+    row = _row(t5.ENCODING)
+    for distance in range(1, FARTHEST + 1):
+        if row(sp.Integer(-distance)) != 0:
+            raise Refuted(f"a key {distance} after the query has bucket {row(sp.Integer(-distance))}, not 0")
     _require_labels(t5.ENCODING, found)
     trained = [require_equal("trained numbers", one.learned, count * HEADS) for one in (t5.ENCODING, t5.BIDIRECTIONAL)]
     sizes = [found.count(number) for number in range(t5.BUCKETS - 1)]
@@ -51,7 +55,7 @@ def buckets_of_distances(*, rises: str, exact: int, count: int, rounding: type[s
             f"distances 0 to {FARTHEST} one by one: the bucket never falls and takes all {count} values",
             f"distances 0 to {exact - 1} are their own buckets; buckets 16 to 30 hold {sizes[16:]} distances each",
             "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly",
-            f"every distance 128 + k has bucket {found[t5.LONGEST]}",
+            f"every distance 128 + k has bucket {found[t5.LONGEST]}; keys after the query have bucket 0",
             f"{trained[0]}: one for each bucket and head, bidirectional or not",
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
@@ -220,7 +224,7 @@ CLAIMS = (
         id="t5-1",
         source=_source(_RULE),
         statement="The causal bucket never falls with the distance, is the distance itself below 16, takes all of 0 to "
-        "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)).",
+        "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0.",
         latex=r"\beta(D)=D\ (D<16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
         label="P",
         check=buckets_of_distances,

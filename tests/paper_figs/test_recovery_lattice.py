@@ -41,6 +41,14 @@ def test_boxes_lie_on_the_page_and_apart(figure):
         assert not one.overlaps(other)
 
 
+def test_arrows_lie_on_the_page(figure):
+    (axes,) = figure.axes
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    for arrow in [one for one in axes.patches if isinstance(one, matplotlib.patches.FancyArrowPatch)]:
+        drawn = axes.transData.inverted().transform_bbox(arrow.get_path().get_extents(arrow.get_transform()))
+        assert left <= drawn.x0 and drawn.x1 <= right and low <= drawn.y0 and drawn.y1 <= high
+
+
 def test_text_fits_its_box(figure):
     renderer = FigureCanvasAgg(figure).get_renderer()
     (axes,) = figure.axes

@@ -89,6 +89,12 @@ def test_a_correction_names_the_counterexample_to_the_printed_statement(
     assert result_of(claim_id).reason.startswith("as printed: ")
 
 
+@pytest.mark.parametrize("claim_id", ["plaa-2", "grape-15-last-edge", "grape-17", "grape-17-lift"])
+def test_a_correction_of_a_text_that_was_not_at_hand_is_called_our_reading(claim_id: str) -> None:
+    claim = registry.find(claim_id)
+    assert "our reading" in claim.statement and "our reading" in claim.source.place
+
+
 def test_what_is_corrected_without_the_text_at_hand_is_called_our_reading(result_of: Callable[[str], Result]) -> None:
     result = result_of("plaa-2")
     assert result.evidence is not None

@@ -16,13 +16,19 @@ from proofs_checks.runner import Result
 CLAIMS = {claim.id: claim for claim in claims.CLAIMS}
 
 PRINTED = {
+    "grape-orientation": r"d = 2: B\^T L\(e_1, e_2\) B = J, s = 1, entry 2: 1.00000 != -1.00000 at t = 4",
+    "grape-angle": r"E' = omega L E, entry 2: -0.284036 != -1.33309 at .* n = 1, omega = 3",
     "grape-4": r"A J2 A\^T, entry 2: -1.00000 != 1.00000",
     "grape-5": r"entry 2: -0.287903 != 0.287903",
     "grape-6": r"the norm of \[L_1, L_2\] is 1/2",
     "grape-10": r"-3.00000 != 5.00000 at D = 4, c = 1",
     "grape-11": r"-1.30729 != -17.3073",
-    "grape-15-monotone": r"gates \(0.1, 5.0\)",
+    "grape-15-last-edge": r"constant edges -m: b\(i \+ 1, i\) = 0, ALiBi has -m",
+    "grape-17": r"\(query features\).\(key features\), entry 1: -8.00000 != 0 at i = 4, j = 4",
+    "grape-17-lift": r"at u.k = -1 the slope is omega times -1, not 0.313262",
+    "grape-18": r"s = 3\*pi: exp\(nL\) = I first at n = 2, not 2/3",
     "grape-20": r"4.00000 != 2.00000",
+    "grape-distance": r"m = 3 and 4, together 7, not 5",
 }
 
 

@@ -18,6 +18,7 @@ from proofs_checks import ledger, reading
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import LedgerError
 from proofs_checks.runner import Result, Verdict, run_claim
+from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
 
 ROOT = Path(__file__).parents[2]
@@ -272,35 +273,22 @@ except KeyboardInterrupt:
 
 
 @pytest.fixture
-def started(tmp_path):
+def hanging(tmp_path):
     """A run of its own, in a group of its own, that hangs when it has done what it can."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "kept")],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    yield process
-    process.kill()
-    process.stdout.close()
-    process.stderr.close()
-    process.wait()
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "kept")]
+    with started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        yield process
 
 
-def wait_for(line: str, process: subprocess.Popen) -> None:
-    assert line in iter(process.stdout.readline, "")
-    time.sleep(0.3)
+def wait_for(process: subprocess.Popen, *lines: str) -> None:
+    waiting = set(lines)
+    while waiting:
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        waiting.discard(line)
 
 
-def alive(group: int) -> dict[str, str]:
-    """The status files of the processes of a group that still run, and their command lines."""
-    found = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, of_group, *_ = status.read_text().rpartition(")")[2].split()
-            if int(of_group) == group and state != "Z":
-                found[str(status.with_name("status"))] = status.with_name("cmdline").read_text()
-        except OSError:
-            continue  # it ended while we looked
-    return found
+SETTLED = "toy-0 verified\n", "toy-1 verified\n"
 
 
 def settled(folder: Path) -> list[str]:
@@ -308,32 +296,39 @@ def settled(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("moment", "kept"), [("5\n", None), ("toy-1 verified\n", ["toy-0", "toy-1"])], ids=["at the start", "later"]
+    ("lines", "kept"), [(["5\n"], None), (SETTLED, ["toy-0", "toy-1"])], ids=["at the start", "later"]
 )
-def test_an_interrupt_leaves_no_process_and_loses_no_result(started, tmp_path, moment, kept):
-    wait_for(moment, started)
-    assert len(alive(started.pid)) >= 3
-    os.killpg(started.pid, signal.SIGINT)  # as a terminal does, to the workers as well
-    assert started.wait(30) == 130
-    assert started.stderr.read() == ""
-    time.sleep(0.5)
-    assert alive(started.pid) == {}
+def test_an_interrupt_leaves_no_process_and_loses_no_result(hanging, tmp_path, lines, kept):
+    wait_for(hanging, *lines)
+    wait_until(lambda: len(alive(hanging.pid)) >= 3)
+    os.killpg(hanging.pid, signal.SIGINT)  # as a terminal does, to the workers as well
+    assert hanging.wait(PATIENCE) == 130
+    assert hanging.stderr.read() == ""
+    wait_until(lambda: not alive(hanging.pid))
     assert kept is None or settled(tmp_path / "kept") == kept
 
 
-def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(started):
-    wait_for("toy-1 verified\n", started)  # one worker was killed before and has a successor
-    found = [Path(status) for status, command in alive(started.pid).items() if "spawn_main" in command]
-    assert len(found) == 2
-    for status in found:
-        [blocked] = re.findall(r"^SigBlk:\s*(\w+)$", status.read_text(), flags=re.MULTILINE)
+def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(hanging):
+    def workers():
+        return [folder for folder, command in alive(hanging.pid).items() if "spawn_main" in command]
+
+    wait_for(hanging, *SETTLED, "toy-kill unsettled\n")
+    wait_until(lambda: len(workers()) == min(os.cpu_count(), 5))  # that was killed has a successor
+    for worker in workers():
+        [blocked] = re.findall(r"^SigBlk:\s*(\w+)$", (worker / "status").read_text(), flags=re.MULTILINE)
         assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
-def test_when_it_is_killed_its_processes_end_as_well(started, tmp_path):
-    wait_for("toy-1 verified\n", started)
-    os.kill(started.pid, signal.SIGKILL)
-    started.wait(30)
-    time.sleep(1)
-    assert alive(started.pid) == {}
+def test_when_it_is_killed_its_processes_end_as_well(hanging, tmp_path):
+    wait_for(hanging, *SETTLED)
+    os.kill(hanging.pid, signal.SIGKILL)
+    wait_until(lambda: not alive(hanging.pid))
     assert settled(tmp_path / "kept") == ["toy-0", "toy-1"]
+
+
+def test_what_ended_workers_were_writing_goes_with_the_run(run, tmp_path):
+    half = tmp_path / "cache" / ".toy-0.json.0123.partial"
+    half.parent.mkdir()
+    half.touch()
+    run("toy-0")
+    assert not half.exists()

@@ -50,6 +50,18 @@ def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
         assert ruling.holds is False and re.search(r" by \S+ at .*= \d", ruling.reason)
 
 
+def test_a_special_case_outside_the_domain_is_no_special_case(tmp_path):
+    (rising,) = load(
+        write(
+            tmp_path,
+            'rising = Encoding(name="rising", title="rising", arxiv="", bias=lambda j, i, n: c * (j - i), '
+            'recovers=(Recovery(of="alibi", assignment={c: -SLOPE}),))',
+        )
+    )
+    (found,) = declarations(rising)
+    assert (found.ruling.holds, found.ruling.reason) == (False, "c = -m is not in the domain of c")
+
+
 def test_all_encodings_of_a_file_or_the_one_named(tmp_path):
     path = write(tmp_path, SOUND + BROKEN)
     assert [one.name for one in load(path)] == ["mine", "other"]
@@ -80,7 +92,7 @@ def test_a_formula_that_fails_is_one_line(tmp_path):
     (bad,) = load(
         write(tmp_path, 'bad = Encoding(name="bad", title="bad", arxiv="", bias=lambda j, i: j, laws=(Law.RELATIVE,))')
     )
-    with pytest.raises(OwnEncodingError, match="the formulas of 'bad' fail: TypeError"):
+    with pytest.raises(OwnEncodingError, match="'bad': its bias fails: TypeError"):
         declarations(bad)
 
 

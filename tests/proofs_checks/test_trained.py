@@ -1,12 +1,12 @@
 """Claims on trained runs, over stores of runs that nobody trained: each answer, and what makes another of it."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from circuits.prediction import Prediction
+from empirical.files import write_sealed_json
 from empirical.protocol import Cell, load_protocol
 from empirical.store import RunStore
 from proofs_checks import ledger, registry
@@ -130,8 +130,7 @@ def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
         for run in runs:
             put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=one.digest)
     path = out / "fig2" / "predictions.json"
-    path.parent.mkdir()
-    path.write_text(json.dumps({"key": "", "answer": answer}))
+    write_sealed_json(path, {"key": "", "answer": answer})
 
 
 @pytest.mark.parametrize("claim_id", ON_RUNS)

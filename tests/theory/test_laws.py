@@ -8,7 +8,8 @@ import sympy as sp
 
 from theory import exact, laws
 from theory.encodings import alibi, nope, rotary
-from theory.encodings.encoding import LENGTH, Encoding, Law, Recovery
+from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.encoding import LENGTH, Encoding, Family, Law, Parameter, Recovery
 from theory.twice import EnginesDisagree
 
 c, g, L = sp.symbols("c g L", positive=True)
@@ -85,6 +86,28 @@ CASES = [
     ),
 ]
 
+OF_TOKENS = (Parameter(symbol=gates, meaning="gate of each token", family=Family.TOKENS),)
+OF_CONTENT = (Parameter(symbol=gates, meaning="gate of the query or the key", family=Family.CONTENT),)
+CARRIED = [
+    (
+        "gates of tokens on the path",
+        lambda j, i: sp.Sum(gates[step], (step, i + 1, j)),
+        OF_TOKENS,
+        ALL - {Law.RELATIVE},
+    ),
+    ("a slope set by the query", lambda j, i: c * (j - i) * gates[j], OF_CONTENT, ALL),
+    ("a slope set by the key", lambda j, i: c * (j - i) * gates[i], OF_CONTENT, ALL),
+    ("a slope set by the query's token", lambda j, i: c * (j - i) * gates[j], OF_TOKENS, ALL - {Law.RELATIVE}),
+    ("gates times the position", lambda j, i: i * gates[i], OF_CONTENT, ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    (
+        "gates of tokens, each times its position",
+        lambda j, i: sp.Sum(step * gates[step], (step, i + 1, j)),
+        OF_TOKENS,
+        ALL - {Law.RELATIVE, Law.TRANSLATION},
+    ),
+]
+CASES += [(name, biased(lambda j, i, n, law=law: law(j, i), parameters=of), kept) for name, law, of, kept in CARRIED]
+
 
 @pytest.mark.parametrize("law", Law)
 @pytest.mark.parametrize(("encoding", "kept"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
@@ -93,6 +116,16 @@ def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
     assert ruling.holds is (law in kept), ruling.reason
     if not ruling.holds:
         assert re.search(r" by \S+ at .*\d", ruling.reason)
+
+
+@pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])
+def test_a_shift_takes_gates_of_content_along(name):
+    assert laws.rule(ENCODINGS[name], Law.TRANSLATION).holds
+
+
+def test_a_gate_set_by_the_query_and_the_key_themselves_leaves_the_score_relative():
+    assert laws.rule(ENCODINGS["grape-gated"], Law.RELATIVE).holds
+    assert not laws.rule(ENCODINGS["fox"], Law.RELATIVE).holds
 
 
 def test_the_counterexample_is_one():

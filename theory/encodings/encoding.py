@@ -5,7 +5,7 @@ The hooks have the names that they have on the torch side (empirical/encodings/b
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import sympy as sp
@@ -24,20 +24,34 @@ Actions = tuple[sp.Matrix, sp.Matrix]
 """What is done to the query and what to the key, 2 x 2 each."""
 
 
+class Family(StrEnum):
+    """What the members of an indexed family are."""
+
+    TABLE = "table"  # a number for each index: a shift of positions meets other members
+    TOKENS = "of tokens"  # made of the layer's input at the indices: a shift of positions takes members along
+    CONTENT = "of content"  # made of the query or the key that is scored: as much a part of the score's content
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
     """A parameter of a law.
 
     Attributes:
-        symbol: the symbol, indexed family or function that stands for it in the formulas; its assumptions are its
-            domain.
+        symbol: the symbol, indexed family or function that stands for it in the formulas.
         meaning: in words.
         learned: how many numbers are trained, in `HEADS`, `HEAD_DIM`, `WIDTH`, `LAYERS`; 0 where it is fixed.
+        family: what the members are, for an indexed family.
+        domain: the values that a number may have; None where the symbol's assumptions say it.  For a family of tokens
+            or content: the values that all members can have at once, whatever the content.
+        network: whether the function that it is, is piecewise linear, as a network of ReLU units is.
     """
 
     symbol: sp.Basic | type[sp.Function]
     meaning: str
     learned: sp.Expr = sp.S.Zero
+    family: Family = Family.TABLE
+    domain: sp.Set | None = None
+    network: bool = False
 
 
 class Law(StrEnum):
@@ -57,14 +71,18 @@ class Recovery:
         of: the name of the other.
         assignment: what parameters are set to: a symbol to an expression, an indexed family to one value for all its
             members, a function to a `sympy.Lambda`.  The other's parameters may occur on the right.
+        at: values of the other's parameters, where it is recovered at these only.
         within: the case only holds where positions and length do not pass the trained length.
         attained: False where the assignment is at the edge of the parameters' domain, so that it is only a limit.
+        function: some function in place of a trained network does it, which that network is not.
     """
 
     of: str
     assignment: Mapping[sp.Basic | type[sp.Function], sp.Expr]
+    at: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     within: bool = False
     attained: bool = True
+    function: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

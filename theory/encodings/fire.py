@@ -57,6 +57,7 @@ ENCODING = Encoding(
             symbol=LAW,
             meaning=f"network 1 -> {HIDDEN} -> heads with biases, in every layer",
             learned=LAYERS * (2 * HIDDEN + (HIDDEN + 1) * HEADS),
+            network=True,
         ),
         Parameter(symbol=RATE, meaning="rate of the logarithm, in every layer", learned=LAYERS),
         Parameter(symbol=THRESHOLD, meaning="threshold, of which a factor is learned in every layer", learned=LAYERS),
@@ -77,21 +78,25 @@ ENCODING = Encoding(
             of="alibi",
             assignment={LAW: sp.Lambda(_PART, alibi.bias(alibi.SLOPE, query_position=_DISTANCE, key_position=0))},
             within=True,
+            function=True,
         ),
         Recovery(
             of="kerple-power",
             assignment={LAW: sp.Lambda(_PART, kerple.power(_DISTANCE, scale=kerple.SCALE, exponent=kerple.EXPONENT))},
             within=True,
+            function=True,
         ),
         Recovery(
             of="kerple-log",
             assignment={LAW: sp.Lambda(_PART, kerple.logarithm(_DISTANCE, scale=kerple.SCALE, rate=kerple.RATE))},
             within=True,
+            function=True,
         ),
         Recovery(
             of="t5",
             assignment={LAW: sp.Lambda(_PART, t5.WEIGHTS[t5.Bucket(_DISTANCE, t5.BUCKETS, t5.LONGEST)])},
             within=True,
+            function=True,
         ),
     ),
 )

@@ -8,7 +8,7 @@ The type "none" of the code has no gates: it is NoPE.
 import sympy as sp
 
 from theory.encodings import alibi, grape_additive
-from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
 from theory.relation import relative
 
 LOG_GATES = sp.IndexedBase("log_f", negative=True)
@@ -100,10 +100,11 @@ ENCODING = Encoding(
             symbol=LOG_GATES,
             meaning="log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
+            family=Family.TOKENS,
         ),
     ),
     bias=lambda query_position, key_position, _: path_bias(key=key_position, query=query_position),
-    laws=(Law.NORM, Law.STREAMING),
+    laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(
         Recovery(of="alibi", assignment={LOG_GATES: -alibi.SLOPE}),
         Recovery(of="nope", assignment={LOG_GATES: sp.Integer(0)}, attained=False),

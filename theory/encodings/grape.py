@@ -146,6 +146,26 @@ def rank2_exponential(gram: Gram, *, time: sp.Expr, speed: sp.Expr) -> PlaneOper
     return identity(gram) + turn + retreat
 
 
+def exponential_by_angle(gram: Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> PlaneOperator:
+    """exp(n omega L) = I + n omega f1(z) L + (n omega)^2 f2(z) L^2, z = n omega s.  [F; the paper prints f1, f2 alone]
+
+    f1(z) = sin z / z and f2(z) = (1 - cos z) / z^2, of which the derivatives are taken there.
+    """
+    generator, angle, time = rank2_generator(gram), steps * rate * speed, steps * rate
+    turn, retreat = sine_share(angle), cosine_share(angle)
+    return identity(gram) + generator.scaled(time * turn) + (generator @ generator).scaled(time**2 * retreat)
+
+
+def sine_share(angle: sp.Expr) -> sp.Expr:
+    """f1(z) = sin z / z.  [P]"""
+    return sp.sin(angle) / angle
+
+
+def cosine_share(angle: sp.Expr) -> sp.Expr:
+    """f2(z) = (1 - cos z) / z^2.  [P]"""
+    return (1 - sp.cos(angle)) / angle**2
+
+
 def displacement(gram: Gram, *, along_a: sp.Expr, along_b: sp.Expr, time: sp.Expr, speed: sp.Expr) -> sp.Matrix:
     """(p, q) with exp(t L) x = x + p a + q b, where u = a.x and v = b.x: O(d) work for a vector.  2 x 1.  [P]
 

@@ -52,6 +52,16 @@ def joint_score(
     return (query_action * lifted(query, _QUERY_TAIL)).dot(key_action * lifted(key, _KEY_TAIL))
 
 
+def linear_offset(there: sp.Matrix, here: sp.Matrix, *, weights: sp.Matrix) -> sp.Expr:
+    """m = alpha . (r - r'), the offset of two places in the plane or in space, in place of j - i.  [P]"""
+    return weights.dot(there - here)
+
+
+def length_offset(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
+    """m = |r - r'|.  [P, Appendix G; it does not add up]"""
+    return sp.sqrt((there - here).dot(there - here))
+
+
 def singular_values(shear: sp.Expr, *, root: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Of I + s E on the extra coordinates, s >= 0: root + s/2 and root - s/2 with root^2 = 1 + s^2/4.  [P]
 

@@ -5,7 +5,7 @@ Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
 from theory.encodings.rotary import FREQUENCY, rotation
 
 RATES = sp.IndexedBase("w", positive=True)
@@ -38,9 +38,10 @@ ENCODING = Encoding(
             symbol=RATES,
             meaning="softplus(W x_l + b) of the layer's input, one number a token",
             learned=LAYERS * (WIDTH + 1),
+            family=Family.TOKENS,
         ),
     ),
     rotate=lambda position, _: (_at(position), _at(position)),
-    laws=(Law.NORM, Law.STREAMING),
+    laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="rotary", assignment={RATES: sp.Integer(1)}),),
 )

@@ -5,7 +5,8 @@ Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at 
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, Encoding, Family, Law, Parameter
+from theory.encodings.links import softplus
 
 SLOPE = sp.Symbol("omega", positive=True)
 QUERY_GATES = sp.IndexedBase("lambda_q", positive=True)
@@ -29,9 +30,19 @@ def key_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
     return sp.Matrix([1, position, gate, position * gate])
 
 
+def gate(along: sp.Expr) -> sp.Expr:
+    """softplus(w . x / sqrt d) of a query or a key x, `along` being w . x / sqrt d and |w| = 1.  [P]"""
+    return softplus(along)
+
+
 def _gate(family: sp.IndexedBase, what: str) -> Parameter:
-    meaning = f"softplus(w . {what} / sqrt d), w of length 1 and trained"
-    return Parameter(symbol=family, meaning=meaning, learned=LAYERS * HEADS * HEAD_DIM)
+    return Parameter(
+        symbol=family,
+        meaning=f"`gate` of w . {what} / sqrt d, w of length 1 and trained",
+        learned=LAYERS * HEADS * HEAD_DIM,
+        family=Family.CONTENT,
+        domain=sp.S.EmptySet,
+    )
 
 
 ENCODING = Encoding(
@@ -50,15 +61,6 @@ ENCODING = Encoding(
         query_position=query_position,
         key_position=key_position,
     ),
-    laws=(Law.NORM, Law.STREAMING),
-    recovers=(
-        Recovery(
-            of="alibi",
-            assignment={
-                QUERY_GATES: sp.Rational(1, 2),
-                KEY_GATES: sp.Rational(1, 2),
-                SLOPE: sp.Symbol("m", positive=True),
-            },
-        ),
-    ),
+    laws=tuple(Law),
 )
+"""It is ALiBi nowhere: a gate rises with the content along w, and w, of length 1, cannot be 0 (claim grape-gated)."""

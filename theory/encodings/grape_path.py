@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Law, Parameter, Recovery
+from theory.encodings import alibi, rotary
+from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
 from theory.encodings.links import log_sigmoid
 
+SLOPE = sp.Symbol("alpha", positive=True)
 EDGES = sp.IndexedBase("psi", negative=True)
 INCREMENTS = sp.IndexedBase("a", real=True)
 PROBE_DIM = 8
@@ -58,6 +59,9 @@ def prefix(position: sp.Expr) -> sp.Sum:
     return sp.Sum(INCREMENTS[_STEP], (_STEP, 0, position))
 
 
+SILENT = potential(sp.Integer(0), slope=SLOPE, probe_dim=sp.Integer(PROBE_DIM))
+"""-alpha log 2, the potential of every edge where W = 0; no other is the same for all content.  [F]"""
+
 ENCODING = Encoding(
     name="grape-path",
     title="GRAPE-AP",
@@ -67,9 +71,12 @@ ENCODING = Encoding(
             symbol=EDGES,
             meaning="potential of the edge into l for the query j, from probes W x_j and W x_l; ALiBi's slopes",
             learned=LAYERS * HEADS * PROBE_DIM * WIDTH,
+            family=Family.TOKENS,
+            domain=sp.FiniteSet(SILENT),
         ),
+        Parameter(symbol=SLOPE, meaning="ALiBi's slope of the head"),
     ),
     bias=lambda query_position, key_position, _: bias(query=query_position, key=key_position),
-    laws=(Law.NORM, Law.STREAMING),
-    recovers=(Recovery(of="alibi", assignment={EDGES: -sp.Symbol("m", positive=True)}),),
+    laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
+    recovers=(Recovery(of="alibi", assignment={EDGES: SILENT}, at={alibi.SLOPE: -SILENT}),),
 )

@@ -11,6 +11,8 @@ from theory.encodings.encoding import HEADS, Encoding, Law, Parameter, Recovery
 from theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
+EXPONENTS = sp.Interval.Lopen(0, 2)
+"""The exponents for which the power kernel is conditionally positive definite.  [P]"""
 
 
 def power(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
@@ -30,7 +32,10 @@ POWER = Encoding(
     name="kerple-power",
     title="Kerple (power)",
     arxiv="2205.09921",
-    parameters=(_SCALE, Parameter(symbol=EXPONENT, meaning="exponent, at most 2, in every head", learned=HEADS)),
+    parameters=(
+        _SCALE,
+        Parameter(symbol=EXPONENT, meaning="exponent, in every head", learned=HEADS, domain=EXPONENTS),
+    ),
     bias=lambda query_position, key_position, _: power(
         abs(query_position - key_position), scale=SCALE, exponent=EXPONENT
     ),

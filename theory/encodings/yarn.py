@@ -73,7 +73,11 @@ ENCODING = Encoding(
     parameters=(
         *rotary.ENCODING.parameters,
         Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),
-        Parameter(symbol=KEPT, meaning="share of the frequency that the plane keeps, from `ramp` or `index_ramp`"),
+        Parameter(
+            symbol=KEPT,
+            meaning="share of the frequency that the plane keeps, from `ramp` or `index_ramp`",
+            domain=sp.Interval(0, 1),
+        ),
     ),
     rotate=lambda position, _: (_action(position), _action(position)),
     relation=relative(),

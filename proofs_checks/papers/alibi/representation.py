@@ -10,7 +10,7 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.alibi.source import source
 from theory import rational
-from theory.encodings import alibi
+from theory.encodings import alibi, grape_additive
 from theory.encodings.encoding import LENGTH
 
 AtOffset = Callable[[sp.Expr], sp.Expr]
@@ -37,6 +37,12 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
     )
     j, i = sp.symbols("j i", real=True)
     one_sided = alibi.bias(slope, query_position=j, key_position=i)
+    assert grape_additive.ENCODING.bias is not None
+    of_group = grape_additive.ENCODING.bias(j, i, LENGTH).subs(grape_additive.SLOPE, slope)
+    for query, key in ((1, 0), (0, 1)):
+        added, causal = (one.subs({j: query, i: key}) for one in (of_group, one_sided))
+        if added != causal:
+            raise Refuted(f"GRAPE-A's bias at query {query} and key {key} is {added}, the causal form's {causal}")
     minor = sp.Matrix(2, 2, lambda a, b: one_sided.subs({j: a, i: b}))
     return Evidence(
         strength=Strength.GENERAL,
@@ -57,6 +63,7 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
                 sp.Matrix([one_sided]),
             ),
             require_equal("and not less: its minor at positions 0 and 1", minor.det(), slope**2),
+            require_equal("GRAPE-A's bias is the causal form, for keys after the query too", of_group, one_sided),
         ),
     )
 

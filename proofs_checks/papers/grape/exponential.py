@@ -57,6 +57,42 @@ def fast_application(*, displacement: Callable[..., sp.Matrix]) -> Evidence:
     )
 
 
+def form_by_angle(*, exponential: Callable[..., grape.PlaneOperator]) -> Evidence:
+    """Decide that the operator of n steps at the rate omega solves E' = omega L E, and so is exp(n omega L)."""
+    steps, rate = sp.symbols("n omega", positive=True)
+    candidate = exponential(GRAM, steps=steps, rate=rate, speed=SPEED)
+    solution = grape.rank2_exponential(GRAM, time=steps * rate, speed=SPEED)
+    image = (grape.rank2_generator(GRAM) @ candidate).scaled(rate)
+    axes = grape.Gram(alpha=sp.S.One, beta=sp.S.One, gamma=sp.S.Zero)
+    facts = (
+        require_equal("E' = omega L E", candidate.derivative(steps).coordinates(), image.coordinates()),
+        require_equal("E = exp(n omega L) of claim grape-1", candidate.coordinates(), solution.coordinates()),
+        f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {_off(axes, 3)} in norm",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(INDEPENDENT, "omega > 0, n > 0"))
+
+
+def _without_steps(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
+    """I + f1(z) L + f2(z) L^2, z = n omega s, as it is printed."""
+    generator, angle = grape.rank2_generator(gram), steps * rate * speed
+    turn = generator.scaled(grape.sine_share(angle))
+    return grape.identity(gram) + turn + (generator @ generator).scaled(grape.cosine_share(angle))
+
+
+def _steps_once(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
+    """The factor n omega of L^2 not squared."""
+    generator, angle, time = grape.rank2_generator(gram), steps * rate * speed, steps * rate
+    turn = generator.scaled(time * grape.sine_share(angle))
+    return grape.identity(gram) + turn + (generator @ generator).scaled(time * grape.cosine_share(angle))
+
+
+def _off(gram: grape.Gram, steps: int) -> str:
+    """The norm of the difference between the printed form and exp(nL)."""
+    at = {"steps": sp.Integer(steps), "rate": sp.S.One, "speed": sp.S.One}
+    apart = grape.exponential_by_angle(gram, **at) + _without_steps(gram, **at).scaled(sp.Integer(-1))
+    return f"{float(sp.Matrix(sp.N(apart.coefficients, 20)).norm(2)):.4f}"
+
+
 def _as_matrices() -> str:
     """That operators held by their coefficients add, multiply and transpose as 4 x 4 matrices do, on whole numbers."""
     vectors = (sp.Matrix([1, 2, 0, 1]), sp.Matrix([0, 1, 3, -1]))
@@ -107,6 +143,27 @@ CLAIMS = (
             },
             "time reversed": {
                 "exponential": lambda gram, time, speed: grape.rank2_exponential(gram, time=-time, speed=speed)
+            },
+        },
+    ),
+    Claim(
+        id="grape-angle",
+        source=source("Appendix I, the exponential in terms of z = n omega s (read in a converted copy of version 1)"),
+        statement="With z = n omega s, exp(n omega L) is I + n omega f1(z) L + (n omega)^2 f2(z) L^2, f1 = sin z / z "
+        "and f2 = (1 - cos z) / z^2 (the paper prints f1 L and f2 L^2 without the factors, and differentiates that).",
+        latex=r"e^{n\omega L}=I+n\omega f_1(z)L+(n\omega)^2f_2(z)L^2,\quad z=n\omega s",
+        label="F",
+        check=form_by_angle,
+        holds={
+            "exponential": lambda gram, steps, rate, speed: grape.exponential_by_angle(
+                gram, steps=steps, rate=rate, speed=speed
+            )
+        },
+        printed={"exponential": _without_steps},
+        falsifiers={
+            "the factor once": {"exponential": _steps_once},
+            "turned the other way": {
+                "exponential": lambda gram, steps, **at: grape.exponential_by_angle(gram, steps=-steps, **at)
             },
         },
     ),

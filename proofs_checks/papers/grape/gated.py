@@ -1,51 +1,55 @@
-"""Gated GRAPE-A (arXiv 2512.07805): the bias as a scalar product of a few features, for streaming."""
+"""Gated GRAPE-A (arXiv 2512.07805): how many features its bias takes, and which lifts and slopes it is not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Any
 
+import flint
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.grape.source import source
-from theory.encodings import grape_gated
+from theory.domain import member
+from theory.enclosure import enclose
+from theory.encodings import grape_additive, grape_gated, links
 from theory.encodings.encoding import KEY, QUERY
+from theory.exact import Undecided
+
+Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
+"""(position, gate) -> what of a query or a key enters the scalar product."""
 
 VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
 """Which of the query's and the key's gate each variant has."""
 EXAMPLE_SIZE = 6
+_BITS = 200
 
 
-def streaming_rank(*, ranks: Mapping[str, int]) -> Evidence:
-    """Decide the least number of features, of query and key apart, whose scalar product is the bias."""
-    position, key, query_gate, key_gate, slope = sp.symbols("j i lambda_q lambda_k omega", positive=True)
+def streaming_features(*, query: Features, key: Features) -> Evidence:
+    """Decide that the features' scalar product is the bias, and that with fewer it cannot be."""
+    j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
+    at = {"query_position": j, "key_position": i}
+    bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
     facts = [
-        require_equal(
-            "bias = omega (query features).(key features)",
-            grape_gated.bias(
-                slope, query_gate=query_gate, key_gate=key_gate, query_position=position, key_position=key
-            ),
-            slope * grape_gated.query_features(position, query_gate).dot(grape_gated.key_features(key, key_gate)),
-        ),
+        require_equal("bias = (query features).(key features)", query(j, query_gate).dot(key(i, key_gate)), bias),
         _encoded(),
     ]
-    for variant, claimed in ranks.items():
-        by_query, by_key = VARIANTS[variant]
-        on_query = grape_gated.query_features(position, by_query * query_gate)
-        on_key = grape_gated.key_features(key, by_key * key_gate)
-        features = sum(1 for one, other in zip(on_query, on_key, strict=True) if one * other != 0)
+    for variant, (by_query, by_key) in VARIANTS.items():
+        pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
+        features = sum(1 for one, other in pairs if one * other != 0)
         rank = _rank_of_example(by_query, by_key)
-        if not rank <= claimed <= features:
-            raise Refuted(
-                f"gated by {variant}: rank {rank} in an example, {features} features are enough, not {claimed}"
-            )
+        if features != rank:
+            raise Refuted(f"gated by {variant}: {features} features, where an example has rank {rank}")
         facts.append(
             f"gated by {variant}: {features} features, and a {EXAMPLE_SIZE} x {EXAMPLE_SIZE} example of that rank"
         )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=("the law at all pairs, keys after the query too: the causal mask is applied by the streaming",),
+        facts=(*facts, _beside_content()),
+        assumptions=(
+            "all queries come after all keys in the example with content, so the causal mask hides none of its pairs",
+            "a lift scores by a product of what the query makes of itself and what the key does, as a cache needs it",
+        ),
     )
 
 
@@ -61,7 +65,6 @@ def _encoded() -> str:
 
 def _rank_of_example(by_query: int, by_key: int) -> int:
     """The rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
-    places = range(EXAMPLE_SIZE)
     matrix = sp.Matrix(
         EXAMPLE_SIZE,
         EXAMPLE_SIZE,
@@ -69,27 +72,178 @@ def _rank_of_example(by_query: int, by_key: int) -> int:
             sp.Integer(1),
             query_gate=sp.Integer(by_query * (j + 1) ** 2),
             key_gate=sp.Integer(by_key * (i + 1) ** 3),
-            query_position=sp.Integer(places[j]),
-            key_position=sp.Integer(places[i]),
+            query_position=sp.Integer(j),
+            key_position=sp.Integer(i),
         ),
     )
     return int(DomainMatrix.from_Matrix(matrix).to_field().rank())
 
 
+def _beside_content() -> str:
+    """Softplus gates of the content itself, d = 1: scores of rank d + 4, so no lift to d + 2 or d + 3 gives them."""
+    places = range(5)
+
+    def score(row: int, column: int) -> sp.Expr:
+        query, key = sp.Integer((-1) ** row * (row + 1)), sp.Integer(column**2 - 3)
+        gates = {"query_gate": links.softplus(query), "key_gate": links.softplus(key)}
+        at = {"query_position": sp.Integer(5 + row**2), "key_position": sp.Integer(column)}
+        return query * key + grape_gated.bias(sp.Integer(1), **gates, **at)
+
+    balls: list[list[Any]] = [[enclose(score(row, column), bits=_BITS) for column in places] for row in places]
+    determinant = flint.arb_mat(balls).det()
+    if determinant.contains(0):
+        raise Undecided("the determinant of the example with content is not told from 0")
+    return (
+        f"d = 1, softplus gates of {len(places)} queries and keys: the determinant of q k + bias is "
+        f"{determinant.str(5, radius=False)}, so the scores have rank 5 = d + 4"
+    )
+
+
+def _own_gates_in_two(position: sp.Expr, gate: sp.Expr, *, of_query: bool) -> sp.Matrix:
+    """The two extra coordinates of GL(d+2), moved by the group of -E with the token's own gate as its slope."""
+    moved = grape_additive.unipotent(-gate * grape_additive.nilpotent(), position)
+    return moved * sp.Matrix([1, 0]) if of_query else moved.inv().T * sp.Matrix([0, 1])
+
+
+def _last_twice(features: Features, share: sp.Rational) -> Features:
+    """The share of the last feature, twice: one feature more than is needed."""
+
+    def split(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
+        *others, last = features(position, gate)
+        return sp.Matrix([*others, share * last, share * last])
+
+    return split
+
+
+def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide that a gate rises with the content along w, so that the slope is not one number, whatever w of length 1.
+
+    ALiBi has one slope for all queries and keys.
+    """
+    z, x, slope = sp.Symbol("z", real=True), sp.Symbol("x", positive=True), sp.Symbol("omega", positive=True)
+    rate = sp.simplify(gate(z).diff(z).subs(z, sp.log(x)))
+    if rate == 0:
+        raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
+    if not rate.is_positive:
+        raise Undecided(f"the sign of {rate}")
+    constants = [one for one in (sp.Rational(1, 2), sp.log(2)) if member(grape_gated.ENCODING.parameters[1], one)]
+    if constants:
+        raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("gate'(z) at z = log x, which is positive", rate, x / (1 + x)),
+            f"two queries q and 2q with w.q > 0 have different slopes: omega ({gate(z)} + gate of the key)",
+            f"content across w has the gate {gate(sp.Integer(0))}, and the slope {2 * slope * gate(sp.Integer(0))}",
+        ),
+        assumptions=("|w| = 1, as in the released code; queries and keys take all values",),
+    )
+
+
+def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+    """Decide what the group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds to q.k + 1, as a function of u.k."""
+    j, i, rate, z = sp.symbols("j i omega z", real=True)
+    query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
+    generator = sp.zeros(3, 3)
+    generator[:2, 2] = u
+    moved = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
+    held = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
+    added = sp.expand(moved.dot(held) - query.dot(key) - 1)
+    for number in (-1, 0, 2):
+        value = slope(sp.Integer(number))
+        if sp.N(value - number) != 0:
+            raise Refuted(f"at u.k = {number} the slope is omega times {number}, not {sp.N(value, 6)}")
+    bilinear = sp.Matrix(3, 3, sp.symbols("M1:10", real=True))
+    step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
+    at_key = [(bilinear * (sp.Matrix([*key, 1]) + sign * step)).dot(sp.Matrix([*query, 1])) for sign in (-1, 0, 1)]
+    bend = sp.exp(links.softplus(z) + links.softplus(-z)) / 4
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("A^2 = 0", generator**2, sp.zeros(3, 3)),
+            require_equal("added to q.k + 1: (j - i) omega u.k", added, (j - i) * rate * slope(u.dot(key))),
+            require_equal(
+                "any generator, lifts affine in the content: the slope's second difference in k",
+                at_key[0] - 2 * at_key[1] + at_key[2],
+                sp.Integer(0),
+            ),
+            require_equal(
+                "that of softplus at 0 is log(cosh(z/2)^2), not 0",
+                bend,
+                sp.expand((2 + sp.exp(z) + sp.exp(-z)) / 4),
+            ),
+            "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
+            "number of further coordinates",
+        ),
+        assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
+    )
+
+
 CLAIMS = (
     Claim(
         id="grape-17",
-        source=source("streaming form of the gated additive bias"),
+        source=source(
+            "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
+            "(our reading: of the later versions only quotations were at hand)"
+        ),
         statement="The bias of GRAPE-A gated by query and key is a scalar product of 4 features, gated by one of them "
-        "of 2, and there are gates for which fewer do not suffice.",
+        "of 2, and fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further coordinates "
+        "of GL(d+2), where each token acts with its own gate (our reading), score i lambda_k - j lambda_q.",
         latex=r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
-        label="P",
-        check=streaming_rank,
-        holds={"ranks": {"query and key": 4, "query": 2, "key": 2}},
+        label="F",
+        check=streaming_features,
+        holds={
+            "query": lambda position, gate: grape_gated.query_features(position=position, gate=gate),
+            "key": lambda position, gate: grape_gated.key_features(position=position, gate=gate),
+        },
+        printed={
+            "query": lambda position, gate: _own_gates_in_two(position, gate, of_query=True),
+            "key": lambda position, gate: _own_gates_in_two(position, gate, of_query=False),
+        },
         falsifiers={
-            "two features for query and key": {"ranks": {"query and key": 2, "query": 2, "key": 2}},
-            "one feature for the key": {"ranks": {"query and key": 4, "query": 2, "key": 1}},
-            "four features for the query": {"ranks": {"query and key": 4, "query": 4, "key": 2}},
+            "five features": {
+                "query": _last_twice(grape_gated.query_features, sp.Integer(1)),
+                "key": _last_twice(grape_gated.key_features, sp.Rational(1, 2)),
+            },
+            "three features, without the key's gate at its position": {
+                "query": lambda position, gate: sp.Matrix(grape_gated.query_features(position, gate)[:3]),
+                "key": lambda position, gate: sp.Matrix(grape_gated.key_features(position, gate)[:3]),
+            },
+            "the gates exchanged": {"query": grape_gated.key_features},
+        },
+    ),
+    Claim(
+        id="grape-17-lift",
+        source=source(
+            "Section 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1, which has softplus gates come from it "
+            "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)"
+        ),
+        statement="The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: linear "
+        "in the key, of either sign.  Softplus of it (our reading of the remark) is the slope of no generator that "
+        "content does not change.",
+        latex=r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
+        label="F",
+        check=homogeneous_slope,
+        holds={"slope": lambda along: along},
+        printed={"slope": links.softplus},
+        falsifiers={
+            "the slope is |u.k|": {"slope": sp.Abs},
+            "the slope is twice u.k": {"slope": lambda along: 2 * along},
+            "the slope is u.k + 1": {"slope": lambda along: along + 1},
+        },
+    ),
+    Claim(
+        id="grape-gated",
+        source=source("the released code: gates along vectors of length 1; ALiBi as a special case"),
+        statement="Gated GRAPE-A is ALiBi at no parameters: a gate is softplus of the content along a vector of length "
+        "1 and rises with it, so no slope is the same for all content.",
+        latex=r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
+        label="F",
+        check=rising_gates,
+        holds={"gate": lambda along: grape_gated.gate(along=along)},
+        falsifiers={
+            "w = 0": {"gate": lambda along: grape_gated.gate(0 * along)},
+            "a gate of the length of w": {"gate": lambda along: grape_gated.gate(sp.Integer(1))},
         },
     ),
 )

@@ -152,13 +152,14 @@ CLAIMS = (
     ),
     Claim(
         id="grape-18",
-        source=source("periods of one plane on whole positions"),
+        source=source("Appendix J.1: the period where s / pi is rational (read in a converted copy of version 1)"),
         statement="On whole positions exp(nL) is periodic if and only if s / pi is rational, and its least period is "
-        "the denominator of s / (2 pi).",
+        "the denominator of s / (2 pi) (the paper prints 2 pi / s, which need not be whole).",
         latex=r"\tfrac{s}{2\pi}=\tfrac pq,\ \gcd(p,q)=1:\quad e^{nL}=I\iff q\mid n",
         label="F",
         check=integer_periods,
         holds={"period": lambda turns: grape.integer_period(turns=turns)},
+        printed={"period": lambda turns: 1 / turns},
         falsifiers={
             "period 2 pi / s": {"period": lambda turns: 1 / turns},
             "2 pi / s rounded up": {"period": lambda turns: sp.ceiling(1 / turns)},

@@ -1,6 +1,7 @@
 """GRAPE-AP (arXiv 2512.07805): the bias of a key as a sum of edges on the way to it, as the query sees them."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import sympy as sp
 
@@ -8,13 +9,17 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.grape.source import source
-from theory.encodings import grape_gated, grape_path, rotary
+from theory.encodings import alibi, fox, grape_gated, grape_path, rotary
 from theory.encodings.encoding import KEY, QUERY
+from theory.exact import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
 Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
-GATES = (sp.Rational(1, 10), sp.Integer(5))
-"""Gates of the keys 0 and 1 that no path integral with edges <= 0 has."""
+GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
+"""Gates of the tokens 0, 1 and 2 in examples."""
+LAMBDA = sp.IndexedBase("lambda", positive=True)
+FIXED = sp.Symbol("lambda_q", positive=True)
+_ROWS = len(GATES) - 1
 
 
 def row_semigroup(*, path: Path, rest: Path) -> Evidence:
@@ -46,16 +51,23 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     )
 
 
-def monotone_rows(*, inside: Mapping[str, bool]) -> Evidence:
-    """Decide which gated biases are path integrals with edges <= 0: those whose edges b(j, l - 1) - b(j, l) are."""
+def monotone_rows(*, inside: Mapping[str, Row], outside: Mapping[str, Row]) -> Evidence:
+    """Decide which biases are path integrals with edges <= 0: those whose edges b(j, l - 1) - b(j, l) are."""
     query, key = sp.symbols("j i", integer=True, nonnegative=True)
-    gate = sp.Symbol("lambda", positive=True)
     facts = []
-    for name, claimed in inside.items():
-        found, why = _GATED[name](query, key, gate)
-        if found != claimed:
-            raise Refuted(f"{name}: {why}")
-        facts.append(f"{name}: {why}")
+    for name, row in inside.items():
+        above = _rising_edge(row)
+        if above:
+            raise Refuted(f"{name}: {above}")
+        edge, own = sp.expand(grape_path.edge(partial(row, query), key)), sp.expand(row(query, query))
+        if not (edge.is_nonpositive and own == 0):
+            raise Undecided(f"{name}: the edge {edge}, b(j, j) = {own}")
+        facts.append(f"{name}: b(j, j) = {own}, every edge is {edge}")
+    for name, row in outside.items():
+        above = _rising_edge(row)
+        if not above:
+            raise Refuted(f"{name}: no edge of the rows up to {_ROWS} is above 0")
+        facts.append(f"{name}: {above}")
     edge = sp.expand(grape_path.path(query=query, key=key, until=key + 1).doit())
     if not edge.is_nonpositive:
         raise Refuted(f"the encoding's edge {edge} may be above 0")
@@ -69,6 +81,50 @@ def monotone_rows(*, inside: Mapping[str, bool]) -> Evidence:
         ),
         assumptions=("psi = alpha log sigma(.) <= 0, as in the paper",),
     )
+
+
+def _rising_edge(row: Row) -> str:
+    """The first edge above 0 at gates `GATES` of the tokens; empty where there is none."""
+    tokens = {LAMBDA[place]: gate for place, gate in enumerate(GATES)} | {FIXED: GATES[0]}
+    for query in range(1, _ROWS + 1):
+        values = [sp.sympify(row(sp.Integer(query), sp.Integer(key))).subs(tokens) for key in range(query + 1)]
+        for token in range(1, query + 1):
+            edge = grape_path.edge(values.__getitem__, token)
+            if edge > 0:
+                shown = [float(value) for value in values[: token + 1]]
+                gates = tuple(map(float, GATES[: query + 1]))
+                return f"gates {gates}: b({query}, .) = {shown}, so psi({query}, {token}) = {float(edge)}"
+    return ""
+
+
+def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
+    """Decide that a path of constant edges is ALiBi's bias, and one of edges that all queries share FoX's."""
+    j, i = sp.symbols("j i", integer=True, nonnegative=True)
+    slope = alibi.SLOPE
+    constant = path(j, i).replace(grape_path.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
+    for distance in (1, 2, 0):
+        found = constant.subs(j, i + distance)
+        if sp.expand(found + slope * distance) != 0:
+            raise Refuted(
+                f"constant edges -m: b(i + {distance}, i) = {sp.expand(found)}, ALiBi has {-slope * distance}"
+            )
+    shared = fox.path_bias(key=i, query=j)
+    limits = [
+        require_equal(f"{end} of the path as in FoX", one, other) for end, one, other in _ends(path(j, i), shared)
+    ]
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("constant edges -m", constant, alibi.bias(slope, query_position=j, key_position=i)),
+            *limits,
+            "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias",
+        ),
+    )
+
+
+def _ends(path: sp.Sum, other: sp.Sum) -> tuple[tuple[str, sp.Expr, sp.Expr], ...]:
+    (_, first, last), (_, other_first, other_last) = path.limits[0], other.limits[0]
+    return ("begin", first, other_first), ("end", last, other_last)
 
 
 def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
@@ -87,34 +143,23 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d_p follows",))
 
 
-def _query_gated(query: sp.Symbol, key: sp.Symbol, gate: sp.Symbol) -> tuple[bool, str]:
-    def row(at: sp.Expr) -> sp.Expr:
-        return grape_gated.bias(
-            sp.Integer(1), query_gate=gate, key_gate=sp.Integer(0), query_position=query, key_position=at
-        )
-
-    edge = sp.expand(grape_path.edge(row, key))
-    return bool(edge.is_nonpositive) and row(query) == 0, f"b(j, j) = {row(query)}, every edge is {edge}"
+def _gated(query: sp.Expr, key: sp.Expr, *, by_query: sp.Expr, by_key: sp.Expr) -> sp.Expr:
+    at = {"query_position": query, "key_position": key}
+    return grape_gated.bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
 
 
-def _key_gated(query: sp.Symbol, key: sp.Symbol, gate: sp.Symbol) -> tuple[bool, str]:
-    """For the gates `GATES`, the query at 2: the edge into key 1."""
-
-    def row(at: sp.Expr) -> sp.Expr:
-        return grape_gated.bias(
-            sp.Integer(1),
-            query_gate=sp.Integer(0),
-            key_gate=GATES[int(at)],
-            query_position=sp.Integer(2),
-            key_position=at,
-        )
-
-    one = sp.Integer(1)
-    edge, values = grape_path.edge(row, one), [float(row(sp.Integer(at))) for at in (0, 1)]
-    return bool(edge <= 0), f"gates {tuple(map(float, GATES))}: b(2, .) = {values}, so psi(2, 1) = {float(edge)}"
+def _by_query(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """Query-gated; the gate of the query is one number for its row."""
+    return _gated(query, key, by_query=FIXED, by_key=sp.Integer(0))
 
 
-_GATED = {"gated by the query": _query_gated, "gated by the key": _key_gated}
+def _by_key(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    return _gated(query, key, by_query=sp.Integer(0), by_key=LAMBDA[key])
+
+
+def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """GRAPE-A with edges that do not depend on the query: -theta (A_j - A_i), here for constant edges."""
+    return _gated(query, key, by_query=sp.Rational(1, 2), by_key=sp.Rational(1, 2))
 
 
 def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
@@ -159,17 +204,43 @@ CLAIMS = (
     ),
     Claim(
         id="grape-15-monotone",
-        source=source("GRAPE-AP as containing GRAPE-A"),
+        source=source("GRAPE-AP as containing GRAPE-A, as the case of edges that do not depend on the endpoint"),
         statement="A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the "
-        "key moves towards the query; so query-gated GRAPE-A is a case, key-gated is not (errata F12).",
+        "key moves towards the query: GRAPE-A with edges that no query changes is one, as the paper says, and so is "
+        "query-gated GRAPE-A; key-gated is not (errata F12 takes the paper to claim it, which its words do not).",
         latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l),\ \psi\le0\iff b(j,\cdot)\ \text{non-decreasing},\ b(j,j)=0",
         label="F",
         check=monotone_rows,
-        holds={"inside": {"gated by the query": True, "gated by the key": False}},
-        printed={"inside": {"gated by the query": True, "gated by the key": True}},
+        holds={
+            "inside": {"constant slope": _without_endpoint, "gated by the query": _by_query},
+            "outside": {"gated by the key": _by_key},
+        },
         falsifiers={
-            "key-gated biases too": {"inside": {"gated by the query": True, "gated by the key": True}},
-            "no gated bias": {"inside": {"gated by the query": False, "gated by the key": False}},
+            "key-gated biases too": {"inside": {"gated by the key": _by_key}},
+            "query-gated biases are none": {"outside": {"gated by the query": _by_query}},
+            "biases that rise with the distance": {
+                "inside": {"the other sign": lambda query, key: -_by_query(query, key)}
+            },
+        },
+    ),
+    Claim(
+        id="grape-15-last-edge",
+        source=source(
+            "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t (our "
+            "reading: the converted copy of version 1 at hand drops what stands after the inequality's sign)"
+        ),
+        statement="The edge into the query itself is part of the path: with the sum over i < l <= j constant edges are "
+        "ALiBi and shared ones FoX; with potentials for l < j alone (our reading) the nearest key has no bias.",
+        latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
+        label="F",
+        check=last_edge,
+        holds={"path": lambda query, key: grape_path.path(query=query, key=key, until=query)},
+        printed={"path": lambda query, key: grape_path.path(query=query, key=key, until=query - 1)},
+        falsifiers={
+            "the key's own edge too": {
+                "path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query)
+            },
+            "one step early": {"path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query - 1)},
         },
     ),
     Claim(

@@ -25,8 +25,15 @@ def rope_planes(*, a: Sequence[int], b: Sequence[int]) -> Evidence:
     n, theta = sp.symbols("n theta", real=True)
     gram = grape.Gram.of(a, b)
     operator = grape.rank2_exponential(gram, time=n * theta, speed=sp.sqrt(grape.squared_speed(gram)))
+    first, second = sp.Matrix([1, 0]), sp.Matrix([0, 1])
+    selector = sp.Matrix.hstack(first, second)
     facts = (
         require_equal("exp(n theta L) = R2(n theta) on its plane", operator.matrix(a, b), rotary.rotation(n * theta)),
+        require_equal(
+            "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
+            selector * rotary.rotation(sp.pi / 2) * selector.T,
+            second * first.T - first * second.T,
+        ),
         require_equal("exp(n theta L) = I on the orthogonal complement", operator.identity, sp.Integer(1)),
         "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE",
     )
@@ -85,6 +92,7 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
         ),
         "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
         "that RoPE with these frequencies can learn",
+        _gain_in_the_way(),
         *numbers,
     )
     return Evidence(
@@ -93,7 +101,21 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
         assumptions=(
             "the spectral theorem for real skew matrices (textbook): L is a sum of theta_l L(a_l, b_l) over orthogonal "
             "planes with orthonormal a_l, b_l; two planes stand for all, as each exponential is I on the others",
+            "no gain between the projections and the rotation, as of a normalised query or key",
         ),
+    )
+
+
+def _gain_in_the_way() -> str:
+    """That B^T does not pass a gain: B^T diag(g) B is no gain for a basis B of tilted axes."""
+    first, second = sp.symbols("g_1 g_2", positive=True)
+    tilt = rotary.rotation(sp.pi / 4)
+    passed = tilt.T * sp.diag(first, second) * tilt
+    mean, apart = (first + second) / 2, (second - first) / 2
+    return require_equal(
+        "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
+        passed,
+        sp.Matrix([[mean, apart], [apart, mean]]),
     )
 
 
@@ -112,6 +134,7 @@ def _frame_facts() -> tuple[str, ...]:
     """What J is, and that a generator held by scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
     turned = sp.Matrix(grape_commuting.quarter_turn(vector))
+    quarter = rotary.rotation(sp.pi / 2)
     spanning = grape_commuting.spanning([(1, 2, 3, 5), vector])
     generator = grape_commuting.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
     column, angle = sp.Matrix(vector), sp.Symbol("t", real=True)
@@ -127,6 +150,7 @@ def _frame_facts() -> tuple[str, ...]:
     images = [(one @ exponential).coordinates() for one, exponential in planes]
     return (
         require_equal("E' = L E for |a_1| = 3, |a_2| = 2", sp.Matrix(derivatives), sp.Matrix(images)),
+        require_equal("J turns each pair by R2(pi/2)", turned, sp.diag(quarter, quarter) * column),
         require_equal("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
         require_equal(
             "a.(J a) = 0, |J a| = |a|",
@@ -184,7 +208,7 @@ CLAIMS = (
         id="grape-5",
         source=source("recovery of RoPE by GRAPE-M"),
         statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
-        "prints L(e_{2l-1}, e_{2l}), which turns the other way).",
+        "prints L(e_{2l-1}, e_{2l}), which turns the other way; U J U^T, to which the same line equates it, is right).",
         latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
         label="F",
         check=rope_planes,
@@ -219,7 +243,8 @@ CLAIMS = (
         id="grape-7",
         source=source("GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back"),
         statement="For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and "
-        "W_k absorb: learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11).",
+        "W_k absorb: learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), "
+        "as long as no gain of normalised queries and keys stands between.",
         latex=r"(e^{jL}W_qx)\cdot(e^{iL}W_ky)=(R(j)B^\top W_qx)\cdot(R(i)B^\top W_ky)",
         label="F",
         check=absorption,

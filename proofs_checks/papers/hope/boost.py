@@ -23,11 +23,18 @@ def relative_law(*, key_action: Action, direction: int) -> Evidence:
     stated = hope.score(query, key, offset=offset, **shared)
     channels = hope.light_cone_score(query, key, offset=offset, **shared)
     boost, flip = hope.boost(theta), sp.Matrix([[0, 1], [1, 0]])
+    encoded = hope.ENCODING.score(query, key, query_position=j, key_position=i)
+    own = {"rate": hope.RATE, "damping": hope.RATE + hope.MARGIN}
     tests = (
         ("B(0) = I", boost.subs(theta, 0), sp.eye(2)),
         ("B' = X B, so B(t) = exp(tX)", boost.diff(theta), flip * boost),
         ("actions at j = i + D and i = H(D)", kernel, hope.kernel(offset, **shared)),
         ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", (query.T * kernel * key)[0], stated),
+        (
+            "the encoding scores so, with theta' = theta + g above theta",
+            encoded,
+            hope.score(query, key, offset=distance, **own),
+        ),
         ("score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2", stated, channels),
     )
     return Evidence(

@@ -23,11 +23,14 @@ def power_kernel(*, largest: sp.Rational) -> Evidence:
     exponent = sp.Symbol("p", positive=True)
     obstacle = form(lambda distance: kerple.power(distance, scale=sp.S.One, exponent=exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
+    if (kerple.EXPONENTS.start, kerple.EXPONENTS.end, kerple.EXPONENTS.left_open) != (0, largest, True):
+        raise Refuted(f"the encoding's exponents are {kerple.EXPONENTS}, not those above 0 up to {largest}")
     a, b, p, wave = sp.symbols("a b p g", real=True)
     x, y, u, v = sp.symbols("x y u v", real=True)
     kernel = kerple.power(sp.exp(b), scale=sp.S.One, exponent=p)
     facts = (
         f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = {obstacle}, negative for every p > 2",
+        f"the encoding's exponents are those above 0 up to {kerple.EXPONENTS.end}",
         require_equal("-K(t) = t^p, written with t = e^b", -kernel, sp.exp(p * b)),
         require_equal(
             "with v = tu, e^a = v: (1 - cos tu) u^(-1-p) du = t^p (1 - cos v) v^(-1-p) dv, g for 1 - cos v",

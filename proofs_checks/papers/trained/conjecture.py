@@ -8,7 +8,7 @@ from circuits.modes import Mode
 from circuits.prediction import Prediction
 from empirical import conjecture
 from empirical.conjecture import CellKey, JudgedCell, Setting, judge
-from empirical.files import read_json
+from empirical.files import read_sealed_json
 from empirical.protocol import Cell
 from empirical.statistics import ALPHA
 from empirical.store import RunStore
@@ -62,7 +62,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
 def _stored(path: Path) -> Predictions:
     """The stored predictions of the main mode, by cell."""
     try:
-        answer = read_json(path)["answer"]
+        answer = read_sealed_json(path)["answer"]
         return {
             Cell(**one["cell"]): Prediction.from_json(one["prediction"])
             for one in answer

@@ -99,11 +99,9 @@ def test_a_common_shift_of_all_positions(name):
 
 
 def moves_with_tokens(name: str) -> bool:
-    """Whether the logits keep under a shift that takes the tokens with it: relative, or decided by content alone."""
-    encoding = symbolic.named(name)
-    if not keeps(name, Law.STREAMING):  # the last position is all that is known of the length
-        return False
-    return keeps(name, Law.RELATIVE) or (encoding.relation is None and not encoding.embed)
+    """Whether the logits keep under a shift, which takes the tokens with it."""
+    # Of the length, the last position is all that is known here.
+    return keeps(name, Law.STREAMING) and keeps(name, Law.TRANSLATION)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

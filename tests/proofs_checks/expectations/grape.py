@@ -10,6 +10,8 @@ from theory.encodings import grape, grape_commuting, rotary
 
 EXPECTED = {
     "grape-1": (Verdict.VERIFIED, Strength.GENERAL),
+    "grape-orientation": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-angle": (Verdict.CORRECTED, Strength.GENERAL),
     "grape-2": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-3": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-4": (Verdict.CORRECTED, Strength.GENERAL),
@@ -24,14 +26,18 @@ EXPECTED = {
     "grape-13": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-14": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-15": (Verdict.VERIFIED, Strength.GENERAL),
-    "grape-15-monotone": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-15-last-edge": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-15-monotone": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-16": (Verdict.VERIFIED, Strength.GENERAL),
-    "grape-17": (Verdict.VERIFIED, Strength.GENERAL),
-    "grape-18": (Verdict.VERIFIED, Strength.BOUNDED),
+    "grape-17": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-17-lift": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-18": (Verdict.CORRECTED, Strength.BOUNDED),
     "grape-19": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-20": (Verdict.CORRECTED, Strength.GENERAL),
     "grape-21": (Verdict.VERIFIED, Strength.GENERAL),
     "grape-contextual": (Verdict.VERIFIED, Strength.GENERAL),
+    "grape-distance": (Verdict.CORRECTED, Strength.GENERAL),
+    "grape-gated": (Verdict.VERIFIED, Strength.GENERAL),
 }
 
 COUNTEREXAMPLES = {
@@ -39,6 +45,15 @@ COUNTEREXAMPLES = {
         "(1 - cos) over s": r"E' = L E, entry 2: 3.43407 != 0.858517 at .* s = 4",
         "s without its root": r"E' = L E, entry 3: -1.02964 != 0.805670 at",
         "time reversed": r"E' = L E, entry 2: -0.599760 != 0.599760 at",
+    },
+    "grape-orientation": {
+        "the exchange is a rotation at d = 2": r"d = 2: det B = -1, not 1",
+        "the axes in their order": r"d = 2: B\^T L\(e_1, e_2\) B = J, s = 1, entry 2: 1.00000 != -1.00000",
+        "the third axis as it is": r"d = 3: det B = -1, not 1",
+    },
+    "grape-angle": {
+        "the factor once": r"E' = omega L E, entry 2: -1.09260 != -3.99927 at .* omega = 3, s = 5",
+        "turned the other way": r"E' = omega L E, entry 2: -3.99927 != 3.99927 at",
     },
     "grape-2": {
         "lengths of a and b swapped": r"coefficients of a and b, entry 1: -7.39549 != -9.88298",
@@ -104,18 +119,28 @@ COUNTEREXAMPLES = {
         "the rest as the key m sees it": r"psi\[m \+ 1, l\].* is not Sum\(psi\[m, l\].* with one more term",
         "the key's own edge counts": r"Sum\(psi\[j, l\], \(l, i \+ 1, j\)\) is not Sum\(psi\[j, l\], \(l, i, j - 1\)\)",
     },
+    "grape-15-last-edge": {
+        "the key's own edge too": r"constant edges -m: b\(i \+ 1, i\) = -2\*m, ALiBi has -m",
+        "one step early": r"begin of the path as in FoX, entry 1: 1.00000 != 2.00000",
+    },
     "grape-15-monotone": {
-        "key-gated biases too": r"gates \(0.1, 5.0\): b\(2, .\) = \[-0.2, -5.0\], so psi\(2, 1\) = 4.8",
-        "no gated bias": r"gated by the query: b\(j, j\) = 0, every edge is -lambda",
+        "key-gated biases too": r"gates \(0.1, 5.0, 1.0\): b\(2, .\) = \[-0.2, -5.0\], so psi\(2, 1\) = 4.8",
+        "query-gated biases are none": r"gated by the query: no edge of the rows up to 2 is above 0",
+        "biases that rise with the distance": r"the other sign: .*: b\(1, .\) = \[0.1, 0.0\], so psi\(1, 1\) = 0.1",
     },
     "grape-16": {
         "the token's probe alone is turned": r"affinity at j \+ s, l \+ s .* -19.2926 != 1.75370 at l = 4",
         "the query's probe is turned back": r"affinity at j \+ s, l \+ s .* -19.4471 != 8.40944",
     },
     "grape-17": {
-        "two features for query and key": r"gated by query and key: rank 4 in an example, .* not 2",
-        "one feature for the key": r"gated by key: rank 2 in an example, .* not 1",
-        "four features for the query": r"gated by query: rank 2 in an example, 2 features are enough, not 4",
+        "five features": r"gated by query and key: 5 features, where an example has rank 4",
+        "three features, without the key's gate at its position": r"entry 1: -4.00000 != 0 at i = 4, j = 4",
+        "the gates exchanged": r"\(query features\).\(key features\), entry 1: 68.0000 != 0",
+    },
+    "grape-17-lift": {
+        "the slope is |u.k|": r"at u.k = -1 the slope is omega times -1, not 1",
+        "the slope is twice u.k": r"at u.k = -1 the slope is omega times -1, not -2",
+        "the slope is u.k + 1": r"at u.k = -1 the slope is omega times -1, not 0",
     },
     "grape-18": {
         "period 2 pi / s": r"s = 3\*pi: exp\(nL\) = I first at n = 2, not 2/3",
@@ -140,6 +165,15 @@ COUNTEREXAMPLES = {
         "the key is turned back": r"A\(Phi_i\)\^T A\(Phi_i \+ D\) = R2\(D theta\), entry 1: 0.843854 != -0.653644",
         "the key is turned by its position": r"A\(Phi_i\)\^T A.*, entry 1: -0.547729 != 0.843854 at .* i = 1",
     },
+    "grape-distance": {
+        "the squared length": r"G\(m\(t, l\)\) G\(m\(l, j\)\) = G\(m\(t, j\)\), entry 3: 56.0000 != 8.00000",
+        "the difference of the city-block lengths": r"m = 3 and 2, together 5, not -1",
+        "the product of the coordinates": r"m = 0 and 0, together 0, not 12",
+    },
+    "grape-gated": {
+        "w = 0": r"the slope is omega times 2\*log\(2\) for all content",
+        "a gate of the length of w": r"the slope is omega times 2\*log\(1 \+ E\) for all content",
+    },
 }
 
 
@@ -148,11 +182,14 @@ FIGURES = {
     "grape-6": (r"the coefficients of \[L_1, L_2\] are \[g, h\] = a_1.a_2, a_1.J a_2",),
     "grape-7": (r"random skew L, d = 8, real Schur form in float64: .* up to rounding",),
     "grape-14": (r"gains \(1, 2\), omega = 1, q = k = \(1, 0\): scores 0.5403 at \(0, 1\) and 2.8357 at \(1, 2\)",),
-    "grape-15-monotone": (r"gates \(0.1, 5.0\): b\(2, .\) = \[-0.2, -5.0\], so psi\(2, 1\) = 4.8",),
+    "grape-angle": (r"omega = 1, n = 3: without n omega E differs by 1.7714 in norm",),
+    "grape-5": (r"U J U\^T, .* which the same line prints, is L\(e_\{2l\}, e_\{2l-1\}\)",),
+    "grape-15-monotone": (r"gates \(0.1, 5.0, 1.0\): b\(2, .\) = \[-0.2, -5.0\], so psi\(2, 1\) = 4.8",),
     "grape-16": (r"b\(8, 0\) changes by 3.38 under a shift of 3; turned on both sides by 0.00",),
     "grape-17": (
         r"gated by query and key: 4 features, and a 6 x 6 example of that rank",
         r"gated by key: 2 features, and a 6 x 6 example of that rank",
+        r"d = 1, softplus gates .* the determinant of q k \+ bias is -4.0329e\+4",
     ),
     "grape-18": (r"s = 4\*pi/5: period 5, while 2 pi / s = 2.5",),
     "grape-19": (r"orthogonal at beta in \[0, 2\] only",),
@@ -168,6 +205,7 @@ def _no_cross_term(gram: grape.Gram, *, along_a: sp.Expr, along_b: sp.Expr, time
 
 
 RIGHT_PLANE, RIGHT_ACTION = grape_commuting.plane_exponential, grape_commuting.action
+RIGHT_TURN = grape_commuting.quarter_turn
 
 
 WRONG: list[tuple[str, Any, str, str]] = [
@@ -238,6 +276,22 @@ WRONG: list[tuple[str, Any, str, str]] = [
         lambda generator, time: sp.eye(2) + time**2 * generator,
         "grape-13",
         r"\d",
+    ),
+    ("theory.encodings.grape.sine_share", sp.sin, "grape-angle", r"\d"),
+    ("theory.encodings.grape.cosine_share", lambda angle: (1 + sp.cos(angle)) / angle**2, "grape-angle", r"\d"),
+    (
+        "theory.encodings.grape_additive.linear_offset",
+        lambda there, here, *, weights: weights.dot(there) * weights.dot(here),
+        "grape-distance",
+        r"\d",
+    ),
+    ("theory.encodings.grape_gated.gate", lambda along: sp.Integer(1), "grape-gated", r"\d"),
+    ("theory.encodings.grape_gated.softplus", lambda logit: sp.Integer(1), "grape-gated", r"\d"),
+    (
+        "theory.encodings.grape_commuting.quarter_turn",
+        lambda vector: [-entry for entry in RIGHT_TURN(vector)],
+        "grape-6",
+        r"J turns each pair",
     ),
     ("theory.encodings.grape_gated.bias", lambda slope, **gates: sp.Integer(0), "grape-17", r"\d"),
     (

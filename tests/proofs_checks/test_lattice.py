@@ -1,0 +1,98 @@
+"""The lattice: what kind of edge each recovery is, and that the claim on a missing edge falls where the edge exists."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+from sympy.core.cache import clear_cache
+
+from proofs_checks import registry
+from proofs_checks.claim import Refuted
+from proofs_checks.lattice import NON_EDGES, lattice
+from theory.encodings import grape_additive, hope, kerple
+from theory.exact import Undecided
+
+
+@pytest.fixture(autouse=True)
+def forget_evaluated_functions() -> Iterator[None]:
+    clear_cache()
+    yield
+    clear_cache()
+
+
+def _both_sides(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
+    return -grape_additive.SLOPE * sp.Abs(query - key)
+
+
+def _turning(*, rate: sp.Expr, damping: sp.Expr) -> hope.Pair:
+    return sp.exp(sp.I * rate), sp.exp(-sp.I * rate)
+
+
+def _in_steps(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    return RIGHT_POWER(sp.floor(distance / 2), scale=scale, exponent=exponent)
+
+
+RIGHT_POWER = kerple.power
+
+WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
+    ("hope", "rotary"): ("theory.encodings.hope.decay_factors", _turning),
+    ("t5", "alibi"): ("theory.encodings.t5.bucket", lambda offset: offset),
+    ("grape-additive", "alibi on both sides"): (
+        "theory.encodings.grape_additive.ENCODING",
+        replace(grape_additive.ENCODING, bias=_both_sides),
+    ),
+    ("grape-path", "grape-gated"): ("theory.encodings.grape_path.EDGES", sp.IndexedBase("psi", real=True)),
+    ("grape-gated", "alibi"): ("theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
+    ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
+}
+"""Formulas with which the one encoding does contain the other, or is no longer kept from it by the reason given."""
+
+
+def test_every_missing_edge_is_tried() -> None:
+    assert {(edge.by, edge.of) for edge in NON_EDGES} == set(WITH_THE_EDGE)
+
+
+@pytest.mark.parametrize("edge", NON_EDGES, ids=lambda edge: f"{edge.by}-{edge.of}")
+def test_the_claim_on_a_missing_edge_falls_where_the_edge_exists(edge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = registry.find(edge.claim)
+    claim.check(**claim.holds)
+    monkeypatch.setattr(*WITH_THE_EDGE[edge.by, edge.of])
+    clear_cache()
+    with pytest.raises((Refuted, Undecided)):  # HoPE with complex eigenvalues is left undecided
+        claim.check(**claim.holds)
+
+
+def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claim grape-15 once stood for it, and says nothing of signs."""
+    monkeypatch.setattr(*WITH_THE_EDGE["grape-path", "grape-gated"])
+    claim = registry.find("grape-15")
+    claim.check(**claim.holds)
+
+
+@pytest.mark.parametrize(
+    ("by", "of", "kind"),
+    [
+        ("fox", "alibi", "exact"),
+        ("kerple-power", "alibi", "exact"),
+        ("kerple-power", "nope", "limit"),
+        ("grape-path", "alibi", "some"),
+        ("dynamic-ntk", "rotary", "within"),
+        ("fire", "nope", "exact"),
+        ("fire", "t5", "function"),
+        ("fire", "alibi", "function"),
+        ("fire", "kerple-power", "function"),
+        ("fire", "kerple-log", "function"),
+        ("grape-gated", "alibi", "impossible"),
+        ("grape-path", "grape-gated", "impossible"),
+        ("hope", "rotary", "impossible"),
+    ],
+)
+def test_an_edge_says_how_the_special_case_is_reached(by: str, of: str, kind: str) -> None:
+    assert (by, of, kind) in set(lattice().edges(data="kind"))
+
+
+def test_an_edge_for_some_parameters_says_which() -> None:
+    (edge,) = [data for _, of, data in lattice().out_edges("grape-path", data=True) if data["kind"] == "some"]
+    assert edge["reason"] == "only for m = alpha*log(2)"

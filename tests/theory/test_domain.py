@@ -1,0 +1,82 @@
+"""A special case is attained only at values that the parameters can have, whatever the other's parameters are."""
+
+import pytest
+import sympy as sp
+
+from theory import domain, laws
+from theory.encodings import alibi, grape_gated, grape_path
+from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.encoding import Encoding, Parameter, Recovery
+
+m, alpha = sp.symbols("m alpha", positive=True)
+speed, x = sp.Symbol("speed", nonnegative=True), sp.Symbol("x", real=True)
+u = sp.Symbol("u")
+f = sp.Function("f")
+
+
+def parameter(symbol, **fields):
+    return Parameter(symbol=symbol, meaning="", **fields)
+
+
+CASES = [
+    (parameter(sp.Symbol("c", positive=True)), m / 2, True),
+    (parameter(sp.Symbol("c", positive=True)), -m, False),
+    (parameter(sp.Symbol("c", positive=True)), sp.Integer(0), False),
+    (parameter(sp.Symbol("c", positive=True)), speed, False),
+    (parameter(sp.Symbol("c", positive=True)), m - alpha, None),
+    (parameter(sp.Symbol("c", nonnegative=True)), m, True),
+    (parameter(sp.Symbol("c", negative=True)), -m, True),
+    (parameter(sp.Symbol("c", real=True)), -sp.log(sp.exp(m) - 1), True),
+    (parameter(sp.Symbol("c", real=True)), sp.oo, False),
+    (parameter(sp.Symbol("c", integer=True)), sp.Rational(1, 2), False),
+    (parameter(sp.Symbol("p", positive=True), domain=sp.Interval.Lopen(0, 2)), sp.Integer(2), True),
+    (parameter(sp.Symbol("p", positive=True), domain=sp.Interval.Lopen(0, 2)), sp.Integer(3), False),
+    (parameter(sp.Symbol("p", positive=True), domain=sp.Interval.Lopen(0, 2)), m, None),
+    (parameter(sp.IndexedBase("g", negative=True)), -m, True),
+    (parameter(sp.IndexedBase("g", negative=True)), sp.Integer(0), False),
+    (parameter(sp.IndexedBase("g"), domain=sp.S.EmptySet), sp.Integer(1), False),
+    (parameter(sp.IndexedBase("g"), domain=sp.FiniteSet(-alpha * sp.log(2))), -sp.log(2) * alpha, True),
+    (parameter(sp.IndexedBase("g"), domain=sp.FiniteSet(-alpha * sp.log(2))), -m, False),
+    (parameter(f, network=True), sp.Lambda(u, 0), True),
+    (parameter(f, network=True), sp.Lambda(u, -m * u + 1), True),
+    (parameter(f, network=True), sp.Lambda(u, -m * sp.exp(u)), False),
+    (parameter(f), sp.Lambda(u, -m * sp.exp(u)), True),
+]
+
+
+@pytest.mark.parametrize(("of", "value", "inside"), CASES)
+def test_a_value_is_in_the_domain_for_all_that_its_symbols_stand_for(of, value, inside):
+    assert domain.member(of, value) is inside
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_what_the_catalogue_declares_attained_is(name):
+    for recovery in ENCODINGS[name].recovers:
+        stated = recovery.attained and not recovery.function
+        assert domain.attained(ENCODINGS[name], recovery.assignment).holds is stated, recovery.of
+
+
+def test_no_constant_slope_is_a_gate_of_content():
+    for gate in (sp.Rational(1, 2), sp.log(2), m):
+        ruling = domain.attained(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
+        assert ruling.holds is False
+        assert str(gate) in ruling.reason
+
+
+def test_a_path_of_equal_edges_has_one_slope_only():
+    recovery = Recovery(of="alibi", assignment={grape_path.EDGES: -m})
+    assert laws.recovered(grape_path.ENCODING, named("alibi"), recovery).holds
+    assert domain.attained(grape_path.ENCODING, recovery.assignment).holds is False
+    (declared,) = grape_path.ENCODING.recovers
+    assert declared.at == {alibi.SLOPE: grape_path.SLOPE * sp.log(2)}
+    assert domain.attained(grape_path.ENCODING, declared.assignment).holds
+    assert laws.recovered(grape_path.ENCODING, named("alibi"), declared).holds
+    everywhere = Recovery(of="alibi", assignment=declared.assignment)
+    assert laws.recovered(grape_path.ENCODING, named("alibi"), everywhere).holds is False
+
+
+def test_what_is_not_found_to_be_inside_is_said_to_be_so():
+    encoding = Encoding(name="toy", title="", arxiv="", parameters=(parameter(sp.Symbol("c", positive=True)),))
+    ruling = domain.attained(encoding, {sp.Symbol("c", positive=True): m - alpha})
+    assert ruling.holds is None
+    assert "not known to be in the domain" in ruling.reason

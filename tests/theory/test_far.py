@@ -1,0 +1,146 @@
+"""What becomes of far keys is decided for every value of the parameters, and numbers at far distances agree."""
+
+import re
+
+import pytest
+import sympy as sp
+
+from theory import far, properties
+from theory.encodings import kerple, rotary
+from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.encoding import Encoding, Family, Parameter
+from theory.far import FarField
+
+a, p, q = sp.symbols("a p q", positive=True)
+x = sp.Symbol("x", real=True)
+gates = sp.IndexedBase("g", negative=True)
+step = sp.Symbol("l", integer=True)
+table = sp.Function("f")
+
+
+def biased(law, *parameters):
+    return Encoding(name="toy", title="", arxiv="", bias=lambda j, i, n: law(j - i), parameters=parameters)
+
+
+def rotated(on_query, on_key):
+    return Encoding(name="toy", title="", arxiv="", rotate=lambda t, n: (on_query(t), on_key(t)))
+
+
+def growing(rate):
+    return lambda t: sp.exp(rate * t) * sp.eye(2)
+
+
+BIASES = [
+    (lambda d: -a * d, "falls exponentially"),
+    (lambda d: -a * sp.sqrt(d), FarField.STRETCHED),
+    (lambda d: -a * d**2, FarField.FASTER),
+    (lambda d: -a * sp.exp(d), FarField.FASTER),
+    (lambda d: -a * d * sp.log(1 + d), FarField.FASTER),
+    (lambda d: -a * d / sp.log(2 + d), FarField.STRETCHED),
+    (lambda d: -a * sp.log(1 + p * d), FarField.POLYNOMIAL),
+    (lambda d: -a * sp.log(1 + d) ** 2, FarField.STRETCHED),
+    (lambda d: -a * sp.log(1 + sp.log(1 + d)), FarField.SLOWER),
+    (lambda d: -a / (1 + d), FarField.CONSTANT),
+    (lambda d: -a * d / (1 + d), FarField.CONSTANT),
+    (lambda d: a * d, FarField.GROWING),
+    (lambda d: a * sp.log(1 + d), FarField.GROWING),
+    (lambda d: table(d / (1 + d)), FarField.CONSTANT),
+    (table, FarField.UNDEFINED),
+    (lambda d: (x - 1) * d, FarField.UNDECIDED),
+]
+
+
+@pytest.mark.parametrize(("law", "found"), BIASES)
+def test_a_bias_is_classified_by_its_limits(law, found):
+    assert properties.far_field(biased(law)) == str(found)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        (
+            biased(lambda d: -((d / a) ** p)),
+            f"0 < p < 1: {FarField.STRETCHED}; p = 1: {FarField.EXPONENTIAL}; p > 1: {FarField.FASTER}",
+        ),
+        (
+            biased(lambda d: -a * d**x),
+            f"x < 0: {FarField.CONSTANT}; x = 0: {FarField.CONSTANT}; 0 < x < 1: {FarField.STRETCHED}; "
+            f"x = 1: {FarField.EXPONENTIAL}; x > 1: {FarField.FASTER}",
+        ),
+        (
+            biased(lambda d: -a * d**p, Parameter(symbol=p, meaning="", domain=sp.Interval(2, 3))),
+            str(FarField.FASTER),
+        ),
+        (
+            biased(lambda d: -a * d ** (p * q)),
+            f"0 < p*q < 1: {FarField.STRETCHED}; p*q = 1: {FarField.EXPONENTIAL}; p*q > 1: {FarField.FASTER}",
+        ),
+    ],
+)
+def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, found):
+    assert properties.far_field(encoding) == found
+
+
+def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
+    cases = {case.where: case.what for case in far.ahead(kerple.POWER)}
+    assert cases == {
+        "0 < p < 1": FarField.STRETCHED,
+        "p = 1": FarField.EXPONENTIAL,
+        "1 < p <= 2": FarField.FASTER,
+    }
+
+
+@pytest.mark.parametrize(("exponent", "where"), [("1/3", "0 < p < 1"), ("1", "p = 1"), ("3/2", "1 < p <= 2")])
+def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
+    (case,) = [one for one in far.ahead(kerple.POWER) if one.where == where]
+    far_off = [
+        kerple.power(sp.Integer(10) ** power, scale=sp.S.One, exponent=sp.Rational(exponent)) for power in (6, 12)
+    ]
+    share = float(far_off[1] / far_off[0] / 10**6)  # of the growth that is linear
+    expected = {FarField.STRETCHED: share < 0.01, FarField.EXPONENTIAL: share == 1, FarField.FASTER: share > 100}
+    assert expected[case.what]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        (rotary.ENCODING, "oscillates"),
+        (rotated(growing(-a), growing(a)), "logit to 0, all alike"),
+        (rotated(growing(a), growing(-a)), "grows"),
+        (rotated(growing(a), growing(a)), "grows"),
+        (rotated(growing(-x), growing(x)), "not decided"),
+        (rotated(growing(sp.S.Zero), growing(sp.S.Zero)), "constant"),
+        (
+            rotated(*(lambda t: rotary.rotation(t * sp.Symbol("s", nonnegative=True)),) * 2),
+            "s > 0: oscillates; s = 0: constant",
+        ),
+    ],
+)
+def test_a_kernel_is_classified_by_the_signs_of_its_rates(encoding, found):
+    assert properties.far_field(encoding) == found
+
+
+def test_gates_of_tokens_are_one_number_where_content_is_constant():
+    path = lambda j, i, n: sp.Sum(gates[step], (step, i + 1, j))  # noqa: E731
+    carried = Encoding(
+        name="toy",
+        title="",
+        arxiv="",
+        bias=path,
+        parameters=(Parameter(symbol=gates, meaning="", family=Family.TOKENS),),
+    )
+    assert properties.far_field(carried) == "falls exponentially"
+    assert properties.causal_only(carried) is True
+
+
+def test_what_is_not_decided_is_neither_bounded_nor_unbounded():
+    encoding = biased(lambda d: (x - 1) * d)
+    assert properties.bounded(encoding) is None
+    assert properties.causal_only(encoding) is None
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_encoding_of_the_catalogue_is_decided(name):
+    assert not re.search("not decided", properties.far_field(ENCODINGS[name]))
+    assert properties.bounded(ENCODINGS[name]) is not None
+    assert properties.causal_only(ENCODINGS[name]) is not None
