@@ -2,13 +2,15 @@
 
 A value is an int, a Fraction, or a real sympy expression in parameters, which are read as indeterminates: two values
 are equal iff they are the same function of the parameters.  `no` is proved by enclosures that do not meet at some
-point (theory.enclosure); what is left by a separation bound (theory.algebraic) or by algebra (theory.identities).
+point (theory.enclosure), `yes` by identities that leave nothing of the difference (theory.ring); what is left by a
+separation bound (theory.algebraic) or by algebra (theory.identities).
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -16,12 +18,17 @@ import sympy as sp
 
 from theory import algebraic, identities
 from theory.enclosure import POINTS, enclose, whole_part
+from theory.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
+from theory.ring_functions import is_zero, primitive
+from theory.ring_values import element_of_value
 
 Value = Any
 """int, Fraction, or a real sympy expression; a tuple of such for a matrix. Patterns may hold infinite floats too."""
 
 _BITS = (192, 1536, 12_288)
 """Precisions at which values are told apart, one after the other."""
+MOST_ASKED, MOST_UNDECIDED = 2_000, 100
+"""Pairs of which a group asks whether they are equal, and of which it may get no answer; others are undecided."""
 
 
 class Answer(StrEnum):
@@ -48,24 +55,68 @@ def equal(first: Value, second: Value) -> Answer:
     """Whether two values are equal."""
     if (is_rational(first) and is_rational(second)) or isinstance(first, float) or isinstance(second, float):
         return Answer.YES if first == second else Answer.NO
-    return zero(to_sympy(first) - to_sympy(second))
+    try:
+        return zero(to_sympy(first) - to_sympy(second))
+    except ValueError:  # sympy 1.14 refuses factors of its own that are no primes
+        return Answer.UNDECIDED
 
 
 def zero(value: Value) -> Answer:
     """Whether a value is identically zero."""
     if is_rational(value) or value.is_Rational:
         return Answer.NO if value != 0 else Answer.YES
+    defined, apart = _apart_from_zero(value, _BITS[0])
+    if apart:
+        return Answer.NO
+    element = element_of_value(value)
+    if element is None:
+        return _decided(_Question(element=frozen(of_base(("symbol", value))), value=value))
+    if defined and _cancels(element):
+        return Answer.YES
+    return _decided(_Question(element=frozen(primitive(element)), value=value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """Whether a value is zero, which is the same question for every multiple of its element."""
+
+    element: Frozen
+    value: Value = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _decided(question: _Question) -> Answer:
+    value = question.value
     defined = False
-    for bits in _BITS:
-        for point in POINTS if value.free_symbols else POINTS[:1]:
-            ball = enclose(value, point, bits=bits)
-            if ball is not None and not ball.contains(0):
+    if algebraic.bounds(value):
+        found = algebraic.is_zero(value)
+    else:
+        for bits in _BITS:
+            here, apart = _apart_from_zero(value, bits)
+            defined |= here
+            if apart:
                 return Answer.NO
-            defined |= ball is not None
-    if not defined:
-        return Answer.UNDECIDED
-    found = algebraic.is_zero(value) if algebraic.bounds(value) else identities.is_zero(value)
+        found = identities.is_zero(value) if defined else None
     return Answer.UNDECIDED if found is None else Answer.YES if found else Answer.NO
+
+
+def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
+    """Whether the value has an enclosure at some point, and whether one of them leaves out zero."""
+    balls = (enclose(value, point, bits=bits) for point in (POINTS if value.free_symbols else POINTS[:1]))
+    defined = False
+    for ball in balls:
+        if ball is not None and not ball.contains(0):
+            return True, True
+        defined |= ball is not None
+    return defined, False
+
+
+def _cancels(element: Element) -> bool:
+    """Whether identities of powers, exponentials and waves leave nothing."""
+    try:
+        return is_zero(Ring(), element)
+    except TooLong:
+        return False
 
 
 def sign(value: Value) -> int | None:
@@ -122,15 +173,40 @@ def group(values: Iterable[Value]) -> Groups:
     parent = list(range(len(distinct)))
     unclear: list[tuple[int, int]] = []
     if not all(map(is_rational, distinct)):
-        for one, other in _close_pairs(distinct):
-            if _root(parent, one) == _root(parent, other):
-                continue
-            answer = equal(distinct[one], distinct[other])
-            if answer is Answer.YES:
-                _unite(parent, one, other)
-            elif answer is Answer.UNDECIDED:
-                unclear.append((one, other))
+        unclear = _unite_equal(distinct, parent)
     return _number(listed, distinct, parent, unclear)
+
+
+def _unite_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int, int]]:
+    """Unites what is proved equal; the pairs of which it is not known."""
+    balls = [_ball(value, _BITS[0]) for value in distinct]
+    first: dict[Hashable, int] = {}
+    crowded = _crowded({index: ball for index, ball in enumerate(balls) if ball is not None})
+    for index, value in enumerate(distinct):
+        _unite(parent, first.setdefault(_spelling(value) if index in crowded else value, index), index)
+    unclear: list[tuple[int, int]] = []
+    asked = undecided = 0
+    pairs = _meeting({index: balls[index] for index in first.values()})
+    close = {index for pair in pairs for index in pair}
+    pairs = _meeting({index: _ball(distinct[index], _BITS[1]) for index in close})
+    for one, other in sorted(pairs):
+        if _root(parent, one) == _root(parent, other):
+            continue
+        asked += 1
+        few = asked <= MOST_ASKED and undecided < MOST_UNDECIDED
+        answer = equal(distinct[one], distinct[other]) if few else Answer.UNDECIDED
+        if answer is Answer.YES:
+            _unite(parent, one, other)
+        elif answer is Answer.UNDECIDED:
+            undecided += 1
+            unclear.append((one, other))
+    return unclear
+
+
+def _spelling(value: Value) -> Hashable:
+    """What is the same only for values that are equal."""
+    element = constant(value) if is_rational(value) else element_of_value(value)
+    return value if element is None else frozen(element)
 
 
 def _group_tuples(listed: Sequence[tuple[Value, ...]]) -> Groups:
@@ -169,18 +245,20 @@ def _number(
     )
 
 
-def _close_pairs(values: Sequence[Value]) -> list[tuple[int, int]]:
-    """Pairs whose enclosures meet at the first point at every precision: only these can be equal."""
-    pairs: set[tuple[int, int]] = set()
-    unclear = list(range(len(values)))
-    for bits in _BITS:
-        pairs = _meeting({index: _ball(values[index], bits) for index in unclear})
-        unclear = sorted({index for pair in pairs for index in pair})
-    return sorted(pairs)
-
-
 def _ball(value: Value, bits: int) -> Any | None:
     return None if isinstance(value, float) else enclose(to_sympy(value), bits=bits)
+
+
+def _crowded(balls: dict[int, Any]) -> set[int]:
+    """The indices of balls that meet another one."""
+    found: set[int] = set()
+    farthest = None
+    for index, ball in sorted(balls.items(), key=lambda pair: pair[1].lower()):
+        if farthest is not None and ball.overlaps(balls[farthest]):
+            found |= {index, farthest}
+        if farthest is None or ball.upper() > balls[farthest].upper():
+            farthest = index
+    return found
 
 
 def _meeting(balls: dict[int, Any]) -> set[tuple[int, int]]:

@@ -1,35 +1,33 @@
 """How LRC of a formula grows with the scale, over all scales, with the reason.
 
-A formula is followed along paths of pairs until no choice is left (theory.formula.progressions).  If on one of them an
-expression takes infinitely many values, LRC is unbounded.  If every part that depends on i alone, on j alone or on
-j - i alone is eventually periodic, past T with period P, then so is the pattern: a pair (i, j) can be moved, both
-positions back by P while i > T + P, the query alone while j - i > T + P, without a change of value, so everything that
-occurs does so by scale 2 (T + P), and looking there is a proof.  Else a finite set that holds all values bounds LRC.
-All of it is [F].
+A formula all of whose parts repeat (theory.formula.periods) is looked through, which is a proof.  Else it has to have a
+value at every pair (theory.definedness); then it is followed along paths of pairs until no choice is left
+(theory.formula.progressions), and if on one of them an expression takes infinitely many values, LRC is unbounded.  Else
+a finite set that holds all values bounds LRC.  All of it is [F].
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
-from math import lcm, prod
+from math import comb, inf, prod
 from typing import Any
 
 import sympy as sp
 
-from theory.formula import Formula, FormulaError
-from theory.formula.linear import linear
-from theory.formula.progressions import PATHS, Course, Path, Piece, along, takes_infinitely_many_values
+from theory.definedness import Definedness, definedness
+from theory.formula import Formula, FormulaError, NoValue
+from theory.formula.periods import Repeats, repeats
+from theory.formula.progressions import Path, Piece, along, takes_infinitely_many_values
 from theory.formula.ranges import MOST, finite_range
-from theory.formula.structure import Structure, dependence, settled, structure
-from theory.formula.syntax import Node, Operation, children, names
+from theory.formula.structure import Structure, structure
+from theory.formula.syntax import names
 from theory.lrc import Profile, profile
 from theory.pattern import Pattern
 
 LOOKED_AT = 40
 """Scale up to which a pattern is looked at where nothing else is known; of a family, half of it."""
-LARGEST = 1_000
-"""Scale up to which looking is worth a proof."""
+LARGEST, LARGEST_FAMILY = 1_000, 100
+"""Scale up to which looking is worth a proof; of one position or the distance, any."""
 
 
 class Kind(StrEnum):
@@ -38,6 +36,7 @@ class Kind(StrEnum):
     CONSTANT = "constant"
     EVENTUALLY_CONSTANT = "eventually constant"
     UNBOUNDED = "unbounded"
+    UNDEFINED = "undefined"
     UNDECIDED = "undecided"
 
 
@@ -46,12 +45,14 @@ class Growth:
     """The answer over all scales.
 
     Attributes:
-        kind: constant from scale 1 on, from some later scale on, unbounded, or undecided.
+        kind: constant from scale 1 on, from some later scale on, unbounded, undefined from some scale on, or undecided.
         low: at least this is reached at some scale.
-        high: at most this is reached at any scale; None where no bound is known, or there is none.
+        high: at most this is reached at any scale that has a value; None where no bound is known, or there is none.
         from_scale: the first scale from which LRC no longer grows; None where unknown, or there is none.
         reason: why, in words.
         strength: "general" where it is proved for all scales; None where undecided.
+        undefined_at: a pair (i, j), or (i, j, n), at which the formula has no value; None where none is known.
+        undefined_from: the first scale with such a pair; None where there is none, or a smaller one is not ruled out.
     """
 
     kind: Kind
@@ -60,9 +61,9 @@ class Growth:
     from_scale: int | None
     reason: str
     strength: str | None
+    undefined_at: tuple[int, ...] | None = None
+    undefined_from: int | None = None
 
-
-_PATHS = {"d": PATHS[Structure.TOEPLITZ], "i": PATHS[Structure.KEY], "j": PATHS[Structure.QUERY]}
 
 _RAYS: tuple[Path, ...] = (
     {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
@@ -87,18 +88,28 @@ def growth(pattern: Pattern) -> Growth | None:
     try:
         return _growth(pattern, formula)
     except FormulaError as error:
-        reason = f"the formula does not have a value everywhere: {error}"
-        return Growth(kind=Kind.UNDECIDED, low=0, high=None, from_scale=None, reason=reason, strength=None)
+        return _undecided(0, f"not every entry can be computed: {error}")
+
+
+def _undecided(low: int, reason: str, high: int | None = None) -> Growth:
+    return Growth(kind=Kind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
 
 
 def _growth(pattern: Pattern, formula: Formula) -> Growth:
+    repeating = repeats(formula.nodes, _parameters(formula))
+    try:
+        known = _by_periodicity(pattern, formula, repeating) if repeating else None
+    except NoValue:
+        known = None
+    if known:
+        return known
+    defined = definedness(formula)
+    if defined.everywhere is False:
+        return _undefined(pattern, defined)
     seen = profile(pattern, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
-    settled = _by_periodicity(pattern, formula)
-    if settled:
-        return settled
-    unbounded = next(_infinite(formula), None)
+    unbounded = None if repeating else next(_infinite(formula), None)
     if unbounded:
-        return Growth(
+        found = Growth(
             kind=Kind.UNBOUNDED,
             low=seen.bounds(seen.scale)[0],
             high=None,
@@ -106,35 +117,52 @@ def _growth(pattern: Pattern, formula: Formula) -> Growth:
             reason=unbounded,
             strength="general",
         )
-    return _by_range(formula, seen)
+    else:
+        found = _by_range(formula, seen, repeating)
+    if defined.everywhere or found.kind is Kind.UNDECIDED:
+        return found
+    looked_at = max(defined.looked_at, seen.scale)
+    reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {found.kind}"
+    return _undecided(found.low, f"{reason}: {found.reason}", found.high)
 
 
-def _by_periodicity(pattern: Pattern, formula: Formula) -> Growth | None:
-    if "n" in formula.variables:
+def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
+    """The answer where some pair has no value: what is known of the scales before."""
+    assert defined.cell is not None
+    scale = defined.cell[-1]
+    before = min(scale - 1, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
+    try:
+        low, high = profile(pattern, before).bounds(before) if before else (0, 0)
+    except FormulaError:  # some entry before is too large, or undecided
+        low, high = 0, -1
+    since = f"from scale {scale} on" if defined.first else f"from scale {scale} on, or before,"
+    known = f"; LRC is {low} at scale {before}" if before and low == high else ""
+    return Growth(
+        kind=Kind.UNDEFINED,
+        low=low,
+        high=None,
+        from_scale=None,
+        reason=f"{since} there is a pair without a value: {defined.why}{known}",
+        strength="general",
+        undefined_at=defined.cell,
+        undefined_from=scale if defined.first else None,
+    )
+
+
+def _by_periodicity(pattern: Pattern, formula: Formula, found: Repeats) -> Growth | None:
+    most = LARGEST_FAMILY if pattern.scale_hint else inf if found.by_position else LARGEST
+    if found.enough > most:
         return None
-    parts = {part for node in formula.nodes for part in _parts(settled(node))}
-    fixed = _parameters(formula)
-    courses = []
-    for node, looked_at in parts:
-        if looked_at == "mod":
-            course: Course | None = Course(pieces=(Piece(start=0, step=_modulus(node), components=()),), singles=())
-        else:
-            course = along((node,), _PATHS[looked_at], fixed)
-        if course is None or not course.constant:
-            return None
-        courses.append(course)
-    threshold = max((course.threshold for course in courses), default=0)
-    period = lcm(*(course.period for course in courses))
-    single = structure(formula) in _AS_A_FUNCTION
-    enough = threshold + period + 1 if single else 2 * (threshold + period + 1)
-    if not single and enough > LARGEST:
-        return None
-    if not parts:
+    if found.enough == 1:
         return _looked_through(profile(pattern, 1), "finite range: one value everywhere")
-    repeats = "is constant" if period == 1 else f"repeats with period {period}"
-    past = f"{repeats} from some point on" if threshold else repeats
-    reason = f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {past}"
-    return _looked_through(profile(pattern, enough), f"{reason}, and scale {enough} shows every value")
+    reason = f"{_repeating(formula, found)}, and scale {found.enough} shows every value"
+    return _looked_through(profile(pattern, found.enough), reason)
+
+
+def _repeating(formula: Formula, found: Repeats) -> str:
+    repeat = "is constant" if found.period == 1 else f"repeats with period {found.period}"
+    past = repeat if found.from_start else f"{repeat} from some point on"
+    return f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {past}"
 
 
 _AS_A_FUNCTION = {
@@ -156,45 +184,6 @@ def _looked_through(known: Profile, reason: str) -> Growth:
     return Growth(
         kind=kind, low=low, high=high, from_scale=since if low == high else None, reason=reason, strength="general"
     )
-
-
-def _parts(node: Node) -> Iterator[tuple[Node, str]]:
-    """Maximal parts that depend on one of i, j, j - i, or on i and j only through their residues ("mod")."""
-    looked_at = dependence(node)
-    if not looked_at:
-        return
-    if len(looked_at) == 1:
-        yield node, next(iter(looked_at))
-    elif _modulus(node):
-        yield node, "mod"
-    else:
-        for child in _children(node):
-            yield from _parts(child)
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    """The node's parts; of a comparison, the differences of its sides where these depend on less."""
-    sides = children(node)
-    if isinstance(node, Operation):
-        return sides
-    pairs = list(pairwise(sides))
-    differences = [Operation("-", pair) for pair in pairs]
-    return tuple(
-        part
-        for pair, difference in zip(pairs, differences, strict=True)
-        for part in ((difference,) if len(dependence(difference)) == 1 and linear(difference) else pair)
-    )
-
-
-def _modulus(node: Node) -> int:
-    """m for (a i + b j + c) % m with whole a, b, c and m > 0; else 0."""
-    match node:
-        case Operation(name="%", operands=(left, right)):
-            form, divisor = linear(left), linear(right)
-            constant = divisor is not None and not any(divisor[:3]) and divisor[3] > 0
-            if form and divisor and constant and all(number.denominator == 1 for number in (*form, divisor[3])):
-                return int(divisor[3])
-    return 0
 
 
 def _parameters(formula: Formula) -> dict[str, Any]:
@@ -232,24 +221,28 @@ def _place(path: Path, piece: Piece, formula: Formula) -> str:
     return "at " + ", ".join(map(position, shown)) + " (s = 0, 1, ...)"
 
 
-def _by_range(formula: Formula, seen: Profile) -> Growth:
+def _by_range(formula: Formula, seen: Profile, repeating: Repeats | None) -> Growth:
     """Bounds from a finite set that holds every value, settled where all of that set has been seen."""
     low, high = seen.bounds(seen.scale)
     ranges = [finite_range(node, formula.parameters) for node in formula.nodes]
-    if None in ranges or prod(len(one) for one in ranges if one is not None) > MOST:
-        reason = f"no proof either way; looked at up to scale {seen.scale}"
-        return Growth(kind=Kind.UNDECIDED, low=low, high=None, from_scale=None, reason=reason, strength=None)
     sets = [one for one in ranges if one is not None]
-    most = prod(map(len, sets)) - all(0 in one for one in sets)
-    if low == high == most:
-        return _looked_through(
-            seen, f"finite range: at most {most} non-zero values are possible, and all of them occur"
+    if len(sets) == len(ranges) and prod(map(len, sets)) <= MOST:
+        most = prod(map(len, sets)) - all(0 in one for one in sets)
+        reason = f"finite range: at most {most} non-zero values are possible"
+    elif repeating:
+        most = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
+        reason = (
+            f"{_repeating(formula, repeating)}, so scale {repeating.enough}, too large to look at, shows every value"
         )
+    else:
+        return _undecided(low, f"no proof either way; looked at up to scale {seen.scale}")
+    if low == high == most:
+        return _looked_through(seen, f"{reason}, and all of them occur")
     return Growth(
         kind=Kind.EVENTUALLY_CONSTANT,
         low=low,
         high=most,
         from_scale=None,
-        reason=f"finite range: at most {most} non-zero values are possible; {high} occur up to scale {seen.scale}",
+        reason=f"{reason}; {high} occur up to scale {seen.scale}",
         strength="general",
     )

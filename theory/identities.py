@@ -21,7 +21,7 @@ from theory import algebraic
 
 MOST_TERMS = 20_000
 """Terms of a polynomial that is still written out."""
-_LARGEST_MULTIPLE = 256
+_LARGEST_MULTIPLE = 32
 """Of an angle, in terms of which sines and cosines of multiples are written out."""
 
 Terms = dict[tuple[int, ...], Any]

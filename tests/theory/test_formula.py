@@ -196,11 +196,15 @@ HOSTILE = {
     "zero to a negative irrational power": ("0**-pi", "division by zero at i=1, j=1"),
     "zero to a negative half": ("0**-0.5", "division by zero at i=1, j=1"),
     "division by an irrational zero": ("1 / (sqrt(2)*sqrt(8) - 4)", "division by zero at i=1, j=1"),
+    "division by zero behind an identity": ("1 / (sqrt(pi**2 + 2*pi + 1) - pi - 1)", "division by zero at i=1, j=1"),
     "division by a hidden zero": ("1 / (sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3))", "division by zero at i=1, j=1"),
     "remainder of an irrational zero": ("1 % sin(pi * i)", "division by zero at i=1, j=1"),
-    "undecided whole part": ("floor(sqrt(pi**2 + 2*pi + 1) - pi)", "whole part of .* cannot be decided at i=1, j=1"),
-    "undecided sign": ("sqrt(pi**2 + 2*pi + 1) < pi + 1", "sign of .* cannot be decided at i=1, j=1"),
-    "undecided zero": ("1 / (sqrt(pi**2 + 2*pi + 1) - pi - 1)", "is zero cannot be decided at i=1, j=1"),
+    "undecided whole part": (
+        "floor(log(3 + 2*sqrt(2)) - 2*log(1 + sqrt(2)))",
+        "whole part of .* cannot be decided at i=1, j=1",
+    ),
+    "undecided sign": ("log(3 + 2*sqrt(2)) < 2*log(1 + sqrt(2))", "sign of .* cannot be decided at i=1, j=1"),
+    "undecided zero": ("1 / (log(3 + 2*sqrt(2)) - 2*log(1 + sqrt(2)))", "is zero cannot be decided at i=1, j=1"),
     "tower of exponentials": ("exp(exp(exp(exp(i))))", "4096 bits comes up at i=1, j=1"),
     "negative tower of exponentials": ("exp(-exp(exp(exp(i))))", "4096 bits comes up at i=1, j=1"),
     "tower of irrationals": ("pi**pi**pi**pi**pi", "4096 bits comes up at i=1, j=1"),
@@ -243,10 +247,10 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_no_formula_is_refused_in_one_line_and_at_once(name: str) -> None:
     text, says = HOSTILE[name]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FormulaError, match=says) as caught:
         from_formula(text).matrix(3)
-    assert time.perf_counter() - start < SECOND
+    assert time.process_time() - start < SECOND
     assert len(str(caught.value).splitlines()) == 1
     assert len(str(caught.value)) < 2_500
 
@@ -314,14 +318,14 @@ def test_any_tokens_are_a_formula_or_a_formula_error(tokens: list[str], glue: st
 
 
 def _read(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         matrix = from_formula(text).matrix(2)
     except FormulaError as error:
         assert len(str(error).splitlines()) == 1
     else:
         assert all(type(entry) in (int, Fraction) or entry.is_real for entry in matrix.flat)
-    assert time.perf_counter() - start < SECOND
+    assert time.process_time() - start < SECOND
 
 
 def _trees(numbers: list[str], names: str) -> st.SearchStrategy[oracle.Tree]:
@@ -603,9 +607,9 @@ def test_the_scale_of_a_family_is_that_of_the_instance() -> None:
     "text", ["sqrt(10**100 + i*j)", "log(10**1000 + i)", "(sqrt(2)+sqrt(3)+sqrt(5)+sqrt(7)+i)**50"]
 )
 def test_large_irrational_entries_are_counted_at_once(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     profile(from_formula(text), 3)
-    assert time.perf_counter() - start < SECOND
+    assert time.process_time() - start < SECOND
 
 
 def test_every_node_of_the_grammar_is_tried() -> None:

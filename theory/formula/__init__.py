@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula import blocks, exact
-from theory.formula.syntax import VARIABLES, FormulaError, Node, may_be_irrational, names, read
+from theory.formula import exact, numbering
+from theory.formula.syntax import VARIABLES, FormulaError, Node, NoValue, may_be_irrational, names, read
 
-__all__ = ["Formula", "FormulaError", "parse"]
+__all__ = ["Formula", "FormulaError", "NoValue", "parse"]
 
 Integers = NDArray[np.int64]
 
@@ -59,14 +59,18 @@ class Formula:
         """The entry at one pair: int, Fraction or real sympy expression; a tuple of such, row by row, for matrices.
 
         Raises:
-            FormulaError: no real value there, or one too large; says where.
+            NoValue: no real value there; says where.
+            FormulaError: a value too large, or one that hangs on a parameter; says where.
         """
-        at = self._point(key, query, scale)
+        at = {"i": key, "j": query, "n": scale} | self._symbols
         try:
             values = tuple(exact.evaluate(node, at) for node in self.nodes)
         except FormulaError as error:
-            place = f", n={scale}" if "n" in self.variables else ""
-            raise FormulaError(f"{error} at i={key}, j={query}{place}") from None
+            family = "n" in self.variables and scale is not None
+            message = f"{error} at i={key}, j={query}" + (f", n={scale}" if family else "")
+            if isinstance(error, NoValue):
+                raise NoValue(message, (key, query, scale) if family and scale else (key, query)) from None
+            raise FormulaError(message) from None
         return values if self.shape else values[0]
 
     def entries(self, keys: Integers, queries: Integers, scales: Integers | None = None) -> tuple[list[Any], Integers]:
@@ -81,28 +85,26 @@ class Formula:
             Values that are not the same object of computation (two of them may still be equal), and int64 [m].
 
         Raises:
-            FormulaError: some pair has no value; names the first in the order given.
+            NoValue, FormulaError: some pair has no value, as of `value`; names the first in the order given.
         """
-        if not self.shape and not self.parameters:
-            at = {"i": keys, "j": queries} | ({} if scales is None else {"n": scales})
-            try:
-                return blocks.evaluate(self.nodes[0], at).distinct()
-            except blocks.NotVectorised:
-                pass
-        numbers: dict[Any, int] = {}
-        codes = np.empty(len(keys), dtype=np.int64)
-        listed = [None] * len(keys) if scales is None else scales.tolist()
-        for index, pair in enumerate(zip(keys.tolist(), queries.tolist(), listed, strict=True)):
-            codes[index] = numbers.setdefault(self.value(*pair), len(numbers))
-        return list(numbers), codes
+        at = {"i": keys, "j": queries} | ({} if scales is None else {"n": scales})
+        try:
+            found = numbering.entries(self.nodes, at, self._symbols, whole=not self.shape)
+        except FormulaError:
+            listed = [None] * len(keys) if scales is None else scales.tolist()
+            for pair in zip(keys.tolist(), queries.tolist(), listed, strict=True):
+                self.value(*pair)  # says where
+            raise
+        return found.values, found.codes
 
-    def _point(self, key: int, query: int, scale: int | None) -> dict[str, Any]:
-        at: dict[str, Any] = {"i": key, "j": query, "n": scale}
-        if self.parameters:
-            import sympy as sp
+    @cached_property
+    def _symbols(self) -> dict[str, Any]:
+        """What the parameters stand for."""
+        if not self.parameters:
+            return {}
+        import sympy as sp
 
-            at |= {name: sp.Symbol(name, real=True) for name in self.parameters}
-        return at
+        return {name: sp.Symbol(name, real=True) for name in self.parameters}
 
 
 def parse(text: str, parameters: Iterable[str] = ()) -> Formula:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from theory.formula.syntax import MAX_BITS, Comparison, FormulaError, Name, Node, Number, Operation, bounded
+from theory.formula.syntax import MAX_BITS, Comparison, FormulaError, Name, Node, NoValue, Number, Operation, bounded
 
 MAX_ROOT_BITS = 512
 """Size of numbers of which roots are taken: sympy looks for their factors."""
@@ -63,7 +63,7 @@ def apply(name: str, operands: list[Value]) -> Value:
             return plain(RATIONAL[name](*operands))
         return plain(_IRRATIONAL[name](*operands))
     except ZeroDivisionError:
-        raise FormulaError("division by zero") from None
+        raise NoValue("division by zero") from None
     except FormulaError:
         raise
     except ValueError:  # see `_real_power`: products of roots are simplified again
@@ -96,9 +96,9 @@ def plain(value: Value) -> Value:
     if value.is_Rational:
         return plain(Fraction(int(value.p), int(value.q)))
     if value.has(sp.I):
-        raise FormulaError(f"the complex value {_shown(value)} comes up")
+        raise NoValue(f"the complex value {_shown(value)} comes up")
     if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
-        raise FormulaError(f"the value {_shown(value)} comes up, which is no number")
+        raise NoValue(f"the value {_shown(value)} comes up, which is no number")
     for part in value.atoms(sp.Rational, sp.Pow):
         if part.is_Rational:
             bounded(int(part.p)), bounded(int(part.q))
@@ -148,9 +148,9 @@ def _real_power(base: Value, exponent: Value) -> Value:
         if exponent < 0 and _is_zero(plain(base)):
             raise ZeroDivisionError
         if abs(exponent) > 1:
-            _check_size(exponent * _sympy().log(abs(base)))
+            _check_power_size(base, int(exponent))
         return base**exponent
-    if _sign_where(base, f"({_shown(base)})**({_shown(exponent)}) is not real") == 0:
+    if _sign_where(base, lambda: f"({_shown(base)})**({_shown(exponent)}) is not real") == 0:
         if _sign(plain(exponent)) < 0:
             raise ZeroDivisionError
         return _sympy().Integer(0)
@@ -178,9 +178,18 @@ def _check_size(logarithm: Value) -> None:
         raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
 
 
+def _check_power_size(base: Value, exponent: int) -> None:
+    """As `_check_size`, for a whole power: sympy takes long over the logarithm of an absolute value."""
+    from theory.enclosure import enclose
+
+    ball = None if base.free_symbols else enclose(base, bits=_SIZE_BITS)
+    if ball is not None and not ball.contains(0) and abs(abs(ball).log() * exponent) > MAX_BITS:
+        raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
+
+
 def _gcd(first: Value, second: Value) -> int:
     if not (isinstance(first, int) and isinstance(second, int)):
-        raise FormulaError(f"gcd takes whole numbers, not {_shown(first)} and {_shown(second)}")
+        raise NoValue(f"gcd takes whole numbers, not {_shown(first)} and {_shown(second)}")
     return math.gcd(first, second)
 
 
@@ -234,8 +243,8 @@ def _square_root(value: Value) -> Value:
 
 
 def _logarithm(value: Value) -> Value:
-    if _sign_where(_symbolic(value), f"log({_shown(value)}) is not real") == 0:
-        raise FormulaError("log(0) comes up, which is no number")
+    if _sign_where(_symbolic(value), lambda: f"log({_shown(value)}) is not real") == 0:
+        raise NoValue("log(0) comes up, which is no number")
     return _sympy().log(_symbolic(value))
 
 
@@ -302,13 +311,13 @@ def _sign(value: Value) -> int:
     return found
 
 
-def _sign_where(value: Value, complaint: str) -> int:
+def _sign_where(value: Value, complaint: Callable[[], str]) -> int:
     """The sign, 0 or 1, of what must not be negative."""
-    if value.is_nonnegative:  # as a square of a parameter is
+    if value.free_symbols and value.is_nonnegative:  # as a square of a parameter is
         return 0 if value.is_zero else 1
     found = _sign(plain(value))
     if found < 0:
-        raise FormulaError(complaint)
+        raise NoValue(complaint())
     return found
 
 

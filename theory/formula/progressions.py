@@ -7,15 +7,14 @@ progressions of steps, one expression without choices, which holds at every step
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from math import lcm
 from typing import Any
 
 import sympy as sp
 
-from theory.enclosure import enclose
 from theory.equality import Answer, equal
 from theory.formula import exact
+from theory.formula.asymptotics import limit
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
 from theory.formula.stepwise import CutOff, Later, Period, Unsettled, evaluate
 from theory.formula.structure import Structure
@@ -150,16 +149,9 @@ def _grows_beyond_noise(expression: Expression, noise: set[sp.Symbol]) -> str | 
         rest = sp.expand(rest - weight * symbol)
         if weight.free_symbols or symbol in rest.free_symbols:
             return None
-    if not _seems_to_grow(rest) or sp.limit(rest, S, sp.oo) not in (sp.oo, -sp.oo):
+    if limit(rest) not in (sp.oo, -sp.oo):
         return None
     return "grows without bound, where each _u stands for what a whole part cuts off, 0 <= _u < 1"
-
-
-def _seems_to_grow(expression: Expression) -> bool:
-    """Whether it may be worth while to ask sympy for the limit, which it seeks for ever where all terms cancel."""
-    found = (enclose(expression, bits=256, given={S: 2**power}) for power in (10, 20, 40))
-    balls = [abs(ball) for ball in found if ball is not None]
-    return all(before < after for before, after in pairwise(balls))
 
 
 def _changes(expression: Expression) -> bool:

@@ -13,11 +13,15 @@ from typing import Any
 import sympy as sp
 
 from theory.formula import exact
+from theory.formula.asymptotics import limit
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
 from theory.formula.syntax import Comparison, Name, Node, Number, Operation
 
 MOST_TERMS = 2_000
 """Of an expression that is multiplied out."""
+MOST_INSIDE = 40
+"""Of one that a function is taken of: sympy differentiates it again and again to learn its sign."""
+_FUNCTIONS = frozenset({"sqrt", "log", "exp", "sin", "cos"})
 _LATEST = 2**14
 """Steps up to which the sign of something monotone is looked for."""
 
@@ -69,6 +73,8 @@ def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
 
 def _apply(name: str, operands: list[Expression]) -> Expression:
     first, last = operands[0], operands[-1]
+    if name in _FUNCTIONS and len(sp.Add.make_args(first)) > MOST_INSIDE:
+        raise Unsettled
     match name:
         case "+":
             return sp.expand(first + last)
@@ -146,14 +152,18 @@ def _sign(expression: Expression) -> int:
                 return towards
             raise Later(s)
         s = 2 * s or 1
-    limit = sp.limit(expression, S, sp.oo)
-    if limit.is_number and (limit == 0 or sp.sign(limit) == -towards):
+    ends = limit(expression)
+    if ends is not None and (ends in (0, -towards * sp.oo) or (ends.is_finite and _sign_of(ends) == -towards)):
         return -towards
     raise Unsettled
 
 
+def _sign_of(number: Expression) -> int | None:
+    return constant_sign(sp.sympify(exact.plain(number)))
+
+
 def _sign_at(expression: Expression, s: int) -> int | None:
-    return constant_sign(sp.sympify(exact.plain(expression.subs(S, s))))
+    return _sign_of(expression.subs(S, s))
 
 
 def _past_the_roots(polynomial: sp.Poly) -> int:
@@ -220,6 +230,8 @@ def _check_terms(base: Expression, exponent: Expression) -> None:
 
 def _root(base: Expression, exponent: Expression) -> Expression:
     """base ** exponent, with a polynomial in factors, so that sqrt((s + 1)**2) is s + 1."""
+    if len(sp.Add.make_args(base)) > MOST_INSIDE:
+        raise Unsettled
     polynomial = as_polynomial(base)
     return (base if polynomial is None else sp.factor(base)) ** exponent
 

@@ -1,7 +1,7 @@
 """Which positions a formula looks at: a function of the key alone, the query alone, the distance j - i, or more.
 
-What is recognised is proved: linear forms are compared by their coefficients, and arithmetic without choices is
-rewritten by sympy with j = i + d, after which i must be gone.
+What is recognised is proved: linear forms are compared by their coefficients, and all else is rewritten with j = i + d,
+after which i must be gone.
 """
 
 from enum import StrEnum
@@ -48,7 +48,10 @@ def structure(formula: Formula) -> Structure:
 
 @lru_cache(maxsize=4096)
 def dependence(node: Node) -> frozenset[str]:
-    """What the value is proved to be a function of: some of "i", "j", "d" = j - i and "n"; empty for a constant."""
+    """What the value is proved to be a function of; empty for a constant.
+
+    Some of "i", "j", "n", "d" = j - i, "n - i" and "n - j".
+    """
     form = linear(node)
     if form is not None:
         return _of_form(form)
@@ -56,7 +59,7 @@ def dependence(node: Node) -> frozenset[str]:
         parts = [Operation("-", pair) for pair in zip(node.sides, node.sides[1:], strict=False)]
         return frozenset().union(*map(_of_difference, parts))
     found = frozenset().union(*map(dependence, children(node)))
-    if found and "n" not in found:
+    if found:
         rewritten = looked_at(node, found)
         return found if rewritten is None else rewritten
     return found
@@ -108,8 +111,11 @@ def _extreme(name: str, kept: list[Node], part: Node) -> list[Node]:
 
 def _of_form(form: Form) -> frozenset[str]:
     key, query, scale, _ = form
-    if not scale and key == -query:
-        return frozenset("d" if key else "")
+    if key + query + scale == 0:
+        if not any((key, query, scale)):
+            return frozenset()
+        if 0 in (key, query, scale):
+            return frozenset({"d" if not scale else "n - j" if not key else "n - i"})
     return frozenset(name for name, weight in zip("ijn", (key, query, scale), strict=True) if weight)
 
 

@@ -67,6 +67,18 @@ class FormulaError(LengthgenError):
     """The formula cannot be read or has no value at some pair; the message is one line that says where."""
 
 
+class NoValue(FormulaError):
+    """The formula has no real value at some pair.
+
+    Attributes:
+        cell: (i, j), or (i, j, n) for a family; None where the pair is not known.
+    """
+
+    def __init__(self, message: str, cell: tuple[int, ...] | None = None) -> None:
+        super().__init__(message)
+        self.cell = cell
+
+
 @dataclass(frozen=True)
 class Number:
     """A rational number."""

@@ -1,0 +1,219 @@
+"""Signs of the elements of theory.ring at all pairs 1 <= i <= j <= n, where they are seen."""
+
+from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import product as every
+from math import comb, inf
+from operator import mul
+from typing import Any
+
+import flint
+
+from theory.ring import DISTANCE, ONE, POSITIONS, Base, Element, Frozen, Key, frozen, is_truth, names, scaled
+
+Shifted = tuple[int, int, int]
+"""Powers of u = i - 1, v = j - i and t = n - j, which are not negative."""
+
+_BITS = 128
+_HIGHEST = 8
+"""Degree of a polynomial in the positions that is looked at."""
+
+
+def is_positive(element: Element) -> bool:
+    """Whether the element is seen to be positive at every pair."""
+    low, above = _lowest(frozen(element))
+    return low > 0 or (low == 0 and above)
+
+
+def is_nonnegative(element: Element) -> bool:
+    """Whether the element is seen not to be negative at any pair."""
+    return _lowest(frozen(element))[0] >= 0
+
+
+def is_negative(element: Element) -> bool:
+    """Whether the element is seen to be negative at every pair."""
+    return is_positive(scaled(element, -1))
+
+
+def nonnegative_base(base: Base) -> bool:
+    """Whether a base is seen not to be negative."""
+    match base:
+        case ("name", which):
+            return which in POSITIONS or which == DISTANCE
+        case ("prime", _) | ("pi",) | ("e",) | ("abs", _):
+            return True
+        case ("symbol", symbol):
+            return bool(symbol.is_nonnegative)
+        case ("sum", inside):
+            return is_nonnegative(dict(inside))
+        case ("log", ("prime", _) | ("pi",)):
+            return True
+        case ("log", ("name", which)):
+            return which in POSITIONS
+    return is_truth(base)
+
+
+def nonnegative_power(generator: Any, exponent: Fraction) -> bool:
+    """Whether a power in an element is seen not to be negative: as a root is not, wherever it has a value."""
+    base, inner = generator
+    even = inner == ONE and exponent.denominator == 1 and exponent % 2 == 0
+    return even or nonnegative_base(base) or exponent.denominator != 1
+
+
+def positive_base(base: Base) -> bool:
+    """Whether a base is seen to be positive."""
+    match base:
+        case ("name", which):
+            return which in POSITIONS
+        case ("prime", _) | ("pi",) | ("e",) | ("log", ("prime", _) | ("pi",)):
+            return True
+        case ("symbol", symbol):
+            return bool(symbol.is_positive)
+        case ("sum", inside):
+            return is_positive(dict(inside))
+    return False
+
+
+@lru_cache(maxsize=65_536)
+def _lowest(element: Frozen) -> tuple[Fraction | float, bool]:
+    """At most every value; and whether every value is above that."""
+    polynomial: dict[Shifted, list[Any]] = {}
+    low: Fraction | float = 0
+    above = False
+    for (product, wave), weight in element:
+        powers, rest = _positions(product)
+        number = None if powers is None else _constant((rest, None))
+        if powers is None or number is None:
+            if wave is not None or weight < 0 or not all(nonnegative_power(*one) for one in product):
+                return -inf, False
+            above |= all(positive_base(base) for (base, _), _ in product)
+            continue
+        if wave is not None:
+            if any(powers):
+                return -inf, False
+            low -= _end([(abs(weight), abs(number))], upper=True)
+            above |= _never_extreme(*wave)
+            continue
+        for shifted, times in _expanded(powers):
+            polynomial.setdefault(shifted, []).append((weight * times, number))
+    for shifted, parts in polynomial.items():
+        least = _end(parts, upper=False)
+        if not any(shifted):
+            low += least
+        elif least < 0:
+            return -inf, False
+    return low, above
+
+
+def is_rational_at_pairs(element: Frozen) -> bool:
+    """Whether the element is seen to be a rational number at every pair: a polynomial in positions."""
+    return all(
+        wave is None and all(_is_position(base, inner, exponent) for (base, inner), exponent in product)
+        for (product, wave), _ in element
+    )
+
+
+def _never_extreme(kind: str, angle: Frozen) -> bool:
+    """Whether a wave is never 1 nor -1: as pi is irrational, the sine of a rational number is not."""
+    if not is_rational_at_pairs(angle):
+        return False
+    return kind == "sin" or is_positive(dict(angle)) or is_negative(dict(angle))
+
+
+def _is_position(base: Base, inner: Key, exponent: Fraction) -> bool:
+    named = base[0] == "name" and base[1] in (*POSITIONS, DISTANCE)
+    return named and inner == ONE and exponent > 0 and exponent.denominator == 1
+
+
+def _positions(product: Any) -> tuple[tuple[int, int, int, int] | None, Any]:
+    """The powers of i, j, n and j - i in a power product, and the rest; no powers where they stand elsewhere too."""
+    powers, rest = [0, 0, 0, 0], set()
+    for (base, inner), exponent in product:
+        if _is_position(base, inner, exponent):
+            powers[(*POSITIONS, DISTANCE).index(base[1])] = int(exponent)
+        else:
+            rest.add(((base, inner), exponent))
+    i, j, n, distance = powers
+    known = sum(powers) <= _HIGHEST and not names(frozenset(rest))
+    return ((i, j, n, distance) if known else None), frozenset(rest)
+
+
+def _expanded(powers: tuple[int, int, int, int]) -> list[tuple[Shifted, int]]:
+    """(1 + u)**i (1 + u + v)**j (1 + u + v + t)**n v**distance, multiplied out."""
+    i, j, n, distance = powers
+    found = []
+    for a, b, c, d, e, f in every(*(range(most + 1) for most in (i, j, j, n, n, n))):
+        if b + c <= j and d + e + f <= n:
+            times = comb(i, a) * comb(j, b) * comb(j - b, c) * comb(n, d) * comb(n - d, e) * comb(n - d - e, f)
+            found.append(((a + b + d, c + e + distance, f), times))
+    return found
+
+
+def _end(parts: list[tuple[Fraction, Any]], *, upper: bool) -> Fraction | float:
+    """An end of what holds a sum of multiples of fractions and balls."""
+    if all(isinstance(number, Fraction) for _, number in parts):
+        return sum((weight * number for weight, number in parts), Fraction(0))
+    with flint.ctx.workprec(_BITS):
+        ball = sum((_arb(weight) * (_arb(one) if isinstance(one, Fraction) else one) for weight, one in parts), _arb(0))
+        end = (ball.upper if upper else ball.lower)()
+    if not end.is_finite():
+        return inf if upper else -inf
+    mantissa, exponent = end.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _arb(number: Fraction | int) -> Any:
+    return flint.arb(flint.fmpq(*Fraction(number).as_integer_ratio()))
+
+
+def _constant(key: Key) -> Any:
+    """The value of a term without names: a Fraction or a ball; None where it is not known."""
+    if key == ONE:
+        return Fraction(1)
+    with flint.ctx.workprec(_BITS):
+        return _ball_of_key(key)
+
+
+def _ball(element: Frozen) -> Any:
+    parts = []
+    for key, weight in element:
+        value = _ball_of_key(key)
+        if value is None:
+            return None
+        parts.append(value * _arb(weight))
+    return sum(parts, _arb(0))
+
+
+def _ball_of_key(key: Key) -> Any:
+    product, wave = key
+    factors = [_ball_of_generator(base, inner, exponent) for (base, inner), exponent in product]
+    if wave is not None:
+        angle = _ball(wave[1])
+        factors.append(None if angle is None else angle.sin() if wave[0] == "sin" else angle.cos())
+    return None if any(factor is None for factor in factors) else reduce(mul, factors, flint.arb(1))
+
+
+def _ball_of_generator(base: Base, inner: Key, exponent: Fraction) -> Any:
+    value, power = _ball_of_base(base), _ball_of_key(inner)
+    if value is None or power is None:
+        return None
+    if inner == ONE and exponent.denominator == 1:
+        return value ** int(exponent)
+    return value ** (power * _arb(exponent))
+
+
+def _ball_of_base(base: Base) -> Any:
+    match base:
+        case ("prime", number):
+            return flint.arb(number)
+        case ("pi",):
+            return flint.arb.pi()
+        case ("e",):
+            return flint.arb.const_e()
+        case ("log", inside):
+            value = _ball_of_base(inside)
+            return None if value is None else value.log()
+        case ("sum" | "abs" as kind, inside):
+            value = _ball(inside)
+            return value if value is None or kind == "sum" else abs(value)
+    return None

@@ -1,0 +1,62 @@
+"""Real sympy expressions as elements of theory.ring."""
+
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from theory import ring_functions as functions
+from theory.enclosure import enclose
+from theory.ring import PI, Element, Ring, TooLong, constant, of_base, plus
+from theory.ring import E as EULER
+from theory.ring_signs import is_positive
+
+MOST_STEPS = 400
+"""Products of two terms for one value; of a pattern there may be many hundreds."""
+_BITS = 64
+
+
+def element_of_value(value: Any) -> Element | None:
+    """The element that a real expression equals; None where that takes too many steps."""
+    try:
+        return _read(Ring(left=MOST_STEPS), value)
+    except TooLong:
+        return None
+
+
+def _read(ring: Ring, value: Any) -> Element:
+    if value.is_Rational:
+        return constant(Fraction(int(value.p), int(value.q)))
+    if value is sp.pi:
+        return of_base(PI)
+    if value is sp.E:
+        return of_base(EULER)
+    if value.is_Add:
+        total: Element = constant(0)
+        for part in value.args:
+            total = plus(total, _read(ring, part))
+        return total
+    if value.is_Mul:
+        return ring.product(_read(ring, part) for part in value.args)
+    if value.is_Pow:
+        base = _read(ring, value.base)
+        if value.exp.is_Integer or _is_positive(value.base, base):
+            return functions.power(ring, base, _read(ring, value.exp))
+    if isinstance(value, sp.exp):
+        return functions.exponential(ring, _read(ring, value.args[0]))
+    if isinstance(value, sp.log):
+        inside = _read(ring, value.args[0])
+        if _is_positive(value.args[0], inside):
+            return functions.logarithm(ring, inside)
+    if isinstance(value, sp.sin | sp.cos):
+        return ring.wave("sin" if isinstance(value, sp.sin) else "cos", _read(ring, value.args[0]))
+    if isinstance(value, sp.Abs):
+        return functions.absolute(ring, _read(ring, value.args[0]))
+    return of_base(("symbol", value))
+
+
+def _is_positive(value: Any, element: Element) -> bool:
+    if value.free_symbols:
+        return is_positive(element) or bool(value.is_positive)
+    ball = enclose(value, bits=_BITS)
+    return ball is not None and bool(ball > 0)
