@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint bench
+.PHONY: reproduce test lint bench attack
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -22,3 +22,13 @@ lint:
 bench:
 	$(PYTHON) tools/environment.py train --dev
 	$(BIN)/python -m bench
+
+# Damaged files, kills, pairs of commands and hostile input, in full size: hours. The tests make a few of each.
+attack:
+	$(PYTHON) tools/environment.py train --dev
+	$(BIN)/python -m tests.attack readers --count 1000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack kills --count 60 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack pairs --count 45 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack arguments --count 4000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack protocols --count 3000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack user-files --count 3000 --material $(OUT)-attacked

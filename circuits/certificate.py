@@ -54,7 +54,7 @@ def certificate(
         TaskError: a symbol has a blank in it, so that prompts could not be read back; the scale is beyond what the
             checker takes; or the proof takes too long.
     """
-    if any(" " in symbol or not symbol for symbol in task.alphabet):
+    if any(" " in symbol for symbol in task.alphabet):
         raise TaskError(f"task '{task.name}': a certificate separates symbols by blanks; rename those with a blank")
     clock = clock or Clock()
     largest = max(result.bounds)

@@ -1,43 +1,70 @@
-"""How long a computation may take, and where its time went."""
+"""How much a computation may do, and where its time went.
+
+Seconds are for those who wait: how far a computation comes in a second depends on the machine and on its load. Steps
+are for answers that are kept: they are counted, so that the computation ends at the same place everywhere.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+LOOK = 10_000
+"""Steps of a call that goes through a table, whatever the table's size."""
+
 
 class OutOfTime(Exception):
-    """The time limit has passed; what is known so far stands."""
+    """The limit is reached; what is known so far stands. The message says which limit."""
 
 
 class Clock:
-    """A time limit, from the moment it is made, and seconds by phase.
+    """A limit in seconds, from the moment the clock is made, or in counted steps; and seconds by phase.
+
+    Steps are counted in any case. A step is one entry of a table looked at; a core takes one or two billion a second.
 
     Attributes:
         seconds: phase -> seconds spent in it; a phase within another counts for itself only.
+        steps: counted so far.
     """
 
-    def __init__(self, limit: float | None = None) -> None:
-        """`limit` is in seconds; None is no limit."""
+    def __init__(self, limit: float | None = None, *, steps: int | None = None) -> None:
+        """`limit` is in seconds, `steps` in counted steps; None is no limit, and one of them is None."""
         self._limit = limit
+        self._most = steps
         self._start = perf_counter()
         self._running: list[str] = []
         self._since = 0.0
         self.seconds: dict[str, float] = {}
+        self.steps = 0
 
     def left(self) -> float | None:
         """Seconds to the limit, at least 0; None where there is none."""
         return None if self._limit is None else max(0.0, self._start + self._limit - perf_counter())
 
-    def used(self) -> float:
-        """The share of the limit that has passed; 0 where there is none."""
-        if self._limit is None:
-            return 0.0
-        return (perf_counter() - self._start) / self._limit if self._limit > 0 else 1.0
+    def steps_left(self) -> int | None:
+        """Steps to the limit, at least 0; None where there is none."""
+        return None if self._most is None else max(0, self._most - self.steps)
 
-    def check(self) -> None:
-        """Raises OutOfTime where the limit has passed."""
-        if self.left() == 0:
-            raise OutOfTime
+    def used(self) -> float:
+        """The share of the limit that is used; 0 where there is none."""
+        return max(_share(perf_counter() - self._start, self._limit), _share(self.steps, self._most))
+
+    def over(self) -> bool:
+        """Whether the limit is reached."""
+        return self.steps_left() == 0 or self.left() == 0
+
+    def reason(self) -> str:
+        """Why a computation ends that the limit cuts short."""
+        return "the time limit has passed" if self._most is None else f"the limit of {self._most:,} steps is reached"
+
+    def count(self, steps: int) -> None:
+        """Counts steps that were or will be taken."""
+        self.steps += steps
+
+    def check(self, steps: int) -> None:
+        """Counts steps; raises OutOfTime where the limit is reached."""
+        self.count(steps)
+        if self.over():
+            raise OutOfTime(self.reason())
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -55,3 +82,9 @@ class Clock:
         if self._running:
             self.seconds[self._running[-1]] = self.seconds.get(self._running[-1], 0.0) + now - self._since
         self._since = now
+
+
+def _share(used: float, limit: float | None) -> float:
+    if limit is None:
+        return 0.0
+    return used / limit if limit > 0 else 1.0

@@ -5,7 +5,6 @@ An encoding is a name, a name with parameters (`clipped[limit=8]`), or an object
 differently only if their labels differ, so its relation is the finest that its scores may depend on.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,9 +20,9 @@ from circuits.task import Task
 from theory.errors import LengthgenError
 from theory.relation import Labels, Relation, absolute, clipped_relative, constant, relative, t5_buckets
 from theory.rpe_square import zigzag
-from theory.userfile import run_file
+from theory.userfile import run_file, user_code
 
-Value = int | float | str
+Value = int | str
 
 
 class EncodingError(LengthgenError):
@@ -49,20 +48,18 @@ class HintNeeded(EncodingError):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a built-in encoding: its default, which also has its type, and the least it may be."""
+    """A parameter of a built-in encoding: a whole number from `least` to `most`, and its default."""
 
-    default: Value
-    least: float = -math.inf
+    default: int
+    least: int
+    most: int
 
     def admits(self, value: Value) -> bool:
-        """Whether the value is of the type of the default, and not too small."""
-        if type(value) is not type(self.default):
-            return False
-        return isinstance(value, str) or value >= self.least
+        """Whether the value is a whole number in the range."""
+        return type(value) is int and self.least <= value <= self.most
 
     def __str__(self) -> str:
-        kind = type(self.default).__name__
-        return kind if math.isinf(self.least) else f"{kind} >= {self.least:g}"
+        return f"a whole number from {self.least:,} to {self.most:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,11 +133,11 @@ def _redrawn(circuit: Circuit | None, *, longest: int) -> Relation:
     raise NoRelation(f"it draws positions from 1..{longest} anew for each batch, so a pair has no label of its own")
 
 
-def _random(title: str) -> BuiltIn:
+def _random(title: str, *, most: int = 65_536) -> BuiltIn:
     return BuiltIn(
         title=f"{title}, random positions",
         relation=_redrawn,
-        parameters={"longest": Parameter(default=512, least=1)},
+        parameters={"longest": Parameter(default=512, least=1, most=most)},
     )
 
 
@@ -154,12 +151,15 @@ ENCODINGS: dict[str, BuiltIn] = {
     "clipped": BuiltIn(
         title="relative, clipped",
         relation=lambda circuit, limit: clipped_relative(limit),
-        parameters={"limit": Parameter(default=8, least=0)},
+        parameters={"limit": Parameter(default=8, least=0, most=1_000_000)},
     ),
     "t5": BuiltIn(
         title="relative, in buckets (T5)",
         relation=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
-        parameters={"buckets": Parameter(default=32, least=2), "longest": Parameter(default=128, least=2)},
+        parameters={
+            "buckets": Parameter(default=32, least=2, most=1_024),
+            "longest": Parameter(default=128, least=2, most=100_000),
+        },
     ),
     "ape": BuiltIn(
         title="learned absolute",
@@ -187,7 +187,7 @@ ENCODINGS: dict[str, BuiltIn] = {
         title="learned labels with scale hint", relation=_ideal_hinted, caveat=_FOUND, learns_labels=True
     ),
     "random-ape": _random("learned absolute"),
-    "random-rpe": _random("relative"),
+    "random-rpe": _random("relative", most=4_096),  # a label is stored for every pair of positions
     "random-rope": _random("rotary"),
     "random-alibi": _random("linear in the distance (ALiBi)"),
 }
@@ -253,17 +253,13 @@ def parse_encoding(text: str) -> EncodingSpec:
     said = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
     if (opened and not inside.endswith("]")) or not all(key and equals and value for key, equals, value in said):
         raise EncodingError(f"'{text}' is no encoding: write name or name[key=value,...]")
-    known = ENCODINGS[name].parameters if name in ENCODINGS else {}
-    given = [(key.strip(), _as_typed(value.strip(), known.get(key.strip()))) for key, _, value in said]
+    given = [(key.strip(), _as_number(value.strip())) for key, _, value in said]
     return EncodingSpec(name=name, parameters=tuple(given))
 
 
-def _as_typed(text: str, parameter: Parameter | None) -> Value:
-    """The text as a value of the parameter's type; as it is where it cannot be one, for EncodingSpec to refuse."""
-    try:
-        return type(parameter.default)(text) if parameter else text
-    except ValueError:
-        return text
+def _as_number(text: str) -> Value:
+    """The text as a whole number; as it is where it is none of at most 18 digits, for EncodingSpec to refuse."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
 
 
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
@@ -305,9 +301,12 @@ def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
     if not spec.is_own:
         return ENCODINGS[spec.name].relation(circuit, **dict(spec.parameters))
     own = own_object(spec)
-    found = own if isinstance(own, Relation) else getattr(own, "relation", None)
-    if found is None:
-        raise NoRelation("it has no attribute 'relation', so what it can tell apart is not known")
-    if not isinstance(found, Relation):
-        raise EncodingError(f"'{spec}': its attribute 'relation' must be a Relation, not a {type(found).__name__}")
-    return found
+    with user_code(f"'{spec}': its attribute 'relation' fails", error=EncodingError):
+        relation = own if isinstance(own, Relation) else getattr(own, "relation", None)
+        if relation is None:
+            raise NoRelation("it has no attribute 'relation', so what it can tell apart is not known")
+        if not isinstance(relation, Relation):
+            raise EncodingError(
+                f"'{spec}': its attribute 'relation' must be a Relation, not a {type(relation).__name__}"
+            )
+    return relation

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from circuits.circuit import UNDEFINED
 from circuits.clock import Clock
 from circuits.task import Task, Trace
-from circuits.wirings import Alternatives, Table, alternatives, determining_sets, entries, table_of
+from circuits.wirings import Alternatives, Table, alternatives, determining_sets, entries, look_steps, table_of
 
 
 class Mode(StrEnum):
@@ -41,11 +41,11 @@ def all_wirings(
     else:
         sets, known = determining_sets(one, position, arity, clock)
         wirings = itertools.chain.from_iterable(itertools.permutations(sorted(each)) for each in sets)
+    clock = clock or Clock()
     tags = {slots: _tag(slots, arity, one.symbols) if mode == "typed" else 0 for slots in range(arity + 1)}
     found: dict[Table, list[tuple[int, ...]]] = {}
     for wiring in wirings:
-        if clock:
-            clock.check()
+        clock.check(look_steps(one, len(wiring)))
         found.setdefault(table_of(one, position, wiring) | tags[len(wiring)], []).append(wiring)
     complete = mode == "declared" or (known and one.exhaustive)
     return Alternatives(wirings=found, complete=complete)

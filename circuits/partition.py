@@ -42,8 +42,9 @@ def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
     """
     kept: list[Table] = []
     for table in sorted(set(tables), key=int.bit_count):
-        clock.check()
-        if not any(smaller & table == smaller for smaller in kept):
+        within = next((place for place, smaller in enumerate(kept) if smaller & table == smaller), None)
+        clock.check(_compared(table) * (1 + (len(kept) if within is None else within)))
+        if within is None:
             kept.append(table)
     return frozenset(kept)
 
@@ -56,7 +57,11 @@ def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Ta
     classes = sorted(set(steps), key=lambda tables: (len(tables), sorted(tables)))
 
     def served_by(easy: frozenset[Table], hard: frozenset[Table]) -> bool:
-        return all(clock.left() != 0 and any(table & wanted == table for table in easy) for wanted in hard)
+        for wanted in hard:
+            clock.count(_compared(wanted) * len(easy))
+            if clock.over() or not any(table & wanted == table for table in easy):
+                return False
+        return True
 
     kept: list[frozenset[Table]] = []
     for index, easy in enumerate(classes):
@@ -64,6 +69,16 @@ def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Ta
         if not any(served_by(easy, hard) for hard in others):
             kept.append(easy)
     return kept
+
+
+def _compared(table: Table) -> int:
+    """The steps that it takes to see whether a table contains another."""
+    return 100 + table.bit_length() // 16
+
+
+def _shared(table: Table) -> int:
+    """The steps that it takes to see whether a table can share an operator with another."""
+    return 500 + table.bit_length() // 4
 
 
 class Compatibility:
@@ -103,12 +118,12 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
         # A hard step first: few tables, so few branches at the top of the search.
         clique = _clique(classes, compatible, clock)
         order = [*clique, *(step for step in classes if step not in clique)]
-        upper = _search(order, len(order), compatible)
+        upper = _search(order, len(order), compatible, clock)
         assert upper is not None, "as many operators as steps always suffice"
         lower = len(clique)
         while lower < len(upper):
             try:
-                found = _search(order, lower, compatible, budget=MAX_LOOKS)
+                found = _search(order, lower, compatible, clock, budget=MAX_LOOKS)
             except _OutOfBudget:
                 break
             if found is None:
@@ -133,7 +148,10 @@ def _by_sat(
     alternatives = [sorted(step) for step in order]
     classes = [tuple(plain(table, symbols) for table in tables) for tables in alternatives]
     while lower < len(upper):
-        answer = sat.decide(classes, len(upper) - 1, range(pinned), seconds=clock.left(), proof=False)
+        answer = sat.decide(
+            classes, len(upper) - 1, range(pinned), seconds=clock.left(), steps=clock.steps_left(), proof=False
+        )
+        clock.count(answer.steps)
         if answer.satisfiable is None:
             break
         if not answer.satisfiable:
@@ -160,9 +178,14 @@ def _clique(
     Each time the step joins that leaves most others to choose from. Once the clock's limit has passed, two steps not
     yet compared count as able to share.
     """
+
+    def can_share(table: Table, other: frozenset[Table]) -> bool:
+        clock.count(_shared(table) * len(other))
+        return clock.over() or any(compatible(table, another) for another in other)
+
     conflicts = [0] * len(classes)  # for each step those it excludes, as bits
     for (i, one), (j, other) in itertools.combinations(enumerate(classes), 2):
-        if not any(clock.left() == 0 or any(compatible(a, b) for b in other) for a in one):
+        if not any(can_share(a, other) for a in one):
             conflicts[i] |= 1 << j
             conflicts[j] |= 1 << i
     best: list[int] = []
@@ -185,7 +208,7 @@ _Keyed = tuple[Table, int]
 
 
 def _search(
-    steps: list[frozenset[Table]], count: int, compatible: Compatibility, budget: int | None = None
+    steps: list[frozenset[Table]], count: int, compatible: Compatibility, clock: Clock, budget: int | None = None
 ) -> tuple[Table, ...] | None:
     """At most `count` operators that serve all steps, or None when there are none. First fit where it succeeds."""
     # With each table go the keys on which it is defined: those of a union are the union.
@@ -197,6 +220,7 @@ def _search(
         nonlocal looked_at
         for which, (operator, keys) in enumerate(operators):
             looked_at += len(step)
+            clock.count(_compared(operator) * len(step))
             fits = [
                 (table | operator, more | keys)
                 for table, more in step

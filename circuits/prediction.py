@@ -21,6 +21,7 @@ from circuits.formats import in_format
 from circuits.induced import Induced, induced_complexity
 from circuits.modes import Mode
 from circuits.roles import ideal_relation, step_roles
+from circuits.sat import SolverFailed
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError, Trace, extended
 from theory.relation import NO_LABEL, Relation
@@ -30,7 +31,7 @@ MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 
 
 class SearchStopped(TaskError):
-    """The search for a circuit ended before it found one: out of time, or its solver broke off."""
+    """The search for a circuit ends at its limit, on every machine, before it has found one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +131,7 @@ class Analysis:
         return self.result.circuit
 
 
-def analyse(
-    task: Task, format: str, largest_scale: int, mode: str = "free", *, seconds: float | None = None
-) -> Analysis:
+def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, steps: int | None = None) -> Analysis:
     """The circuit of a task in one format up to the largest scale.
 
     Its arity is the least with which every step is determined; in mode declared that of the reference circuit.
@@ -140,7 +139,8 @@ def analyse(
     Raises:
         TaskError: the task breaks its contract, operators of the arity are too large, there is no such mode, or mode
             declared and the task has no reference circuit.
-        SearchStopped: the circuit takes longer than `seconds`, or its solver broke off.
+        SearchStopped: the circuit takes more than `steps` counted steps (`circuits.clock.Clock`), or a solver too much.
+        SolverFailed: a solver's process died; another time it may not.
     """
     if mode not in [*Mode]:
         raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
@@ -152,7 +152,9 @@ def analyse(
         arity: int | None = task.reference.arity
     else:
         arity = minimal_arity(traces)
-    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=Clock(seconds))
+    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=Clock(steps=steps))
+    if result and result.failed:
+        raise SolverFailed(f"task '{task.name}', mode '{mode}': {result.stopped}")
     if result and result.stopped:
         raise SearchStopped(f"task '{task.name}': no circuit of mode '{mode}' found: {result.stopped}")
     return Analysis(task=laid_out, format=format, mode=mode, traces=tuple(traces), result=result)

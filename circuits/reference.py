@@ -95,6 +95,8 @@ def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, 
     """The token that an operator gives, UNDEFINED where it gives none."""
     try:
         value = reference.apply(operator, symbols)
+    except TaskError:
+        raise
     except ValueError:
         return UNDEFINED
     if value not in task.alphabet:

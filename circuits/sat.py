@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theory.errors import LengthgenError
 
@@ -25,13 +25,18 @@ Table = tuple[tuple[int, int], ...]
 MAX_CLAUSES = 1_000_000
 """Of a formula that is given to the solver; they take a quarter of a gigabyte and some seconds to pass on."""
 
-
+START, CLAUSE, CONFLICT = 100_000_000, 2_000, 30_000
+"""Steps of a solver's process, of each clause that is passed on, and of each conflict, a step more for each clause."""
 MAX_SECONDS = 1e6
 """More the system's timers do not take."""
 
 
 class SolverError(LengthgenError):
-    """The solver ended without an answer, or the formula is too large for it."""
+    """The formula is too large for the solver."""
+
+
+class SolverFailed(SolverError):
+    """The solver's process ended without an answer: the machine is short of memory, for one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +44,17 @@ class Answer:
     """What the solver found.
 
     Attributes:
-        satisfiable: whether the operators suffice; None if the time was up.
+        satisfiable: whether the operators suffice; None if the limit was reached.
         choice: for every class in order, if they do: (operator, alternative), both 0-based. The tables chosen for
             one operator have no key with two values.
         proof: if they do not, and if asked for: DRAT lines ("1 -2 0", "d 3 4 0") that refute the formula.
+        steps: counted, as `circuits.clock.Clock` counts them.
     """
 
     satisfiable: bool | None
     choice: tuple[tuple[int, int], ...] | None = None
     proof: tuple[str, ...] | None = None
+    steps: int = field(default=0, compare=False)
 
 
 def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int]) -> tuple[int, list[list[int]]]:
@@ -97,7 +104,13 @@ def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int
 
 
 def decide(
-    classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int], *, seconds: float | None, proof: bool
+    classes: Sequence[Sequence[Table]],
+    count: int,
+    clique: Sequence[int],
+    *,
+    seconds: float | None,
+    steps: int | None = None,
+    proof: bool,
 ) -> Answer:
     """Whether `count` operators serve all classes.
 
@@ -106,21 +119,29 @@ def decide(
         count: operators, at least 0.
         clique: different classes, no two of which can share an operator.
         seconds: time limit, wall clock; None for none. Writing the formula down counts, but is not cut short.
+        steps: limit in counted steps; None for none. The solver ends at the same conflict each time.
         proof: whether a refutation is wanted; it costs time.
 
     Raises:
         ValueError: as `formula`.
-        SolverError: the formula has more than MAX_CLAUSES clauses, or the solver died.
+        SolverError: the formula has more than MAX_CLAUSES clauses.
+        SolverFailed: the solver's process died.
     """
     seconds = None if seconds is None else min(seconds, MAX_SECONDS)
     end = math.inf if seconds is None else time.monotonic() + seconds
     size = _clause_count(classes, count)
     if size > MAX_CLAUSES:
         raise SolverError(f"{count} operators for {len(classes)} steps: {size:,} clauses, more than {MAX_CLAUSES:,}")
+    written = START + CLAUSE * size
+    conflict = CONFLICT + size
+    conflicts = None if steps is None else (steps - written) // conflict
+    if conflicts is not None and conflicts < 1:
+        return Answer(satisfiable=None, steps=written)
     _, clauses = formula(classes, count, clique)
     request = {
         "clauses": clauses,
         "proof": proof,
+        "conflicts": conflicts,
         "cpu_seconds": None if seconds is None else max(0, math.ceil(seconds)) + 1,
         "parent": os.getpid(),
     }
@@ -128,15 +149,18 @@ def decide(
     if reply is None:
         return Answer(satisfiable=None)
     found = json.loads(reply)
-    if found["model"] is None:
-        return Answer(satisfiable=False, proof=tuple(found["proof"]) if proof else None)
+    taken = written + conflict * found["conflicts"]
+    if found["satisfiable"] is None:
+        return Answer(satisfiable=None, steps=taken)
+    if not found["satisfiable"]:
+        return Answer(satisfiable=False, proof=tuple(found["proof"]) if proof else None, steps=taken)
     true = {literal for literal in found["model"] if literal > 0}
     choice, alt = [], 1
     for tables in classes:
         index = next(index for index in range(len(tables) * count) if alt + index in true)
         choice.append((index % count, index // count))
         alt += len(tables) * count
-    return Answer(satisfiable=True, choice=tuple(choice))
+    return Answer(satisfiable=True, choice=tuple(choice), steps=taken)
 
 
 def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:
@@ -188,7 +212,7 @@ def _ask(request: str, seconds: float | None) -> str | None:
         reason = (
             f"signal {-code} ended it, out of memory perhaps" if code < 0 else complaint.strip().rpartition("\n")[2]
         )
-        raise SolverError(f"the SAT solver gave no answer: {reason}")
+        raise SolverFailed(f"the SAT solver gave no answer: {reason}")
     return reply
 
 
@@ -216,9 +240,15 @@ def _solve() -> None:
     from pysat.solvers import Cadical195
 
     with Cadical195(bootstrap_with=request["clauses"], with_proof=request["proof"]) as solver:
-        satisfiable = solver.solve()
+        if request["conflicts"] is None:
+            satisfiable = solver.solve()
+        else:
+            solver.conf_budget(request["conflicts"])
+            satisfiable = solver.solve_limited()
         reply = {
+            "satisfiable": satisfiable,
             "model": solver.get_model() if satisfiable else None,
-            "proof": solver.get_proof() if request["proof"] and not satisfiable else None,
+            "proof": solver.get_proof() if request["proof"] and satisfiable is False else None,
+            "conflicts": solver.accum_stats()["conflicts"],
         }
     sys.stdout.write(json.dumps(reply))

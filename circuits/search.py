@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from circuits.circuit import Circuit, Wiring
-from circuits.clock import Clock, OutOfTime
+from circuits.clock import LOOK, Clock, OutOfTime
 from circuits.modes import all_wirings, as_array
 from circuits.operators import Asked, Operators, asked_of
 from circuits.partition import Partition, fewest_operators, minimal_tables
-from circuits.sat import SolverError
+from circuits.sat import SolverError, SolverFailed
 from circuits.task import Task, Trace
 from circuits.templates import (
     HOLE,
@@ -28,13 +28,12 @@ from circuits.templates import (
     pace_of,
     pointed_at,
 )
-from circuits.wirings import Alternatives, Table, constants, determining_sets, plain_wirings
+from circuits.wirings import Alternatives, Table, constants, determining_sets, look_steps, plain_wirings
 
 MAX_FILLED = 64
 """Ways looked at to fill slots whose templates point nowhere."""
 MAX_TRIED = 2_000
 """Other wirings of a step looked at before it is one that must be admitted."""
-OUT_OF_TIME = "the time limit has passed"
 INTERRUPTED = "interrupted"
 
 
@@ -67,6 +66,7 @@ class Search:
             among them.
         stuck: the first step that no wiring determines, if there is one.
         stopped: why the search ended before its end; None if it did not.
+        failed: whether that was the machine's fault, so that another time it may not end there.
         admitted: the steps whose wirings were all looked at, as far as possible.
         kernel: how many steps were left when equal and served ones were dropped.
         circuit: attains the upper bound of the last scale.
@@ -80,6 +80,7 @@ class Search:
         self.bounds: dict[int, tuple[int, int]] = {}
         self.stuck: Place | None = None
         self.stopped: str | None = None
+        self.failed = False
         self.admitted: dict[Place, Alternatives] = {}
         self.kernel = 0
         self.circuit: Circuit | None = None
@@ -99,10 +100,10 @@ class Search:
             with self._clock.phase("wirings"):
                 feasible = self._feasible()
             self._bound(feasible)
-        except OutOfTime:
-            self.stopped = OUT_OF_TIME
+        except OutOfTime as limit:
+            self.stopped = str(limit)
         except SolverError as error:
-            self.stopped = str(error)
+            self.stopped, self.failed = str(error), isinstance(error, SolverFailed)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
 
@@ -111,7 +112,7 @@ class Search:
         found: list[int] = []
         for scale in self._traces:
             if found and not self._patient and self._clock.used() > 0.5:
-                self.stopped = OUT_OF_TIME
+                self.stopped = self._clock.reason()
                 break
             self.stuck = next((place for place in self._places([scale]) if not self._has_wiring(place)), None)
             if self.stuck:
@@ -260,10 +261,11 @@ class Search:
     def _serve(self, attempt: Attempt, place: Place) -> bool:
         """Has a step served by some operator there is, extended by as few entries as need be, if any can serve it."""
         count = len(attempt.operators.tables)
+        cost = look_steps(self._traces[place[0]], self._arity) + LOOK * count
         for wirings in self._wirings_to_try(place) if count else ():
             best: tuple[int, int, tuple[int, ...], Asked] | None = None
             for wiring in wirings:
-                self._clock.check()
+                self._clock.check(cost)
                 step = self._asked(place, wiring)
                 for operator in range(count):
                     missing = attempt.operators.missing(operator, step)

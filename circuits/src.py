@@ -57,6 +57,7 @@ class SRCResult:
             last one has none.
         traces: all prompts looked at.
         stopped: why the computation ended before its end; None if it did not.
+        failed: whether that was the machine's fault, so that another time it may not end there.
         seconds: phase -> seconds: traces, wirings, kernel, solver, check.
     """
 
@@ -72,6 +73,7 @@ class SRCResult:
     hardest: tuple[Place, ...]
     traces: tuple[Trace, ...]
     stopped: str | None
+    failed: bool
     seconds: Mapping[str, float]
 
     @property
@@ -212,11 +214,12 @@ def _refuted(search: Search, traces: Sequence[Trace], attempt: int, clock: Clock
         return found
     with clock.phase("check"):
         for one in traces:
-            if one.exhaustive or one.scale not in circuit.wirings or clock.left() == 0:
+            if one.exhaustive or one.scale not in circuit.wirings or clock.over():
                 continue
             rng = np.random.default_rng([one.scale, attempt])
             prompts = circuit.task.sample_prompts(one.scale, CHECKED, rng)
             fresh = extended(circuit.task, replace(one, tokens=one.tokens[:, :0]), prompts)
+            clock.count(fresh.tokens.size)
             wrong = (circuit.evaluate(fresh) != fresh.tokens[one.prompt_length :]).any(axis=0)
             if wrong.any():
                 found[one.scale] = extended(circuit.task, one, prompts[wrong][:ADDED])
@@ -252,6 +255,8 @@ def _result(
         stopped = f"scales above {len(traces)} were not looked at"
     if any(low != high for low, high in bounds.values()):
         status = "bounds"
+        if stopped is None and clock.over():
+            stopped = clock.reason()
     else:
         sure = all(low in (math.inf, known[scale]) for scale, (low, _) in bounds.items() if scale >= sampled_from)
         status = "exact" if sure else "sampled"
@@ -268,6 +273,7 @@ def _result(
         coverage_scale=_coverage_scale(circuit, traces) if circuit else None,
         hardest=hardest,
         stopped=stopped,
+        failed=search.failed,
         traces=tuple(traces),
         seconds=dict(clock.seconds),
     )

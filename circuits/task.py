@@ -6,15 +6,17 @@ Def. 4). All tokens are visible, so a task is fully described by its prompts and
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import LengthgenError
+from theory.userfile import Guarded, require_name, shown
 
 Tokens = NDArray[np.uint8]
 
@@ -25,6 +27,13 @@ SAMPLE = 4_096
 
 MAX_SYMBOLS = 254
 """Token numbers are uint8, and 255 marks what is undefined."""
+LONGEST_SYMBOL = 50
+LONGEST = 100_000
+"""Positions of a prompt, and symbols appended to it, at most."""
+MAX_TOKENS = 200_000_000
+"""Tokens of a trace, and of what `generate` is asked for at once, at most."""
+MAX_SLOTS = 64
+"""Slots of a reference circuit's operators, at most."""
 
 
 class TaskError(LengthgenError):
@@ -51,15 +60,22 @@ class Reference:
 class Task:
     """A sequential task over a finite alphabet.
 
+    Its functions are the user's own: in a task each of them raises TaskError for whatever it may raise itself, and
+    for an answer that is none.
+
     Attributes:
-        name: what the command line and the tables call it.
-        alphabet: all symbols, prompt and output alike; a symbol's token number is its index.
+        name: what the command line and the tables call it; up to 100 printable characters.
+        alphabet: all symbols, prompt and output alike; a symbol's token number is its index. Symbols are of 1 to 50
+            printable characters; a text stands for the tuple of its characters.
         prompt: n -> the symbols allowed at each prompt position of scale n; every combination is an instance.
         generate: one prompt, as a tuple of symbols -> the symbols appended to it, one by one. Their number must be
             the same for all prompts of one scale.
-        vectorised: optional fast twin of `generate`: uint8 [count, prompt length] of token numbers -> uint8
-            [count, output length]. A part of everything it computes is checked against `generate`.
+        vectorised: optional fast twin of `generate`: uint8 [count, prompt length] of token numbers, not to be written
+            to -> integers [count, output length]. A part of everything it computes is checked against `generate`.
         reference: optional circuit that computes the task at every scale; it bounds SRC from above at all of them.
+
+    Raises:
+        TaskError: a field is not as described.
     """
 
     name: str
@@ -70,10 +86,18 @@ class Task:
     reference: Reference | None = None
 
     def __post_init__(self) -> None:
-        if not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
-            raise TaskError(f"task '{self.name}': the alphabet must hold different symbols, at least one")
-        if len(self.alphabet) > MAX_SYMBOLS:
-            raise TaskError(f"task '{self.name}': at most {MAX_SYMBOLS} symbols, not {len(self.alphabet)}")
+        require_name(self.name, "name of a task", TaskError)
+        object.__setattr__(self, "alphabet", self._symbols(self.alphabet))
+        guarded: dict[str, Any] = {
+            "prompt": self._guarded(self.prompt, self._read_prompt, "prompt", "at scale {}"),
+            "generate": self._guarded(self.generate, self._read_output, "generate", "on prompt {}"),
+        }
+        if self.vectorised is not None:
+            guarded["vectorised"] = self._guarded(self.vectorised, self._read_twin, "the vectorised twin", "on {}")
+        if self.reference is not None:
+            guarded["reference"] = self._guarded_reference(self.reference)
+        for name, function in guarded.items():
+            object.__setattr__(self, name, function)
 
     def choices(self, scale: int) -> list[tuple[int, ...]]:
         """The token numbers allowed at each prompt position of one scale.
@@ -84,13 +108,13 @@ class Task:
         """
         if scale < 1:
             raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
-        with self._told(f"prompt fails at scale {scale}"):
-            allowed = [tuple(symbols) for symbols in self.prompt(scale)]
+        allowed = [tuple(symbols) for symbols in self.prompt(scale)]
         if not allowed or not all(allowed):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
-        if any(len(set(symbols)) < len(symbols) for symbols in allowed):
+        choices = [tuple(self._numbers(symbols, f"the prompt of scale {scale}")) for symbols in allowed]
+        if any(len(set(symbols)) < len(symbols) for symbols in choices):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position")
-        return [tuple(self._numbers(symbols, f"the prompt of scale {scale}")) for symbols in allowed]
+        return choices
 
     def prompt_count(self, scale: int) -> int:
         """How many prompts scale n has."""
@@ -137,51 +161,142 @@ class Task:
             if again.shape[1] != outputs.shape[1] or (again != outputs[rows]).any():
                 raise TaskError(f"task '{self.name}': generate gives other output when asked again; make it a function")
             return outputs
-        found = np.asarray(self.vectorised(prompts))
         plain = self._plain_outputs(prompts[rows])
-        right = found.shape == (len(prompts), plain.shape[1]) and (found[rows] == plain).all()
-        if not right or found.min() < 0 or found.max() >= len(self.alphabet):
+        given = prompts.view()
+        given.flags.writeable = False  # else a twin could change the prompts that its output is compared for
+        outputs = self.vectorised(given)
+        right = outputs.shape == (len(prompts), plain.shape[1]) and (outputs[rows] == plain).all()
+        if not right or outputs.min() < 0 or outputs.max() >= len(self.alphabet):
             raise TaskError(f"task '{self.name}': the vectorised twin disagrees with generate; mend or remove it")
-        return found.astype(np.uint8)
+        return outputs.astype(np.uint8)
 
     def text(self, tokens: Sequence[int] | Tokens) -> str:
         """Token numbers as symbols, separated by blanks."""
         return " ".join(self.alphabet[token] for token in tokens)
 
     def _plain_outputs(self, prompts: Tokens) -> Tokens:
-        rows = []
-        for row in prompts:
-            with self._told(f"generate fails on prompt {self.text(row)}"):
-                rows.append(list(self.generate(tuple(self.alphabet[token] for token in row))))
-        for prompt, row in zip(prompts, rows, strict=True):
-            if not row:
+        outputs = np.empty((0, 0), dtype=np.uint8)
+        for row, prompt in enumerate(prompts):
+            output = self.generate(tuple(self.alphabet[token] for token in prompt))
+            if not output:
                 raise TaskError(f"task '{self.name}': generate appends nothing to prompt {self.text(prompt)}")
-            if len(row) != len(rows[0]):
+            if row == 0:
+                self.require_size(len(prompts), len(output))
+                outputs = np.empty((len(prompts), len(output)), dtype=np.uint8)
+            if len(output) != outputs.shape[1]:
                 raise TaskError(
-                    f"task '{self.name}': {len(rows[0])} and {len(row)} symbols are appended to prompts of one scale; "
-                    f"give {self.text(prompt)} as many as {self.text(prompts[0])}"
+                    f"task '{self.name}': {outputs.shape[1]} and {len(output)} symbols are appended to prompts of one "
+                    f"scale; give {self.text(prompt)} as many as {self.text(prompts[0])}"
                 )
-        return np.array([self._numbers(row, "the output") for row in rows], dtype=np.uint8)
+            outputs[row] = self._numbers(output, "the output")
+        return outputs
 
-    @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        """Turns a failure of the user's own functions into one line that says where."""
-        try:
-            yield
-        except TaskError:
-            raise
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise TaskError(f"task '{self.name}': {what}: {reason}") from error
+    def require_size(self, sequences: int, positions: int) -> None:
+        """Raises TaskError unless so many sequences of so many positions can be held in memory."""
+        if sequences * positions > MAX_TOKENS:
+            raise TaskError(
+                f"task '{self.name}': {sequences:,} sequences of {positions:,} positions are more than {MAX_TOKENS:,} "
+                "tokens; take smaller scales"
+            )
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self.alphabet)}
 
     def _numbers(self, symbols: Sequence[str], where: str) -> list[int]:
         try:
-            return [self.alphabet.index(symbol) for symbol in symbols]
-        except ValueError:
-            stranger = next(symbol for symbol in symbols if symbol not in self.alphabet)
+            return [self._number[symbol] for symbol in symbols]
+        except Exception:  # not only KeyError: what is no symbol may have no hash
+            stranger = next(one for one in symbols if not isinstance(one, str) or one not in self.alphabet)
             raise TaskError(
-                f"task '{self.name}': symbol {stranger!r} in {where} is not in the alphabet {self.alphabet}"
+                f"task '{self.name}': symbol {shown(stranger)} in {where} is not in the alphabet {self.alphabet}"
             ) from None
+
+    def _symbols(self, alphabet: Any) -> tuple[str, ...]:
+        """The alphabet as a tuple of plain strings."""
+        if not isinstance(alphabet, tuple | list | str):
+            raise TaskError(f"task '{self.name}': the alphabet must be a tuple of symbols, not {shown(alphabet)}")
+        if len(alphabet) > MAX_SYMBOLS:
+            raise TaskError(f"task '{self.name}': at most {MAX_SYMBOLS} symbols, not {len(alphabet):,}")
+        for symbol in alphabet:
+            if not isinstance(symbol, str) or not 0 < len(symbol) <= LONGEST_SYMBOL or not symbol.isprintable():
+                raise TaskError(
+                    f"task '{self.name}': a symbol is a text of 1 to {LONGEST_SYMBOL} printable characters, "
+                    f"not {shown(symbol)}"
+                )
+        if not alphabet or len(set(alphabet)) != len(alphabet):
+            raise TaskError(f"task '{self.name}': the alphabet must hold different symbols, at least one")
+        return tuple(str.__str__(symbol) for symbol in alphabet)
+
+    def _guarded(
+        self, function: Any, read: Callable[[Any], Any], what: str, where: str, **options: Any
+    ) -> Guarded[Any]:
+        """A function of the task whose failure is one line: "task 'NAME': WHAT fails WHERE: ..."."""
+        if not callable(function):
+            raise TaskError(f"task '{self.name}': {what} must be a function, not {shown(function)}")
+
+        def fails(*arguments: Any) -> str:
+            return f"task '{self.name}': {what} fails {where.format(_in_words(arguments[-1]))}"
+
+        return Guarded(function, read=read, fails=fails, error=TaskError, **options)
+
+    def _guarded_reference(self, reference: Any) -> Reference:
+        if not isinstance(reference, Reference):
+            raise TaskError(f"task '{self.name}': reference must be a Reference or None, not {shown(reference)}")
+        if type(reference.arity) is not int or not 1 <= reference.arity <= MAX_SLOTS:
+            raise TaskError(
+                f"task '{self.name}': the reference circuit's arity must be 1 to {MAX_SLOTS}, "
+                f"not {shown(reference.arity)}"
+            )
+        return Reference(
+            arity=reference.arity,
+            steps=self._guarded(reference.steps, self._read_steps, "the reference circuit's steps", "at scale {}"),
+            apply=self._guarded(
+                reference.apply, self._read_symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
+            ),
+        )
+
+    def _read_prompt(self, answer: Any) -> list[tuple[str, ...]]:
+        positions = self._taken(answer, "positions of a prompt")
+        if any(isinstance(symbols, set | frozenset) for symbols in positions):
+            raise TaskError(f"task '{self.name}': prompt allows a set of symbols, which has no order; give a tuple")
+        return [tuple(itertools.islice(symbols, MAX_SYMBOLS + 1)) for symbols in positions]
+
+    def _read_output(self, answer: Any) -> list[str]:
+        return self._taken(answer, "symbols that generate appends to a prompt")
+
+    def _read_twin(self, answer: Any) -> NDArray[Any]:
+        outputs = np.asarray(answer)
+        if outputs.dtype.kind not in "biu":
+            raise TaskError(f"task '{self.name}': the vectorised twin must give integers, not {outputs.dtype}")
+        return outputs
+
+    def _read_steps(self, answer: Any) -> list[tuple[str, tuple[int, ...]]]:
+        steps = []
+        for name, arguments in self._taken(answer, "steps of the reference circuit"):
+            if not isinstance(name, str):
+                raise TaskError(f"task '{self.name}': a reference circuit's operator has a name, not {shown(name)}")
+            steps.append((name, tuple(map(operator.index, self._taken(arguments, "arguments of a step")))))
+        return steps
+
+    def _read_symbol(self, answer: Any) -> str:
+        if not isinstance(answer, str):
+            raise TaskError(f"task '{self.name}': the reference circuit's apply gives {shown(answer)}, not a symbol")
+        return answer
+
+    def _taken(self, answer: Iterable[Any], what: str) -> list[Any]:
+        """All that an answer holds. Raises TaskError where that does not end soon."""
+        taken = list(itertools.islice(answer, LONGEST + 1))
+        if len(taken) > LONGEST:
+            raise TaskError(f"task '{self.name}': more than {LONGEST:,} {what}")
+        return taken
+
+
+def _in_words(argument: Any) -> str:
+    """An argument of a task's function, in a message."""
+    if isinstance(argument, np.ndarray):
+        return f"{len(argument):,} prompts"
+    return " ".join(argument) if isinstance(argument, tuple) else str(argument)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +371,10 @@ def trace(task: Task, scale: int) -> Trace:
         TaskError: the task breaks its contract.
     """
     choices = task.choices(scale)
-    exhaustive = task.prompt_count(scale) <= MAX_EXHAUSTIVE
+    operands = sum(len(symbols) > 1 for symbols in choices)
+    count = math.prod(len(symbols) for symbols in choices)
+    exhaustive = count <= MAX_EXHAUSTIVE
+    task.require_size(count if exhaustive else max(SAMPLE, operands), len(choices))
     if exhaustive:
         prompts, near = task.all_prompts(scale), _near_of_all([len(symbols) for symbols in choices])
     else:

@@ -28,6 +28,8 @@ MAX_PACE = 4
 """Steps of a group."""
 MAX_JUDGES = 256
 """About as many steps decide which combination serves most."""
+_JUDGED = 2_000
+"""Counted for each of them, whether it is looked at or not: the order of combinations must not matter."""
 
 
 class Template(NamedTuple):
@@ -125,7 +127,7 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
         judges = list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]
         best: tuple[Any, ...] = (len(judges),)
         for combination in _candidates(hardest, sets[hardest], trace_of[hardest[0]].segments, arity, exact, pace):
-            clock.check()
+            clock.check(_JUDGED * len(judges))
             unserved = 0
             for place in judges:
                 unserved += wiring_at(combination, place) is None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.clock import Clock
+from circuits.clock import LOOK, Clock
 from circuits.task import Tokens, Trace
 
 MAX_WIRINGS = 20_000
@@ -28,6 +28,9 @@ _DENSE = 1 << 22
 """Keys up to which a function is checked through an array of all keys."""
 _NEAR = 1_000
 """Pairs of near inputs that a search starts from."""
+
+_MASK = 100
+"""Steps that it takes to look at one set of positions."""
 
 Table = int
 """A partial table as a set of bits: bit key * symbols + value is set iff the table maps key to value, where key reads
@@ -55,6 +58,11 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
         keys *= symbols
         keys += row
     return keys
+
+
+def look_steps(one: Trace, slots: int) -> int:
+    """The steps that it takes to look at a step of a trace through so many slots, on all its inputs."""
+    return LOOK + int(one.tokens.shape[1]) * (slots + 1)
 
 
 def determines(one: Trace, position: int, wiring: Sequence[int]) -> bool:
@@ -149,6 +157,8 @@ def determining_sets(one: Trace, position: int, arity: int, clock: Clock | None 
 
 
 def _determining_sets(one: Trace, position: int, arity: int, clock: Clock | None) -> DeterminingSets:
+    clock = clock or Clock()
+    clock.check(_NEAR * position + LOOK)
     differences = _near_differences(one, position)
     found: list[int] = []
     seen: set[int] = set()
@@ -158,10 +168,10 @@ def _determining_sets(one: Trace, position: int, arity: int, clock: Clock | None
         if chosen in seen:
             continue
         seen.add(chosen)
+        clock.check(_MASK * (len(differences) + 1))
         missed = next((mask for mask in differences if not mask & chosen), None)
         if missed is None:
-            if clock:
-                clock.check()
+            clock.check(look_steps(one, chosen.bit_count()))
             missed = _missed(one, position, _members(chosen))
             if missed is None:
                 found.append(chosen)
@@ -194,10 +204,10 @@ def alternatives(one: Trace, position: int, arity: int, clock: Clock | None = No
     most = min(MAX_WIRINGS, 8 * MAX_BYTES // one.symbols ** (arity + 1))
     complete = known and spare <= most
     candidates = _filled(needed, range(1, position), arity) if complete else plain_wirings(one, position, arity, clock)
+    clock = clock or Clock()
     wirings: dict[Table, list[tuple[int, ...]]] = {}
     for wiring in candidates if complete else itertools.islice(candidates, max(1, most)):
-        if clock:
-            clock.check()
+        clock.check(look_steps(one, arity))
         wirings.setdefault(table_of(one, position, wiring), []).append(wiring)
     return Alternatives(wirings=wirings, complete=complete)
 

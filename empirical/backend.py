@@ -24,10 +24,17 @@ class Backend:
 
     Compiling takes about half a minute for each shape of model and batch, and pays in long runs: kernels are fused, and
     on a GPU a step is replayed as CUDA graphs. Sums come out in another order, so in other last bits.
+
+    Raises:
+        BackendError: the device has another name.
     """
 
     device: str = "cpu"
     compiled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.device not in DEVICES:
+            raise BackendError(f"unknown device '{self.device}': choose cpu or cuda")
 
     @property
     def is_cuda(self) -> bool:
@@ -36,12 +43,11 @@ class Backend:
 
     def require(self) -> None:
         """Raises BackendError if this machine has no such device, or nothing to compile with."""
-        import torch
+        if self.is_cuda:
+            import torch
 
-        if self.device not in DEVICES:
-            raise BackendError(f"unknown device '{self.device}': choose cpu or cuda")
-        if self.is_cuda and not torch.cuda.is_available():
-            raise BackendError("no CUDA device is available: leave out --device, or say --device cpu")
+            if not torch.cuda.is_available():
+                raise BackendError("no CUDA device is available: leave out --device, or say --device cpu")
         compiler = os.environ.get("CXX") or "g++"
         if self.compiled and not shutil.which(compiler):
             raise BackendError(
@@ -59,4 +65,4 @@ class Backend:
 
 
 CPU = Backend()
-"""Where nothing else is said."""
+"""The default: a CPU, and steps that are not compiled."""

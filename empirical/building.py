@@ -17,12 +17,14 @@ from circuits.tasks import load
 from empirical.data import Examples
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import EncodingError, named
+from empirical.encodings.guarded import guarded
 from empirical.encodings.lbpe import LBPE
 from empirical.encodings.relational import Relational
 from empirical.encodings.rpe_square import RPESquare
 from empirical.geometry import Geometry
 from empirical.run import Run
 from theory.relation import Relation, relative
+from theory.userfile import user_code
 
 BY_LABELS = ("ipe", "ipe-sh", "rpe", "clipped")
 """Encodings that are a relation and no more: a table row for each label."""
@@ -36,6 +38,8 @@ CATALOGUED = {
     "fire": "fire",
 }
 """Those of the catalogue, by the experiments' names."""
+MAX_LABELS = 1_000_000
+"""Rows of a table for the labels of a relation, at most."""
 DRAWN = "random-"
 """What begins the names of encodings at positions drawn anew for each batch (arXiv 2305.16843)."""
 
@@ -74,7 +78,10 @@ class Setting:
         length = self.geometry.longest or self.geometry.length
         sizes = {"heads": model.heads, "head_dim": head_width, "layers": model.layers, "length": length}
         if _is_relation(self.spec):
-            return Relational(labels=self.geometry.count, layers=model.layers, head_width=head_width)
+            labels = self.geometry.count
+            if labels > MAX_LABELS:
+                raise EncodingError(f"'{self.spec}' has {labels:,} labels, a table row each: number them 0, 1, 2, ...")
+            return Relational(labels=labels, layers=model.layers, head_width=head_width)
         if self.spec.is_own:
             return _own(self.spec, sizes | {"width": model.width, "trained_length": self._trained_length})
         name = self.spec.name.removeprefix(DRAWN)
@@ -109,15 +116,21 @@ def _labels(spec: EncodingSpec, analysis: Analysis) -> Relation | None:
     """The relation whose labels the module reads, if it reads any."""
     if spec.name == f"{DRAWN}rpe":
         return relative()
-    if _is_relation(spec) or (spec.is_own and getattr(own_object(spec), "needs_labels", False)):
+    if _is_relation(spec) or (spec.is_own and _needs_labels(spec)):
         return relation_of(spec, analysis.result and analysis.result.circuit)
     return None
+
+
+def _needs_labels(spec: EncodingSpec) -> bool:
+    own = own_object(spec)
+    with user_code(f"'{spec}': its attribute 'needs_labels' fails", error=EncodingError):
+        return bool(getattr(own, "needs_labels", False))
 
 
 def _is_relation(spec: EncodingSpec) -> bool:
     """Whether the encoding is a table row for each label of a relation and no more."""
     if spec.is_own:
-        return isinstance(own_object(spec), Relation)
+        return issubclass(type(own_object(spec)), Relation)
     return spec.name.removeprefix(DRAWN) in BY_LABELS
 
 
@@ -135,11 +148,9 @@ def _own(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
     make = own_object(spec)
     if not callable(make):
         raise EncodingError(f"'{spec}' is neither a Relation nor a class or function that makes a PositionEncoding")
-    wanted = inspect.signature(make).parameters
-    try:
-        found = make(**{name: size for name, size in sizes.items() if name in wanted})
-    except (TypeError, ValueError) as error:
-        raise EncodingError(f"'{spec}' cannot be made: {error}; sizes are named {', '.join(sizes)}") from error
-    if not isinstance(found, PositionEncoding):
-        raise EncodingError(f"'{spec}' makes a {type(found).__name__}, not a PositionEncoding")
-    return found
+    with user_code(f"'{spec}' cannot be made of sizes among {', '.join(sizes)}", error=EncodingError):
+        wanted = inspect.signature(make).parameters
+        made = make(**{name: size for name, size in sizes.items() if name in wanted})
+        if not isinstance(made, PositionEncoding):
+            raise EncodingError(f"'{spec}' makes a {type(made).__name__}, not a PositionEncoding")
+        return guarded(made, str(spec))

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from empirical.buildable import require_positions
 from empirical.encodings.randomized import sample_positions
 from theory.relation import NO_LABEL, Relation
 
@@ -35,8 +36,11 @@ class Geometry:
 
         Raises:
             RelationError: the relation has no label for some pair at some scale.
+            ProfileError: there are more tokens than positions to draw from.
         """
         self.length = max(lengths.values())
+        if longest is not None:
+            require_positions(self.length, longest)
         self.relation, self.longest, self.device = relation, longest, device
         self._row = dict.fromkeys(lengths, 0)
         self.labels_SJI: Tensor | None = None

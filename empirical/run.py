@@ -5,18 +5,23 @@ import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from circuits.encodings import parse_encoding
 from circuits.formats import in_format
 from circuits.task import Task
 from circuits.tasks import load
+from empirical.buildable import require_buildable
 from empirical.data import TEST, examples
-from empirical.profile import Evaluation, Model, Training, read
-from empirical.protocol import Cell, Protocol
+from empirical.files import read_text
+from empirical.limits import SEED
+from empirical.profile import Evaluation, Model, ProfileError, Training, read
+from empirical.protocol import Base, Cell, Name, Protocol, Scales
 
 FORMAT_VERSION = 2
 """Raised when what a run's folder holds, or how a run is trained, changes: older runs are then not taken for it."""
+MOST_ROWS = 500_000
+"""Rows of metrics that a run may ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +36,14 @@ class Run:
         train, test: the scales, ascending.
     """
 
-    task: str
-    base: int | None
-    format: str
-    encoding: str
-    digest: str
-    train: tuple[int, ...]
-    test: tuple[int, ...]
-    seed: int
+    task: Name
+    base: Base
+    format: Name
+    encoding: Name
+    digest: Name
+    train: Scales
+    test: Scales
+    seed: Annotated[int, SEED]
     model: Model
     training: Training
     evaluation: Evaluation
@@ -70,6 +75,25 @@ class Run:
         run: Self = read(cls, config, "config")
         return run
 
+    def measured(self) -> list[tuple[int, int]]:
+        """(epoch, scale) of every row of metrics, in order: each checkpoint, the last epoch among them, at each scale.
+
+        Raises:
+            ProfileError: there is none, or more than MOST_ROWS.
+        """
+        last, every = self.training.epochs, self.training.evaluate_every
+        if last < 1 or every < 1 or not self.test:
+            raise ProfileError(
+                f"run {self.id} is measured nowhere: it needs at least 1 epoch, evaluate_every at least 1, a test scale"
+            )
+        rows = -(-last // every) * len(self.test)
+        if rows > MOST_ROWS:
+            raise ProfileError(
+                f"run {self.id} asks for {rows:,} rows of metrics, and at most {MOST_ROWS:,} are kept: raise its "
+                "evaluate_every"
+            )
+        return [(epoch, scale) for epoch in (*range(every, last, every), last) for scale in self.test]
+
     def load_task(self) -> Task:
         """The task in the run's format."""
         plain = load(self.task, base=self.base)
@@ -85,7 +109,9 @@ def plan(protocol: Protocol) -> dict[tuple[Cell, Model], list[Run]]:
     """Every run of a protocol, by cell and model.
 
     Raises:
-        TaskError: a task cannot be loaded or breaks its contract at some scale, or an encoding is unknown.
+        TaskError: a task cannot be loaded or breaks its contract at some scale.
+        EncodingError: an encoding is unknown.
+        ProfileError: a model cannot be built for an encoding, or for so many tokens.
     """
     return {
         (cell, model): [one_run(protocol, cell, model, seed) for seed in range(protocol.profile.seeds)]
@@ -109,15 +135,26 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         training=protocol.profile.training,
         evaluation=protocol.profile.evaluation,
     )
-    encoding = _own_file(run.encoding)
-    drawn = _drawn(run.task, _own_file(run.task), run.base, run.format, *run.train, *run.test)
+    encoding, text = _own_file(run.encoding), _own_file(run.task)
+    tokens = _tokens(run.task, text, run.base, run.format, max(*run.train, *run.test))
+    require_buildable(parse_encoding(run.encoding), model, tokens)
+    drawn = _drawn(run.task, text, run.base, run.format, *run.train, *run.test)
     return replace(run, digest=_hash([drawn, encoding]))
 
 
 def _own_file(spec: str) -> str:
     """The text of the user's file that a task or an encoding stands in; none if it is a built-in one."""
     path = Path(spec.rpartition(":")[0])
-    return path.read_text() if path.suffix == ".py" and path.is_file() else ""
+    if path.suffix != ".py" or not path.is_file():
+        return ""
+    return read_text(path).replace("\r\n", "\n").replace("\r", "\n")  # line ends make no other run
+
+
+@lru_cache(maxsize=256)
+def _tokens(task: str, text: str, base: int | None, form: str, largest: int) -> int:
+    """Tokens that a model reads of a sequence of the largest scale; `text` as `_drawn` has it."""
+    laid_out = in_format(load(task, base=base), form, largest_scale=largest)
+    return int(examples(laid_out, [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
 
 
 @lru_cache(maxsize=256)

@@ -9,16 +9,22 @@ from itertools import groupby
 from pathlib import Path
 
 from empirical.backend import Backend
+from empirical.files import sweep_partial
 from empirical.processes import interrupts_left, pool
 from empirical.run import Run
 from empirical.store import RunStore
 from theory.errors import LengthgenError
+from theory.userfile import user_code
 
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
 """Run id -> what is added to its environment.json."""
 Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[Group, str | None]]]
 """(groups, root of the store, backend, provenance) -> each group as it ends, with what went wrong, if anything."""
+
+
+MOST_NUMBERS_TOGETHER = 200_000_000
+"""Trained numbers of models that are trained together: with their optimiser 5 GB."""
 
 
 class SweepError(LengthgenError):
@@ -43,10 +49,14 @@ def train_all(
     """
     waiting = [run for run in runs if not store.finished(run)]
     failures = []
-    for group, error in (engine or local)(groups(waiting, store, workers(backend)), store.root, backend, provenance):
-        if error:
-            failures.append(error)
-        on_done(group)
+    engine = engine or local
+    try:
+        for group, error in engine(groups(waiting, store, workers(backend)), store.root, backend, provenance):
+            if error:
+                failures.append(error)
+            on_done(group)
+    finally:
+        sweep_partial(store.root)  # what workers were writing when they were ended
     if failures:
         raise SweepError(f"not all of {len(waiting)} runs came to their end: {'; '.join(failures)}")
 
@@ -57,7 +67,7 @@ def workers(backend: Backend) -> int:
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """Runs that differ in their seed alone, in groups small enough to keep all workers busy.
+    """Runs that differ in their seed alone, in groups small enough to keep all workers busy and to fit into memory.
 
     What was begun together stays together: its state is that of all.
     """
@@ -70,7 +80,12 @@ def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
                 left.pop(run.id, None)
     alike = [tuple(same) for _, same in groupby(left.values(), key=lambda run: run.group)]
     largest = max(1, math.ceil(len(left) / (2 * workers)))
-    return found + [part for same in alike for part in _parts(same, largest)]
+    return found + [part for same in alike for part in _parts(same, min(largest, _fitting(same[0])))]
+
+
+def _fitting(run: Run) -> int:
+    """How many models of a run's size are trained together at most."""
+    return max(1, MOST_NUMBERS_TOGETHER // run.model.numbers)
 
 
 def _parts(runs: Group, largest: int) -> Iterator[Group]:
@@ -110,9 +125,8 @@ def train_group(group: Group, root: Path, backend: Backend, provenance: Provenan
     from empirical.training import train
 
     try:
-        train(group, RunStore(root), backend=backend, provenance=provenance)
-    except (LengthgenError, OSError) as error:
+        with user_code(group[0].id, error=SweepError, expected=(LengthgenError, OSError)):
+            train(group, RunStore(root), backend=backend, provenance=provenance)
+    except (LengthgenError, OSError) as error:  # of a user's own task or encoding: the other runs go on
         return str(error)
-    except Exception as error:  # of a user's own task or encoding: the other runs go on
-        return f"{group[0].id}: {type(error).__name__}: {error}"
     return None

@@ -20,7 +20,7 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
     answer = recalled(path, key)
     if answer is not None:
         return answer
-    answer = json.loads(json.dumps(compute()))  # as it will be read
+    answer = json.loads(json.dumps(compute(), sort_keys=True))  # as it will be read
     keep(path, key, answer)
     return answer
 

@@ -3,19 +3,18 @@
 What only some commands need (matplotlib, scipy's statistics, sympy) is imported by them, so that the others start fast.
 """
 
-import io
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 from empirical.messages import tell
 from lengthgen.commands import circuits, figures, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
+from lengthgen.interrupts import interrupts_heeded
+from lengthgen.preconditions import TRAINING, missing_training
+from lengthgen.streams import LostAnswer, open_streams
 from theory.errors import LengthgenError
 
 app = typer.Typer(
@@ -51,53 +50,43 @@ ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
 def main() -> None:
     """Entry point: every expected error is one line on stderr and a non-zero exit."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # whatever the locale; a lone surrogate of a file name is escaped
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    with interrupts_heeded() as came:
+        code = _run()
+    if code == INTERRUPTED:
+        how = f"ended by {came[0].name}" if came else "interrupted"
+        tell(f"error: {how}; run the same command again to go on")
+        exec("")  # else Python ends by a signal, not this status, if the interrupt met an exec of a string
+        sys.exit(128 + came[0] if came else INTERRUPTED)
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Runs the command; returns its exit code."""
     try:
-        with _interrupts_heeded():
-            code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+        open_streams()
+        try:
+            code: int | None = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+        finally:
+            sys.stdout.flush()
+    except LostAnswer as lost:
+        if lost.unwanted:
+            return 128 + signal.SIGPIPE
+        _fail(str(lost))
     except ClickException as error:
         _fail(error.format_message())
-    except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
+    except (typer.Abort, KeyboardInterrupt):  # some versions of typer return the code instead
+        return INTERRUPTED
     except SystemExit as ended:  # commands end by typer.Exit, so this is a user's own code
         _fail(f"your own code ended the command by sys.exit({ended.code!r}) before there was an answer: leave that out")
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "pyarrow"):
+        if (error.name or "").partition(".")[0] not in TRAINING:
             raise
-        _fail(f"this needs {error.name}: install the extra with  pip install 'lengthgen[train]'")
+        _fail(missing_training(str(error.name)))
     except (LengthgenError, OSError) as error:
         _fail(str(error))
-    if code == INTERRUPTED:  # which some versions of typer return and others raise
-        tell("error: interrupted; run the same command again to go on")
-        exec("")  # else Python ends by a signal, not this status, if the interrupt met an exec of a string
-    sys.exit(code or 0)
+    return code or 0
 
 
-@contextmanager
-def _interrupts_heeded() -> Iterator[None]:
-    """An interrupt that meets a callback or `__del__`, as while a module is imported, is not lost.
-
-    Python prints and drops whatever these raise; this raises it once more, a moment later.
-    """
-    before = sys.unraisablehook
-
-    def again(dropped: Any) -> None:
-        if isinstance(dropped.exc_value, KeyboardInterrupt):
-            # Here it would be dropped once more; and a thread that waits is woken by nothing but a signal.
-            main = threading.main_thread().ident
-            threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
-        else:
-            before(dropped)
-
-    sys.unraisablehook = again
-    try:
-        yield
-    finally:
-        sys.unraisablehook = before
-
-
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     tell(f"error: {' '.join(message.split())}")
     sys.exit(2)

@@ -1,7 +1,9 @@
 """SRC as the command line asks for it: at a chosen arity or the minimal one, with its roles, and with a certificate."""
 
 import itertools
+import os
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,13 @@ from circuits.roles import changing_pairs, role_labels
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
+from empirical.processes import interrupts_left, pool
 from lengthgen.results import number, template_text
 from theory.errors import LengthgenError
+from theory.userfile import user_code
 
+LARGEST_CERTIFICATE = 16 << 20
+"""Bytes: a larger one would take minutes and gigabytes before it is refused."""
 SHOWN_PAIRS = 20
 """Of the pairs whose role changes with the scale, as many are listed."""
 
@@ -171,6 +177,9 @@ def curve(found: Complexity) -> dict[str, dict[str, int | str | None]]:
 def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
     """What a certificate proves.
 
+    A user's own task is loaded and called in a process of its own: whatever its code does there, to end that process
+    included, only a verdict that comes back is one.
+
     Args:
         content: the JSON.
         spec: the user's own task, if the certificate is of one: its file is code, which a certificate may not choose.
@@ -179,8 +188,37 @@ def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
     Raises:
         LengthgenError: it proves nothing, or its task is one that the user has to name.
     """
+    if spec is None:
+        return _checked(content, None, where)
+    with pool(1) as processes:
+        with interrupts_left():
+            answer = processes.submit(_checked_apart, content, spec, where)
+        try:
+            verdict, problem = answer.result()
+        except BrokenProcessPool as error:
+            raise LengthgenError(
+                f"{where} is not checked: the code of {spec} ended its process, or there was no memory for it"
+            ) from error
+    if verdict is None:
+        raise LengthgenError(problem)
+    return dict(verdict)
+
+
+def _checked_apart(content: Any, spec: str, where: Path) -> tuple[dict[str, Any] | None, str]:
+    """The verdict, or None and what is wrong. Nothing that the user's code prints gets among the answer."""
+    os.dup2(2, 1)
     try:
-        name, base, layout, largest = (content[field] for field in ("task", "base", "layout", "largest_scale"))
+        with user_code(f"{where} is not checked: the code of {spec} fails", error=LengthgenError):
+            return _checked(content, spec, where), ""
+    except LengthgenError as error:
+        return None, str(error)
+
+
+def _checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
+    try:
+        if not isinstance(content, dict):
+            raise CertificateError("a certificate is a JSON object")
+        name, base, layout, largest = (content.get(field) for field in ("task", "base", "layout", "largest_scale"))
         if not isinstance(name, str) or not isinstance(layout, str) or type(largest) is not int or largest not in SCALE:
             raise CertificateError("certificate: task, layout or largest_scale is not what it must be")
         if spec is None and ":" in name:
@@ -190,8 +228,8 @@ def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
         if not (base is None or type(base) is int):
             raise CertificateError("certificate: base must be a number or null")
         task = in_format(load(spec or name, base=base), layout, largest_scale=largest)
-        verdict = check(dict(content) | {"task": spec or name}, task)
-    except (CertificateError, KeyError, TypeError) as error:
+        verdict = check(content | {"task": spec or name}, task)
+    except (CertificateError, TaskError) as error:
         raise LengthgenError(f"{where} proves nothing: {error}") from error
     return {
         "statement": verdict.statement,

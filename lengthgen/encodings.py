@@ -8,10 +8,11 @@ import sympy as sp
 from empirical.digests import source_digest
 from empirical.files import user_cache
 from lengthgen.cache import cached
-from proofs_checks.own import declarations, is_file, load
+from proofs_checks.own import OwnEncodingError, declarations, is_file, load
 from theory import laws, properties
 from theory.encodings.catalogue import ENCODINGS, named
 from theory.encodings.encoding import Encoding, Law
+from theory.userfile import user_code
 
 
 def selected(names: Sequence[str]) -> list[Encoding]:
@@ -26,7 +27,11 @@ def selected(names: Sequence[str]) -> list[Encoding]:
 
 def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
     """A row for each encoding, computed from its formulas."""
-    return {"encodings": [_row(encoding) for encoding in encodings], "label": "F"}
+    rows = []
+    for encoding in encodings:
+        with user_code(f"the formulas of '{encoding.name}' fail", error=OwnEncodingError):
+            rows.append(_row(encoding))
+    return {"encodings": rows, "label": "F"}
 
 
 def whole_matrix() -> dict[str, Any]:

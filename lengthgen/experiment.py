@@ -4,7 +4,7 @@ OUT/runs/                     the runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,15 @@ from empirical.backend import Backend
 from empirical.cluster import ray
 from empirical.conjecture import CellKey, Evidence, Setting
 from empirical.digests import source_digest
-from empirical.files import write_json
+from empirical.files import write_sealed_json
+from empirical.limits import SCALE
 from empirical.messages import tell
 from empirical.outcomes import outcome
 from empirical.profile import Model, ProfileError, load_profile
 from empirical.protocol import Cell, Protocol, load_protocol, made
 from empirical.protocol import names as protocol_names
 from empirical.run import Run, one_run, plan
+from empirical.statistics import ALPHA, runs_needed
 from empirical.store import RunStore
 from empirical.sweep import local, train_all
 from empirical.trial import as_json
@@ -35,8 +37,8 @@ from lengthgen.progress import Progress
 from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
 
-MODE_SECONDS = 120.0
-"""For the circuit of an operator mode with which predictions are only compared."""
+MODE_STEPS = 120_000_000_000
+"""Counted steps (`circuits.clock`) for the circuit of an operator mode with which predictions are only compared."""
 ENGINES = {"local": local, "ray": ray}
 """Where the runs of a sweep are trained."""
 Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
@@ -97,9 +99,9 @@ def stored_predictions(experiment: Experiment) -> Predictions:
 def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tuple[Cell, dict[str, Any] | None]]:
     """Cells of one task and format; none where a mode does not apply to the task."""
     first = cells[0]
-    task, seconds = load(first.task, base=first.base), None if mode is Mode.FREE else MODE_SECONDS
+    task, steps = load(first.task, base=first.base), None if mode is Mode.FREE else MODE_STEPS
     try:
-        analysis = analyse(task, first.format, protocol.test[-1], mode=mode, seconds=seconds)
+        analysis = analyse(task, first.format, protocol.test[-1], mode=mode, steps=steps)
     except TaskError as error:
         if mode is Mode.FREE:
             raise
@@ -129,12 +131,36 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predicti
     predictions = stored_predictions(experiment)
     cells = experiment.runs()
     runs = [run for same in cells.values() for run in same]
+    predicted = sum(one is not None and one.generalizes is not None for one in _of_free(predictions))
+    warning = too_few_seeds(experiment.protocol.profile.seeds, predicted)
+    if warning and not all(experiment.store.finished(run) for run in runs):
+        tell(warning)
     provenance = {run.id: _named(predictions[cell]) for (cell, _), same in cells.items() for run in same}
     with watching(experiment.store, runs) as on_done:
         train_all(
             runs, experiment.store, backend=backend, provenance=provenance, engine=ENGINES[engine], on_done=on_done
         )
     return predictions
+
+
+def _of_free(predictions: Predictions) -> Iterator[Prediction | None]:
+    return (by_mode.get(Mode.FREE) for by_mode in predictions.values())
+
+
+def too_few_seeds(seeds: int, cells: int) -> str | None:
+    """A line to be told where so few runs a cell cannot give a verdict, if all cells with a prediction are learnt.
+
+    With n agreeing runs a cell has p = 2^-n at best, and Holm multiplies the smallest p by the number of cells that
+    are tested: those with a prediction and a run that fits. So none is decided unless at most ALPHA 2^n are tested.
+    """
+    needed, most = runs_needed(cells), int(ALPHA * 2**seeds)
+    if seeds >= needed:
+        return None
+    unless = f", unless at most {most} of them {'has' if most == 1 else 'have'} a run that fits" if most else ""
+    return (
+        f"{seeds} runs a cell can decide none of {cells} cells{unless}: {needed} that agree (seeds = {needed}) decide "
+        "one whatever the others do; the 2x2 table counts every cell all the same"
+    )
 
 
 def log_curves(experiment: Experiment) -> None:
@@ -151,7 +177,7 @@ def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "loca
         _evidence(experiment, cell, model, runs, predictions[cell]) for (cell, model), runs in experiment.runs().items()
     ]
     trial = as_json(evidence, Setting(threshold=profile.evaluation.threshold, size=str(profile.models[0])))
-    write_json(experiment.folder / "conjecture.json", trial)
+    write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
 
 
@@ -164,6 +190,8 @@ def _evidence(
     experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
 ) -> Evidence:
     store, named = experiment.store, _named(predictions)
+    for run in runs:
+        store.digest(run)  # reads all its files: a damaged checkpoint is noticed, of which nothing here is shown
     digits = "" if cell.base is None else f" base {cell.base}"
     expected = {mode: one if one and one.generalizes is not None else None for mode, one in predictions.items()}
     return Evidence(
@@ -218,11 +246,11 @@ def of_task(
     protocol = made(
         name=task.rpartition(":")[2],
         said=task,
-        title=f"Encodings on '{task}'",
+        title=f"Encodings on '{task:.200}'",
         source="",
         cells=cells,
-        train=tuple(parse_scales(train)),
-        test=tuple(parse_scales(test)),
+        train=tuple(parse_scales(train, largest=SCALE.most)),
+        test=tuple(parse_scales(test, largest=SCALE.most)),
         profile_name=profile,
         profile=loaded,
     )
@@ -240,15 +268,21 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
         if given:
             raise ProfileError(f"protocol '{name}' says itself what its {given[0]} are: leave that out, or name a task")
         return Experiment(protocol=load_protocol(name, profile), out=out)
-    formats = (options["formats"] or "aligned").split(",")
-    pairs = [(form, one) for form in formats for one in parse_encodings(options["encodings"] or usual_encodings(form))]
+    formats = _given(options["formats"], "aligned").split(",")
+    pairs = [
+        (form, one) for form in formats for one in parse_encodings(_given(options["encodings"], usual_encodings(form)))
+    ]
     return of_task(
         name,
         pairs,
         base=options["base"],
-        train=options["train"] or "1-5",
-        test=options["test"] or "1-20",
+        train=_given(options["train"], "1-5"),
+        test=_given(options["test"], "1-20"),
         seeds=options["seeds"],
         profile=profile,
         out=out,
     )
+
+
+def _given(option: str | None, usual: str) -> str:
+    return usual if option is None else option

@@ -6,19 +6,30 @@ FOLDER/NAME.*              figures and tables
 FOLDER/.drawn/NAME.json    what each was drawn from, and the hashes of its files
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import matplotlib
 
-from empirical.digests import file_digest, source_digest
-from empirical.files import locked, user_cache, write_bytes, write_json
+from empirical.digests import source_digest
+from empirical.files import (
+    locked,
+    read_bytes,
+    read_sealed_json,
+    user_cache,
+    write_bytes,
+    write_sealed_json,
+)
+from empirical.messages import tell
 from empirical.processes import interrupts_left, pool
+from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
 from paper_figs.catalogue import catalogue, chosen
 from paper_figs.entry import Entry, Undrawable
@@ -47,6 +58,14 @@ class Drawn:
     unchanged: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> dict[str, list[str]]:
+        """Reason -> the figures that are missing for it."""
+        found: dict[str, list[str]] = {}
+        for name, reason in self.missing.items():
+            found.setdefault(reason, []).append(name)
+        return found
 
 
 def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), own: Sequence[str] = ()) -> Drawn:
@@ -81,18 +100,18 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             continue
         width = max(sources.width, entry.least_width)
         key = json.dumps([*code, sources.profile, entry.name, entry.given, width, read], default=str)
-        end = _drawn_before(stamps / f"{entry.name}.json", key, folder, again=entry.name in names)
-        if end is None:
+        before = _drawn_before(stamps / f"{entry.name}.json", key, folder)
+        if before is None:
             waiting[entry.name] = key
         else:
-            ends[entry.name] = end
+            ends[entry.name] = before.end
             found.unchanged.append(entry.name)
     if waiting:
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another with --into")
     progress = Progress("figures", len(waiting))
-    for name, end in _all(sources, folder, waiting, names, own):
+    for name, end in _all(sources, folder, waiting, own):
         ends[name] = end
         progress.step(f"{name} could not be drawn" if end.broken else name)
     for entry in wanted:
@@ -116,66 +135,87 @@ class _End:
     broken: str = ""
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path, *, again: bool) -> _End | None:
-    """What became of it, where it was drawn from the same and its files are as they were written.
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """What became of a figure, and the contents of its files."""
 
-    `again`: what could not be drawn is to be tried once more; it may have been short of time.
-    """
+    end: _End
+    contents: dict[str, bytes]
+
+
+def _drawn_before(stamp: Path, key: str, folder: Path) -> _Stored | None:
+    """What became of it, where it was drawn from the same and its files are as they were written."""
     try:
-        told = json.loads(stamp.read_text())
-        whole = told["key"] == key and all(file_digest(folder / name) == its for name, its in told["files"].items())
-        whole = whole and not (again and told["undrawable"])
-        return _End(files=list(told["files"]), undrawable=told["undrawable"]) if whole else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        known = read_sealed_json(stamp)
+        if known.get("key") != key:
+            return None
+        contents = {name: read_bytes(folder / name) for name in known["files"]}
+        if {name: _digest(content) for name, content in contents.items()} != known["files"]:
+            return None
+        return _Stored(end=_End(files=list(known["files"]), undrawable=known["undrawable"]), contents=contents)
+    except (OSError, LengthgenError):  # not there, or not as it was written: the figure is drawn
         return None
 
 
-def _all(
-    sources: Sources, folder: Path, keys: Mapping[str, str], names: Sequence[str], own: Sequence[str]
-) -> Iterator[tuple[str, _End]]:
+def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]) -> Iterator[tuple[str, _End]]:
     """Each with what became of it, as they end; a few are drawn in this process."""
-    draw = partial(_one, sources, folder, names, own)
+    draw = partial(_one, sources, folder, own)
     if len(keys) < WORTH_PROCESSES:
         yield from ((name, draw(name, key)) for name, key in keys.items())
         return
     with pool(PROCESSES) as processes:
         with interrupts_left():
             futures = {processes.submit(draw, name, key): name for name, key in keys.items()}
-        for done in as_completed(futures):
-            yield futures[done], done.result()
+        try:
+            for done in as_completed(futures):
+                yield futures[done], done.result()
+        except BrokenProcessPool:
+            raise LengthgenError(
+                "a process that drew figures was ended, out of memory perhaps: run the command again to go on"
+            ) from None
 
 
-def _one(sources: Sources, folder: Path, names: Sequence[str], own: Sequence[str], name: str, key: str) -> _End:
+def _one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _End:
     entry = catalogue(sources, own)[name]
     stamp = folder / ".drawn" / f"{name}.json"
     try:
         if entry.needs != Needs():
-            return _drawn(entry, sources, folder, stamp, key)
+            return _drawn(entry, sources, folder, stamp, key).end
         # What is computed is the same for every OUT, and takes longest.
         kept = user_cache("figures") / name
-        with locked(kept / ".lock"):
+        with locked(kept / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
             its_stamp = kept / ".drawn.json"
-            before = _drawn_before(its_stamp, key, kept, again=name in names)
-            end = before or _drawn(entry, sources, kept, its_stamp, key)
-            for file in end.files:
-                write_bytes(folder / file, (kept / file).read_bytes())
-            write_bytes(stamp, its_stamp.read_bytes())
-        return end
+            found = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
+        for file, content in found.contents.items():
+            write_bytes(folder / file, content)
+        _note(stamp, key, found)
+        return found.end
     except ModuleNotFoundError as reason:
-        if reason.name not in ("torch", "safetensors", "pyarrow"):
+        if reason.name not in TRAINING:
             raise
-        return _End(broken=f"it needs {reason.name}: install the extra with  pip install 'lengthgen[train]'")
+        return _End(broken=missing_training(reason.name))
     except (LengthgenError, OSError) as reason:
         return _End(broken=str(reason))
 
 
-def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> _End:
+def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> _Stored:
     """Draws it, and notes of what."""
     try:
         drawing = entry.make(replace(sources, width=max(sources.width, entry.least_width)))
-        end = _End(files=[path.name for path in write(drawing, folder, entry.name)])
+        paths = write(drawing, folder, entry.name)
+        found = _Stored(
+            end=_End(files=[path.name for path in paths]), contents={path.name: read_bytes(path) for path in paths}
+        )
     except Undrawable as reason:
-        end = _End(undrawable=str(reason))
-    hashes = {name: file_digest(folder / name) for name in end.files}
-    write_json(stamp, {"key": key, "files": hashes, "undrawable": end.undrawable})
-    return end
+        found = _Stored(end=_End(undrawable=str(reason)), contents={})
+    _note(stamp, key, found)
+    return found
+
+
+def _note(stamp: Path, key: str, found: _Stored) -> None:
+    hashes = {name: _digest(content) for name, content in found.contents.items()}
+    write_sealed_json(stamp, {"key": key, "files": hashes, "undrawable": found.end.undrawable})
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -3,13 +3,14 @@
 import inspect
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function, from_relation
 from theory.relation import Relation
-from theory.userfile import run_file
+from theory.userfile import Guarded, require_file, run_file, user_code
 
 
 def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
@@ -38,25 +39,46 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
 
 
 def _array(path: str) -> Any:
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise PatternError(f"array file '{path}' does not exist") from None
-    except ValueError as error:
-        raise PatternError(f"array file '{path}' cannot be read: {error}") from None
+    require_file(path, what="array", error=PatternError)
+    with user_code(f"array file '{path}' cannot be read", error=PatternError):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        raise PatternError(f"array file '{path}' holds several arrays: save one by numpy.save")
+    return array
 
 
-def _as_pattern(found: Any, name: str) -> Pattern:
-    if isinstance(found, Pattern):
-        return found
-    if isinstance(found, Relation):
-        return from_relation(found)
-    if isinstance(found, np.ndarray | list | tuple):
-        return from_array(found, name=name)
-    if callable(found):
-        arguments = len(inspect.signature(found).parameters)
+def _as_pattern(own: Any, name: str) -> Pattern:
+    """What the user's own object stands for. By its type: its attributes may fail."""
+    kind = type(own)
+    if issubclass(kind, Pattern):
+        return _guarded(own, name)
+    if issubclass(kind, Relation):
+        return from_relation(own)
+    if issubclass(kind, np.ndarray | list | tuple):
+        return from_array(own, name=name)
+    if callable(own):
+        with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=PatternError):
+            arguments = len(inspect.signature(own).parameters)
         if arguments in (2, 3):
-            return from_function(found, name=name, scale_hint=arguments == 3)
+            return from_function(own, name=name, scale_hint=arguments == 3)
     raise PatternError(
         f"'{name}' is no pattern: a function of (i, j) or (i, j, n), an array, a Pattern or a Relation is"
     )
+
+
+def _guarded(pattern: Pattern, name: str) -> Pattern:
+    """The pattern, its entries guarded: they may be a function of the user's own."""
+
+    def read(answer: Any) -> tuple[list[Any], Any]:
+        values, codes = answer
+        codes = np.asarray(codes)
+        if (
+            codes.ndim != 1
+            or codes.dtype.kind not in "iu"
+            or (codes.size and not 0 <= codes.min() <= codes.max() < len(values))
+        ):
+            raise PatternError(f"the entries of '{name}' must be values and, for each pair, the index of its own")
+        return list(values), codes
+
+    entries = Guarded(pattern.entries, read=read, fails=lambda *_: f"the entries of '{name}' fail", error=PatternError)
+    return replace(pattern, entries=entries)

@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from circuits.sat import SolverFailed
 from circuits.tasks import TASKS, load
 from empirical.backend import Backend
 from empirical.digests import file_digest, source_digest
 from empirical.environment import environment
-from empirical.files import locked, sweep_partial, user_cache, write_json
+from empirical.files import locked, sweep_partial, user_cache, write_sealed_json
+from empirical.messages import tell
 from empirical.protocol import Protocol, load_protocol
 from lengthgen.cache import cached
 from lengthgen.complexity import Question, compute
@@ -37,12 +39,13 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
     runs/, fig1/ with predictions.json and conjecture.json, figures/, report.html, and manifest.json, which names every
-    file and its SHA-256. Figures of protocols whose runs are not there are left out.
+    file and its SHA-256. Figures that cannot be drawn, as those of protocols whose runs are not there, are left out
+    and named on stderr with the reason.
     """
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
     out.mkdir(parents=True, exist_ok=True)
-    with locked(out / ".lock"):
+    with locked(out / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which reproduces into {out}")):
         sweep_partial(out)
         answers = {
             "lrc": _computed(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
@@ -54,7 +57,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
         answers["figures"] = _figures(out, profile_name)
         report = write_report(out, profile_name)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
-        write_json(out / "manifest.json", _manifest(protocol, out, backend))
+        write_sealed_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
 
 
@@ -81,7 +84,7 @@ def _claims(out: Path, profile_name: str) -> dict[str, Any]:
     read = {str(one.relative_to(out)): file_digest(one) for one in sorted(trained)}
     answer: dict[str, Any] = cached(path, [code, profile_name, read], partial(_run_claims, out, profile_name))
     if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
-        write_json(path, {"key": None, "answer": answer})
+        write_sealed_json(path, {"key": None, "answer": answer})
     return answer
 
 
@@ -99,16 +102,21 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
 
 
 def _figures(out: Path, profile_name: str) -> dict[str, Any]:
-    """Names of the figures and tables there are, and why others could not be drawn."""
+    """Names of the figures and tables there are, and of the others by the reason why they are not."""
     drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
-    return {"drawn": [*drawn.files], "broken": drawn.broken}
+    for reason, names in drawn.skipped.items():
+        tell(f"not drawn: {', '.join(names)}: {reason}")
+    return {"drawn": [*drawn.files], "missing": drawn.missing, "broken": drawn.broken}
 
 
 def _src() -> list[dict[str, Any]]:
     found = []
     for name in TASKS:
         if load(name).reference:
-            answer = compute(Question(spec=name, base=None, format="unaligned", scales=SRC_SCALES)).answer()
+            computed = compute(Question(spec=name, base=None, format="unaligned", scales=SRC_SCALES))
+            if computed.result.failed:
+                raise SolverFailed(f"task '{name}': {computed.result.stopped}")
+            answer = computed.answer()
             del answer["seconds"]  # so that the file is the same each time
             found.append(answer)
     return found

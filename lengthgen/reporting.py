@@ -6,12 +6,14 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
+from circuits.sat import SolverFailed
 from circuits.tasks import TASKS
 from empirical.digests import file_digest, source_digest
 from empirical.environment import revision
@@ -23,13 +25,14 @@ from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance
 from paper_figs.report import claims, looks, mathematics, page, relations, runs, trials
+from paper_figs.report.plain import text
 from proofs_checks.reading import versions
 from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
 from theory.errors import LengthgenError
 
 PAGE = "report.html"
-BOUNDS = {"smoke": relations.Bounds(largest=(6,), seconds=2.0)}
+BOUNDS = {"smoke": relations.Bounds(largest=(6,), steps=4_000_000_000)}
 """Profile -> how far tasks are explored, where that is to be quick."""
 MEMORY = "report"
 """Folder, in the one of all that is stored, of what the page was made from and need not be made again."""
@@ -43,7 +46,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     """
     out.mkdir(parents=True, exist_ok=True)
     found, label_pool = relations.pooled(_explored(BOUNDS.get(profile, relations.Bounds())))
-    stored, broken = _stored_claims(out)
+    stored, broken = _stored_claims(out, profile)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_runs = _runs(out)
     of_trials = trials.trials_data(out, profile)
@@ -75,7 +78,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
             "runs": of_runs.content | {"looks": drawn},
             "trials": {"trials": of_trials.trials, "looks": drawn},
             "provenance": {
-                "out": str(out),
+                "out": text(str(out)),
                 "profile": profile,
                 "revision": revision(),
                 "versions": versions(),
@@ -96,18 +99,20 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
 def _runs(out: Path) -> runs.RunsData:
     """Of the runs, those are read that the last report did not have."""
     memory, code = out / MEMORY / "runs.json", source_digest("empirical", "paper_figs")
-    known = recalled(memory, code) or {}
+    known = recalled(memory, code)
+    known = known if isinstance(known, dict) else {}
     found = runs.runs_data(RunStore(out / "runs"), known)
     if found.read != known:
         keep(memory, code, found.read)
     return found
 
 
-def _stored_claims(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
+def _stored_claims(out: Path, profile: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The claims of claims.json, or what is wrong with it."""
+    again = shlex.join(["lengthgen", "reproduce", "--profile", profile, "--out", str(out)])
     try:
-        return claims.stored_claims(out / "claims.json"), {}
-    except LengthgenError as error:
+        return claims.stored_claims(out / "claims.json", again), {}
+    except (LengthgenError, OSError) as error:
         return {}, {"claims.json": str(error)}
 
 
@@ -126,7 +131,7 @@ def _missing_formulas() -> list[tuple[str, str]]:
 def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
     ledger = out / "claims.json"
     read = {ledger.name: file_digest(ledger)} if ledger.is_file() else {}
-    return sorted((read | hashes).items())
+    return [(text(name), digest) for name, digest in sorted((read | hashes).items())]
 
 
 def _explored(bounds: relations.Bounds) -> list[dict[str, Any]]:
@@ -154,12 +159,15 @@ class _Exploration(NamedTuple):
 
     @property
     def key(self) -> list[Any]:
-        return [self.code, self.bounds.largest, self.bounds.seconds]
+        return [self.code, self.bounds.largest, self.bounds.steps]
 
     def computed(self) -> dict[str, Any]:
-        answer: dict[str, Any] = cached(
-            self.path, self.key, partial(relations.explored, self.task, self.form, self.bounds)
-        )
+        try:
+            answer: dict[str, Any] = cached(
+                self.path, self.key, partial(relations.explored, self.task, self.form, self.bounds)
+            )
+        except SolverFailed as reason:  # which is not kept: the next report tries it again
+            return {"task": self.task, "format": self.form, "why": str(reason)}
         return answer
 
 
@@ -169,10 +177,15 @@ def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():
             futures = {processes.submit(one.computed): one for one in absent}
-        for future in as_completed(futures):
-            one = futures[future]
-            found[one] = future.result()
-            progress.step(f"{one.task}, {one.form}")
+        try:
+            for future in as_completed(futures):
+                one = futures[future]
+                found[one] = future.result()
+                progress.step(f"{one.task}, {one.form}")
+        except BrokenProcessPool:
+            raise LengthgenError(
+                "a process that explored tasks was ended, out of memory perhaps: run the command again to go on"
+            ) from None
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from theory.errors import LengthgenError
 
 MAX_SCALE = 10_000
-"""Of anything but patterns of one position, which are known at once at all scales."""
+"""Largest scale of SRC; patterns and models have their own."""
 
 
 class ScalesError(LengthgenError):
@@ -21,7 +21,7 @@ def parse_scales(text: str, *, largest: int = MAX_SCALE) -> list[int]:
     """
     scales: list[int] = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
+        match = re.fullmatch(r" *([0-9]{1,9}) *(?:- *([0-9]{1,9}) *)?", part)
         if not match:
             raise ScalesError(f"scales '{text:.60}': '{part:.60}' is neither a number nor a range like 1-20")
         first, last = int(match[1]), int(match[2] or match[1])

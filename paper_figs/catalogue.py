@@ -1,13 +1,16 @@
 """All figures and tables by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 
+from empirical.profile import ProfileError
 from empirical.protocol import Protocol
 from empirical.protocol import names as protocol_names
 from paper_figs import of_conjecture, of_labels, of_paper, of_tables, of_theory
 from paper_figs.entry import Entry
+from paper_figs.names import file_name
 from paper_figs.sources import Needs, Sources
 from theory.errors import LengthgenError
 
@@ -27,12 +30,16 @@ def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entr
         protocols: files of the user's own, path/to/file.toml, which get the figures that every protocol has.
 
     Raises:
-        ProfileError: a file that is no protocol.
+        ProfileError: a file that is no protocol, or whose figures have names that are taken.
     """
-    entries = [*of_paper.ENTRIES, *of_tables.ENTRIES, *of_theory.ENTRIES]
-    for protocol in [*protocol_names(), *protocols]:
-        entries += _of_protocol(protocol, sources.protocol(protocol))
-    return {entry.name: entry for entry in entries}
+    found = {entry.name: entry for entry in [*of_paper.ENTRIES, *of_tables.ENTRIES, *of_theory.ENTRIES]}
+    for protocol in [*protocol_names(), *dict.fromkeys(protocols)]:
+        for entry in _of_protocol(protocol, sources.protocol(protocol)):
+            name = file_name(entry.name)
+            if name in found:
+                raise ProfileError(f"protocol '{protocol}': two figures would be '{name}': rename it, or its tasks")
+            found[name] = replace(entry, name=name)
+    return found
 
 
 def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
 from paper_figs import saving
+from paper_figs.names import file_name
 from paper_figs.saving import Drawing
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 from theory.errors import LengthgenError
@@ -70,7 +71,7 @@ def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list
         except ValueError as error:
             reason = error
             continue
-        name = f"circuit-{circuit.task.name}-{scale}"
+        name = file_name(f"circuit-{circuit.task.name}-{scale}")
         return [str(path) for path in saving.write(drawn, folder, name)]
     raise LengthgenError(f"no circuit of scales {scales[0]} to {scales[-1]} can be drawn: {reason}")
 

@@ -6,7 +6,7 @@ from proofs_checks.latex import text
 
 
 def figure(name: str, caption: str, width: float) -> str:
-    """The figure environment of NAME.pdf, to be included as a file."""
+    """The figure environment of NAME.pdf, to be included as a file. `name` is as `paper_figs.names` makes it."""
     lines = [
         r"\begin{figure}",
         r"\centering",
@@ -20,7 +20,7 @@ def figure(name: str, caption: str, width: float) -> str:
 
 def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequence[str]], columns: str) -> str:
     """The table environment, to be included as a file. `columns` is what tabular takes, such as "lrr"."""
-    body = [" & ".join(map(text, line)) + r" \\" for line in lines]
+    body = [_line(line) for line in lines]
     parts = [
         r"\begin{table}",
         r"\centering",
@@ -28,7 +28,7 @@ def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequ
         rf"\label{{tab:{name}}}",
         rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         r"\toprule",
-        " & ".join(map(text, headings)) + r" \\",
+        _line(headings),
         r"\midrule",
         *body,
         r"\bottomrule",
@@ -36,3 +36,9 @@ def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequ
         r"\end{table}",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line of a table. The braces keep the end of the line above from taking a bracket or a star for its own."""
+    line = " & ".join(map(text, cells))
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"

@@ -18,8 +18,8 @@ from paper_figs.style import PAGE_WIDTH
 
 SCALES = (3, 2)
 """Of which the first is drawn whose positions and labels can be read in print."""
-SECONDS = 3.0
-"""For each circuit."""
+STEPS = 6_000_000_000
+"""Counted steps (`circuits.clock`) for each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
 """The four encodings of Figure 1, in both formats."""
 
@@ -37,7 +37,7 @@ def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> 
     """Of the formats that have a legible figure, at the largest scale at which any has.
 
     Raises:
-        Undrawable: no format has one, or the search for a circuit took longer than `SECONDS`.
+        Undrawable: no format has one, or the search for a circuit takes more than `STEPS`.
     """
     why: dict[str, str] = {}
     for scale in SCALES:
@@ -64,11 +64,11 @@ def _legible(task: Task, form: str, scale: int, encodings: Sequence[str]) -> Ana
         # Looked at before the circuit, which takes longest for the tasks that are too long.
         if reason := label_matrices.too_long(trace(laid_out, scale).length, scale):
             return reason
-        analysis = analyse(task, form, scale + 1, seconds=SECONDS)
+        analysis = analyse(task, form, scale + 1, steps=STEPS)
         step = _step(analysis, scale)
         return label_matrices.unfit(analysis, scale=scale, encodings=encodings, step=step) or analysis
     except SearchStopped as error:
-        raise Undrawable(f"{form}: {error}; asked for by name it is tried again") from None
+        raise Undrawable(f"{form}: {error}") from None
     except TaskError as error:
         return str(error)
 

@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 from empirical.files import write_bytes
 from paper_figs import latex
+from paper_figs.names import file_name
 from paper_figs.style import context
+from theory.errors import one_line
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -56,20 +58,23 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     Args:
         drawing: what is written.
         folder: made if it does not exist.
-        name: file name without ending.
+        name: file name without ending, as `paper_figs.names.file_name` makes it.
 
     Raises:
+        ValueError: a name that file systems or LaTeX may not take.
         OSError: the folder cannot be written.
     """
-    shown = drawing.shown
+    if name != file_name(name):
+        raise ValueError(f"{name!r} is no safe name of files")
+    shown, caption = drawing.shown, one_line(drawing.caption, longest=len(drawing.caption))
     files = {"csv": _csv(drawing.rows)}
     if isinstance(shown, Figure):
         drawn = {ending: _drawn(shown, ending) for ending in _METADATA}
-        files = drawn | files | {"txt": f"{drawing.caption}\n".encode()}
-        environment = latex.figure(name, drawing.caption, shown.get_figwidth())
+        files = drawn | files | {"txt": f"{caption}\n".encode()}
+        environment = latex.figure(name, caption, shown.get_figwidth())
     else:
-        files["txt"] = _text(shown, drawing.caption).encode()
-        environment = latex.table(name, drawing.caption, shown.headings, shown.lines, shown.columns)
+        files["txt"] = _text(shown, caption).encode()
+        environment = latex.table(name, caption, shown.headings, shown.lines, shown.columns)
     files["tex"] = environment.encode()
     paths = {ending: folder / f"{name}.{ending}" for ending in files}
     for ending, content in files.items():

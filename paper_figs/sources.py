@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from empirical.digests import file_digest
-from empirical.files import read_json
 from empirical.measurement import Measurement
 from empirical.outcomes import Checkpoint, outcome
 from empirical.profile import Model
@@ -17,6 +16,7 @@ from empirical.protocol import Protocol, load_protocol
 from empirical.run import Run, plan
 from empirical.store import RunStore
 from paper_figs.cells import Cell
+from paper_figs.stored import read_claims, read_trial
 from theory.errors import LengthgenError
 
 TRIAL = "conjecture.json"
@@ -150,9 +150,9 @@ class Sources:
         Raises:
             Missing: it is of other runs.
             StoreError: a run is broken.
-            LengthgenError: it is no JSON.
+            LengthgenError: it is not as it was written.
         """
-        stored: dict[str, Any] = read_json(self._trial(name))
+        stored = read_trial(self._trial(name), self._command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
             judged = [one for one in stored["cells"] if (*_key(one), one["size"]) == (*_of(condition), str(model))]
             scores = [self.store.final_exact_match(run) for run in runs]
@@ -164,14 +164,9 @@ class Sources:
                 )
         return stored
 
-    def ledger(self) -> list[Mapping[str, Any]]:
-        """The claims, with their verdicts. Raises LengthgenError: it is no JSON, or no ledger."""
-        content = read_json(self.out / LEDGER)
-        try:
-            claims: list[Mapping[str, Any]] = content["answer"]["claims"]
-        except (KeyError, TypeError) as error:
-            raise LengthgenError(f"{self.out / LEDGER} holds no claims: {self._command('reproduce')}") from error
-        return claims
+    def ledger(self) -> list[dict[str, Any]]:
+        """The claims, with their verdicts. Raises LengthgenError: it is not as it was written."""
+        return read_claims(self.out / LEDGER, self._command("reproduce"))
 
     def _lacking(self, name: str) -> list[str]:
         return [run.id for same in self.runs(name).values() for run in same if not self.store.finished(run)]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 
+from circuits.sat import SolverFailed
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import TASKS, load
 
@@ -62,4 +63,6 @@ def _of(task: str) -> Complexity:
     arity = minimal_arity(traces[: (len(traces) + 1) // 2])
     assert arity is not None, "tasks of the project begin with steps of few arguments"
     result = src(loaded, traces, arity, largest=largest)
+    if result.failed:
+        raise SolverFailed(f"task '{name}': {result.stopped}")
     return Complexity(name=name, arity=arity, bounds=dict(result.bounds), status=result.status)

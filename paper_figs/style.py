@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
 from circuits.encodings import ENCODINGS, parse_encoding
-from theory.errors import LengthgenError
+from theory.errors import LengthgenError, one_line
 
 PAGE_WIDTH = 7.0
 """Inches: the width at which figures are printed, so that font sizes are what a reader sees."""
@@ -45,6 +45,8 @@ _MOST_HUES = 12
 
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
+_LONGEST = 100
+"""Characters of a name that the user gave."""
 _SETTINGS = {
     # The STIX fonts come with matplotlib, and their digits are narrow enough for the cells of a label matrix.
     "font.family": "STIXGeneral",
@@ -160,7 +162,7 @@ def look(encoding: str) -> Look:
     if spec.is_own:
         label = spec.name.replace("\\", "/").rpartition("/")[2]
         marker, line = _RESERVE[crc32(label.encode()) % len(_RESERVE)]
-        return Look(label=label, colour=_OWN, marker=marker, fill="full", line=line)
+        return Look(label=_drawable(label), colour=_OWN, marker=marker, fill="full", line=line)
     found = _LOOKS[spec.name]
     _, opened, said = str(spec).partition("[")
     return replace(
@@ -180,7 +182,7 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
     plain = {encoding: look(encoding) for encoding in encodings}
     labels = Counter(its.label for its in plain.values())
     for encoding, its in plain.items():
-        named = replace(its, label=its.label if labels[its.label] == 1 else encoding)
+        named = replace(its, label=its.label if labels[its.label] == 1 else _drawable(encoding))
         unnamed = replace(its, label="")
         number = drawn[unnamed]
         if number > len(_VARIANTS):
@@ -206,6 +208,11 @@ def line_style(its: Look) -> dict[str, Any]:
         "markerfacecolor": "white" if its.fill == "none" else its.colour,
         "markerfacecoloralt": "white",
     }
+
+
+def _drawable(name: str) -> str:
+    """A name of the user's as a figure can show it: on one line, and not taken for mathematics."""
+    return one_line(name, longest=_LONGEST).replace("$", "_")
 
 
 def _shaded(colour: str, share: float) -> str:

@@ -1,6 +1,7 @@
 """What all tests share: the oracles can be imported as `tests.oracles`, and random tests do not hang on the clock."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 # Tests run side by side, a process on each core: threads of one would only wait for those of the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# What is ignored here, as Ctrl-C in a background job and a hangup under nohup, would be by all that tests start; a
+# handler that does nothing is theirs no more.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 # Derandomised, so that a run that fails does so again; no deadline, since machines are shared.
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)

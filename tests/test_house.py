@@ -57,11 +57,25 @@ def test_theory_and_circuits_run_without_torch(arguments):
     assert done.returncode == 0, done.stderr
 
 
-def test_training_without_torch_says_what_to_install(tmp_path):
-    done = without(TRAINING, "train", "copy", "--profile", "smoke", "--out", str(tmp_path))
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "copy"),
+        ("sweep", "fig2"),
+        ("conjecture", "fig2"),
+        ("evaluate", "RUN"),
+        ("relation", "RUN"),
+        ("reproduce",),
+        ("audit", "rotary"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_without_torch_it_is_said_at_once_what_to_install(arguments, tmp_path):
+    out = () if arguments[0] == "audit" else ("--out", str(tmp_path / "out"))
+    done = without(TRAINING, *arguments, *out)
     assert done.returncode == 2
-    [line] = [line for line in done.stderr.splitlines() if not line.startswith("training: ")]
-    assert line == "error: this needs torch: install the extra with pip install 'lengthgen[train]'"
+    assert done.stderr == "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
+    assert not (tmp_path / "out").exists()
 
 
 PROTOCOL = """

@@ -18,10 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from theory.errors import LengthgenError
 from theory.formula import Formula, parse
 from theory.relation import Relation
+from theory.userfile import user_code
 
 Integers = NDArray[np.int64]
 Value = Any
 Entries = Callable[[Integers, Integers, Integers | None], tuple[list[Value], Integers]]
+
+LONGEST = 65_536
+"""Positions of a matrix, at most: every entry is read once, to see that it is a number."""
 
 
 class PatternError(LengthgenError):
@@ -119,11 +123,8 @@ def from_function(function: Callable[..., Any], *, name: str, scale_hint: bool =
 
     def called(*at: int) -> tuple[Value, tuple[int, ...]]:
         where = f"'{name}' at {', '.join(f'{axis}={place}' for axis, place in zip('ijn', at, strict=False))}"
-        try:
-            found = function(*at)
-        except Exception as error:  # whatever the user's own code raises
-            raise PatternError(f"{where} fails: {type(error).__name__}: {' '.join(str(error).split())}") from error
-        return _value(found, where)
+        with user_code(f"{where} fails", error=PatternError):
+            return _value(function(*at), where)
 
     first = called(1, 1, 1)[1] if scale_hint else called(1, 1)[1]
 
@@ -204,9 +205,12 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         PatternError: not square, empty, not of real numbers, holds a NaN, or is non-zero below the diagonal.
     """
     # Lists stay what they are: numpy would turn mixed or large integers into floats, and unequal ones into equal.
-    pattern = matrix if isinstance(matrix, np.ndarray) else np.array(matrix, dtype=object)
+    with user_code("the pattern is no matrix", error=PatternError):
+        pattern = matrix if isinstance(matrix, np.ndarray) else np.array(matrix, dtype=object)
     if pattern.ndim not in (2, 4) or pattern.shape[0] != pattern.shape[1] or not pattern.size:
         raise PatternError(f"a pattern must be a square matrix, not of shape {pattern.shape}")
+    if len(pattern) > LONGEST:
+        raise PatternError(f"a matrix has at most {LONGEST:,} positions, not {len(pattern):,}: give a part of it")
     if pattern.dtype == object:
         return _exact_objects(pattern)
     from theory.tiling import check_upper_triangular

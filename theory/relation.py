@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.errors import LengthgenError
+from theory.userfile import Guarded, shown
 
 Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]
@@ -31,15 +32,30 @@ class Relation:
     """A position relation phi, labelling pairs of positions with non-negative integers.
 
     Attributes:
-        name: what tables and figures call it.
+        name: what tables and figures call it, in printable characters.
         law: vectorised phi; takes int64 arrays of keys and queries of one shape (1-based, key <= query) and the
-            scale (None without scale hint), returns int64 labels of that shape.
+            scale (None without scale hint), returns int64 labels of that shape. Here it raises RelationError for
+            whatever it may raise itself.
         scale_hint: whether phi depends on the scale n as well.
+
+    Raises:
+        RelationError: the name or the law is not as described.
     """
 
     name: str
     law: Law
     scale_hint: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.isprintable():
+            raise RelationError(f"the name of a relation is a text of printable characters, not {shown(self.name)}")
+        if not callable(self.law):
+            raise RelationError(f"the law of relation '{self.name}' must be a function, not {shown(self.law)}")
+
+        def fails(keys: Labels, queries: Labels, scale: int | None) -> str:
+            return f"the law of relation '{self.name}' fails for {np.size(keys):,} pairs"
+
+        object.__setattr__(self, "law", Guarded(self.law, read=np.asarray, fails=fails, error=RelationError))
 
     def labels(self, length: int, scale: int | None = None) -> Labels:
         """The label matrix of positions 1..length: int64 [length, length], rows are keys i, columns queries j.
@@ -91,7 +107,7 @@ class Relation:
         return found
 
     def _label_at(self, keys: Labels, queries: Labels, scale: int | None) -> Labels:
-        found = np.asarray(self.law(keys, queries, scale))
+        found = self.law(keys, queries, scale)
         if found.shape != keys.shape or not np.can_cast(found.dtype, np.int64):
             raise RelationError(
                 f"relation '{self.name}' gave shape {found.shape} of {found.dtype} for {keys.size} pairs: "
@@ -189,7 +205,7 @@ def from_function(function: Callable[..., int], *, name: str, scale_hint: bool =
             label = function(key, query, *hint)
             if not isinstance(label, int | np.integer) or label >= 2**63:
                 raise RelationError(
-                    f"relation '{name}' gave {label!r} for key {key}, query {query}: not an integer below 2**63"
+                    f"relation '{name}' gave {shown(label)} for key {key}, query {query}: not an integer below 2**63"
                 )
             found[at] = label
         return found

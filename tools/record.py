@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from empirical.files import write_json
+from empirical.files import read_sealed_json, write_json
 from empirical.protocol import load_protocol
 from empirical.run import plan
 from empirical.store import RunStore
@@ -23,6 +23,7 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
 
     Raises:
         StoreError: a run is missing or broken.
+        DamagedFile: the predictions or the trial are not as they were written.
         OSError: the experiment was not judged, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
@@ -42,6 +43,7 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     }
     (folder / protocol.name).mkdir(parents=True, exist_ok=True)
     for kept in KEPT:
+        read_sealed_json(out / protocol.name / kept)
         shutil.copyfile(out / protocol.name / kept, folder / protocol.name / kept)
     write_json(folder / protocol.name / "runs.json", content)
 

@@ -15,7 +15,7 @@ from circuits.tasks.majority import majority_count, majority_direct
 from circuits.tasks.multiplication import multiplication, multiplication_nn
 from circuits.tasks.selection import select_first, select_last, select_middle
 from circuits.tasks.sorting import sort_direct, sort_trace
-from theory.userfile import run_file
+from theory.userfile import LONGEST_NAME, run_file
 
 TASKS: dict[str, Callable[..., Task]] = {
     "copy": copy,
@@ -65,12 +65,13 @@ def load(spec: str, *, base: int | None = None) -> Task:
         return TASKS[spec]()
     path, colon, attribute = spec.rpartition(":")
     if not colon or not path.endswith(".py"):
-        close = difflib.get_close_matches(spec, TASKS, n=1)
+        close = difflib.get_close_matches(spec[:LONGEST_NAME], TASKS, n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(TASKS)}; your own: path/to/file.py:name"
         raise TaskError(f"unknown task '{spec}': {hint}")
     namespace = run_file(path, what="task", error=TaskError)
     task = namespace.get(attribute)
-    if not isinstance(task, Task):
-        tasks = [name for name, value in namespace.items() if isinstance(value, Task)]
+    # By its type: other objects may have attributes that fail, and a subclass methods that do.
+    if type(task) is not Task:
+        tasks = [name for name, value in namespace.items() if type(value) is Task]
         raise TaskError(f"'{attribute}' in '{path}' is not a Task; it defines: {', '.join(tasks) or 'none'}")
     return task

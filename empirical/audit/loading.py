@@ -22,7 +22,7 @@ from empirical.encodings.catalogue import ENCODINGS, named
 from theory.encodings.catalogue import named as symbolic
 from theory.encodings.encoding import Law
 from theory.relation import relative
-from theory.userfile import run_file
+from theory.userfile import run_file, user_code
 
 HEADS, HEAD_DIM = 4, 64
 SECOND_BASES = (500.0, 10000.0)
@@ -124,8 +124,13 @@ def _subjects(
     given = {**{key: size for key, size in sizes.items() if key in names}, **(parameters or {})}
     base = next((one for one in BASES if one in names), None)
     second = other or (base and {base: next(value for value in SECOND_BASES if value != given.get(base))}) or None
-    instance = _built(build, given, name)
-    declared = claims if claims is not None else getattr(instance, "claims", None)
+
+    def made(**chosen: Any) -> Any:
+        with user_code(f"'{name}' cannot be made with {chosen}", error=AuditError):
+            return build(**chosen)
+
+    instance = made(**given)
+    declared = _claims(instance, name) if claims is None else claims
     unknown = [one for one in declared or () if one not in CLAIMS]
     if unknown:
         raise AuditError(f"unknown claim '{unknown[0]}': choose among {', '.join(CLAIMS)}")
@@ -134,7 +139,7 @@ def _subjects(
         Subject(
             name=name if len(ways) == 1 else f"{name}, {kind.value}",
             kind=kind,
-            build=build,
+            build=made,
             bind=bind,
             parameters=given,
             other=second,
@@ -146,9 +151,20 @@ def _subjects(
     ]
 
 
+def _claims(instance: Any, name: str) -> list[str] | None:
+    """What an instance says that it claims, if it says so."""
+    with user_code(f"the attribute 'claims' of '{name}' fails", error=AuditError):
+        claims = getattr(instance, "claims", None)
+        if claims is None:
+            return None
+        if not all(isinstance(claim, str) for claim in claims):
+            raise AuditError(f"the attribute 'claims' of '{name}' must hold names: {', '.join(CLAIMS)}")
+        return [*claims]
+
+
 def _builder(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None]:
     """What makes instances, and the names of its parameters; None where it only copies the one there is."""
-    if isinstance(thing, nn.Module):
+    if issubclass(type(thing), nn.Module):
         return lambda: deepcopy(thing), None
     if not callable(thing):
         raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or what makes one")
@@ -164,45 +180,33 @@ def _builder(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
 
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
-    try:
+    with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=AuditError):
         return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise AuditError(f"'{name}' does not show its parameters: wrap it in a function") from error
-
-
-def _built(build: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> Any:
-    try:
-        return build(**parameters)
-    except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise AuditError(f"'{name}' cannot be made with {dict(parameters)}: {reason:.200}") from error
 
 
 def _ways(
     instance: Any, name: str, heads: int, head_dim: int
 ) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]]]]:
     """How an instance acts, each with what turns it into a function of the kind's form."""
-    if isinstance(instance, PositionEncoding):
+    if issubclass(type(instance), PositionEncoding):
         acts = {kind: binding for kind, binding in BINDINGS.items() if _overrides(instance, kind)}
         ways = [(kind, binding) for kind, binding in acts.items() if kind is not Kind.ROTATE or Kind.SCORES not in acts]
-        if _reads_content(instance, heads, head_dim):
-            return [(Kind.CONTENT, _logits)]
+        with user_code(f"'{name}' fails for positions [4]", error=AuditError):
+            if _reads_content(instance, heads, head_dim):
+                return [(Kind.CONTENT, _logits)]
         if not ways:
             raise AuditError(f"'{name}' does nothing with positions: there is nothing to audit")
         return ways
     if not callable(instance):
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
-    called = instance.forward if isinstance(instance, nn.Module) else instance
+    with user_code(f"'{name}' has no forward", error=AuditError):
+        called = instance.forward if issubclass(type(instance), nn.Module) else instance
     taken = [one for one in _parameters(called, name) if one.default is one.empty]
     takes_pairs = len(taken) == 2 and not any(one.kind is one.VAR_POSITIONAL for one in taken)
     four, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
-    try:
-        with torch.no_grad():
-            answer = instance(four, four) if takes_pairs else instance(q, q.clone(), four)
-    except Exception as error:
-        given = "query and key positions [4]" if takes_pairs else f"q, k {list(q.shape)} and positions [4]"
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise AuditError(f"'{name}' fails for {given}: {reason:.200}") from error
+    given = "query and key positions [4]" if takes_pairs else f"q, k {list(q.shape)} and positions [4]"
+    with user_code(f"'{name}' fails for {given}", error=AuditError), torch.no_grad():
+        answer = instance(four, four) if takes_pairs else instance(q, q.clone(), four)
     if isinstance(answer, tuple | list) and len(answer) == 2 and not takes_pairs:
         return [(Kind.ROTATE, lambda made: made)]
     if isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (4, 4):

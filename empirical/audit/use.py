@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.audit.subject import AuditError, Subject
+from theory.userfile import user_code
 
 U64 = 2.0**-53
 """Unit roundoff of float64."""
@@ -40,6 +41,11 @@ class Setting:
         return name + (MOVED if self.moved else "") + (", autocast" if self.autocast else "")
 
 
+def _is_real(tensor: Tensor) -> bool:
+    """Whether it holds real numbers that can be looked at."""
+    return bool(tensor.numel()) and tensor.layout is torch.strided and not (tensor.is_complex() or tensor.is_meta)
+
+
 class Use(ABC):
     """A fresh instance in a setting. Measures come back as float64 on the CPU, exactly as they were in the dtype."""
 
@@ -65,18 +71,21 @@ class Use(ABC):
 
         Raises:
             Refusal: it raised an error.
+            AuditError: it gives what is no array of real numbers in memory, or an empty one.
         """
         with ExitStack() as stack:
             stack.enter_context(torch.no_grad())
             if self.setting.autocast:
                 stack.enter_context(torch.autocast(self.device, dtype=self.setting.dtype))
-            try:
-                return self.function(*arguments)
-            except AuditError:
-                raise
-            except Exception as error:
-                reason = " ".join(f"{type(error).__name__}: {error}".split())
-                raise Refusal(f"{self.subject.name} fails: {reason:.200}") from error
+            stack.enter_context(user_code(f"{self.subject.name} fails", error=Refusal, expected=(AuditError,)))
+            answer = self.function(*arguments)
+        for part in answer if isinstance(answer, tuple | list) else (answer,):
+            if isinstance(part, Tensor) and not _is_real(part):
+                raise AuditError(
+                    f"{self.subject.name} must give real numbers, not {part.dtype} {list(part.shape)}, {part.layout}, "
+                    f"on {part.device}"
+                )
+        return answer
 
     def positions(self, values: Tensor) -> Tensor:
         """On the device."""

@@ -10,7 +10,8 @@ from circuits.modes import Mode
 from circuits.prediction import analyse
 from circuits.src import Interrupted
 from circuits.tasks import load
-from empirical.files import read_json, write_json
+from empirical.files import parse_json, read_bytes, require_folder, require_writable, write_json
+from empirical.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
     Base,
@@ -21,6 +22,7 @@ from lengthgen.commands.options import (
     TestScales,
     TrainScales,
     show,
+    some_path,
     usual_encodings,
 )
 from lengthgen.results import prediction_answer, tasks_answer
@@ -39,14 +41,23 @@ def src(
     ] = Mode.FREE,
     curve: Annotated[bool, typer.Option("--curve", help="Also at the fewest slots possible and at one more.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then the bounds so far are given.")] = None,
-    certificate: Annotated[Path | None, typer.Option(help="File for a proof of the bounds at the last scale.")] = None,
-    draw: Annotated[Path | None, typer.Option(help="Folder for a drawing of the circuit.")] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(parser=some_path, metavar="PATH", help="File for a proof of the bounds at the last scale."),
+    ] = None,
+    draw: Annotated[
+        Path | None, typer.Option(parser=some_path, metavar="PATH", help="Folder for a drawing of the circuit.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Sequential Representation Complexity of a task, with the circuit that attains it."""
     from lengthgen import complexity
 
     wanted = parse_scales(scales)
+    if certificate:
+        require_writable(certificate)
+    if draw:
+        require_folder(draw)
     question = complexity.Question(
         spec=task, base=base, format=format, scales=wanted, arity=arity, mode=mode.value, seconds=time_limit
     )
@@ -76,7 +87,8 @@ def check_certificate(
     """Check a certificate by a program that shares nothing with what wrote it. Ends with 0 only if it holds."""
     from lengthgen import complexity
 
-    answer = complexity.checked(read_json(file), task, file)
+    content = parse_json(read_bytes(file, largest=complexity.LARGEST_CERTIFICATE), file)
+    answer = complexity.checked(content, task, file)
     show(answer, certificate_table(answer), as_json)
 
 
@@ -96,7 +108,8 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Which encodings should generalize on a task, where the others break, and why."""
-    training, testing = parse_scales(train), parse_scales(test)
+    training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
+    wanted = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     analysis = analyse(load(task, base=base), format, max(training[-1], testing[-1]))
-    answer = prediction_answer(analysis, parse_encodings(encoding or usual_encodings(format)), training, testing)
+    answer = prediction_answer(analysis, wanted, training, testing)
     show(answer, prediction_table(answer), as_json)

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from empirical.files import require_folder
 from empirical.messages import tell
-from lengthgen.commands.options import Json, Out, show
-from lengthgen.commands.training import ProfileName
+from lengthgen.commands.options import Json, Out, ProfileName, show, some_path
+from theory.errors import LengthgenError, one_line
 
 
 class WidthName(StrEnum):
@@ -38,7 +39,10 @@ def figures(
         typer.Option(help="Of a page or a column; what is not legible so narrow is drawn as wide as it must be."),
     ] = WidthName.PAGE,
     out: Out = Path("out"),
-    into: Annotated[Path | None, typer.Option(help="Folder for the figures; OUT/figures, if left out.")] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(parser=some_path, metavar="PATH", help="Folder for the figures; OUT/figures, if left out."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Draw figures and tables from stored runs and computed theory; what is drawn and unchanged is not drawn again.
@@ -51,10 +55,12 @@ def figures(
     sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
     if listed:
         answer = _listed(sources, protocol or [])
-        lines = [f"{one['name']:<28}{one['title']}; {one['reads']}" for one in answer["figures"]]
+        lines = [one_line(f"{one['name']:<28}{one['title']}; {one['reads']}") for one in answer["figures"]]
         show(answer, "\n".join(lines), as_json)
         return
-    _draw(sources, into or out / "figures", names or [], protocol or [], as_json)
+    folder = into or out / "figures"
+    require_folder(folder)
+    _draw(sources, folder, names or [], protocol or [], as_json)
 
 
 def _listed(sources: Any, own: list[str]) -> dict[str, Any]:
@@ -70,7 +76,6 @@ def _listed(sources: Any, own: list[str]) -> dict[str, Any]:
 
 def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json: bool) -> None:
     from lengthgen.gallery import draw_catalogue
-    from theory.errors import LengthgenError
 
     drawn = draw_catalogue(sources, folder, names, own)
     failing = drawn.broken | (drawn.missing if names else {})
@@ -78,8 +83,7 @@ def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json:
     if failing and not drawn.files:
         raise LengthgenError("; ".join(reasons))
     if not names:
-        for reason in dict.fromkeys(drawn.missing.values()):
-            skipped = [name for name, its in drawn.missing.items() if its == reason]
+        for reason, skipped in drawn.skipped.items():
             tell(f"skipped {', '.join(skipped)}: {reason}")
     answer = {
         "folder": str(folder),

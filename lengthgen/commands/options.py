@@ -38,7 +38,15 @@ def usual_encodings(format: str) -> str:
     return f"{IDEAL.get(format, 'ipe')},rpe,ape,nope"
 
 
-Out = Annotated[Path, typer.Option(help="Folder for everything that is stored.")]
+def some_path(text: str | Path) -> Path:
+    """The path that a text names; the empty text, which pathlib takes for the current folder, names none."""
+    if not str(text):
+        raise typer.BadParameter("it is empty: name a file or a folder")
+    return Path(text)
+
+
+Out = Annotated[Path, typer.Option(parser=some_path, metavar="PATH", help="Folder for everything that is stored.")]
+ProfileName = Annotated[str, typer.Option("--profile", help="smoke, quick or paper")]
 Device = Annotated[str, typer.Option(help="cpu or cuda")]
 Compile = Annotated[
     bool, typer.Option("--compile", help="Compile the training step: half a minute more each cell, for long runs.")

@@ -5,9 +5,10 @@ from time import perf_counter
 
 import typer
 
+from empirical.files import require_folder
 from empirical.messages import tell
-from lengthgen.commands.options import Json, Out, show
-from lengthgen.commands.training import ProfileName
+from empirical.profile import load_profile
+from lengthgen.commands.options import Json, Out, ProfileName, show
 
 
 def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json = False) -> None:
@@ -16,6 +17,8 @@ def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json
     Shows what is stored and settled, and names what is missing with the command that makes it. Ends with 0 only if
     nothing stored is broken.
     """
+    load_profile(profile)
+    require_folder(out)
     from lengthgen.reporting import write_report
 
     began = perf_counter()

@@ -6,8 +6,12 @@ from typing import Annotated
 
 import typer
 
+from empirical.backend import Backend
+from empirical.files import require_folder
+from empirical.limits import AUDITED
 from empirical.messages import tell
-from lengthgen.commands.options import Device, Json, Out, show
+from lengthgen.commands.options import Device, Json, Out, show, some_path
+from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
@@ -26,7 +30,10 @@ def lrc(
     scales: Annotated[str, typer.Option(help="Scales, like 4,8 or 1-20: from the first to the last.")] = "4,8",
     parameters: Annotated[str, typer.Option(help="Names left open in the formula, comma-separated.")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Judge the relation of every standard encoding.")] = False,
-    draw: Annotated[Path | None, typer.Option(help="Folder for a figure of the pattern and what is learned.")] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(parser=some_path, metavar="PATH", help="Folder for a figure of the pattern and what is learned."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Linear Representation Complexity of an attention pattern: can any position encoding make it generalize?"""
@@ -34,6 +41,8 @@ def lrc(
     from lengthgen.patterns import load_pattern
 
     wanted = parse_scales(scales, largest=MAX_SCALE)
+    if draw:
+        require_folder(draw)
     loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
     answer = lrc_answer(loaded, wanted, explain=explain)
     if draw:
@@ -101,6 +110,8 @@ def verify(
         _verify_own(files, names or [], as_json)
         return
     wanted = registry.strengths(strength) if strength is not None else None
+    if lattice:
+        require_folder(out)
     run = verification.Run(time_limit=time_limit, fresh=fresh)
     trained = verification.runs_in(runs, profile)
     results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice, runs=trained))
@@ -146,12 +157,14 @@ def audit(
     ] = None,
     parameters: Annotated[str, typer.Option(help="Like base=500000,layout=halves.")] = "",
     other: Annotated[str, typer.Option(help="What a second instance has in their place, like base=500.")] = "",
-    heads: Annotated[int, typer.Option(min=1)] = 4,
-    head_dim: Annotated[int, typer.Option(min=1)] = 64,
+    heads: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most)] = 4,
+    head_dim: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most)] = 64,
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Precision of an encoding by dtype and position, and its ways of use. Ends with 0 only if nothing is found."""
+    Backend(device)
+    require_training()
     from lengthgen.auditing import audit_answer
 
     answer = audit_answer(

@@ -9,7 +9,9 @@ from rich.console import Group
 
 from circuits.encodings import parse_encoding
 from empirical.backend import Backend
+from empirical.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
 from empirical.messages import tell
+from empirical.profile import load_profile
 from empirical.protocol import load_protocol
 from lengthgen.commands.options import (
     IDEAL,
@@ -20,17 +22,18 @@ from lengthgen.commands.options import (
     Format,
     Json,
     Out,
+    ProfileName,
     TaskArgument,
     TestScales,
     TrainScales,
     show,
 )
+from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
 from lengthgen.tables.summary import summary
 from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
-ProfileName = Annotated[str, typer.Option("--profile", help="smoke, quick or paper")]
 ProtocolArgument = Annotated[
     str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml")
 ]
@@ -65,7 +68,7 @@ def train(
     test: TestScales = "1-20",
     format: Format = "aligned",
     base: Base = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=SEED.least, max=SEED.most)] = 0,
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
@@ -76,9 +79,11 @@ def train(
     """Train one model and test it at every scale; goes on where it stopped, never trains a finished run twice."""
     from lengthgen.experiment import of_task, train_one
 
-    pair = format, parse_encoding(encoding or IDEAL.get(format, "ipe"))
+    backend = Backend(device, compile)
+    pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
     experiment = of_task(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
-    answer = train_one(experiment, seed, Backend(device, compile), log=log is not None)
+    require_ready(out, backend, log=log is not None)
+    answer = train_one(experiment, seed, backend, log=log is not None)
     show(answer, accuracy_table(answer), as_json)
 
 
@@ -96,8 +101,10 @@ def sweep(
     from lengthgen.experiment import Experiment, log_curves, sweep_all
     from lengthgen.stored import runs_answer
 
+    backend = Backend(device, compile)
     experiment = Experiment(protocol=load_protocol(protocol, profile), out=out)
-    sweep_all(experiment, Backend(device, compile), engine.value)
+    require_ready(out, backend, engine=engine.value, log=log is not None)
+    sweep_all(experiment, backend, engine.value)
     if log:
         log_curves(experiment)
     answer = runs_answer(out, names={run.id for same in experiment.runs().values() for run in same})
@@ -113,7 +120,10 @@ def conjecture(
     base: Base = None,
     train: Annotated[str | None, typer.Option("--train", help="Of a task: 1-5 if left out.")] = None,
     test: Annotated[str | None, typer.Option("--test", help="Of a task: 1-20 if left out.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each cell, if not as the profile says.")] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=SEEDS.least, max=SEEDS.most, help="Runs of each cell of a task, if not as the profile says."),
+    ] = None,
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
@@ -124,6 +134,7 @@ def conjecture(
     """Store predictions, train every cell over seeds, and judge each prediction."""
     from lengthgen.experiment import chosen, run_conjecture
 
+    backend = Backend(device, compile)
     experiment = chosen(
         name,
         encodings=encoding,
@@ -135,25 +146,27 @@ def conjecture(
         profile=profile,
         out=out,
     )
-    trial = run_conjecture(experiment, Backend(device, compile), engine.value)
+    require_ready(out, backend, engine=engine.value)
+    trial = run_conjecture(experiment, backend, engine.value)
     show(trial, Group(conjecture_table(trial), sensitivity_table(trial)), as_json)
 
 
 def evaluate(
     run: Annotated[str, typer.Argument(help="A finished run, as `lengthgen runs` lists it.")],
     test: TestScales = "1-20",
-    samples: Annotated[int, typer.Option(min=1, help="At each scale.")] = 1000,
+    samples: Annotated[int, typer.Option(min=TEST_SAMPLES.least, max=TEST_SAMPLES.most, help="At each scale.")] = 1000,
     free_running: Annotated[bool, typer.Option("--free-running", help="Also generate from the prompts alone.")] = False,
     out: Out = Path("out"),
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Test a finished run at any scales, far beyond those it was tested at while it was trained."""
+    scales, backend = parse_scales(test, largest=SCALE.most), Backend(device)
+    require_training()
+    backend.require()
     from lengthgen.evaluation import evaluation_answer
 
-    answer = evaluation_answer(
-        run, parse_scales(test), samples=samples, free_running=free_running, out=out, device=device
-    )
+    answer = evaluation_answer(run, scales, samples=samples, free_running=free_running, out=out, device=device)
     show(answer, evaluation_table(answer), as_json)
     if answer["disagreements"]:
         raise typer.Exit(1)
@@ -166,9 +179,11 @@ def relation(
     as_json: Json = False,
 ) -> None:
     """Compare the relation that a run learned with the ideal one, pair by pair."""
+    scales = parse_scales(test, largest=SCALE.most)
+    require_training()
     from lengthgen.learned import relation_answer
 
-    answer = relation_answer(run, parse_scales(test), out=out)
+    answer = relation_answer(run, scales, out=out)
     show(answer, relation_table(answer), as_json)
 
 
@@ -195,9 +210,12 @@ def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
     """The main job: claims, circuits, predictions, runs, verdicts, figures and the report under one folder."""
+    backend = Backend(device)
+    load_profile(profile)
+    require_ready(out, backend)
     from lengthgen import pipeline
 
-    answers = pipeline.reproduce(profile, out, Backend(device))
+    answers = pipeline.reproduce(profile, out, backend)
     show(answers, summary(answers, out), as_json)
     broken = answers["figures"]["broken"] | answers["report"]["broken"]
     for name, why in broken.items():

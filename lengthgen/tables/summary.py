@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
 from lengthgen.tables.trials import conjecture_table
+
+NAMES = 60
+"""Characters of the names of figures that are not drawn."""
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
@@ -27,6 +31,15 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
         ),
         conjecture_table(answers["conjecture"]),
         Text(f"Figures and tables: {len(answers['figures']['drawn'])} in {out / 'figures'}"),
+        *_not_drawn(answers["figures"]["missing"]),
         Text(f"To explore it all: {answers['report']['page']}"),
         Text(f"Everything is in {out}; manifest.json names every file."),
     )
+
+
+def _not_drawn(missing: Mapping[str, str]) -> list[Text]:
+    """How many figures are not there; the reasons, a line each, are on stderr."""
+    if not missing:
+        return []
+    names = shorten(", ".join(missing), NAMES, placeholder="...")
+    return [Text(f"Not drawn: {len(missing)}, for {len(set(missing.values()))} reasons (on stderr): {names}")]

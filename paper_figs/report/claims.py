@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from empirical.files import read_json
 from paper_figs.report import mathematics
-from paper_figs.report.plain import rounded, texts
+from paper_figs.report.plain import rounded, text, texts
+from paper_figs.stored import read_claims
 from proofs_checks import ledger
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import Selection
 from proofs_checks.report import as_json
 from proofs_checks.runner import Result, run_claim
-from theory.errors import LengthgenError
 
 NOT_RUN = "not run"
 """In place of the verdict of a claim that nothing is known of."""
@@ -46,35 +45,30 @@ def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) ->
     return found
 
 
-def stored_claims(path: Path) -> dict[str, Any]:
-    """The claims of a claims.json by id; none where there is no such file.
+def stored_claims(path: Path, again: str) -> dict[str, Any]:
+    """The claims of a claims.json by id; none where there is no such file. Raises as `paper_figs.stored.read_claims`.
 
-    Raises:
-        LengthgenError: the file is not what was written there.
+    Args:
+        path: the file.
+        again: the command that makes it again.
     """
     if not path.exists():
         return {}
-    try:
-        claims = {claim["id"]: claim for claim in read_json(path)["answer"]["claims"]}
-        for claim in claims.values():
-            shown(claim, STORED)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise LengthgenError(f"{path} holds no claims ({type(error).__name__}: {error}): remove it") from error
-    return claims
+    return {claim["id"]: claim for claim in read_claims(path, again)}
 
 
 def shown(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
     """A claim as the page holds it, from one as `proofs_checks.report.as_json` has it."""
     source = claim["source"]
     return {
-        **{key: str(claim[key]) for key in ("id", "verdict", "statement", "latex", "label", "reason")},
-        **{key: str(source[key]) for key in ("paper", "arxiv", "place")},
-        "strength": str(claim["strength"] or ""),
+        **{key: text(claim[key]) for key in ("id", "verdict", "statement", "latex", "label", "reason")},
+        **{key: text(source[key]) for key in ("paper", "arxiv", "place")},
+        "strength": text(claim["strength"] or ""),
         "seconds": rounded(None if claim["seconds"] is None else float(claim["seconds"])),
         "facts": texts(claim["facts"]),
         "assumptions": texts(claim["assumptions"]),
-        "falsifiers": [[str(one["name"]), bool(one["rejected"]), str(one["reason"])] for one in claim["falsifiers"]],
-        "math": mathematics.tree(str(claim["latex"])),
+        "falsifiers": [[text(one["name"]), one["rejected"], text(one["reason"])] for one in claim["falsifiers"]],
+        "math": mathematics.tree(text(claim["latex"])),
         "origin": origin,
     }
 

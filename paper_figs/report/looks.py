@@ -6,6 +6,7 @@ from typing import Any
 from matplotlib.colors import to_hex, to_rgb
 
 from circuits.encodings import EncodingError
+from paper_figs.report.plain import text
 from paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 
 DARK_GROUND = "#14171c"
@@ -57,7 +58,7 @@ def _is_one(encoding: str) -> bool:
 
 def _unknown(encoding: str) -> dict[str, Any]:
     return {
-        "label": encoding,
+        "label": text(encoding),
         "light": "#555555",
         "dark": "#a0a6b0",
         "marker": "o",
@@ -68,7 +69,7 @@ def _unknown(encoding: str) -> dict[str, Any]:
 
 def _plain(its: Look) -> dict[str, Any]:
     return {
-        "label": its.label,
+        "label": text(its.label),
         "light": its.colour,
         "dark": on_dark(its.colour),
         "marker": its.marker,

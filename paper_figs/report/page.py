@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from paper_figs.report.plain import json_text
+from paper_figs.report.plain import json_text, text
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = (
@@ -60,21 +60,22 @@ def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
         ),
     }
     # In one pass, so that a part that contains another's mark does not matter.
-    text = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _text("page.html"))
-    return text.encode("utf-8", "backslashreplace")
+    filled = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _text("page.html"))
+    return filled.encode("utf-8", "backslashreplace")
 
 
 def _broken(broken: Mapping[str, str]) -> str:
     if not broken:
         return ""
-    rows = "".join(f"<li><code>{escape(name)}</code>: {escape(why)}</li>" for name, why in broken.items())
+    rows = "".join(f"<li><code>{escape(text(name))}</code>: {escape(text(why))}</li>" for name, why in broken.items())
     return f'<section class="alarm" aria-labelledby="broken"><h3 id="broken">Broken</h3><ul>{rows}</ul></section>'
 
 
 def _missing(missing: Sequence[tuple[str, str]]) -> str:
     if not missing:
         return "<p>Nothing is missing.</p>"
-    rows = "".join(f"<li>{escape(what)}<pre><code>{escape(made)}</code></pre></li>" for what, made in missing)
+    shown = [(escape(text(what)), escape(text(made))) for what, made in missing]
+    rows = "".join(f"<li>{what}<pre><code>{made}</code></pre></li>" for what, made in shown)
     return f"<ul>{rows}</ul>"
 
 

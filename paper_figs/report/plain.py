@@ -2,8 +2,10 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
+
+from theory.errors import LONGEST, one_line
 
 DIGITS = 6
 """Significant digits of every number on the page."""
@@ -25,16 +27,11 @@ def json_text(content: Any) -> str:
     return text
 
 
-def texts(value: Any) -> list[str]:
-    """A list of texts from a file that anybody may have written. Raises `TypeError` for what is no list."""
-    if not isinstance(value, list):
-        raise TypeError(f"a list was expected, not {type(value).__name__}")
-    return [str(one) for one in value]
+def text(value: str) -> str:
+    """A text of a file as the page shows it: on one line, and at most LONGEST characters of it."""
+    return one_line(value, longest=LONGEST)
 
 
-def part(content: Any, key: str) -> Mapping[str, Any]:
-    """The mapping under a key. Raises `KeyError` or `TypeError` where there is none."""
-    found = content[key]
-    if not isinstance(found, Mapping):
-        raise TypeError(f"'{key}' is no mapping")
-    return found
+def texts(values: Iterable[str]) -> list[str]:
+    """Texts of a file as the page shows them."""
+    return [text(one) for one in values]

@@ -25,12 +25,12 @@ class Bounds:
     """How far a task is analysed.
 
     Attributes:
-        largest: scales; up to the first of them that has a circuit in time.
-        seconds: for each circuit.
+        largest: scales; up to the first of them whose circuit takes no more steps.
+        steps: counted steps (`circuits.clock`) for each circuit.
     """
 
     largest: tuple[int, ...] = (20, 12, 6)
-    seconds: float = 10.0
+    steps: int = 24_000_000_000
 
 
 def explored(task: str, form: str, bounds: Bounds) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def explored(task: str, form: str, bounds: Bounds) -> dict[str, Any]:
     reason = ""
     for largest in bounds.largest:
         try:
-            analysis = analyse(load(task), form, largest, seconds=bounds.seconds)
+            analysis = analyse(load(task), form, largest, steps=bounds.steps)
         except TaskError as error:
             reason = str(error)
             continue

@@ -9,7 +9,8 @@ from typing import Any
 from empirical.outcomes import by_checkpoint
 from empirical.run import Run
 from empirical.store import FILES, RunStore, StoreError
-from paper_figs.report.plain import rounded
+from paper_figs.report.plain import rounded, text
+from paper_figs.stored import is_shown_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class RunsData:
     Attributes:
         content: groups (runs that differ in their seed alone), environments, and the runs, which name both by number.
         broken: name -> what is wrong.
-        read: hash of what a finished run's folder holds -> what was read there.
+        read: hash of what a finished run's folder holds -> what was read there, of those that could be read.
     """
 
     content: dict[str, Any]
@@ -38,7 +39,8 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
     broken = {one.name: str(one.broken) for one in contents if one.run is None}
     finished = {one.name: one.run for one in contents if one.run is not None and one.done is None}
     hashes = {name: hashlib.sha256((store.root / name / FILES).read_bytes()).hexdigest() for name in finished}
-    read = {name: known.get(hashes[name]) or _read(store, run) for name, run in finished.items()}
+    believed = {digest: one for digest, one in known.items() if is_shown_run(one)}
+    read = {name: believed.get(hashes[name]) or _read(store, run) for name, run in finished.items()}
     broken |= {name: one["broken"] for name, one in read.items() if "broken" in one}
     groups: dict[Run, int] = {}
     environments: dict[str, int] = {}
@@ -64,7 +66,7 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
     return RunsData(
         content=content,
         broken=dict(sorted(broken.items())),
-        read={hashes[name]: what for name, what in read.items()},
+        read={hashes[name]: what for name, what in read.items() if "broken" not in what},
     )
 
 
@@ -72,10 +74,10 @@ def _group(run: Run) -> dict[str, Any]:
     digits = "" if run.base is None else f" base {run.base}"
     training, evaluation = run.training, run.evaluation
     return {
-        "task": run.task + digits,
-        "format": run.format,
-        "encoding": run.encoding,
-        "size": str(run.model),
+        "task": text(run.task + digits),
+        "format": text(run.format),
+        "encoding": text(run.encoding),
+        "size": text(str(run.model)),
         "train": list(run.train),
         "test": list(run.test),
         "threshold": evaluation.threshold,
@@ -89,12 +91,19 @@ def _group(run: Run) -> dict[str, Any]:
 def _read(store: RunStore, run: Run) -> dict[str, Any]:
     """Checkpoints, the loss at each, exact match at each and every test scale, and the environment."""
     try:
-        checkpoints = by_checkpoint(store.metrics(run))
-        environment = store.environment(run)
+        return _shown(store, run)
     except StoreError as error:
         return {"broken": str(error)}
-    if not checkpoints:
-        return {"broken": f"run {run.id} has no metrics: remove its folder, and it is trained again"}
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        return {"broken": f"{store.folder(run)} holds no run that can be shown ({error}): remove it"}
+
+
+def _shown(store: RunStore, run: Run) -> dict[str, Any]:
+    """What `_read` gives of a run. Raises several errors where values are not of the types that are stored."""
+    checkpoints = by_checkpoint(store.metrics(run))
+    environment = store.environment(run)
+    if not (checkpoints and run.train and run.test):
+        raise StoreError(f"run {run.id} has no metrics or no scales: remove its folder, and it is trained again")
     return {
         "epochs": list(checkpoints),
         "loss": [rounded(next(iter(rows.values())).training_loss) for rows in checkpoints.values()],
@@ -102,8 +111,11 @@ def _read(store: RunStore, run: Run) -> dict[str, Any]:
             [rounded(rows[scale].exact_match) if scale in rows else None for scale in run.test]
             for rows in checkpoints.values()
         ],
-        "seconds": environment.get("seconds"),
-        "peak_memory_mib": environment.get("peak_memory_mib"),
-        "time": environment.get("time"),
-        "environment": {key: environment.get(key) for key in ("device", "machine", "python", "revision", "versions")},
+        "seconds": rounded(environment.get("seconds")),
+        "peak_memory_mib": rounded(environment.get("peak_memory_mib")),
+        "time": text(str(environment.get("time", ""))),
+        "environment": {
+            **{key: text(str(environment.get(key, ""))) for key in ("device", "machine", "python", "revision")},
+            "versions": {text(key): text(str(of_it)) for key, of_it in environment.get("versions", {}).items()},
+        },
     }

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from empirical.files import read_json
+from empirical.conjecture import RULES
+from empirical.files import DamagedFile, read_bytes, read_sealed_json
 from empirical.protocol import load_protocol, names
-from paper_figs.report.plain import part, rounded, texts
+from paper_figs.report.plain import rounded, text, texts
+from paper_figs.stored import read_trial
 from theory.errors import LengthgenError
 
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
@@ -45,76 +47,71 @@ def trials_data(out: Path, profile: str) -> TrialsData:
         judged, predicted = out / name / CONJECTURE, out / name / PREDICTIONS
         made = shlex.join(["lengthgen", "conjecture", name, "--profile", profile, "--out", str(out)])
         for path in (judged, predicted):
-            if path.is_file():
-                data.hashes[f"{name}/{path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
-        if judged.is_file():
             try:
-                data.trials.append({"name": name, "title": title, "source": source, **_trial(read_json(judged))})
-            except (LengthgenError, KeyError, TypeError, ValueError, AttributeError) as error:
-                reason = str(error) if isinstance(error, LengthgenError) else f"{type(error).__name__}: {error}"
-                data.broken[f"{name}/{CONJECTURE}"] = f"{reason}: it is made again by  {made}"
-        elif name in stored:
-            data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", made))
-        else:
-            data.missing.append((f"runs and verdicts of {name}: {title}", made))
+                if path.is_file():
+                    data.hashes[f"{name}/{path.name}"] = hashlib.sha256(read_bytes(path)).hexdigest()
+                    if path == judged:
+                        data.trials.append(
+                            {"name": text(name), "title": title, "source": source, **_trial(read_trial(path, made))}
+                        )
+                    else:
+                        read_sealed_json(path)
+            except DamagedFile as error:
+                data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {made}"
+            except (LengthgenError, OSError) as error:
+                data.broken[f"{name}/{path.name}"] = str(error)
+        if not judged.is_file():
+            if name in stored:
+                data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", made))
+            else:
+                data.missing.append((f"runs and verdicts of {name}: {title}", made))
     return data
 
 
 def _named(name: str, profile: str) -> tuple[str, str]:
     """Title and source of a protocol of the project; of another only its name is known."""
     if name not in names():
-        return name, ""
+        return text(name), ""
     protocol = load_protocol(name, profile)
     return protocol.title, protocol.source
 
 
-def _trial(content: Any) -> dict[str, Any]:
-    """Raises `KeyError`, `TypeError` or `ValueError` for what is no trial."""
-    main = part(content, "main")
+def _trial(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page holds of a trial, from what `read_trial` has read."""
+    main = content["main"]
     return {
-        "main": {key: str(main[key]) for key in ("size", "checkpoint", "mode", "threshold")},
-        "alpha": rounded(float(content["alpha"])),
-        "confidence": rounded(float(content["confidence"])),
-        "runs_needed": int(content["runs_needed"]),
-        "rules": {str(rule): _rule(its) for rule, its in part(content, "rules").items()},
+        "main": {key: text(str(main[key])) for key in ("size", "checkpoint", "mode", "threshold")},
+        "alpha": rounded(content["alpha"]),
+        "confidence": rounded(content["confidence"]),
+        "runs_needed": content["runs_needed"],
+        "rules": {rule: _rule(content["rules"][rule]) for rule in RULES},
         "cells": [_cell(cell) for cell in content["cells"]],
     }
 
 
 def _rule(its: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "table": {key: int(its["table"][key]) for key in _TABLE},
-        "agreement": _number(its["agreement"]),
-        "fisher_p": _number(its["fisher_p"]),
+        "table": {key: its["table"][key] for key in _TABLE},
+        "agreement": rounded(its["agreement"]),
+        "fisher_p": rounded(its["fisher_p"]),
         "misclassified": texts(its["misclassified"]),
         "refuted_by": texts(its["refuted_by"]),
     }
 
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
-    prediction = cell["prediction"]
+    prediction, breaking = cell["prediction"], cell["breaking"]
     return {
-        **{key: str(cell[key]) for key in ("task", "format", "encoding", "size", "verdict")},
-        **{key: _answer(cell[key]) for key in ("predicted", "literal", "observed")},
-        **{key: _share(part(cell, key)) for key in _SHARES},
-        **{key: _number(cell[key]) for key in _CHANCES},
-        "breaks": [
-            prediction and _number(prediction["breaks_at"]),
-            cell["breaking"] and _number(part(cell, "breaking")["observed"]),
-        ],
-        "before": bool(cell["predicted_before_training"]),
-        "why": str(prediction["why"]) if prediction else "",
-        "findings": [str(one["says"]) for one in cell["diagnosis"]],
+        **{key: text(cell[key]) for key in ("task", "format", "encoding", "size", "verdict")},
+        **{key: cell[key] for key in ("predicted", "literal", "observed")},
+        **{key: _share(cell[key]) for key in _SHARES},
+        **{key: rounded(cell[key]) for key in _CHANCES},
+        "breaks": [prediction and rounded(prediction["breaks_at"]), breaking and rounded(breaking["observed"])],
+        "before": cell["predicted_before_training"],
+        "why": text(prediction["why"]) if prediction else "",
+        "findings": [text(one["says"]) for one in cell["diagnosis"]],
     }
 
 
 def _share(its: Mapping[str, Any]) -> list[Any]:
-    return [int(its["successes"]), int(its["trials"]), _number(its["low"]), _number(its["high"])]
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else rounded(float(value))
-
-
-def _answer(value: Any) -> bool | None:
-    return None if value is None else bool(value)
+    return [its["successes"], its["trials"], rounded(its["low"]), rounded(its["high"])]

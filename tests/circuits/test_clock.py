@@ -83,11 +83,11 @@ def test_the_limit_runs_from_the_start_in_phases_and_outside(hand: Hand) -> None
         hand.now += 2
     assert (clock.left(), clock.used()) == (6, 0.25)
     hand.now += 5
-    clock.check()
+    clock.check(0)
     assert (clock.left(), clock.used()) == (1, 0.875)
     hand.now += 1
     with pytest.raises(OutOfTime):
-        clock.check()
+        clock.check(0)
     hand.now += 8
     assert (clock.left(), clock.used()) == (0, 2)
 
@@ -96,14 +96,40 @@ def test_a_limit_of_nothing_is_up_at_once(hand: Hand) -> None:
     clock = Clock(0)
     assert clock.left() == 0
     with pytest.raises(OutOfTime):
-        clock.check()
+        clock.check(0)
 
 
 @pytest.mark.usefixtures("hand")
 def test_without_a_limit_time_is_never_up() -> None:
     clock = Clock()
     assert (clock.left(), clock.used()) == (None, 0)
-    clock.check()
+    clock.check(0)
+
+
+def test_steps_are_counted_and_end_a_computation_at_the_same_step_whatever_the_time(hand: Hand) -> None:
+    clock = Clock(steps=100)
+    assert (clock.steps_left(), clock.used(), clock.over(), clock.left()) == (100, 0, False, None)
+    hand.now += 1e9
+    clock.check(75)
+    assert (clock.steps_left(), clock.used(), clock.over()) == (25, 0.75, False)
+    with pytest.raises(OutOfTime, match="the limit of 100 steps is reached"):
+        clock.check(25)
+    clock.count(100)
+    assert (clock.steps, clock.steps_left(), clock.used(), clock.over()) == (200, 0, 2, True)
+
+
+def test_a_limit_of_no_steps_is_reached_at_once() -> None:
+    clock = Clock(steps=0)
+    assert (clock.steps_left(), clock.used(), clock.over()) == (0, 1, True)
+    with pytest.raises(OutOfTime):
+        clock.check(0)
+
+
+@pytest.mark.usefixtures("hand")
+def test_without_a_limit_steps_are_counted_and_end_nothing() -> None:
+    clock = Clock()
+    clock.check(10**15)
+    assert (clock.steps, clock.steps_left(), clock.used(), clock.over()) == (10**15, None, 0, False)
 
 
 def test_real_time_passes() -> None:

@@ -73,10 +73,17 @@ def test_texts_that_mean_the_same_have_one_canonical_text(text: str, canonical: 
         ("file.py", "unknown encoding 'file.py': .*path/to/file.py:object"),
         ("rope[limit=8]", "'rope' has no parameter 'limit'; its parameters: none"),
         ("clipped[width=8]", "'clipped' has no parameter 'width'; its parameters: limit"),
-        ("clipped[limit=far]", "'clipped': limit must be int >= 0, not 'far'"),
-        ("clipped[limit=2.0]", "limit must be int >= 0, not '2.0'"),
-        ("clipped[limit=-1]", "limit must be int >= 0, not -1"),
-        ("random-ape[longest=0]", "longest must be int >= 1, not 0"),
+        ("clipped[limit=far]", "'clipped': limit must be a whole number from 0 to 1,000,000, not 'far'"),
+        ("clipped[limit=2.0]", "limit must be a whole number from 0 to 1,000,000, not '2.0'"),
+        ("clipped[limit=-1]", "limit must be a whole number from 0 to 1,000,000, not -1"),
+        ("random-ape[longest=0]", "longest must be a whole number from 1 to 65,536, not 0"),
+        ("random-ape[longest=1000000000]", "from 1 to 65,536, not 1000000000"),
+        ("random-rpe[longest=5000]", "from 1 to 4,096, not 5000"),
+        ("clipped[limit=100000000000000000000000]", "from 0 to 1,000,000, not '100000000000000000000000'"),
+        ("clipped[limit=\u0663]", "a whole number from 0 to 1,000,000"),
+        ("clipped[limit=1_0]", "a whole number from 0 to 1,000,000, not '1_0'"),
+        ("t5[buckets=100000]", "buckets must be a whole number from 2 to 1,024"),
+        ("t5[longest=100000000]", "longest must be a whole number from 2 to 100,000"),
         ("clipped[limit=1,limit=1]", "given twice"),
         ("clipped[]", r"'clipped\[\]' is no encoding: write name or name\[key=value,...\]"),
         ("clipped[limit]", "is no encoding"),
@@ -94,7 +101,7 @@ def test_what_is_no_encoding_is_refused_in_one_line(text: str, says: str) -> Non
 
 def test_values_of_another_type_are_refused_without_a_text_too() -> None:
     for value in (8.0, True, "8"):
-        with pytest.raises(EncodingError, match="limit must be int"):
+        with pytest.raises(EncodingError, match="limit must be a whole number"):
             EncodingSpec(name="clipped", parameters=(("limit", value),))
     with pytest.raises(EncodingError, match="its parameters: none"):
         EncodingSpec(name="mine.py:thing", parameters=(("limit", 8),))

@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -20,15 +20,15 @@ from empirical.sweep import SweepError, train_all
 from empirical.training import train
 from tests.empirical.test_sweep import (
     ROOT,
-    epochs_done,
-    is_alive,
+    brake,
+    epochs,
+    held,
     logged_run,
     nothing_is_left,
     same_numbers,
     started_sweep,
-    trainings,
-    wait_until,
 )
+from tests.processes import PATIENCE, is_alive, parent, started, wait_until
 
 needs_ray = pytest.mark.skipif(not find_spec("ray"), reason="Ray is not installed: pip install 'lengthgen[cluster]'")
 
@@ -53,38 +53,30 @@ QUICK_TO_NOTICE = {
 
 
 @pytest.fixture(scope="module")
-def second_daemon():
-    """The daemon of the second of two nodes, which RAY_ADDRESS names; a machine has them once at a time."""
+def second_daemon(common):
+    """The daemon of the second of two nodes, which RAY_ADDRESS names; a test run has them once at a time."""
     with (
-        locked(Path(tempfile.gettempdir()) / "lengthgen-test-nodes.lock"),
+        locked(common / "nodes.lock"),
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        subprocess.Popen(
+        started(
             [sys.executable, "-c", NODES],
             env=os.environ | QUICK_TO_NOTICE | {"PYTHONPATH": str(ROOT), "RAY_TMPDIR": folder},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as nodes,
         pytest.MonkeyPatch.context() as patch,
     ):  # fmt: skip
-        said = []
-        for line in nodes.stdout:
-            said.append(line)
-            if line.startswith("nodes at "):
-                break
-        else:
-            pytest.fail(f"the nodes did not start: {''.join(said)}")
-        address, daemon = line.split()[2:]
+        lines = []
+        while not lines or not lines[-1].startswith("nodes at "):
+            lines.append(nodes.stdout.readline())
+            assert lines[-1], f"the nodes did not start: {''.join(lines)}"
+        address, daemon = lines[-1].split()[2:]
         patch.setenv("RAY_ADDRESS", address)
         yield int(daemon)
-        nodes.communicate("")
+        nodes.communicate("", timeout=PATIENCE)
 
 
 def sweep(runs, store, backend=CPU):
     train_all(runs, store, backend=backend, provenance={}, engine=cluster.ray)
-
-
-def parent(pid):
-    found = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return int(found) if found.strip() else None
 
 
 @needs_ray
@@ -94,15 +86,18 @@ def test_a_device_that_no_node_has_is_refused(second_daemon, small_run, tmp_path
 
 
 @needs_ray
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_when_the_caller_ends_its_workers_end(second_daemon, tmp_path, how):
-    run, store = logged_run(tmp_path, "a", epochs=10_000), RunStore(tmp_path / "runs")
-    caller = started_sweep([run], store, cluster.ray)
-    wait_until(lambda: epochs_done(run, store) > 0)
-    caller.send_signal(how)
-    assert caller.wait() != 0
-    [worker] = trainings(run)
-    wait_until(lambda: not is_alive(worker), seconds=10)
+def test_when_the_caller_ends_its_workers_end(second_daemon, tmp_path):
+    runs, store = [logged_run(tmp_path, name) for name in "ab"], RunStore(tmp_path / "runs")
+    with ExitStack() as stack:
+        callers = {}
+        for run, how in zip(runs, (signal.SIGINT, signal.SIGKILL), strict=True):
+            stack.enter_context(brake(run, 1))
+            callers[run] = how, stack.enter_context(started_sweep([run], store, cluster.ray))
+        for run, (how, caller) in callers.items():
+            worker = wait_until(lambda run=run: held(run, 1))
+            caller.send_signal(how)
+            assert caller.wait(PATIENCE) != 0
+            wait_until(lambda worker=worker: not is_alive(worker))
 
 
 @needs_ray
@@ -110,39 +105,30 @@ def test_when_a_node_dies_every_run_ends_with_the_bits_of_a_local_one_and_none_i
     second_daemon, tmp_path
 ):
     """The last test of the nodes, since one is then gone."""
-    runs = [logged_run(tmp_path, name, epochs=40, evaluate_every=5) for name in "abc"]
+    runs = [logged_run(tmp_path, name, epochs=9, evaluate_every=5) for name in "abc"]
     store, alone = RunStore(tmp_path / "runs"), RunStore(tmp_path / "alone")
-    victims, ended, seen = [], threading.Event(), []
 
     def on_second_node():
-        return [run for run in runs if epochs_done(run, store) > 6 and parent(trainings(run)[-1]) == second_daemon]
+        return next((run for run in runs if (pid := held(run, 7)) and parent(pid) == second_daemon), None)
 
-    def kill():
-        wait_until(on_second_node)
-        victims.extend(on_second_node())
-        seen.append(epochs_done(victims[0], store))
+    with ThreadPoolExecutor(1) as beside_us, ExitStack() as brakes:
+        for run in runs:
+            brakes.enter_context(brake(run, 7))
+        sweeping = beside_us.submit(sweep, runs, store)
+        victim = wait_until(lambda: on_second_node() or sweeping.done())
+        worker = held(victim, 7)
         os.kill(second_daemon, signal.SIGKILL)
-        while not ended.wait(0.05):
-            if done := epochs_done(victims[0], store):
-                seen.append(done)
+        wait_until(lambda: not is_alive(worker))
+        brakes.close()
+        sweeping.result()
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        sweep(runs, store)
-    finally:
-        ended.set()
-        killer.join()
-    [victim] = victims
-    assert {run: len(trainings(run)) for run in runs} == {run: 2 if run == victim else 1 for run in runs}
-    # A training that goes on first notes the epoch of its checkpoint; one begun anew notes those before it.
-    assert min(seen) >= seen[0] // 5 * 5, "it went on from its checkpoint"
+    whole = list(range(10))
     for run in runs:
+        assert list(epochs(run).values()) == ([whole[:8], whole[5:]] if run == victim else [whole])
         train([run], alone)
         assert same_numbers(run, store, alone)
     assert nothing_is_left(store)
     assert not list((store.root / ".locks").glob("sweep-*"))
-    assert not is_alive(trainings(victim)[0])
 
 
 def test_without_ray_it_says_what_to_install(small_run, tmp_path, monkeypatch):

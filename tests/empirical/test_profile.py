@@ -64,7 +64,7 @@ def test_fig_2_is_six_tasks_and_fig_3_two_ways_of_one_relation():
         ("samples = 200", "samples = true", "samples = True is not int"),
         ("width = 16", 'width = "wide"', "width = 'wide' is not int"),
         ("[training]", "[trainning]", "unknown key 'trainning': did you mean training"),
-        ("seeds = 2", "seeds = 0", "at least one seed"),
+        ("seeds = 2", "seeds = 0", "seeds = 0 is out of range: 1 to 1,000"),
         ("seeds = 2", "seeds = ", "is not TOML"),
     ],
 )

@@ -1,14 +1,16 @@
 """A sweep trains every run once and to its end, whatever else fails, is killed or trains at the same time."""
 
+import fcntl
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 
@@ -22,31 +24,84 @@ from empirical.store import RunStore
 from empirical.sweep import SweepError, groups, local, train_all
 from empirical.training import train
 from tests.empirical.conftest import smoke_run
+from tests.processes import PATIENCE, is_alive, started, wait_until
 
 ROOT = Path(__file__).parents[2]
 
 LOGGED = """
-import os
+import fcntl, os
 from circuits.tasks import load
+from empirical.store import RunStore
 
-with open(__file__ + ".log", "a") as log:
-    log.write(f"{os.getpid()}\\n")
+def log(*words):
+    with open(__file__ + ".log", "a") as file:
+        print(os.getpid(), *words, file=file)
+
+def tell(store, runs, done, noted=RunStore.tell):
+    noted(store, runs, done)
+    if runs[0].task == __file__ + ":task":
+        log(done)
+        if os.path.exists(__file__ + ".brake"):
+            with open(__file__ + ".brake") as brake:
+                if brake.read() == str(done):
+                    fcntl.flock(brake, fcntl.LOCK_SH)
+
+log("begun")
+if os.getpid() != {test}:
+    RunStore.tell = tell
 task = load("parity")
 """
-"""A task whose file is run by every process that begins to train it, and says so."""
+"""A task whose file logs every process that begins to train it, and each epoch; there a brake may hold it."""
 
 
 def logged_run(folder, name, **training):
     """A run of a task with a log of its own."""
     path = folder / f"{name}.py"
-    path.write_text(LOGGED)
+    path.write_text(LOGGED.replace("{test}", str(os.getpid())))
     return smoke_run("rpe", task=f"{path}:task", **training)
 
 
+def beside(run, suffix):
+    """A file beside that of the run's task."""
+    return Path(run.task.rpartition(":")[0] + suffix)
+
+
+def epochs(run):
+    """The processes, other than this one, that began to train a run -> the epochs that each noted as done."""
+    noted = {}
+    for line in beside(run, ".log").read_text().splitlines() if beside(run, ".log").exists() else ():
+        pid, word = line.split()
+        if int(pid) != os.getpid():
+            noted.setdefault(int(pid), []).extend([int(word)] if word != "begun" else [])
+    return noted
+
+
 def trainings(run):
-    """The processes, other than this one, that began to train a run."""
-    log = Path(run.task.rpartition(":")[0] + ".log")
-    return [int(line) for line in log.read_text().split() if int(line) != os.getpid()]
+    """The processes, other than this one, that began to train a run, in order."""
+    return list(epochs(run))
+
+
+def held(run, done):
+    """The process that a brake holds after some epochs, once there is one."""
+    return next((pid for pid, noted in epochs(run).items() if noted[-1:] == [done] and is_alive(pid)), None)
+
+
+@contextmanager
+def brake(run, done) -> Iterator[Callable[[], None]]:
+    """Meanwhile, who has trained so many epochs of a run waits; yields what lets it go on before the end."""
+    path = beside(run, ".brake")
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        print(done, end="", file=file, flush=True)
+
+        def release():
+            path.unlink(missing_ok=True)
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+        try:
+            yield release
+        finally:
+            release()
 
 
 def same_numbers(run, store, other):
@@ -60,23 +115,6 @@ def nothing_is_left(store):
     return not unfinished and all(one.run and not one.broken for one in store.contents())
 
 
-def wait_until(happened, seconds=60):
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
-
-
-def epochs_done(run, store):
-    return max((one.done for one in store.contents() if one.run == run and one.done is not None), default=0)
-
-
-def is_alive(pid):
-    """Whether a process runs; what is dead and not yet collected does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return state.strip()[:1] not in ("", "Z")
-
-
 SWEEP = """
 import pickle, sys
 from empirical.backend import CPU
@@ -88,12 +126,13 @@ train_all(runs, RunStore(root), backend=CPU, provenance={}, engine=engine)
 """
 
 
-def started_sweep(runs, store, engine=local):
+@contextmanager
+def started_sweep(runs, store, engine=local, **options):
     """A sweep in a process of its own, which fails as the sweep does."""
-    process = subprocess.Popen([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE)
-    pickle.dump((runs, store.root, engine), process.stdin)
-    process.stdin.close()
-    return process
+    with started([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE, **options) as process:
+        pickle.dump((runs, store.root, engine), process.stdin.buffer)
+        process.stdin.close()
+        yield process
 
 
 RUNS = {(cell, seed): smoke_run(cell, seed=seed) for cell in ("rpe", "nope", "ape") for seed in range(6)}
@@ -171,38 +210,52 @@ def test_what_is_finished_is_given_to_nobody(small_run, tmp_path):
     assert given == [(small_run(seed=1),)]
 
 
+def test_what_ended_workers_were_writing_goes_with_the_sweep(small_run, tmp_path):
+    half = tmp_path / "a-run" / ".config.json.0123.partial"
+
+    def engine(groups, root, backend, provenance):
+        half.parent.mkdir()
+        half.touch()
+        yield groups[0], None
+
+    def interrupt(group):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_all([small_run()], RunStore(tmp_path), backend=CPU, provenance={}, engine=engine, on_done=interrupt)
+    assert not half.exists()
+
+
 def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(tmp_path):
-    run = logged_run(tmp_path, "a", epochs=40)
+    run = logged_run(tmp_path, "a", epochs=8)
     store, undisturbed = RunStore(tmp_path / "runs"), RunStore(tmp_path / "undisturbed")
 
-    def kill_worker():
-        wait_until(lambda: epochs_done(run, store) > 2)
-        os.kill(trainings(run)[0], signal.SIGKILL)
+    with ThreadPoolExecutor(1) as beside_us, brake(run, 3):
+        sweep = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+        os.kill(wait_until(lambda: held(run, 3)), signal.SIGKILL)
+        with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
+            sweep.result()
 
-    killer = threading.Thread(target=kill_worker)
-    killer.start()
-    with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
-        train_all([run], store, backend=CPU, provenance={})
-    killer.join()
-
-    before = epochs_done(run, store)
-    caller = started_sweep([run], store)
-    wait_until(lambda: epochs_done(run, store) > before + 2)
-    caller.kill()
-    caller.wait()
-    wait_until(lambda: not is_alive(trainings(run)[-1]), seconds=10)
+    with brake(run, 6), started_sweep([run], store) as caller:
+        second = wait_until(lambda: held(run, 6))
+        caller.kill()
+        wait_until(lambda: not is_alive(second))
     assert not store.finished(run)
 
     train_all([run], store, backend=CPU, provenance={})
     train([run], undisturbed)
     assert same_numbers(run, store, undisturbed)
-    assert len(trainings(run)) == 3
+    assert list(epochs(run).values()) == [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8]]
     assert nothing_is_left(store)
 
 
 def test_two_sweeps_at_once_train_no_run_twice(tmp_path):
-    run, store = logged_run(tmp_path, "a", epochs=40), RunStore(tmp_path / "runs")
-    both = [started_sweep([run], store) for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
-    assert len(trainings(run)) == 1
+    run, store = logged_run(tmp_path, "a"), RunStore(tmp_path / "runs")
+    with brake(run, 1) as release, started_sweep([run], store) as first:
+        holder = wait_until(lambda: held(run, 1))
+        with started_sweep([run], store, stderr=subprocess.PIPE) as second:
+            assert second.stderr.readline().startswith(f"waiting for process {holder} on ")
+            release()
+            assert [first.wait(PATIENCE), second.wait(PATIENCE)] == [0, 0]
+    assert trainings(run) == [holder]
     assert nothing_is_left(store)

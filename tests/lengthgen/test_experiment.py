@@ -20,10 +20,12 @@ def test_every_mode_of_a_task_with_a_reference_circuit_has_a_prediction(tmp_path
     assert "left out" not in capsys.readouterr().err
 
 
-def test_a_mode_that_is_out_of_time_is_left_out_and_said(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(experiment, "MODE_SECONDS", 0.0)
+def test_a_mode_that_takes_too_many_steps_is_left_out_and_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(experiment, "MODE_STEPS", 0)
     for by_mode in predictions(tmp_path).values():
         assert by_mode[Mode.FREE] is not None and by_mode[Mode.DECLARED] is None and by_mode[Mode.TYPED] is None
     said = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
     assert len(said) == 4, "two tasks, two modes"
-    assert "predictions of mode typed are left out: task 'copy" in said[1] and "the time limit has passed" in said[1]
+    assert (
+        "predictions of mode typed are left out: task 'copy" in said[1] and "the limit of 0 steps is reached" in said[1]
+    )

@@ -1,18 +1,35 @@
-"""Ctrl-C ends a command with one line and status 130, whatever it meets."""
+"""Ctrl-C, SIGTERM and SIGHUP end a command with one line and the status that shells give, and leave nothing behind."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from tests.processes import DEAF, PATIENCE, alive, started, wait_until
+
+ROOT = Path(__file__).parents[2]
+GO_ON = "run the same command again to go on\n"
 CALLED = """
-import sys, time
+import os, signal, sys, time
+from empirical.processes import interrupts_left
 from lengthgen import cli
+
+def send(name):
+    os.kill(os.getpid(), getattr(signal, name))
 
 class Dropping:
     def __del__(self):
         raise KeyboardInterrupt
+
+class Sending:
+    def __del__(self):
+        send("SIGTERM")
+        time.sleep(0)
 
 def work(**options):
 {work}
@@ -23,32 +40,138 @@ cli.main()
 """
 
 
+@pytest.fixture
+def called(tmp_path):
+    """Ends a command that does some work; returns (exit status, stdout, stderr)."""
+
+    def call(work, before=()):
+        # Only of a module does Python's own end depend on where the interrupt was met.
+        (tmp_path / "called.py").write_text(CALLED.format(work=textwrap.indent(work, "    ")))
+        done = subprocess.run(
+            [*before, sys.executable, "-m", "called"],
+            cwd=tmp_path, check=False, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
 @pytest.mark.parametrize(
     "work",
-    ["raise KeyboardInterrupt", "Dropping(); time.sleep(60)", "exec('raise KeyboardInterrupt')"],
+    ["raise KeyboardInterrupt", "Dropping(); time.sleep(600)", "exec('raise KeyboardInterrupt')"],
     ids=["at work", "where Python drops errors", "in code made from a string"],
 )
-def test_an_interrupt_is_one_line_and_its_status(tmp_path, work):
-    # Only of a module does Python's own end depend on where the interrupt was met.
-    (tmp_path / "called.py").write_text(CALLED.format(work=textwrap.indent(work, "    ")))
+def test_an_interrupt_is_one_line_and_its_status(called, work):
+    assert called(work) == (130, "", f"error: interrupted; {GO_ON}")
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_that_ends_is_one_line_and_its_status(called, name, status):
+    assert called(f"send('{name}'); time.sleep(600)") == (status, "", f"error: ended by {name}; {GO_ON}")
+
+
+def test_a_signal_that_python_drops_ends_the_command_all_the_same(called):
+    assert called("Sending(); time.sleep(600)") == (143, "", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_a_signal_waits_while_processes_are_started(called):
+    work = "with interrupts_left():\n    send('SIGTERM')\n    print('started')\nprint('went on')"
+    assert called(work) == (143, "started\n", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_a_signal_sent_twice_does_not_disturb_the_cleaning_up(called):
+    work = "try:\n    send('SIGTERM'); time.sleep(600)\nfinally:\n    send('SIGTERM'); print('cleaned up')"
+    assert called(work) == (143, "cleaned up\n", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_a_partial_answer_keeps_the_status_of_the_signal(called):
+    work = "try:\n    send('SIGTERM'); time.sleep(600)\nexcept KeyboardInterrupt:\n    print('so far'); return 130"
+    assert called(work) == (143, "so far\n", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_in_the_background_ctrl_c_is_ignored_and_sigterm_is_not(called):
+    assert called("send('SIGINT'); print('went on')", DEAF) == (0, "went on\n", "")
+    assert called("send('SIGTERM'); time.sleep(600)", DEAF) == (143, "", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_under_nohup_a_hangup_is_ignored(called):
+    assert called("send('SIGHUP'); print('went on')", ["nohup"])[:2] == (0, "went on\n")
+
+
+def test_afterwards_signals_are_as_they_were(run):
+    numbers = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    before = [signal.getsignal(number) for number in numbers]
+    run("tasks", "nonsense")
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
+def test_tests_of_interrupts_hold_where_the_shell_ignores_ctrl_c():
+    test = f"{__file__}::{test_an_interrupt_is_one_line_and_its_status.__name__}[where Python drops errors]"
     done = subprocess.run(
-        [sys.executable, "-m", "called"], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=50
-    )
-    assert done.returncode == 130
-    assert done.stderr == "error: interrupted; run the same command again to go on\n"
+        [*DEAF, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", test],
+        cwd=ROOT, check=False, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
 
 
-def test_other_errors_that_python_drops_are_still_told(tmp_path):
-    work = "import gc; gc.callbacks.append(lambda *_: 1 / 0); gc.collect(); gc.callbacks.clear()"
-    (tmp_path / "called.py").write_text(CALLED.format(work=textwrap.indent(work, "    ")))
-    done = subprocess.run([sys.executable, "-m", "called"], cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "ZeroDivisionError" in done.stderr
+LONG = """
+title = "Long"
+source = ""
+train = [1, 2]
+test = [1, 3]
+
+[[cells]]
+tasks = ["copy"]
+formats = ["aligned"]
+encodings = ["rpe", "ape"]
+
+[smoke.training]
+epochs = 100000
+evaluate_every = 1
+"""
+TRAINING, CHECKING = "runs/.unfinished/*/progress.json", "cache/lengthgen/claims/*.json"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "at_work", "to_all"),
+    [
+        (["train", "parity", "--profile", "paper"], TRAINING, False),
+        (["sweep", "long.toml", "--profile", "smoke"], TRAINING, False),
+        (["sweep", "long.toml", "--profile", "smoke"], TRAINING, True),
+        (["verify", "rope", "fox"], CHECKING, True),
+        (["reproduce", "--profile", "smoke"], CHECKING, False),
+    ],
+)
+def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, arguments, at_work, to_all):
+    (tmp_path / "long.toml").write_text(LONG)
+    command = [sys.executable, "-m", "lengthgen", *arguments, "--out", "."]
+    environment = os.environ | {name: str(tmp_path / "cache") for name in ("XDG_CACHE_HOME", "TMPDIR")}
+    (tmp_path / "cache").mkdir()
+    with started(
+        command, cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        wait_until(lambda: process.poll() is not None or list(tmp_path.glob(at_work)))
+        (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+        wait_until(lambda: not alive(process.pid))
+    assert (process.returncode, stdout) == (143, ""), stderr
+    assert stderr.endswith(f"error: ended by SIGTERM; {GO_ON}")
+    assert "Traceback" not in stderr
+    left = [name for pattern in ("*.partial", "tmp*", "pymp-*") for name in tmp_path.rglob(pattern)]
+    assert left == []
+    for path in tmp_path.rglob("*.json"):
+        json.loads(path.read_text())
+
+
+def test_other_errors_that_python_drops_are_still_told(called):
+    status, _, stderr = called("import gc; gc.callbacks.append(lambda *_: 1 / 0); gc.collect(); gc.callbacks.clear()")
+    assert status == 0
+    assert "ZeroDivisionError" in stderr
 
 
 @pytest.mark.parametrize("code", ["0", "", "None", "'bye'"])
-def test_a_user_s_sys_exit_is_an_error_and_not_the_command_s_status(tmp_path, code):
-    (tmp_path / "called.py").write_text(CALLED.format(work=f"    sys.exit({code})"))
-    done = subprocess.run([sys.executable, "-m", "called"], cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: your own code ended the command by sys.exit(")
+def test_a_user_s_sys_exit_is_an_error_and_not_the_command_s_status(called, code):
+    status, _, stderr = called(f"sys.exit({code})")
+    assert status == 2
+    assert stderr.startswith("error: your own code ended the command by sys.exit(")

@@ -12,37 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from empirical.files import locked, write_json
+from empirical.files import locked, read_sealed_json, write_json
+from tests.processes import PATIENCE, alive, started, wait_until
 
 ROOT = Path(__file__).parents[2]
 TELL_TIME = ("claims.json", "environment.json", "files.json", "manifest.json", "report.html", "runs.json", ".lock")
 
 
-def start(out, **options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "lengthgen", "reproduce", "--profile", "smoke", "--out", str(out)],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
-    )  # fmt: skip
+def start(out):
+    command = [sys.executable, "-m", "lengthgen", "reproduce", "--profile", "smoke", "--out", str(out)]
+    return started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(out):
-    process = start(out)
-    stdout, stderr = process.communicate(timeout=600)
+    with start(out) as process:
+        stdout, stderr = process.communicate(timeout=600)
     assert process.returncode == 0, stderr
     return stdout, stderr
-
-
-def alive(group):
-    """Command lines of the processes of a group that still run."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, of_group, *_ = status.read_text().rpartition(")")[2].split()
-            if int(of_group) == group and state != "Z":
-                found.append((status.parent / "cmdline").read_text())
-        except OSError:
-            continue  # it ended while we looked
-    return found
 
 
 def numbers(out):
@@ -63,9 +49,9 @@ def clean(common):
     out, told = common / "clean", common / "clean.json"
     with locked(common / "clean.lock"):
         if not told.exists():
-            both = [start(out), start(out)]
-            said = [process.communicate(timeout=600) for process in both]
-            write_json(told, [[[one.returncode, *its] for one, its in zip(both, said, strict=True)], numbers(out)])
+            with start(out) as first, start(out) as second:
+                both = [[process, *process.communicate(timeout=600)] for process in (first, second)]
+            write_json(told, [[[process.returncode, *said] for process, *said in both], numbers(out)])
     return out, *json.loads(told.read_text())
 
 
@@ -79,7 +65,7 @@ def test_two_at_once_do_the_work_once(clean):
 
 def test_everything_is_there_and_named_by_the_manifest(clean):
     out, [(_, stdout, stderr), (_, _, other)], _ = clean
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = read_sealed_json(out / "manifest.json")
     for name, digest in manifest["files"].items():
         assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     kinds = {Path(name).name for name in manifest["files"]}
@@ -89,7 +75,25 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 16
     assert "s left" in stderr + other, "long work says how long it takes"
     assert "falsifiers rejected" in stdout
-    assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
+    assert len(stdout.splitlines()) <= 75, "the summary is short"
+
+
+def test_derived_files_are_sealed(clean):
+    out, *_ = clean
+    sealed = ("claims", "lrc", "src", "manifest", "fig1/conjecture", "fig1/predictions", "report/runs")
+    for path in [*(out / f"{name}.json" for name in sealed), *out.glob("figures/.drawn/*.json")]:
+        assert read_sealed_json(path), path
+
+
+def test_what_is_not_drawn_is_named_with_the_reason(clean):
+    out, [(_, stdout, stderr), _], _ = clean
+    told = [line for line in stderr.splitlines() if line.startswith("not drawn: ")]
+    assert any(line.startswith("not drawn: figure2, ") and "make them with" in line for line in told)
+    assert any("labels-fig2-addition: aligned: scale 2 has 16 positions" in line for line in told)
+    [line] = [line for line in stdout.splitlines() if line.startswith("Not drawn: ")]
+    assert "figure2 and " in line
+    names = {name for line in told for name in line.removeprefix("not drawn: ").partition(": ")[0].split(", ")}
+    assert names.isdisjoint(path.stem for path in out.glob("figures/*"))
 
 
 def test_predictions_were_stored_before_training(clean):
@@ -104,6 +108,7 @@ def test_run_again_it_redoes_nothing(clean):
     again, stderr = finish(out)
     after = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
     assert {path.name for path in after if after[path] != before.get(path)} <= {
+        ".lock",
         "manifest.json",
         "conjecture.json",
         "report.html",
@@ -116,14 +121,10 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
     out = tmp_path / "out"
     moments = random.Random(0)
     for _ in range(4):
-        process = start(out, start_new_session=True)
-        time.sleep(moments.uniform(0.5, 9))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
-        time.sleep(1)
-        assert alive(process.pid) == [], "nobody works on behind the back of who starts again"
+        with start(out) as process:
+            time.sleep(moments.uniform(0.5, 9))
+            os.kill(process.pid, signal.SIGKILL)
+            wait_until(lambda: not alive(process.pid), seconds=30)  # else it works on behind who starts again
         for path in out.rglob("*.json"):
             json.loads(path.read_text())
     finish(out)
@@ -131,17 +132,13 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
 
 
 def test_an_interrupt_ends_in_one_line_and_leaves_nobody_working(tmp_path):
-    process = start(tmp_path / "out", start_new_session=True)
-    for line in process.stderr:
-        if line.startswith("training: 16 runs to do"):
-            break
-    time.sleep(1)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers as well
-    rest = process.stderr.read()
-    process.stdout.close()
-    process.stderr.close()
-    assert process.wait(20) == 130
+    with start(tmp_path / "out") as process:
+        for line in process.stderr:
+            if line.startswith("training: 16 runs to do"):
+                break
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers as well
+        rest = process.stderr.read()
+        assert process.wait(PATIENCE) == 130
+        wait_until(lambda: not alive(process.pid))
     assert rest.strip().splitlines()[-1] == "error: interrupted; run the same command again to go on"
     assert "Traceback" not in rest
-    time.sleep(1)
-    assert alive(process.pid) == []

@@ -6,13 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from lengthgen import pipeline
 from proofs_checks import registry
+from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
 from tests.proofs_checks.stores import by_encoding, fails, fill, put, runs_of
 
@@ -221,25 +221,18 @@ def test_a_wrong_formula_is_found_at_once_and_only_its_claims_are_run_again(copy
 
 def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(tmp_path):
     command = [sys.executable, "-m", "lengthgen", "verify", "rope-1", "fox-1", "pola"]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    said = [process.stderr.readline() for _ in range(3)]
-    os.killpg(process.pid, signal.SIGINT)
-    said += process.stderr.read().splitlines(keepends=True)
-    process.stderr.close()
-    assert process.wait(30) == 130
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with started(command, cwd=ROOT, **streams) as process:
+        said = [process.stderr.readline() for _ in range(3)]
+        os.killpg(process.pid, signal.SIGINT)
+        said += process.stderr.read().splitlines(keepends=True)
+        assert process.wait(PATIENCE) == 130
+        wait_until(lambda: not alive(process.pid))
     assert said[-1] == "error: interrupted; run the same command again to go on\n"
     assert not any("Traceback" in line for line in said)
-    time.sleep(0.2)
     total = len(registry.select(["rope-1", "fox-1", "pola"]))
     assert said[0] == f"claims: {total} to do\n"
     ended = len(list((tmp_path / "cache" / "lengthgen" / "claims").iterdir()))
     assert 2 <= ended < total
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stderr.readline() == f"claims: {total - ended} to do\n"
-    os.killpg(process.pid, signal.SIGINT)
-    process.stderr.close()
-    process.wait(30)
+    with started(command, cwd=ROOT, **streams) as process:
+        assert process.stderr.readline() == f"claims: {total - ended} to do\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from circuits.prediction import Prediction
 from empirical.conjecture import CellKey, Evidence, Setting
-from empirical.files import write_json
+from empirical.files import write_sealed_json
 from empirical.measurement import Measurement
 from empirical.protocol import load_protocol
 from empirical.run import Run, plan
@@ -27,6 +27,7 @@ encodings = ["ipe", "rpe", "ape"]
 
 [smoke]
 seeds = 5
+training.evaluate_every = 2
 """
 EPOCHS = (2, 4)
 Score = Callable[[Run, int, int], float]
@@ -106,5 +107,5 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
         )
     evaluation = protocol.profile.evaluation
     trial = as_json(evidence, Setting(threshold=evaluation.threshold, size=str(protocol.profile.models[0])))
-    write_json(found.out / "made-up" / "conjecture.json", trial)
+    write_sealed_json(found.out / "made-up" / "conjecture.json", trial)
     return found, str(path)

@@ -1,5 +1,6 @@
 """Label matrices of every task of a protocol: which there are, of what, and why some cannot be drawn."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -71,10 +72,17 @@ def test_why_none_is_drawn_is_said(tmp_path: Path, task: str, encoding: str, why
         drawing(tmp_path, CELL.format(f'["{task}"]', "unaligned", f'["{encoding}"]'), task=task)
 
 
-def test_a_circuit_that_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_labels, "SECONDS", 0.0)
-    with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the time limit"):
+def test_a_circuit_that_takes_too_many_steps_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_labels, "STEPS", 1)
+    with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the limit of 1 steps"):
         drawing(tmp_path, CELL.format('["parity"]', "aligned", '["rpe"]'), task="parity")
+
+
+def test_how_slow_the_machine_is_does_not_decide_what_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = itertools.count(step=1_000)
+    monkeypatch.setattr("circuits.clock.perf_counter", lambda: float(next(times)))
+    cells = CELL.format('["parity"]', "aligned", '["rpe"]')
+    assert shown(drawing(tmp_path, cells, task="parity")) == {("aligned", "rpe")}
 
 
 def test_what_is_too_long_for_print_is_said_before_its_circuit_is_sought(

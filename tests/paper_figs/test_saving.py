@@ -1,6 +1,7 @@
 """Tables are saved as data, text and LaTeX; what LaTeX would read otherwise is escaped."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,19 @@ def test_a_table_is_data_text_and_latex(tmp_path: Path) -> None:
         ("a\\b {c} ~^", r"a\textbackslash{}b \{c\} \textasciitilde{}\textasciicircum{}"),
         ("1 < 2 > 0 | x\ny", r"1 \textless{} 2 \textgreater{} 0 \textbar{} x y"),
         ("∞ ≤ é", r"$\infty$ $\leq$ [U+00E9]"),
+        ("a\x00b\x1b[2J", r"a[U+0000]b[U+001B][2J"),
     ],
 )
 def test_text_is_set_as_it_is_read(plain: str, set: str) -> None:
     assert latex.text(plain) == set
+
+
+def test_a_line_that_begins_with_a_bracket_or_a_star_is_no_option_of_the_line_above() -> None:
+    lines = latex.table("x", "None.", ["[a]", "b"], [("é", "1"), ("*", "2"), ("a[b]", "3")], "lr").splitlines()
+    assert lines[6:11] == [r"{}[a] & b \\", r"\midrule", r"{}[U+00E9] & 1 \\", r"{}* & 2 \\", r"a[b] & 3 \\"]
+
+
+def test_a_caption_is_one_line_whatever_names_it_repeats(tmp_path: Path) -> None:
+    for path in write(replace(TABLE, caption="of 'a\nb\x1b[2J'"), tmp_path, "table-x"):
+        if path.suffix != ".csv":
+            assert "\x1b" not in path.read_text() and "a b" in path.read_text()

@@ -1,6 +1,7 @@
 """Figures are files that anyone can print and reproduce: embedded fonts, legible in grey, the same bytes each time."""
 
 import csv
+import io
 import os
 import subprocess
 import sys
@@ -193,6 +194,15 @@ def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_pa
     with table.open(newline="") as file:
         assert list(csv.DictReader(file)) == [{key: str(value) for key, value in row.items()} for row in rows]
     assert len(list(table.parent.iterdir())) == 6, "nothing else is left behind"
+
+
+def test_names_of_files_are_drawn_on_one_line_and_not_read_as_mathematics() -> None:
+    hostile = ["one/$\\x$.py:Own", "two/$\\x$.py:Own", "a\nb\x1b.py:Own", "x" * 10_000 + ".py:Own"]
+    for its in [*style.looks(hostile).values(), *map(style.look, hostile)]:
+        assert "$" not in its.label and its.label.isprintable() and len(its.label) < 200
+    figure = Figure()
+    figure.text(0, 0, style.look(hostile[0]).label)
+    figure.savefig(io.BytesIO(), format="svg")
 
 
 def test_the_users_own_settings_play_no_part(analyses: dict[str, Analysis], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from empirical.files import write_sealed_json
 from paper_figs.report.claims import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
 from proofs_checks import ledger
 from proofs_checks.registry import selection
@@ -11,6 +12,9 @@ from proofs_checks.report import as_json
 from proofs_checks.runner import run_claim
 from proofs_checks.trained import Runs
 from tests.proofs_checks import stores, toys
+from theory.errors import LengthgenError
+
+ACCEPTED = as_json([run_claim(toys.CLAIMS["toy-accept"])])
 
 
 class Steps:
@@ -61,20 +65,40 @@ def test_claims_on_runs_are_decided_by_the_runs(tmp_path):
 
 
 def test_no_claims_json_is_no_claims(tmp_path):
-    assert stored_claims(tmp_path / "claims.json") == {}
+    assert stored_claims(tmp_path / "claims.json", "again") == {}
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"answer": 1}', '{"answer": {"claims": [{"id": "a"}]}}'])
-def test_a_damaged_claims_json_is_named(tmp_path, content):
+@pytest.mark.parametrize(
+    "answer",
+    [1, {"claims": None}, {"claims": [{"id": "a"}]}, {"claims": [7]}, {"claims": {}}, ACCEPTED | {"claims": "none"}],
+)
+def test_a_claims_json_of_another_form_is_named(tmp_path, answer):
     path = tmp_path / "claims.json"
-    path.write_text(content)
-    with pytest.raises(Exception, match=r"claims\.json") as error:
-        stored_claims(path)
-    assert type(error.value).__module__ == "theory.errors"
+    write_sealed_json(path, {"key": "whatever", "answer": answer})
+    with pytest.raises(LengthgenError, match=r"claims\.json holds no claims \(.*\): make it again with  again$"):
+        stored_claims(path, "again")
 
 
-def test_what_reproduce_stored_is_read(tmp_path):
+def test_what_reproduce_stored_is_read_and_nothing_else_is(tmp_path):
     path = tmp_path / "claims.json"
-    answer = as_json([run_claim(toys.CLAIMS["toy-accept"])])
-    path.write_text(json.dumps({"key": "whatever", "answer": answer}))
-    assert stored_claims(path) == {"toy-accept": answer["claims"][0]}
+    write_sealed_json(path, {"key": "whatever", "answer": ACCEPTED})
+    assert stored_claims(path, "again") == {"toy-accept": ACCEPTED["claims"][0]}
+    for edited in (
+        path.read_text().replace('"verified"', '"refuted"'),
+        json.dumps({"key": "whatever", "answer": ACCEPTED}),  # as it was written before there were seals
+        "[" * 200_000,
+    ):
+        path.write_text(edited)
+        with pytest.raises(
+            LengthgenError, match=r"claims\.json is not as it was written .*: make it again with  again"
+        ):
+            stored_claims(path, "again")
+
+
+def test_texts_of_a_claim_are_bounded_and_on_one_line(tmp_path):
+    path = tmp_path / "claims.json"
+    changes = {"reason": "a\x1b[2J\nb" + "x" * 10**6, "facts": ["\u202e" * 10**5]}
+    write_sealed_json(path, {"answer": {"claims": [ACCEPTED["claims"][0] | changes]}})
+    [claim] = claims_data(toy("toy-accept"), tmp_path, stored_claims(path, "again"))
+    assert claim["origin"] == STORED and claim["reason"].startswith("a\\x1b[2J bxxx")
+    assert all(len(one) < 5_000 * 6 and one.isprintable() for one in (claim["reason"], *claim["facts"]))

@@ -9,8 +9,9 @@ from math import inf, nan
 
 import pytest
 
-from paper_figs.report.plain import json_text, rounded
+from paper_figs.report.plain import json_text, rounded, text, texts
 from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
+from theory.errors import LONGEST
 
 LARGEST = 5_000_000
 
@@ -50,8 +51,8 @@ def test_the_page_loads_nothing_and_its_policy_lets_only_its_own_script_run():
     assert "default-src 'none'" in policy
     [script] = [text for tag, its, text in elements.raw if tag == "script" and "type" not in its]
     [style] = [text for tag, _, text in elements.raw if tag == "style"]
-    for kind, text in (("script", script), ("style", style)):
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    for kind, part in (("script", script), ("style", style)):
+        digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
 
 
@@ -96,6 +97,14 @@ def test_what_is_broken_and_missing_stands_in_the_page_itself():
     assert "run-1" in page and "not as it was written" in page
     assert "lengthgen conjecture fig2" in page
     assert 'class="alarm" aria-labelledby="broken"' not in page_of().decode()
+
+
+def test_texts_of_megabytes_and_control_characters_are_shown_short_and_on_one_line():
+    empty, long = page_of(), "a\x1b[2J\n" * 10**6
+    content = page_of(broken={long: long}, missing=[(long, long)])
+    assert b"\x1b" not in content and b"characters in all)" in content
+    assert len(content) < len(empty) + 100_000
+    assert len(text(long)) < 4 * LONGEST and texts([long]) == [text(long)]
 
 
 def test_a_page_of_500_claims_and_2000_runs_is_small():

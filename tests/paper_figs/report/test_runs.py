@@ -63,6 +63,29 @@ def test_a_damaged_run_is_named_and_the_others_stay(store, name):
     assert damaged not in {run["name"] for run in data.content["runs"]}
 
 
+@pytest.mark.parametrize("wrong", [[], "text", 7, None, {"seconds": "1"}, {"seconds": [1]}, {"versions": [1]}], ids=str)
+def test_a_run_whose_environment_is_of_another_form_is_named(store, monkeypatch, wrong):
+    monkeypatch.setattr(store, "environment", lambda run: wrong)
+    data = runs_data(store, {})
+    assert len(data.broken) == 9 and not data.content["runs"] and not data.read
+    assert all("holds no run that can be shown" in why for why in data.broken.values())
+
+
+def test_texts_of_an_environment_are_bounded(store, monkeypatch):
+    monkeypatch.setattr(
+        store, "environment", lambda run: {"machine": "\x1b" * 10**6, "versions": {"a\nb": "1" * 10**6}}
+    )
+    [environment] = runs_data(store, {}).content["environments"]
+    assert len(json.dumps(environment)) < 100_000 and "\x1b" not in environment["machine"]
+    assert [*environment["versions"]] == ["a b"]
+
+
+@pytest.mark.parametrize("wrong", [7, [], {}, {"epochs": "all"}, {"broken": "no"}], ids=str)
+def test_what_was_remembered_in_another_form_is_read_again(store, wrong):
+    first = runs_data(store, {})
+    assert runs_data(store, dict.fromkeys(first.read, wrong)) == first
+
+
 def test_a_run_of_another_format_version_is_named(store):
     name = sorted(one.name for one in store.contents())[0]
     path = store.root / name / "config.json"

@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from empirical.conjecture import Setting
+from empirical.files import write_sealed_json
 from empirical.protocol import names
 from empirical.trial import as_json
 from paper_figs.report.trials import trials_data
@@ -25,10 +27,13 @@ def trial():
     return as_json(every, Setting(threshold=0.95, size="small"))
 
 
-def stored(out: Path, name: str, content: object) -> Path:
+def stored(out: Path, name: str, content: dict[str, Any] | str) -> Path:
     path = out / name / "conjecture.json"
     path.parent.mkdir()
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        write_sealed_json(path, content)
     return path
 
 
@@ -54,7 +59,7 @@ def test_what_is_not_there_is_missing_with_the_command_that_makes_it(tmp_path, t
     out.mkdir()
     stored(out, "fig1", trial)
     (out / "fig2").mkdir()
-    (out / "fig2" / "predictions.json").write_text("{}")
+    write_sealed_json(out / "fig2" / "predictions.json", {"key": "", "answer": []})
     data = trials_data(out, "smoke")
     made = dict(data.missing)
     assert len(made) == len(names()) - 1
@@ -64,14 +69,25 @@ def test_what_is_not_there_is_missing_with_the_command_that_makes_it(tmp_path, t
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", '{"main": 1}', '{"main": {}, "cells": []}', lambda trial: trial | {"cells": [{}]}]
+    "content", ["{", "[]", '{"main": 1}', {"main": {}, "cells": []}, {"main": 1}, json.dumps, {"cells": [{}]}]
 )
-def test_a_damaged_file_is_named_and_the_others_stay(tmp_path, trial, content):
+def test_a_damaged_file_is_named_with_the_command_that_makes_it_again_and_the_others_stay(tmp_path, trial, content):
     stored(tmp_path, "fig1", trial)
-    stored(tmp_path, "fig3", content(trial) if callable(content) else content)
+    wrong = content(trial) if callable(content) else content if isinstance(content, str) else trial | content
+    stored(tmp_path, "fig3", wrong)
     data = trials_data(tmp_path, "quick")
     assert [one["name"] for one in data.trials] == ["fig1"]
     assert list(data.broken) == ["fig3/conjecture.json"]
+    again = f"make it again with  lengthgen conjecture fig3 --profile quick --out {tmp_path}"
+    assert data.broken["fig3/conjecture.json"].endswith(again)
+
+
+def test_damaged_predictions_are_named(tmp_path, trial):
+    stored(tmp_path, "fig1", trial)
+    (tmp_path / "fig1" / "predictions.json").write_text('{"key": "", "answer": []}')
+    data = trials_data(tmp_path, "quick")
+    assert [one["name"] for one in data.trials] == ["fig1"], "the verdicts have a seal of their own"
+    assert list(data.broken) == ["fig1/predictions.json"]
 
 
 def test_a_protocol_of_the_user_is_shown_by_its_name(tmp_path, trial):

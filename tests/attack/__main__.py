@@ -1,0 +1,88 @@
+"""`python -m tests.attack CLASS --count N --seed S`: attacks in full size, and a table of how they ended."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
+from tests.attack.material import made
+from tests.attack.tally import Try
+from tests.attack.watchdog import warm
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
+FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-files": user_files.calls}
+
+
+def main() -> int:
+    """Exit status: 0 only if every attack ended well."""
+    asked = _asked()
+    warm()
+    with tempfile.TemporaryDirectory() as place:
+        tries = list(_tries(asked, asked.material or Path(place)))
+    print(tally.table(tries))
+    failed = tally.failures(tries)
+    print(tally.listed(failed))
+    return 1 if failed else 0
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
+    parser.add_argument("attack", choices=("readers", *FUZZED, "kills", "pairs"), metavar="CLASS")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="", help="Only kinds that begin so.")
+    parser.add_argument("--small", action="store_true", help="Leave out what `reproduce` makes, which takes minutes.")
+    parser.add_argument("--material", type=Path, help="Folder that keeps what is damaged, for the next time.")
+    return parser.parse_args()
+
+
+def _tries(asked: argparse.Namespace, place: Path) -> Iterator[Try]:
+    material = made(place, whole=not asked.small)
+    if asked.attack in FUZZED:
+        calls = FUZZED[asked.attack](material, asked.count, asked.seed, asked.only)
+        yield from _told(_beside(partial(fuzzing.tried, material), calls, asked.jobs), asked.count)
+        return
+    if asked.attack == "pairs":
+        planned = pairs.pairs(material, asked.count, asked.seed, asked.only)
+        yield from _told(_beside(partial(pairs.tried, material), planned, 1), asked.count)
+        return
+    if asked.attack == "kills":
+        murders = list(kills.murders(material, asked.count, asked.seed, asked.only))
+        known = kills.lives(material, {one.victim for one in murders})
+        yield from _told(_beside(partial(kills.tried, material, known=known), murders, asked.jobs), asked.count)
+        return
+    chosen = list(readers.attacks(material, 3 * asked.count, asked.seed, asked.only))
+    shown = readers.undisturbed(material, chosen)
+    tries = (one for one in _beside(partial(readers.tried, material, shown=shown), chosen, asked.jobs) if one)
+    yield from islice(_told(tries, asked.count), asked.count)
+
+
+def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+    """Each item's try, several at once, in order."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as processes:
+        try:
+            yield from processes.map(work, items)
+        finally:
+            processes.shutdown(cancel_futures=True)
+
+
+def _told(tries: Iterable[Try], count: int) -> Iterator[Try]:
+    for number, one in enumerate(tries, 1):
+        if one.end not in tally.FINE:
+            print(f"{number}/{count} {one.kind}: {one.end}: {one.again}\n    {one.detail[-600:]}", file=sys.stderr)
+        elif number % 50 == 0:
+            print(f"{number}/{count}", file=sys.stderr, flush=True)
+        yield one
+
+
+if __name__ == "__main__":
+    sys.exit(main())

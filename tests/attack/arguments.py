@@ -1,0 +1,194 @@
+"""Argument lists: every command and option that there is, as typer knows them, with hostile values."""
+
+import inspect
+import random
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from typer.models import ArgumentInfo, ParameterInfo
+
+from lengthgen.cli import app
+from tests.attack.formulas import formula
+from tests.attack.fuzzing import Call
+from tests.attack.material import CLAIMS
+
+NUMBERS = (
+    "0", "-1", "1", "2", "3", "9", "2147483648", "9223372036854775808", "1" + "0" * 30, "1" + "0" * 5000, "1e308",
+    "1e999", "nan", "inf", "-inf", "-0.0", "0.5", "1e-320", "９", "٣", "1_000", "0x10", "+5", " 7 ", "²", "1,5", "true",
+)  # fmt: skip
+TEXTS = (
+    "", " ", ",", ",,,", ":", "::", "-", "--", "---", "=", "[", "]", "[[", "\n", "\t", "\x1b[31mred", "\x07",
+    "\u202egnp", "\udcff", "é", "💥", "x" * 1_000_000, "a,b,c", "None", "null", "{}", "{0}", "%s", "%(name)s", "$HOME",
+    "$(id)", "`id`", "*", "../up", ".", "..", "~", "parity\n", "PARITY", "parity ", "pariti", "-1", "smoke", "quick",
+    "ipe", "(" * 3000, "9" * 3000, "\\", "'", '"', ";",
+)  # fmt: skip
+PATHS = (
+    "out", "missing", "missing/deep/below", "small.toml", "small.toml/below", "device", "pipe", "loop", "empty",
+    "noise", "x" * 300, "x/" * 3000, "pattern.npy", "certificate.json", "device.toml", "own.py:x", "own.py", "empty:x",
+    "missing.py:f", "missing.toml", "missing.npy", "out.npy", "/proc/nowhere/x", ".", "new folder", "ünïcode", "-",
+    "\udcff",
+)  # fmt: skip
+SCALES = (
+    "1-3", "1", "3-1", "1-", "-3", "0-3", "1-1", "1-2,2", "1,3,2", "1-999999999", "999999999", "1-10001", "9" * 400,
+    "１-３", "1 - 3", "1--3", "1-3-5", "1;3", "1.5", "1e1", ",", "1,", ",1", "1-3,",
+)  # fmt: skip
+ENCODINGS = (
+    "ipe", "rpe", "ape", "nope", "ipe-sh", "clipped[limit=2]", "clipped[limit=-1]", "clipped[limit=0]",
+    "clipped[limit=x]", "clipped", "clipped[]", "clipped[limit=1", "clipped[limit=99999999999999999999]",
+    "rope[base=nan]", "rope[base=0]", "rope[base=inf]", "rope[base=-1]", "rope[base=1e400]", "alibi[x=1]",
+    "t5[buckets=1]", "t5[buckets=0]", "random-ape[longest=1]", "random-ape[longest=0]",
+    "random-ape[longest=10000000000]", "lbpe[labels=0]", "lbpe[labels=1000000000]", "ipe,ipe", "ipe,,rpe", "Ipe", "rp",
+    "sinusoidal", "fire", "rpe-square", "lbpe", "random-rope", "clipped[limit=2,limit=3]", "clipped[limit=1.5]",
+    "clipped[limit=٣]", "yarn", "kerple",
+)  # fmt: skip
+TASKS = (
+    "parity",
+    "copy",
+    "addition",
+    "reverse",
+    "sort",
+    "pariti",
+    "permutation",
+    "parity:x",
+    "parity.py",
+    "missing.py:t",
+    "select-first",
+)
+SLOW = {"--compile", "--help", "--fresh", "--lattice"}
+"""Options that ask for long work; of them --help is tried alone."""
+BASES: dict[str, tuple[str, ...]] = {
+    "lrc": ("1 if j - i < 2 else 0", "--scales", "2,4"),
+    "src": ("parity", "--scales", "1-3", "--time-limit", "5"),
+    "check-certificate": ("certificate.json",),
+    "tasks": (),
+    "encodings": ("alibi",),
+    "predict": ("parity", "--train", "1-2", "--test", "1-3"),
+    "verify": (CLAIMS[0],),
+    "audit": ("alibi", "--to", "100", "--dtype", "float32", "--heads", "1", "--head-dim", "4"),
+    "train": ("parity", "--train", "1-2", "--test", "1-3", "--profile", "smoke"),
+    "sweep": ("small.toml", "--profile", "smoke"),
+    "conjecture": ("small.toml", "--profile", "smoke"),
+    "evaluate": ("{run}", "--test", "1-3", "--samples", "5"),
+    "relation": ("{run}", "--test", "1-3"),
+    "runs": (),
+    "figures": ("accuracy-small", "--protocol", "small.toml", "--profile", "smoke"),
+    "report": ("--profile", "none"),
+    "reproduce": ("--profile", "none"),
+}
+"""What each command does quickly; a command that is new has none, and gets hostile values alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """An argument or an option of a command.
+
+    Attributes:
+        flag: as an option is named; "" for an argument.
+        kind: the type of its value.
+    """
+
+    name: str
+    flag: str
+    kind: type
+
+    @property
+    def is_flag(self) -> bool:
+        return self.kind is bool
+
+
+SHARES = {"lrc": 8, "src": 3, "predict": 3, "train": 1, "conjecture": 2, "reproduce": 1, "report": 1, "tasks": 1}
+
+
+def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
+    """As many argument lists, drawn by the seed, of commands whose name begins with `only`."""
+    commands = {_name(command): _parameters(command.callback) for command in app.registered_commands}
+    long_ones = () if (material / "whole").exists() else ("report",)
+    names = [name for name in commands if name.startswith(only) and name not in long_ones]
+    runs = sorted(path.name for path in (material / "out" / "runs").glob("[!.]*"))
+    for number in range(count):
+        pick = random.Random(f"{seed} {number}")
+        [name] = pick.choices(names, [SHARES.get(name, 2) for name in names])
+        base = [part.format(run=pick.choice(runs)) for part in BASES.get(name, ())]
+        words = _mutated(base, commands[name], pick)
+        yield Call(kind=name, arguments=(name, *words), trains=False, seed=f"{seed} {number}")
+
+
+def _name(command: Any) -> str:
+    return command.name or command.callback.__name__.replace("_", "-")
+
+
+def _parameters(callback: Callable[..., Any]) -> list[Parameter]:
+    hints = get_type_hints(callback, include_extras=True)
+    return [_parameter(name, hints[name]) for name in inspect.signature(callback).parameters]
+
+
+def _parameter(name: str, hint: Any) -> Parameter:
+    kind, *notes = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+    [info] = [one for one in notes if isinstance(one, ParameterInfo)] or [None]
+    if isinstance(kind, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    flags = [*(getattr(info, "param_decls", None) or ()), f"--{name.replace('_', '-')}"]
+    flag = "" if isinstance(info, ArgumentInfo) else next(one for one in flags if one.startswith("--"))
+    return Parameter(name=name, flag=flag, kind=get_args(kind)[0] if get_args(kind) else kind)
+
+
+def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Random) -> list[str]:
+    options = [one for one in parameters if one.flag and one.flag not in SLOW]
+    positional = [one for one in parameters if not one.flag]
+    words = list(base)
+    if positional and pick.random() < 0.45:
+        value = _value(positional[0], pick)
+        words = [value, *words[1:]] if words and not words[0].startswith("-") else [value, *words]
+    for option in pick.choices(options, k=pick.choice((0, 1, 1, 2, 3))) if options else ():
+        if option.is_flag:
+            words.append(option.flag)
+        elif pick.random() < 0.3:
+            words.append(f"{option.flag}={_value(option, pick)}")
+        else:
+            words += [option.flag, _value(option, pick)]
+    if pick.random() < 0.15:
+        words = _disordered(words, options, pick)
+    if pick.random() < 0.5:
+        words.append("--json")
+    return words
+
+
+def _disordered(words: list[str], options: Sequence[Parameter], pick: random.Random) -> list[str]:
+    """An argument too few, too many, twice, or misspelt."""
+    at = pick.randrange(len(words) + 1)
+    way = pick.randrange(6)
+    if way == 0 and words:
+        return words[: at - 1] + words[at:] if at else words[1:]
+    if way == 1:
+        return [*words[:at], pick.choice(TEXTS), *words[at:]]
+    if way == 2 and options:
+        return [*words, pick.choice(options).flag[:-1]]
+    if way == 3:
+        return ["--help"]
+    if way == 4:
+        return [*words[:at], "--", *words[at:]]
+    return words + words[-2:]
+
+
+def _value(parameter: Parameter, pick: random.Random) -> str:
+    """Mostly of the kind that the parameter takes, by its type and its name."""
+    pools: list[Sequence[str]] = [TEXTS, PATHS, NUMBERS]
+    if parameter.name == "pattern":
+        return formula(pick) if pick.random() < 0.8 else pick.choice(PATHS)
+    if issubclass(parameter.kind, Enum):
+        pools = [[str(one.value) for one in parameter.kind]] * 3 + pools
+    elif parameter.kind in (int, float):
+        pools = [NUMBERS] * 8 + pools
+    elif parameter.name in ("scales", "train", "test"):
+        pools = [SCALES] * 8 + pools
+    elif "encoding" in parameter.name:
+        pools = [ENCODINGS] * 6 + pools
+    elif parameter.name == "task":
+        pools = [TASKS] * 3 + pools
+    elif parameter.kind is Path or parameter.name in ("protocol", "names", "file", "name"):
+        pools = [PATHS] * 4 + pools
+    return pick.choice(pick.choice(pools))

@@ -1,0 +1,118 @@
+"""One fuzzed call: files of the user's own, arguments, and how the command took them."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest import mock
+
+from tests.attack import tally
+from tests.attack.material import copied
+from tests.attack.tally import Try
+from tests.attack.watchdog import Ending, call
+from theory.errors import LengthgenError
+
+LARGEST_MIB = 2048
+SECONDS = 60.0
+LONGEST_LINE = 10_000
+"""Bytes of a line on stderr."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """What is tried.
+
+    Attributes:
+        kind: for the table.
+        arguments: of the command.
+        files: name below the working folder -> its text.
+        trains: whether models are trained; else a sweep ends where training would begin.
+    """
+
+    kind: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    trains: bool = True
+    seed: str = ""
+
+
+class WouldTrain(LengthgenError):
+    """Everything before training went well."""
+
+
+def tried(material: Path, planned: Call) -> Try:
+    """How the command took it, in a copy of the material."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = copied(material, Path(place) / "a" / "b" / "c")
+        _strange_files(folder)
+        for name, text in planned.files.items():
+            (folder / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+        with _training(planned.trains):
+            ending = call(planned.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, mib=LARGEST_MIB)
+    end, detail = _judged(planned, ending)
+    shown = " ".join(f"{one:.300}" for one in planned.arguments)
+    return Try(
+        kind=planned.kind,
+        again=f"seed '{planned.seed}': lengthgen {shown!a}",
+        end=end,
+        seconds=ending.seconds,
+        peak_mib=ending.peak_mib,
+        detail=detail,
+    )
+
+
+def _strange_files(folder: Path) -> None:
+    """What arguments may name: a device, a pipe, a loop, an empty file, one that is no text."""
+    (folder / "device").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to("loop")
+    (folder / "empty").touch()
+    (folder / "noise").write_bytes(bytes(range(256)))
+
+
+@contextmanager
+def _training(wanted: bool) -> Iterator[None]:
+    def refuse(*_: object) -> object:
+        raise WouldTrain("here training would begin")
+
+    with ExitStack() as patches:
+        if not wanted:
+            patches.enter_context(mock.patch.dict("lengthgen.experiment.ENGINES", {"local": refuse}))
+        yield
+
+
+def _judged(planned: Call, ending: Ending) -> tuple[str, str]:
+    said = f"exit {ending.status}: {ending.err[-1500:]}"
+    if ending.status is None:
+        return tally.LATE, said
+    if ending.peak_mib > LARGEST_MIB:
+        return tally.LARGE, said
+    if "Traceback" in ending.err + ending.out or ending.status < 0:
+        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, said
+    if ending.orphans:
+        return tally.ORPHANS, said
+    if ending.status == 0:
+        return (tally.DONE, "") if _answers(planned, ending) else (tally.SILENT, said)
+    lines = ending.err.splitlines()
+    errors = [line for line in lines if line.startswith("error: ")]
+    told = len(errors) == 1 or (ending.status == 1 and (lines or ending.out))
+    if not told or any(len(line) > LONGEST_LINE for line in lines) or not _printable(ending.err):
+        return tally.LINES, said
+    return tally.REFUSED, ""
+
+
+def _answers(planned: Call, ending: Ending) -> bool:
+    """Whether the output is there and, with --json, is JSON."""
+    if "--json" in planned.arguments and "--help" not in planned.arguments:
+        try:
+            json.loads(ending.out[ending.out.find("\n{") + 1 :])  # a user's own code may print before
+        except ValueError:
+            return False
+    return bool(ending.out.strip())
+
+
+def _printable(text: str) -> bool:
+    return all(one.isprintable() or one in "\n " for one in text)

@@ -1,0 +1,152 @@
+"""Commands killed at any moment, and called again: the same bytes as if they never were, and nothing left behind."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tests.attack import tally
+from tests.attack.folders import contents, difference
+from tests.attack.material import SMOKE, TRAIN, copied
+from tests.attack.tally import Try
+from tests.attack.watchdog import COUNTED, NEVER, Ending, Kill, call
+
+SECONDS = 900.0
+
+
+def _without(*patterns: str, share: float = 1.0) -> Callable[[Path, random.Random], None]:
+    """Removes a share of what the patterns name, at least one."""
+    return partial(take_away, patterns, share)
+
+
+def take_away(patterns: tuple[str, ...], share: float, folder: Path, pick: random.Random) -> None:
+    for pattern in patterns:
+        paths = sorted(folder.glob(pattern))
+        for path in pick.sample(paths, max(1, round(share * len(paths)))) if paths else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Victim:
+    """A command, and what is taken away first so that it has work to do."""
+
+    kind: str
+    arguments: tuple[str, ...]
+    prepare: Callable[[Path, random.Random], None]
+    whole: bool = True
+
+
+_REPRODUCE = ("reproduce", *SMOKE)
+VICTIMS = (
+    Victim(kind="train", arguments=TRAIN, prepare=_without("out/runs/.unfinished"), whole=False),
+    Victim(kind="train, begun", arguments=TRAIN, prepare=_without(), whole=False),
+    Victim(
+        kind="reproduce: claims",
+        arguments=_REPRODUCE,
+        prepare=_without("out/claims.json", "cache/lengthgen/claims/rpe-*"),
+    ),
+    Victim(
+        kind="reproduce: circuits",
+        arguments=_REPRODUCE,
+        prepare=_without("out/lrc.json", "out/src.json", "cache/lengthgen/answers"),
+    ),
+    Victim(kind="reproduce: predictions", arguments=_REPRODUCE, prepare=_without("out/fig1")),
+    Victim(
+        kind="reproduce: training", arguments=_REPRODUCE, prepare=_without("out/runs/parity-*-w16l2h2-*", share=0.5)
+    ),
+    Victim(
+        kind="reproduce: figures",
+        arguments=_REPRODUCE,
+        prepare=_without("out/figures", "cache/lengthgen/figures/table-*"),
+    ),
+    Victim(
+        kind="reproduce: report",
+        arguments=_REPRODUCE,
+        prepare=_without("out/report*", "cache/lengthgen/explorations/parity-*"),
+    ),
+    Victim(kind="reproduce: manifest", arguments=_REPRODUCE, prepare=_without("out/manifest.json")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Murder:
+    """One victim, killed once or more, and then left to its end."""
+
+    victim: Victim
+    seed: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Life:
+    """What an undisturbed call leaves, how often it touches a file, and how long it takes."""
+
+    contents: Mapping[str, str]
+    touches: int
+    seconds: float
+
+
+def murders(material: Path, count: int, seed: int, only: str = "") -> Iterator[Murder]:
+    """As many, each kind of victim in turn."""
+    whole = (material / "whole").exists()
+    pool = [one for one in VICTIMS if one.kind.startswith(only) and (whole or not one.whole)]
+    for number in range(count):
+        yield Murder(victim=pool[number % len(pool)], seed=f"{seed} {number}")
+
+
+def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
+    """By kind of victim."""
+    found = {}
+    for victim in victims:
+        with tempfile.TemporaryDirectory() as place:
+            folder = copied(material, Path(place) / "copy")
+            victim.prepare(folder, random.Random(0))
+            ending = call(victim.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, kill=NEVER)
+            if ending.status != 0:
+                raise AssertionError(f"{victim.kind}: {ending}")
+            touches = int(ending.err.rpartition(COUNTED)[2])
+            found[victim.kind] = Life(contents=contents(folder / "out"), touches=touches, seconds=ending.seconds)
+    return found
+
+
+def tried(material: Path, murder: Murder, known: Mapping[str, Life]) -> Try:
+    """Killed once or twice, by the count of what it touched or by the clock; then it runs to its end."""
+    pick, life = random.Random(murder.seed), known[murder.victim.kind]
+    kills = [_kill(life, pick) for _ in range(pick.choice((1, 1, 2)))]
+    with tempfile.TemporaryDirectory() as place:
+        folder = copied(material, Path(place) / "copy")
+        murder.victim.prepare(folder, random.Random(0))
+        go = partial(call, murder.victim.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS)
+        endings = [go(kill=kill) for kill in kills] + [go()]
+        end, detail = _judged(endings, life, folder)
+    return Try(
+        kind=murder.victim.kind,
+        again=f"seed '{murder.seed}': {kills}",
+        end=end,
+        seconds=max(one.seconds for one in endings),
+        peak_mib=max(one.peak_mib for one in endings),
+        detail=detail,
+    )
+
+
+def _kill(life: Life, pick: random.Random) -> Kill:
+    if pick.random() < 0.5:
+        return Kill(event=pick.randrange(1, life.touches + 1))
+    return Kill(seconds=pick.uniform(0.02, life.seconds))
+
+
+def _judged(endings: list[Ending], life: Life, folder: Path) -> tuple[str, str]:
+    last = endings[-1]
+    said = f"exit {last.status}: {last.err[-1500:]}"
+    if any(one.orphans for one in endings):
+        return tally.ORPHANS, f"{[one.orphans for one in endings]} processes"
+    if last.status is None:
+        return tally.LATE, said
+    if any("Traceback" in one.err for one in endings):
+        return tally.TRACEBACK, "\n".join(one.err[-1500:] for one in endings)
+    if last.status != 0:
+        return tally.LINES, said
+    wrong = difference(life.contents, contents(folder / "out"))
+    return (tally.WRONG, wrong) if wrong else (tally.DONE, "")

@@ -1,0 +1,111 @@
+"""What is damaged: everything the project stores, made once, small, and the commands that read it."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from empirical.digests import source_digest
+from empirical.files import locked
+from tests.attack.watchdog import PACKAGES, Ending, call
+
+PROTOCOL = """\
+title = "Small: for attacks"
+source = ""
+train = [1, 2]
+test = [1, 3]
+
+[[cells]]
+tasks = ["parity"]
+formats = ["aligned"]
+encodings = ["ipe", "lbpe"]
+
+[smoke]
+models = [{ width = 8, layers = 1, heads = 1 }]
+training.samples = 20
+training.batch = 10
+training.epochs = 2
+evaluation.samples = 10
+"""
+CLAIMS = ("alibi-1", "fox-10")
+"""Proved in a second, so that to run them again costs little."""
+TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")
+"""The run that is left unfinished."""
+SMOKE = ("--profile", "smoke")
+
+
+class NotMade(Exception):
+    """The material could not be made: a command failed on what nobody had touched."""
+
+
+def made(folder: Path, *, whole: bool) -> Path:
+    """The folder with `out/`, `cache/`, `small.toml`, `pattern.npy`, `certificate.json`, made once.
+
+    Args:
+        folder: a folder for this alone; what was made before, of the same code, is not made again.
+        whole: also what `reproduce` makes, which takes minutes.
+    """
+    done = folder / ("whole" if whole else "small")
+    code = source_digest(*PACKAGES)
+    with locked(folder / ".lock"):
+        if not done.exists() or done.read_text() != code:
+            for name in ("out", "whole", "small"):
+                shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
+            _make(folder, whole=whole)
+            done.write_text(code)
+    return folder
+
+
+def _make(folder: Path, *, whole: bool) -> None:
+    (folder / "small.toml").write_text(PROTOCOL)
+    np.save(folder / "pattern.npy", np.triu(np.arange(64, dtype=float).reshape(8, 8) % 3 + 1))
+    _must(folder, "src", "parity", "--scales", "1-3", "--certificate", "certificate.json")
+    _must(folder, "verify", *CLAIMS)
+    if whole:
+        _must(folder, "encodings")
+        _must(folder, "reproduce", *SMOKE)
+    _must(folder, "conjecture", "small.toml", *SMOKE)
+    _leave_unfinished(folder)
+    _must(folder, "figures", "--protocol", "small.toml", *SMOKE, *small_figures(folder))
+    if whole:
+        _must(folder, "report", *SMOKE)
+
+
+def small_figures(folder: Path) -> list[str]:
+    """Names of the figures and tables of the small protocol that can be drawn."""
+    listed = json.loads(_must(folder, "figures", "--list", "--protocol", "small.toml", *SMOKE, "--json").out)
+    return [one["name"] for one in listed["figures"] if one["name"] in ("accuracy-small", "predicted-small")]
+
+
+def _leave_unfinished(folder: Path) -> None:
+    """A training that was killed after its second epoch."""
+
+    def step(self: Any, name: str) -> None:
+        if name == "epoch 2":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with mock.patch("lengthgen.progress.Progress.step", step):
+        ending = call(TRAIN, folder=folder, cache=folder / "cache")
+    if ending.status != -signal.SIGKILL:
+        raise NotMade(f"{TRAIN} was not killed: {ending}")
+
+
+def _must(folder: Path, *arguments: str) -> Ending:
+    ending = call(arguments, folder=folder, cache=folder / "cache", seconds=3600)
+    if ending.status != 0:
+        raise NotMade(f"lengthgen {' '.join(arguments)}: {ending.status}: {ending.err[-2000:]}")
+    return ending
+
+
+def copied(material: Path, to: Path, without: Sequence[str] = ()) -> Path:
+    """A copy whose files are links to those of the material: a file is replaced, never changed."""
+    shutil.copytree(
+        material, to, copy_function=os.link, ignore=shutil.ignore_patterns(".lock", ".locks", "*.lock", *without)
+    )
+    return to

@@ -1,0 +1,132 @@
+"""Two commands at once in one folder: both end well, and at the end everything is as one after the other leaves it."""
+
+import itertools
+import random
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+
+from tests.attack import tally
+from tests.attack.folders import contents, difference
+from tests.attack.kills import take_away
+from tests.attack.material import SMOKE, TRAIN, copied
+from tests.attack.tally import Try
+from tests.attack.watchdog import Ending, call
+
+SECONDS = 900.0
+REMOVED = "parity-aligned-rpe-w16l2h2-seed7-*"
+"""The run that `runs --remove` removes: of no protocol."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two commands and how long the second waits."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    pause: float
+    seed: str
+
+
+def commands(material: Path) -> dict[str, tuple[str, ...]]:
+    """By name."""
+    [gone] = [path.name for path in (material / "out" / "runs" / ".unfinished").glob(REMOVED)]
+    small = {
+        "train": ("train", "parity", "--encoding", "nope", *TRAIN[4:]),
+        "sweep": ("sweep", "small.toml", *SMOKE),
+        "conjecture": ("conjecture", "small.toml", *SMOKE),
+        "runs": ("runs",),
+        "runs --remove": ("runs", "--remove", gone),
+        "figures": ("figures", "accuracy-small", "predicted-small", "--protocol", "small.toml", *SMOKE),
+    }
+    whole = {
+        "report": ("report", *SMOKE),
+        "verify --runs": ("verify", "control-growing", "alibi-1", "--runs", "out", *SMOKE),
+        "reproduce": ("reproduce", *SMOKE),
+    }
+    return small | whole if (material / "whole").exists() else small
+
+
+def pairs(material: Path, count: int, seed: int, only: str = "") -> Iterator[Pair]:
+    """Every pair in turn, of which some command's name begins with `only`."""
+    known = commands(material)
+    both = itertools.combinations_with_replacement(known, 2)
+    every = [two for two in both if any(name.startswith(only) for name in two)]
+    for number in range(count):
+        first, second = every[number % len(every)]
+        pick = random.Random(f"{seed} {number}")
+        pause = pick.choice((0.0, 0.0, pick.uniform(0, 3)))
+        yield Pair(first=known[first], second=known[second], pause=pause, seed=f"{seed} {number}")
+
+
+def tried(material: Path, pair: Pair) -> Try:
+    """Both at once in one copy; one after the other, in another; then the rest, so that both copies are complete."""
+    with tempfile.TemporaryDirectory() as place:
+        together, apart = (_prepared(material, Path(place) / name) for name in ("together", "apart"))
+        with ThreadPoolExecutor(2) as threads:
+            first = threads.submit(_call, together, pair.first)
+            sleep(pair.pause)
+            second = threads.submit(_call, together, pair.second)
+            endings = [first.result(), second.result()]
+        after = [_call(folder, one) for folder in (apart, together) for one in _in_order(pair, folder is apart)]
+        end, detail = _judged(endings, after, apart, together)
+    return Try(
+        kind=" + ".join(sorted(_name(one) for one in (pair.first, pair.second))),
+        again=f"seed '{pair.seed}', the second after {pair.pause:.2f} s",
+        end=end,
+        seconds=max(one.seconds for one in endings),
+        peak_mib=max(one.peak_mib for one in endings),
+        detail=detail,
+    )
+
+
+def _in_order(pair: Pair, from_the_start: bool) -> list[tuple[str, ...]]:
+    """A run is removed once alone, and after it what the other command would show of it is shown again."""
+    two = sorted((pair.first, pair.second), key=lambda one: "--remove" not in one)
+    left = [one for one in dict.fromkeys(two) if from_the_start or "--remove" not in one]
+    return [*left, ("sweep", "small.toml", *SMOKE)]
+
+
+def _prepared(material: Path, folder: Path) -> Path:
+    copied(material, folder)
+    take_away(
+        ("out/runs/*-ipe-w8l1h1-*", "out/figures/accuracy-small*", "out/small/conjecture.json"),
+        0.5,
+        folder,
+        random.Random(0),
+    )
+    return folder
+
+
+def _call(folder: Path, arguments: tuple[str, ...]) -> Ending:
+    return call(arguments, folder=folder, cache=folder / "cache", seconds=SECONDS)
+
+
+def _name(arguments: tuple[str, ...]) -> str:
+    return "runs --remove" if "--remove" in arguments else arguments[0]
+
+
+def _judged(endings: list[Ending], after: list[Ending], apart: Path, together: Path) -> tuple[str, str]:
+    said = "\n".join(f"{_name(one.arguments)}: exit {one.status}: {one.err[-800:]}" for one in [*endings, *after])
+    if any(one.status is None for one in endings):
+        return tally.LATE, said
+    if any("Traceback" in one.err for one in [*endings, *after]):
+        return tally.TRACEBACK, said
+    if any(one.orphans for one in endings):
+        return tally.ORPHANS, said
+    if any(one.status != 0 for one in after) or not all(_is_well(one, endings) for one in endings):
+        return tally.LINES, said
+    wrong = difference(contents(apart / "out"), contents(together / "out"))
+    return (tally.WRONG, f"{wrong}\n{said}") if wrong else (tally.DONE, "")
+
+
+def _is_well(ending: Ending, both: list[Ending]) -> bool:
+    """It did what it was to do; or found one line before it the run that the other removed, or what is not made yet."""
+    errors = [line for line in ending.err.splitlines() if line.startswith("error: ")]
+    if ending.status == 0:
+        return True
+    removing = all(_name(one.arguments) == "runs --remove" for one in both)
+    return len(errors) == 1 and (removing or ending.arguments[0] == "figures")

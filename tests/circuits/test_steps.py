@@ -1,0 +1,121 @@
+"""A limit in counted steps: the same end on every machine, under any load and in any process."""
+
+import itertools
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from circuits import clock as clock_module
+from circuits import partition, sat
+from circuits.clock import Clock
+from circuits.prediction import SearchStopped, analyse
+from circuits.sat import SolverFailed
+from circuits.src import minimal_arity, src, traces_up_to
+from circuits.tasks import load
+from tests.circuits.test_sat import FIVE_CYCLE, HARD, _serves
+
+TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-count", "unaligned", 6))
+
+
+def steps_of(task: str, form: str, scale: int) -> int:
+    """The steps that a search counts that no limit ends."""
+    counted = []
+
+    class Kept(Clock):
+        def __init__(self, limit: float | None = None, *, steps: int | None = None) -> None:
+            super().__init__(limit, steps=steps)
+            counted.append(self)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("circuits.prediction.Clock", Kept)
+        analyse(load(task), form, scale)
+    return counted[0].steps
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the machine's time finds that a thousand seconds have passed."""
+    times: Iterator[int] = itertools.count(step=1_000)
+    monkeypatch.setattr(clock_module, "perf_counter", lambda: float(next(times)))
+
+
+@pytest.mark.parametrize("asked", TASKS)
+@pytest.mark.usefixtures("slow")
+def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(asked: tuple[str, str, int]) -> None:
+    task, form, scale = asked
+    needed = steps_of(*asked)
+    assert analyse(load(task), form, scale, steps=needed + 1).result is not None
+    with pytest.raises(SearchStopped, match=f"the limit of {needed // 2:,} steps is reached"):
+        analyse(load(task), form, scale, steps=needed // 2)
+
+
+COUNTED = """
+from circuits import prediction
+from circuits.tasks import load
+
+clocks = []
+made = prediction.Clock
+prediction.Clock = lambda steps: clocks.append(made(steps=steps)) or clocks[-1]
+prediction.analyse(load("sort-trace"), "unaligned", 4)
+print(clocks[0].steps)
+"""
+
+
+def test_steps_do_not_depend_on_the_order_in_which_python_goes_through_sets() -> None:
+    command = [sys.executable, "-c", COUNTED]
+    other = subprocess.run(command, env={"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True)
+    assert int(other.stdout) == steps_of("sort-trace", "unaligned", 4)
+
+
+def test_more_prompts_and_more_scales_are_more_steps() -> None:
+    few, more = (steps_of("parity", "unaligned", scale) for scale in (4, 8))
+    assert 0 < few < more
+
+
+def test_the_solver_ends_at_the_same_conflict() -> None:
+    answers = [sat.decide(*HARD, [], seconds=None, steps=300_000_000, proof=False) for _ in range(2)]
+    assert [one.satisfiable for one in answers] == [None, None]
+    assert answers[0].steps == answers[1].steps >= 300_000_000 - 10 * sat.CONFLICT
+
+
+def test_within_its_steps_the_solver_answers_as_without_a_limit() -> None:
+    for count in (2, 3):
+        free = sat.decide(FIVE_CYCLE, count, [], seconds=None, proof=False)
+        bound = sat.decide(FIVE_CYCLE, count, [], seconds=None, steps=10**10, proof=False)
+        assert bound == free
+        assert sat.START <= bound.steps < 10**10
+    assert bound.choice is not None
+    assert _serves(FIVE_CYCLE, 3, bound.choice)
+
+
+def test_a_solver_is_not_started_for_which_too_few_steps_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "_ask", None)
+    answer = sat.decide(FIVE_CYCLE, 2, [], seconds=None, steps=sat.START, proof=False)
+    assert answer.satisfiable is None
+    assert answer.steps >= sat.START
+
+
+def test_a_search_whose_solver_runs_out_of_steps_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the last scale too, where nothing is looked at after the solver."""
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    task = load("majority-count", base=15)
+    traces = traces_up_to(task, 14)
+    arity = minimal_arity(traces)
+    assert arity is not None
+    found = src(task, traces, arity, clock=Clock(steps=sat.START))
+    assert (found.status, found.failed) == ("bounds", False)
+    assert found.stopped == f"the limit of {sat.START:,} steps is reached"
+
+
+def test_a_solver_that_dies_is_no_answer_about_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another time there may be memory enough, so that nobody may store that there is no circuit."""
+
+    def dies(*_: object) -> None:
+        raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")
+
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "_ask", dies)
+    with pytest.raises(SolverFailed, match="task 'majority-count-base-15', mode 'free': the SAT solver gave no answer"):
+        analyse(load("majority-count", base=15), "unaligned", 14, steps=10**12)

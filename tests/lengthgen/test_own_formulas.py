@@ -1,0 +1,102 @@
+"""Encodings of a user's own that are given by formulas, however these fail: one line and status 2."""
+
+import pytest
+
+HEAD = """
+import sys
+import sympy as sp
+from theory.encodings.encoding import Encoding, Law, Recovery
+
+c = sp.Symbol("c", positive=True)
+
+
+def raising(error):
+    def fails(*_):
+        raise error
+    return fails
+
+
+def of(value):
+    return lambda *_: value
+
+
+def encoding(**changes):
+    return Encoding(**{"name": "mine", "title": "mine", "arxiv": "", "laws": (Law.RELATIVE,)} | changes)
+
+
+class Sub(Encoding):
+    @property
+    def hooks(self):
+        raise RuntimeError("no hooks")
+
+
+class Recursive:
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
+
+
+def late(j, i, n, calls=[]):
+    calls.append(j)
+    return sys.exit(0) if len(calls) > 2 else -c * (j - i)
+"""
+
+MADE = {
+    "exits at import": ("sys.exit(0)", "encoding file 'mine.py' fails: SystemExit: 0"),
+    "no Encoding": ("Recursive()", "'mine.py' has no Encoding named 'mine'"),
+    "subclass": ("Sub(name='mine', title='mine', arxiv='')", "'mine.py' has no Encoding named 'mine'"),
+    "name is a number": ("encoding(name=3)", "the name of an encoding is a text of 1 to 100 printable characters"),
+    "name of control characters": (r"encoding(name='\x1b[2J')", "the name of an encoding is a text"),
+    "title of 10^7 characters": ("encoding(title='x' * 10**7)", "the title of an encoding is a text"),
+    "bias is a number": ("encoding(bias=3)", "'mine': its bias must be a function, not 3"),
+    "bias exits": ("encoding(bias=raising(SystemExit(0)))", "'mine': its bias fails: SystemExit: 0"),
+    "bias raises": ("encoding(bias=raising(IndexError(3)))", "'mine': its bias fails: IndexError: 3"),
+    "bias reads a closed input": ("encoding(bias=raising(EOFError()))", "'mine': its bias fails: EOFError"),
+    "bias exits later": ("encoding(bias=late)", "'mine': its bias fails: SystemExit: 0"),
+    "bias of nothing": ("encoding(bias=of(None))", "'mine': its bias fails: "),
+    "bias of text": ("encoding(bias=of('j - i'))", "'mine': its bias fails: "),
+    "bias is a matrix": ("encoding(bias=of(sp.eye(2)))", "it must give a number or a formula, not a value of type"),
+    "bias is no number": ("encoding(bias=of(sp.nan))", "it must give a number or a formula, not a value of type NaN"),
+    "bias is a relation": ("encoding(bias=lambda j, i, n: j > i)", "it must give a number or a formula"),
+    "positions exit": (
+        "encoding(positions=raising(SystemExit()), bias=late)",
+        "its positions fails: SystemExit",
+    ),
+    "embed exits": ("encoding(embed=raising(SystemExit(0)))", "'mine': its embed fails: SystemExit: 0"),
+    "embed of another shape": ("encoding(embed=of(sp.eye(2)))", "it must give a sympy Matrix of 2 x 1"),
+    "rotate exits": ("encoding(rotate=raising(SystemExit(0)))", "'mine': its rotate fails: SystemExit: 0"),
+    "rotate of one": ("encoding(rotate=of(sp.eye(2)))", "'mine': its rotate fails: "),
+    "rotate of another shape": ("encoding(rotate=of((sp.eye(3), sp.eye(3))))", "it must give a sympy Matrix of 2 x 2"),
+    "laws of nothing known": ("encoding(bias=of(c), laws=('best',))", "the formulas of 'mine' fail: "),
+    "laws are a number": ("encoding(bias=of(c), laws=3)", "the formulas of 'mine' fail: TypeError"),
+    "special cases are a number": ("encoding(bias=of(c), recovers=3)", "the formulas of 'mine' fail: TypeError"),
+    "special case of nothing": (
+        "encoding(bias=of(c), recovers=(Recovery(of=None, assignment={}),))",
+        "the formulas of 'mine' fail: ",
+    ),
+    "assignment is a number": (
+        "encoding(bias=of(c), recovers=(Recovery(of='alibi', assignment=3),))",
+        "the formulas of 'mine' fail: ",
+    ),
+    "parameters are a number": ("encoding(bias=of(c), parameters=3)", "the formulas of 'mine' fail: TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_hostile_formula_is_one_line(run, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, says = MADE[name]
+    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
+    status, out, err = run("verify", "mine.py:mine")
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith("error: ") and "Traceback" not in err
+    assert says in err, err
+    assert len(err) < 700
+
+
+def test_a_row_of_the_matrix_that_cannot_be_computed_is_one_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = encoding(bias=raising(SystemExit(0)))\n")
+    status, out, err = run("encodings", "mine.py")
+    assert (status, out) == (2, "")
+    assert err == "error: 'mine': its bias fails: SystemExit: 0\n"

@@ -1,0 +1,159 @@
+"""`reproduce` beside other commands in one folder, and what it says of figures that it could not draw."""
+
+import os
+import threading
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from circuits.sat import SolverFailed
+from empirical.backend import Backend
+from empirical.files import DamagedFile, locked, read_sealed_json, write_bytes
+from lengthgen import gallery, pipeline
+from lengthgen.gallery import Drawn
+from lengthgen.tables.summary import REASON, _not_drawn
+from paper_figs.sources import Sources
+
+
+class Enough(Exception):
+    """The part of the command that is tested has been reached."""
+
+
+@pytest.fixture
+def first_part(monkeypatch):
+    """`reproduce` ends where it begins to compute."""
+
+    def stop(*_):
+        raise Enough
+
+    monkeypatch.setattr(pipeline, "_computed", stop)
+
+
+@contextmanager
+def in_another_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def told(monkeypatch, module):
+    """What a module tells on stderr, and an event that is set by the first line."""
+    lines, event = [], threading.Event()
+
+    def tell(line):
+        lines.append(line)
+        event.set()
+
+    monkeypatch.setattr(module, "tell", tell)
+    return lines, event
+
+
+@pytest.mark.usefixtures("first_part")
+def test_what_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
+    writing, go_on = threading.Event(), threading.Event()
+    replace = os.replace
+
+    def slow(*paths):
+        writing.set()
+        assert go_on.wait(30)
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", slow)
+    state = tmp_path / "out" / "runs" / ".unfinished" / "some-run" / "state"
+    with in_another_thread(lambda: write_bytes(state, b"of a training")):
+        assert writing.wait(30)
+        (state.parent / ".left.0.partial").write_bytes(b"by one that was killed")
+        with pytest.raises(Enough):
+            pipeline.reproduce("smoke", tmp_path / "out", Backend())
+        [left] = state.parent.iterdir()
+        assert left.name.startswith(".state.")
+        go_on.set()
+    assert state.read_bytes() == b"of a training"
+
+
+@pytest.mark.usefixtures("first_part")
+def test_a_second_reproduce_says_whom_it_waits_for(tmp_path, monkeypatch):
+    lines, event = told(monkeypatch, pipeline)
+    ended = []
+
+    def second():
+        with pytest.raises(Enough):
+            pipeline.reproduce("smoke", tmp_path, Backend())
+        ended.append(True)
+
+    with in_another_thread(second), locked(tmp_path / ".lock"):
+        assert event.wait(30) and not ended
+    assert ended
+    [line] = lines
+    assert line.startswith(f"waiting for process {os.getpid()} on ") and line.endswith(
+        f", which reproduces into {tmp_path}"
+    )
+
+
+def test_a_figure_that_another_process_draws_is_waited_for_and_that_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    lines, event = told(monkeypatch, gallery)
+    sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
+    drawn = []
+    lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"
+    with (
+        in_another_thread(lambda: drawn.append(gallery.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))),
+        locked(lock),
+    ):
+        assert event.wait(30) and not drawn
+    assert [*drawn[0].files] == ["table-formats"]
+    assert lines[0].startswith(f"waiting for process {os.getpid()} on ")
+    assert lines[0].endswith(", which draws table-formats")
+
+
+MISSING = {
+    "figure2": "120 of the 120 runs of fig2 are missing from out/runs: make them with  lengthgen sweep fig2",
+    "results-fig2": "120 of the 120 runs of fig2 are missing from out/runs: make them with  lengthgen sweep fig2",
+    "labels-x": "unaligned: " + "no circuit of few words " * 20,
+}
+
+
+def test_what_is_not_drawn_is_on_stderr_with_the_reason_and_in_the_answer(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: Drawn(files={"figure1": ["a"]}, missing=MISSING))
+    answer = pipeline._figures(tmp_path, "smoke")
+    assert answer == {"drawn": ["figure1"], "missing": MISSING, "broken": {}}
+    err = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[2].partition(": ")[0] for line in err] == ["figure2, results-fig2", "labels-x"]
+    assert all(line.startswith("not drawn: ") for line in err)
+    assert MISSING["labels-x"].strip() in err[1]
+
+
+def test_the_summary_names_what_is_not_drawn_and_why_in_short():
+    [line] = _not_drawn(MISSING)
+    assert line.plain.startswith("Not drawn: figure2 and 1 more (120 of the 120 runs of fig2 are missing from out/runs")
+    assert "labels-x (unaligned: no circuit of few words" in line.plain
+    assert len(line.plain) < 2 * (REASON + 40)
+    assert _not_drawn({}) == []
+
+
+def test_what_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
+    cut = SimpleNamespace(result=SimpleNamespace(failed=True, stopped="the SAT solver gave no answer"))
+    monkeypatch.setattr(pipeline, "compute", lambda _: cut)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(SolverFailed):
+        pipeline._computed(tmp_path / "src.json", "key", pipeline._src)
+    assert not [*tmp_path.rglob("src.json")]
+
+
+def test_claims_that_were_unsettled_for_want_of_time_are_sealed_and_asked_again(tmp_path, monkeypatch):
+    claim = {"verdict": "unsettled", "on_runs": False}
+    asked = []
+    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: asked.append(1) or {"claims": [claim]})
+    for _ in range(2):
+        assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
+    assert len(asked) == 2
+    assert read_sealed_json(tmp_path / "claims.json")["answer"] == {"claims": [claim]}
+    (tmp_path / "claims.json").write_text((tmp_path / "claims.json").read_text().replace("unsettled", "verified"))
+    with pytest.raises(DamagedFile):
+        read_sealed_json(tmp_path / "claims.json")
+    assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
