@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
+DEVELOPMENT := train cluster --dev
 
 # The main job: claims, circuits, predictions, training, verdicts and figures, into $(OUT).
 reproduce:
@@ -9,23 +10,23 @@ reproduce:
 	$(BIN)/lengthgen reproduce --profile quick --out $(OUT)
 
 test:
-	$(PYTHON) tools/environment.py train --dev
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m pytest --numprocesses 2 --durations 20
 
 lint:
-	$(PYTHON) tools/environment.py train --dev
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench:
-	$(PYTHON) tools/environment.py train --dev
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m bench
 
 # Damaged files, kills, pairs of commands and hostile input, in full size: hours. The tests make a few of each.
 attack:
-	$(PYTHON) tools/environment.py train --dev
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m tests.attack readers --count 1000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack kills --count 60 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack pairs --count 45 --material $(OUT)-attacked

@@ -75,7 +75,7 @@ class Mutation:
 
     def source(self) -> str:
         """The whole text of the changed module."""
-        lines = _path(self.module).read_text().splitlines(keepends=True)
+        lines = _path(self.module).read_text(encoding="utf-8").splitlines(keepends=True)
         line = lines[self.line - 1]
         lines[self.line - 1] = line[: self.column] + self.becomes + line[self.column + len(self.was) :]
         return "".join(lines)
@@ -90,7 +90,7 @@ def mutations(count: int, seed: int) -> list[Mutation]:
 
 def _of_module(path: Path) -> Iterator[Mutation]:
     """Every token of code that can be replaced: annotations, imports and strings are none."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     arguments, skipped = _arguments(tree), _not_code(tree)
     lines = text.splitlines()
@@ -152,7 +152,8 @@ def _not_code(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]
 def _differs(mutation: Mutation) -> bool:
     """Whether it is code, and other code."""
     try:
-        return ast.dump(ast.parse(mutation.source())) != ast.dump(ast.parse(_path(mutation.module).read_text()))
+        before = _path(mutation.module).read_text(encoding="utf-8")
+        return ast.dump(ast.parse(mutation.source())) != ast.dump(ast.parse(before))
     except SyntaxError:
         return False
 

@@ -190,7 +190,7 @@ def _ask(request: str, seconds: float | None) -> str | None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if posix else set()
     process: subprocess.Popen[str] | None = None
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
         if posix:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         reply, complaint = process.communicate(request, timeout=seconds)

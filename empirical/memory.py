@@ -16,7 +16,7 @@ def forget_peak(device: str) -> None:
         torch.cuda.reset_peak_memory_stats()
         return
     with suppress(OSError):
-        (PROCESS / "clear_refs").write_text("5")
+        (PROCESS / "clear_refs").write_text("5", encoding="utf-8")
 
 
 def peak(device: str) -> int:
@@ -24,7 +24,7 @@ def peak(device: str) -> int:
     if device == "cuda":
         return torch.cuda.max_memory_allocated() >> 20
     try:
-        status = (PROCESS / "status").read_text()
+        status = (PROCESS / "status").read_text(encoding="utf-8", errors="replace")
         return int(status.partition("VmHWM:")[2].split()[0]) >> 10
     except (OSError, ValueError, IndexError):
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -166,7 +166,9 @@ def made(**parts: Any) -> Protocol:
     Raises:
         ProfileError: a part that is out of its range, or parts that do not go together.
     """
-    protocol: Protocol = read(Protocol, parts, f"protocol '{parts['said']}'")
+    said = parts["said"]
+    kind = "protocol" if said.endswith(".toml") or said in names() else "task"
+    protocol: Protocol = read(Protocol, parts, f"{kind} '{said}'")
     return protocol
 
 

@@ -239,12 +239,17 @@ def of_task(
     """An experiment on one task, of any name or file, with (format, encoding) pairs; stored under the task's name.
 
     Raises:
+        TaskError: no such task, or it has no such base.
         ProfileError, ScalesError: as their options say.
     """
+    load(task, base=base)  # which knows the names that are close to a wrong one
+    name = task.rpartition(":")[2]
+    if name.casefold() in protocol_names():
+        raise ProfileError(f"task '{task}': the name '{name}' is taken by a protocol of the project: rename the task")
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
     cells = tuple(Cell(task=task, base=base, format=form, encoding=str(one)) for form, one in pairs)
     protocol = made(
-        name=task.rpartition(":")[2],
+        name=name,
         said=task,
         title=f"Encodings on '{task:.200}'",
         source="",

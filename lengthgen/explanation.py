@@ -83,6 +83,8 @@ def _growth(pattern: Pattern) -> dict[str, Any] | None:
         "high": found.high,
         "from_scale": found.from_scale,
         "strength": found.strength,
+        "undefined_from": found.undefined_from,
+        "undefined_at": found.undefined_at,
         "reason": found.reason,
     }
 

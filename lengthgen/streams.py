@@ -54,10 +54,12 @@ def open_streams() -> None:
         setattr(sys, name, open(null, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 (to the end)
     if sys.stdout is sys.__stdout__:
         sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(_Answer(1, "wb", closefd=False)), line_buffering=sys.stdout.isatty()
+            io.BufferedWriter(_Answer(1, "wb", closefd=False)), encoding="utf-8", line_buffering=sys.stdout.isatty()
         )
     if sys.stderr is sys.__stderr__:
-        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Messages(2, "wb", closefd=False)), line_buffering=True)
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_Messages(2, "wb", closefd=False)), encoding="utf-8", line_buffering=True
+        )
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale; a lone surrogate of a file name is escaped
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -49,7 +49,7 @@ def alive(group: int) -> dict[Path, str]:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; what is dead and not yet collected does not."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
 
@@ -57,6 +57,6 @@ def is_alive(pid: int) -> bool:
 def parent(pid: int) -> int | None:
     """The process that a process was started by, or was given to since; None if it is gone."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
     except OSError:
         return None

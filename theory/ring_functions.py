@@ -202,13 +202,17 @@ def absolute(ring: Ring, element: Element) -> Element:
         return scaled(element, -1)
     factors = factored(element)
     found = [constant(abs(factors.number))]
+    loose: dict[Base, list[Element]] = {}
     for (base, inner), exponent in factors.powers:
+        one = ring.generator(base, exponent, inner)
         if base == MINUS:
             continue
-        one = ring.generator(base, exponent, inner)
-        if not nonnegative_power((base, inner), exponent):
-            one = of_base(("abs", frozen(one)))
-        found.append(one)
+        if nonnegative_power((base, inner), exponent):
+            found.append(one)
+        else:
+            loose.setdefault(base, []).append(one)
+    # Powers of one base stay together: 0**(j - i) has a value where 0**-i has none.
+    found += [of_base(("abs", frozen(ring.product(powers)))) for powers in loose.values()]
     for part, many in factors.parts:
         found.append(ring.generator(_size_of(part) if many % 2 else ("sum", part), Fraction(many)))
     return ring.product(found)

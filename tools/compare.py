@@ -39,7 +39,8 @@ def compare(folder: Path, other: Path, protocols: list[str]) -> dict[str, Counte
     found: dict[str, Counter[str]] = {}
     once: dict[str, Counter[str]] = {}
     for name in protocols:
-        both = [json.loads((one / name / "conjecture.json").read_text())["cells"] for one in (folder, other)]
+        paths = [one / name / "conjecture.json" for one in (folder, other)]
+        both = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths]
         found[name] = Counter()
         for cell, again in zip(*both, strict=True):
             key = json.dumps([cell[part] for part in ("task", "format", "encoding", "size", "outcomes")])

@@ -24,10 +24,10 @@ def main(arguments: list[str]) -> None:
     wanted = " ".join(sorted(arguments))
     pins = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in PINS)).hexdigest()
     VENV.mkdir(exist_ok=True)
-    with (VENV / ".lock").open("w") as lock:
+    with (VENV / ".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = VENV / f".installed-{wanted.replace(' ', '-')}"
-        if stamp.exists() and stamp.read_text() == pins:
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == pins:
             return
         print(f"installing the environment ({wanted}) into {VENV} ...", file=sys.stderr, flush=True)
         if not (VENV / "bin" / "pip").exists():
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
         install("--editable", project, *(("--group", f"{ROOT}/pyproject.toml:dev") if "--dev" in arguments else ()))
         compile_modules()
         partial = stamp.with_suffix(".partial")
-        partial.write_text(pins)
+        partial.write_text(pins, encoding="utf-8")
         os.replace(partial, stamp)
 
 

@@ -76,7 +76,7 @@ def nested_deep(path: Path, pick: random.Random) -> None:
     depth = pick.choice((50, 900, 100_000))
     text = _content(path).decode("utf-8", "replace")
     at = text.find(":") + 1 if _is_json(path) else 0
-    path.write_text(text[:at] + "[" * depth + "]" * depth + text[at:])
+    path.write_text(text[:at] + "[" * depth + "]" * depth + text[at:], encoding="utf-8")
 
 
 def other_of_its_kind(path: Path, pick: random.Random, donors: Sequence[Path] = ()) -> None:
@@ -175,7 +175,7 @@ def _edit(path: Path, pick: random.Random, fits: Callable[[Any], bool], other: C
         raise NotApplicable
     holder, key = pick.choice(places)
     holder[key] = other(holder[key])
-    path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")
+    path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _places(content: Any) -> list[tuple[Any, Any]]:

@@ -32,7 +32,7 @@ def _digest(path: Path) -> str:
     if path.is_dir():
         return "folder"
     if path.name == "claims.json":
-        claims = json.loads(path.read_text())["answer"]["claims"]
+        claims = json.loads(path.read_text(encoding="utf-8"))["answer"]["claims"]
         content = json.dumps([{**claim, "seconds": None} for claim in claims], sort_keys=True).encode()
     elif path.name in TELL_TIME or path.parent.name == ".drawn":
         return "tells time"

@@ -251,7 +251,7 @@ def _is_named(file: Path, said: str) -> bool:
 def _is_other_input(attack: Attack, now: Items, folder: Path, copy: Path) -> bool:
     """Whether a file of the user's own says something else now, and the answer is right for that."""
     if attack.reader.kind == "protocol":
-        return tomllib.loads(copy.read_text()) != tomllib.loads((folder / "small.toml").read_text())
+        return tomllib.loads(copy.read_text(encoding="utf-8")) != tomllib.loads((folder / "small.toml").read_text())
     if attack.reader.kind == "array":
         np.save(folder / "pattern.npy", np.load(copy, allow_pickle=False))
         again = call(attack.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS)

@@ -222,12 +222,13 @@ def _read(file: Any) -> str:
 
 def _resident_kib(process: int) -> int:
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * 4
+        return int(Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()[1]) * 4
     except (OSError, IndexError):
         return 0
 
 
 def _data_bytes() -> int:
     """Private memory of this process, as RLIMIT_DATA counts it."""
-    [line] = [one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmData")]
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    [line] = [one for one in status.splitlines() if one.startswith("VmData")]
     return int(line.split()[1]) << 10

@@ -511,6 +511,6 @@ def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_checker_imports_the_standard_library_and_its_own_proof_checker_only() -> None:
     for module in (checker, rup):
         assert module.__file__
-        lines = Path(module.__file__).read_text().splitlines()
+        lines = Path(module.__file__).read_text(encoding="utf-8").splitlines()
         imported = {line.split()[1] for line in lines if line.startswith(("import ", "from "))} - {"circuits.rup"}
         assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names

@@ -157,7 +157,7 @@ def _parent_of_a_hard_question() -> Iterator[tuple["subprocess.Popen[str]", int]
 @linux_only
 def test_after_ctrl_c_there_is_no_solver_and_the_interrupt_is_seen() -> None:
     with _parent_of_a_hard_question() as (parent, solver):
-        status = Path(f"/proc/{solver}/status").read_text()
+        status = Path(f"/proc/{solver}/status").read_text(encoding="utf-8")
         [blocked] = re.findall(r"^SigBlk:\s*(\w+)$", status, flags=re.MULTILINE)
         assert int(blocked, 16) & 1 << signal.SIGINT - 1, "an interrupt is for the parent"
         os.killpg(parent.pid, signal.SIGINT)

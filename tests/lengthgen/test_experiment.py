@@ -1,10 +1,18 @@
-"""Predictions of an experiment: which modes have one, and what is said of those that have none."""
+"""An experiment: its predictions by mode, what it warns of before it trains, and the name of its folder."""
 
+import re
+
+import pytest
+
+from circuits.encodings import parse_encoding
 from circuits.modes import Mode
+from empirical.backend import CPU
+from empirical.profile import ProfileError
 from empirical.protocol import load_protocol
+from empirical.statistics import ALPHA, holm, tail
 from lengthgen import experiment
-from lengthgen.experiment import Experiment, stored_predictions
-from tests.paper_figs.made_up import protocol_file
+from lengthgen.experiment import Experiment, of_task, stored_predictions, sweep_all, too_few_seeds
+from tests.paper_figs.made_up import PROTOCOL, protocol_file
 
 
 def predictions(folder):
@@ -29,3 +37,57 @@ def test_a_mode_that_takes_too_many_steps_is_left_out_and_said(tmp_path, monkeyp
     assert (
         "predictions of mode typed are left out: task 'copy" in said[1] and "the limit of 0 steps is reached" in said[1]
     )
+
+
+def sweep(folder, monkeypatch, text=PROTOCOL):
+    """Predicts a protocol, and goes on to where its runs would be trained."""
+    monkeypatch.setattr(experiment, "train_all", lambda *arguments, **options: print("training begins"))
+    protocol = load_protocol(str(protocol_file(folder, text)), "smoke")
+    sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")
+
+
+def test_seeds_that_cannot_decide_any_cell_are_told_before_training(tmp_path, monkeypatch, capsys):
+    sweep(tmp_path, monkeypatch)  # 5 seeds of 6 cells
+    out, err = capsys.readouterr()
+    assert out == "training begins\n"
+    assert (
+        "5 runs a cell can decide none of 6 cells, unless at most 1 of them has a run that fits: 7 that agree (seeds "
+        "= 7) decide one whatever the others do; the 2x2 table counts every cell all the same\n"
+    ) in err
+
+
+def test_seeds_that_can_decide_a_cell_are_not_warned_of(tmp_path, monkeypatch, capsys):
+    sweep(tmp_path, monkeypatch, PROTOCOL.replace("seeds = 5", "seeds = 7"))
+    assert "can decide" not in capsys.readouterr().err
+
+
+def test_cells_without_a_prediction_are_not_counted(tmp_path, monkeypatch, capsys):
+    sweep(tmp_path, monkeypatch, PROTOCOL.replace('"ipe", "rpe", "ape"', '"random-ape", "rpe"'))
+    assert "5 runs a cell can decide none of 2 cells, unless at most 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seeds", range(1, 13))
+def test_too_few_seeds_are_those_with_which_holm_decides_nothing(seeds):
+    def decided(cells):
+        return min(holm([tail(seeds, seeds)] * cells)) <= ALPHA
+
+    for cells in range(1, 80):
+        warning = too_few_seeds(seeds, cells)
+        assert (warning is None) == decided(cells)
+        if warning is None:
+            continue
+        said = re.search(r"unless at most (\d+) of them", warning)
+        most = int(said[1]) if said else 0
+        assert not decided(most + 1) and (most == 0 or decided(most))
+        needed = int(re.search(r"seeds = (\d+)", warning)[1])
+        for others in ([0.0] * (cells - 1), [tail(needed, needed)] * (cells - 1), [1.0] * (cells - 1)):
+            assert holm([*others, tail(needed, needed)])[-1] <= ALPHA
+
+
+@pytest.mark.parametrize("name", ["runs", "figures", "tensorboard", "fig1"])
+def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_refused(name, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(f"from circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
+    pairs = [("aligned", parse_encoding("ipe"))]
+    with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
+        of_task(f"{file}:{name}", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=tmp_path)

@@ -27,7 +27,7 @@ def test_growth_is_answered_with_its_reason(answer):
 
 def test_a_value_that_is_missing_somewhere_is_said_of_all_scales_only(answer):
     growth = answer("lrc", "1/(i-9)", "--scales", "4,8")["growth"]
-    assert (growth["kind"], growth["from_scale"]) == ("undefined", 9)
+    assert (growth["kind"], growth["undefined_from"], growth["undefined_at"]) == ("undefined", 9, [9, 9])
     assert "division by zero at i=9" in growth["reason"]
 
 

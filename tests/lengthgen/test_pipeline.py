@@ -12,7 +12,7 @@ from empirical.backend import Backend
 from empirical.files import DamagedFile, locked, read_sealed_json, write_bytes
 from lengthgen import gallery, pipeline
 from lengthgen.gallery import Drawn
-from lengthgen.tables.summary import REASON, _not_drawn
+from lengthgen.tables.summary import _not_drawn
 from paper_figs.sources import Sources
 
 
@@ -128,11 +128,12 @@ def test_what_is_not_drawn_is_on_stderr_with_the_reason_and_in_the_answer(tmp_pa
     assert MISSING["labels-x"].strip() in err[1]
 
 
-def test_the_summary_names_what_is_not_drawn_and_why_in_short():
+def test_the_summary_says_how_many_are_not_drawn_and_where_the_reasons_are():
     [line] = _not_drawn(MISSING)
-    assert line.plain.startswith("Not drawn: figure2 and 1 more (120 of the 120 runs of fig2 are missing from out/runs")
-    assert "labels-x (unaligned: no circuit of few words" in line.plain
-    assert len(line.plain) < 2 * (REASON + 40)
+    assert line.plain == "Not drawn: 3, for 2 reasons (on stderr): figure2, results-fig2, labels-x"
+    [line] = _not_drawn({f"figure{number}": "why" for number in range(99)})
+    assert line.plain.startswith("Not drawn: 99, for 1 reasons (on stderr): figure0, figure1, ")
+    assert len(line.plain) < 120
     assert _not_drawn({}) == []
 
 

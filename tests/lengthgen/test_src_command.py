@@ -52,7 +52,7 @@ def started(*arguments):
 
 
 def children(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()]
 
 
 def sound(found):
@@ -88,7 +88,7 @@ def test_mode(answer, task, base, mode, expected):
 @pytest.mark.parametrize("task", [("addition-carry", "--base", "2"), ("five.py:five",), ("permutation", "--base", "3")])
 def test_the_curve_is_of_two_arities_and_does_not_rise(answer, task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("five.py").write_text(FIVE)
+    Path("five.py").write_text(FIVE, encoding="utf-8")
     found = answer("src", *task, "--scales", "1-3", "--curve")
     fewest = found["minimal_arity"]
     assert list(found["curve"]) == [str(fewest), str(fewest + 1)]
@@ -115,7 +115,7 @@ def test_the_curve_of_what_needs_more_slots_than_there_are(run):
 def written(answer, tmp_path, monkeypatch):
     """Has a certificate written, of a user's own task or of the one that is given; returns its file."""
     monkeypatch.chdir(tmp_path)
-    Path("five.py").write_text(FIVE)
+    Path("five.py").write_text(FIVE, encoding="utf-8")
 
     def write(*question):
         found = answer("src", *(question or ("five.py:five", "--scales", "1")), "--certificate", "proof.json")
@@ -207,7 +207,7 @@ def test_a_certificate_of_a_users_own_task_needs_its_name(answer, run, written):
     assert found["statement"] == "SRC(five.py:five, 1) = 3 at arity 1, free"
     refused(run("check-certificate", str(file), "--task", "five.py:six"), "is not a Task")
     refused(run("check-certificate", str(file), "--task", "copy"), "proves nothing")
-    Path("trap.py").write_text("open('was-here', 'w')\n" + FIVE)
+    Path("trap.py").write_text("open('was-here', 'w')\n" + FIVE, encoding="utf-8")
     file.write_text(json.dumps(content | {"task": "trap.py:five"}))
     refused(run("check-certificate", str(file)), "that file is code")
     assert not Path("was-here").exists(), "no certificate has code run"

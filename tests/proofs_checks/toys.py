@@ -16,7 +16,7 @@ NOTES = "LENGTHGEN_TOY_NOTES"
 def act(*, deed: str) -> Evidence:
     notes = os.environ.get(NOTES)
     if notes:
-        with Path(notes).open("a") as file:
+        with Path(notes).open("a", encoding="utf-8") as file:
             file.write(f"{deed} {os.getpid()}\n")
     match deed:
         case "refute":

@@ -110,7 +110,7 @@ def test_it_does_not_claim_more_than_it_has_proved() -> None:
         assert found.high is None or found.low < found.high
     missing = growth(from_formula("1/(i - 5)"))
     assert missing is not None
-    assert (missing.kind, missing.strength, missing.from_scale) == (Kind.UNDEFINED, "general", 5)
+    assert (missing.kind, missing.strength, missing.undefined_from) == (Kind.UNDEFINED, "general", 5)
     assert "division by zero at i=5" in missing.reason
 
 

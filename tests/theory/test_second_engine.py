@@ -302,7 +302,7 @@ OF_A_NODE = "func args base exp p q is_Rational is_Integer is_Symbol is_Add is_M
 
 
 def test_nothing_is_shared_with_the_first_engine_but_the_tree() -> None:
-    tree = ast.parse(Path(second_engine.__file__).read_text())
+    tree = ast.parse(Path(second_engine.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in imports for alias in node.names if isinstance(node, ast.Import)}
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
