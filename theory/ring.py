@@ -34,7 +34,7 @@ PI: Base = ("pi",)
 E: Base = ("e",)
 MINUS: Base = ("minus",)
 
-MOST_TERMS = 100
+MOST_TERMS = 50
 """Terms of one element."""
 MOST_STEPS = 2_500
 """Products of two terms for one question."""

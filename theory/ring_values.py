@@ -27,6 +27,8 @@ def element_of_value(value: Any) -> Element | None:
 def _read(ring: Ring, value: Any) -> Element:
     if value.is_Rational:
         return constant(Fraction(int(value.p), int(value.q)))
+    if value.is_Float:
+        return _float(value)
     if value is sp.pi:
         return of_base(PI)
     if value is sp.E:
@@ -53,6 +55,17 @@ def _read(ring: Ring, value: Any) -> Element:
     if isinstance(value, sp.Abs):
         return functions.absolute(ring, _read(ring, value.args[0]))
     return of_base(("symbol", value))
+
+
+def _float(value: sp.Float) -> Element:
+    """A floating-point number, of which only its sign is known.
+
+    It stands under its text, for Python cannot compare a sympy Float with the Fraction that has the same hash.
+    """
+    if value.is_zero:
+        return constant(0)
+    sign = {"positive": True} if value.is_positive else {"negative": True}
+    return of_base(("symbol", sp.Symbol(sp.srepr(value), **sign)))
 
 
 def _is_positive(value: Any, element: Element) -> bool:
