@@ -45,7 +45,7 @@ def items(ending: Ending, folder: Path) -> Items:
 
 def is_broken(item: Any) -> bool:
     """Whether an item says of itself that it cannot be used."""
-    return isinstance(item, dict) and item.get("state") == "broken"
+    return isinstance(item, dict) and (item.get("state") == "broken" or item.get("verdict") == "unsettled")
 
 
 def timeless(content: Any) -> Any:

@@ -33,6 +33,25 @@ training.batch = 10
 training.epochs = 2
 evaluation.samples = 10
 """
+MANY = """\
+title = "Many: runs enough to be trained together"
+source = ""
+train = [1, 2]
+test = [1, 3]
+
+[[cells]]
+tasks = ["parity"]
+formats = ["aligned"]
+encodings = ["nope"]
+
+[smoke]
+seeds = 8
+models = [{ width = 8, layers = 1, heads = 1 }]
+training.samples = 20
+training.batch = 10
+training.epochs = 1
+evaluation.samples = 10
+"""
 CLAIMS = ("alibi-1", "fox-10")
 """Proved in a second, so that to run them again costs little."""
 TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")
@@ -69,6 +88,10 @@ def _make(folder: Path, *, whole: bool) -> None:
     _must(folder, "verify", *CLAIMS)
     if whole:
         _must(folder, "encodings")
+        (folder / "many.toml").write_text(MANY, encoding="utf-8")
+        _must(folder, "sweep", "many.toml", *SMOKE, "--out", "many")
+        shutil.rmtree(folder / "many")
+        _must(folder, "sweep", "randomized", *SMOKE)
         _must(folder, "reproduce", *SMOKE)
     _must(folder, "conjecture", "small.toml", *SMOKE)
     _leave_unfinished(folder)

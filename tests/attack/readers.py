@@ -31,7 +31,7 @@ RELATION: Arguments = ("relation", "{run}", "--test", "1-3")
 REPORT: Arguments = ("report", *SMOKE)
 REPRODUCE: Arguments = ("reproduce", *SMOKE)
 LEDGER: Arguments = ("figures", "ledger", *SMOKE)
-TRIAL: Arguments = ("verify", "conjecture-fig1", "--runs", "out", *SMOKE)
+TRIAL: Arguments = ("verify", "rpe-7", "--runs", "out", *SMOKE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,8 @@ READERS = (
         for name in ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
     ),
     Reader(kind="run: learned", files="out/runs/*-lbpe-*/*.*", commands=(RELATION,)),
-    Reader(kind="run: of the main job", files="out/runs/*-w16l2h2-*/*.*", whole=(REPRODUCE, REPORT, TRIAL)),
+    Reader(kind="run: of the main job", files="out/runs/*-w16l2h2-*/*.*", whole=(REPRODUCE, REPORT)),
+    Reader(kind="run: of a claim", files="out/runs/copy-unaligned-*/*.*", whole=(TRIAL,)),
     Reader(
         kind="unfinished state",
         files="out/runs/.unfinished/*/state*",
@@ -136,6 +137,14 @@ class Attack:
     seed: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Undisturbed:
+    """How a command ends where nothing is damaged, and what it shows."""
+
+    status: int | None
+    items: Items
+
+
 def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[Attack]:
     """As many attacks, drawn by the seed, on the readers whose kind begins with `only`."""
     whole = (material / "whole").exists()
@@ -157,22 +166,22 @@ def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[A
         )
 
 
-def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Items]:
+def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Undisturbed]:
     """What every command of the attacks shows where nothing is damaged."""
-    shown: dict[Arguments, Items] = {}
+    shown: dict[Arguments, Undisturbed] = {}
     for attack in planned:
         if attack.arguments not in shown:
             with tempfile.TemporaryDirectory() as place:
                 folder = _laid_out(material, Path(place), attack)
                 ending = call(attack.arguments, folder=folder, cache=folder / "cache", seconds=600)
                 try:
-                    shown[attack.arguments] = items(ending, folder)
+                    shown[attack.arguments] = Undisturbed(status=ending.status, items=items(ending, folder))
                 except NoAnswer as error:
                     raise NoAnswer(f"{attack.arguments}: {ending.err}") from error
     return shown
 
 
-def tried(material: Path, attack: Attack, shown: Mapping[Arguments, Items]) -> Try | None:
+def tried(material: Path, attack: Attack, shown: Mapping[Arguments, Undisturbed]) -> Try | None:
     """How the attack ended; None where this damage cannot be done to this file."""
     with tempfile.TemporaryDirectory() as place:
         folder = _laid_out(material, Path(place), attack)
@@ -205,7 +214,8 @@ def _laid_out(material: Path, place: Path, attack: Attack) -> Path:
     return folder
 
 
-def _judged(attack: Attack, ending: Ending, expected: Items, folder: Path, copy: Path) -> tuple[str, str]:
+def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, copy: Path) -> tuple[str, str]:
+    expected = before.items
     said = f"exit {ending.status}: {ending.err[-1500:]}"
     if ending.status is None:
         return tally.LATE, said

@@ -1,0 +1,98 @@
+"""Linear conditions are met exactly where elimination and search say, for hundreds of random ones."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tests.oracles.formulas import by_python
+from theory.formula import parse
+from theory.formula.inequalities import cases_of, last_position, points
+
+SCALE = 9
+
+
+def _form(draw: Random, names: str) -> str:
+    terms = [f"{draw.randint(-3, 3)}*{name}" for name in names]
+    return f"({' + '.join(terms)} + {draw.randint(-8, 8)}{draw.choice(['', '', '/2'])})"
+
+
+def _condition(draw: Random, names: str, depth: int) -> str:
+    if depth == 0:
+        return f"({_form(draw, names)} {draw.choice(['<', '<=', '==', '!=', '>', '>='])} {_form(draw, names)})"
+    kind = draw.randrange(4)
+    if kind == 0:
+        return f"(not {_condition(draw, names, depth - 1)})"
+    if kind == 1:
+        return f"({_form(draw, names)} < {_form(draw, names)} <= {_form(draw, names)})"
+    return f"({_condition(draw, names, depth - 1)} {draw.choice(['and', 'or'])} {_condition(draw, names, depth - 1)})"
+
+
+def _cells(family: bool) -> list[tuple[int, ...]]:
+    pairs = [(i, j) for j in range(1, SCALE + 1) for i in range(1, j + 1)]
+    return [(i, j, n) for n in range(1, SCALE + 1) for i, j in pairs if j <= n] if family else pairs
+
+
+@pytest.mark.parametrize("family", [False, True])
+def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) -> None:
+    draw = Random(int(family))
+    seen: Counter[str] = Counter()
+    for _ in range(250 if family else 500):
+        text = _condition(draw, "ijn" if family else "ij", draw.randint(0, 2))
+        known = cases_of(parse(text).nodes[0])
+        assert known.exact
+        meeting = [cell[-1] for cell in _cells(family) if by_python(text, dict(zip("ijn", cell, strict=False)))]
+        bounds = [last_position(case, family=family) for case in known.cases]
+        for scale in meeting:
+            assert any(one and one[0] <= scale and (one[1] is None or scale <= one[1]) for one in bounds), text
+        found = [next(points(case, family=family), None) for case in known.cases]
+        first = min((point[-1] for point in found if point), default=None)
+        assert all(by_python(text, dict(zip("ijn", point, strict=False))) for point in found if point), text
+        if first is None or first > SCALE:
+            assert not meeting, text
+            seen["none"] += 1
+        else:
+            assert first == min(meeting), text
+            seen["some"] += 1
+        seen["proved empty"] += not any(bounds)
+    assert min(seen.values()) > 10
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2*i - 4*j + 1 == 0", None),  # by parity
+        ("3*i - 5*j == 0", None),  # i <= j
+        ("5*i - 3*j == 0", (3, 5)),
+        ("i + j == 101", (50, 51)),
+        ("i == 100000", (100_000, 100_000)),
+        ("j - i < 0", None),
+        ("i > 3 and j < 3", None),
+        ("not (i < 7 or j < 9)", (7, 9)),
+        ("i != j and i >= j", None),
+        ("3*i - 7*j + 20001 == 0", (4, 2_859)),
+    ],
+)
+def test_known_conditions(text: str, expected: tuple[int, int] | None) -> None:
+    (case, *others) = cases_of(parse(text).nodes[0]).cases
+    found = [point for one in (case, *others) for point in [next(points(one, family=False), None)] if point]
+    first = min(found, key=lambda point: point[-1], default=None)
+    if expected is None:
+        assert first is None
+    else:
+        assert first is not None
+        assert by_python(text, dict(zip("ij", first, strict=True)))
+        assert first[-1] <= expected[-1]
+
+
+def test_what_is_not_linear_is_left_out() -> None:
+    known = cases_of(parse("i*j < 5 and i > j").nodes[0])
+    assert not known.exact
+    assert all(last_position(case, family=False) is None for case in known.cases)
+    assert not cases_of(parse("i*j < 5 or i > j").nodes[0]).exact
+
+
+def test_a_search_that_would_be_long_is_given_up() -> None:
+    (case,) = cases_of(parse("1234567*i - 1000000*j == 1").nodes[0]).cases
+    *_, last = points(case, family=False)
+    assert last is None
