@@ -1,5 +1,6 @@
 """Whether a formula has a value everywhere is what brute force finds, and nothing is called defined that is not."""
 
+import re
 from collections import Counter
 from random import Random
 
@@ -89,13 +90,15 @@ TABLE: list[tuple[str, bool | None, Cell | None]] = [
 
 @pytest.mark.parametrize(("text", "everywhere", "cell"), TABLE, ids=[row[0] for row in TABLE])
 def test_known_formulas(text: str, everywhere: bool | None, cell: Cell | None) -> None:
-    found = definedness(parse(text, ["a"] if "a" in text.replace("gcd", "") else []))
+    formula = parse(text, ["a"] if re.search(r"\ba\b", text) else [])
+    found = definedness(formula)
     assert found.everywhere is everywhere
     assert (found.cell and found.cell[-1]) == (cell and cell[-1])
     if cell is not None:
         assert found.first
         assert all(f"{name}={place}" in found.why for name, place in zip("ijn", found.cell or (), strict=False))
-    assert not (total(parse(text).nodes[0]) and everywhere is not True) if "[" not in text and "a" not in text else True
+    if everywhere is not True:
+        assert not all(map(total, formula.nodes))
 
 
 def test_a_pair_without_a_value_that_may_not_be_the_first_is_said_not_to_be() -> None:
@@ -107,7 +110,7 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
     draw = Random(4)
     seen: Counter[str] = Counter()
     pairs = [(i, j) for j in range(1, 13) for i in range(1, j + 1)]
-    for number in range(900):
+    for number in range(500):
         text = random_text(draw, draw.randint(2, 3), "ij") if number % 3 else random_real_text(draw, draw.randint(1, 2))
         found = definedness(parse(text))
         first = None
@@ -130,6 +133,5 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
             assert (first[1] if first else None) == (found.cell[1] if found.cell[1] <= 12 else None), (text, found)
         elif found.everywhere is None:
             assert first is None or first[1] > found.looked_at, text
-    assert seen["True"] > 400
-    assert seen["False"] > 40
-    assert seen["None"] < 40
+    assert seen["True"] > 350
+    assert seen["False"] > 20

@@ -37,7 +37,7 @@ def _cells(family: bool) -> list[tuple[int, ...]]:
 def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) -> None:
     draw = Random(int(family))
     seen: Counter[str] = Counter()
-    for _ in range(250 if family else 500):
+    for _ in range(120 if family else 300):
         text = _condition(draw, "ijn" if family else "ij", draw.randint(0, 2))
         known = cases_of(parse(text).nodes[0])
         assert known.exact
@@ -55,7 +55,7 @@ def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) ->
             assert first == min(meeting), text
             seen["some"] += 1
         seen["proved empty"] += not any(bounds)
-    assert min(seen.values()) > 10
+    assert min(seen.values()) > 5
 
 
 @pytest.mark.parametrize(
