@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theory.errors import LengthgenError
 from theory.formula import Formula, parse
+from theory.formula.syntax import MAX_BITS
 from theory.relation import Relation
 from theory.userfile import user_code
 
@@ -254,6 +255,7 @@ def _scalar(found: Any, where: str) -> Value:
     if isinstance(found, np.generic):
         found = found.item()
     if isinstance(found, int | Fraction):
+        _require_short((found,), where)
         return int(found) if isinstance(found, bool) else found
     if isinstance(found, float):
         if math.isnan(found):
@@ -262,8 +264,15 @@ def _scalar(found: Any, where: str) -> Value:
     if hasattr(found, "is_real") and hasattr(found, "free_symbols"):
         if found.is_real is False or found.has(*_not_finite()):
             raise PatternError(f"{where} is {found}, which is not real")
+        _require_short((Fraction(int(one.p), int(one.q)) for one in found.atoms() if one.is_Rational), where)
         return _simplest(found)
     raise PatternError(f"{where} must hold real numbers, not {type(found).__name__}")
+
+
+def _require_short(numbers: Iterable[int | Fraction], where: str) -> None:
+    """Raises `PatternError` where a numerator or denominator has more bits than a formula's may have."""
+    if any(part.bit_length() > MAX_BITS for one in numbers for part in (one.numerator, one.denominator)):
+        raise PatternError(f"{where} holds a number of more than {MAX_BITS} bits")
 
 
 def _simplest(found: Any) -> Value:

@@ -39,7 +39,7 @@ class Relation:
         scale_hint: whether phi depends on the scale n as well.
 
     Raises:
-        RelationError: the name or the law is not as described.
+        RelationError: the name, the law or the hint is not as described.
     """
 
     name: str
@@ -51,6 +51,9 @@ class Relation:
             raise RelationError(f"the name of a relation is a text of printable characters, not {shown(self.name)}")
         if not callable(self.law):
             raise RelationError(f"the law of relation '{self.name}' must be a function, not {shown(self.law)}")
+        if not isinstance(self.scale_hint, bool):
+            hint = shown(self.scale_hint)
+            raise RelationError(f"the scale_hint of relation '{self.name}' must be True or False, not {hint}")
 
         def fails(keys: Labels, queries: Labels, scale: int | None) -> str:
             return f"the law of relation '{self.name}' fails for {np.size(keys):,} pairs"

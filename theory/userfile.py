@@ -1,10 +1,12 @@
 """Code of the user's own: running its file, calling its functions, and what both may not do."""
 
+import os
 import runpy
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from theory.errors import LengthgenError, one_line
 
@@ -29,13 +31,32 @@ def user_code(
         error: raised instead.
         expected: passed on as they are; KeyboardInterrupt always is.
     """
-    passed: tuple[type[BaseException], ...] = (KeyboardInterrupt, GeneratorExit, *expected)
+    passed: tuple[type[BaseException], ...] = (KeyboardInterrupt, *expected)
+    outer = getattr(_running, "process", None)
+    _running.process = os.getpid()
     try:
         yield
     except passed:
         raise
     except BaseException as failure:
         raise error(f"{what}: {_reason(failure)}") from failure
+    finally:
+        _running.process = outer
+
+
+_running = threading.local()
+"""`process`: the process in which this thread runs the user's own code, or None."""
+_exit = os._exit
+
+
+def _exit_unless_user_code(status: int) -> NoReturn:
+    """`os._exit`, but an error where the user's own code calls it: a command would end, without a word, in success.
+
+    Processes that this code has forked end as ever.
+    """
+    if getattr(_running, "process", None) == os.getpid():
+        raise SystemExit(f"it calls os._exit({status})")
+    _exit(status)
 
 
 def _reason(failure: BaseException) -> str:
@@ -93,6 +114,7 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
     size = Path(path).stat().st_size
     if size > LARGEST:
         raise error(f"{what} file '{path}' has {size:,} bytes; at most {LARGEST:,} are run")
+    os._exit = _exit_unless_user_code
     with user_code(f"{what} file '{path}' fails", error=error, expected=()):
         return runpy.run_path(path)
 

@@ -97,7 +97,7 @@ def sweep(
     log: LogOption = None,
     as_json: Json = False,
 ) -> None:
-    """Train every run of a protocol that is not finished, predictions first."""
+    """Train every run of a protocol that is not finished, predictions first. Ends with 0 only if no run is broken."""
     from lengthgen.experiment import Experiment, log_curves, sweep_all
     from lengthgen.stored import runs_answer
 
@@ -109,6 +109,8 @@ def sweep(
         log_curves(experiment)
     answer = runs_answer(out, names={run.id for same in experiment.runs().values() for run in same})
     show(answer, runs_table(answer), as_json)
+    if answer["broken"]:
+        raise typer.Exit(1)
 
 
 def conjecture(

@@ -32,8 +32,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
         conjecture_table(answers["conjecture"]),
         Text(f"Figures and tables: {len(answers['figures']['drawn'])} in {out / 'figures'}"),
         *_not_drawn(answers["figures"]["missing"]),
-        Text(f"To explore it all: {answers['report']['page']}"),
-        Text(f"Everything is in {out}; manifest.json names every file."),
+        Text(f"To explore it all: {answers['report']['page']}; {out / 'manifest.json'} names every file"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,8 @@ def refused(run, files, tmp_path, monkeypatch):
 
     for name in COMPUTING:
         monkeypatch.setattr(name, compute)
+    for name in ("ray", "tensorboard"):
+        monkeypatch.setitem(sys.modules, name, None)  # as where it is not installed
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):

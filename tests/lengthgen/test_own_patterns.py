@@ -127,11 +127,14 @@ def test_a_hostile_pattern_is_one_line(refused, name, tmp_path):
     refused("mine.py:mine", says)
 
 
-def test_numbers_of_any_size_are_numbers(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("exponent", "most"), [(1200, True), (5000, False)])
+def test_numbers_may_have_as_many_bits_as_those_of_formulas(run, tmp_path, monkeypatch, exponent, most):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = lambda i, j: 10**5000 + i\n")
-    status, _, err = run("lrc", "mine.py:mine", "--scales", "2,4", "--json")
-    assert (status, err) == (0, "")
+    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = lambda i, j: 10**{exponent} + i\n")
+    for options in ((), ("--json",), ("--explain",)):
+        status, _, err = run("lrc", "mine.py:mine", "--scales", "2,4", *options)
+        says = "" if most else "error: 'mine.py:mine' at i=1, j=1 holds a number of more than 4096 bits\n"
+        assert (status, err) == (0 if most else 2, says)
 
 
 def saved(array, **options):

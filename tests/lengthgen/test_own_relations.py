@@ -54,6 +54,9 @@ MADE = {
         "relation(lambda k, q, n: sys.exit(0) if q.max() > 9 else q - k)",
         "the law of relation 'mine' fails for ",
     ),
+    "has a hint that is no bool": (
+        "relation(lambda k, q, n: q - k, scale_hint=print)", "the scale_hint of relation 'mine' must be True or False",
+    ),
     "recurs": ("relation(raising(RecursionError()))", "RecursionError"),
     "gives nothing": ("relation(lambda *_: None)", "its law returns one integer a pair"),
     "gives another shape": ("relation(lambda *_: np.zeros(3, dtype=int))", "its law returns one integer a pair"),

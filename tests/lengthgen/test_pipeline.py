@@ -2,7 +2,7 @@
 
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -39,6 +39,16 @@ def in_another_thread(work):
     finally:
         thread.join(30)
         assert not thread.is_alive()
+
+
+@contextmanager
+def waiting_for(lock, work):
+    """The work in another thread, while this one holds the lock that it needs first."""
+    with ExitStack() as held, ExitStack() as joined:
+        held.enter_context(locked(lock))
+        joined.enter_context(in_another_thread(work))
+        yield
+        held.close()
 
 
 def told(monkeypatch, module):
@@ -86,7 +96,7 @@ def test_a_second_reproduce_says_whom_it_waits_for(tmp_path, monkeypatch):
             pipeline.reproduce("smoke", tmp_path, Backend())
         ended.append(True)
 
-    with in_another_thread(second), locked(tmp_path / ".lock"):
+    with waiting_for(tmp_path / ".lock", second):
         assert event.wait(30) and not ended
     assert ended
     [line] = lines
@@ -101,10 +111,7 @@ def test_a_figure_that_another_process_draws_is_waited_for_and_that_is_said(tmp_
     sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
     drawn = []
     lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"
-    with (
-        in_another_thread(lambda: drawn.append(gallery.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))),
-        locked(lock),
-    ):
+    with waiting_for(lock, lambda: drawn.append(gallery.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))):
         assert event.wait(30) and not drawn
     assert [*drawn[0].files] == ["table-formats"]
     assert lines[0].startswith(f"waiting for process {os.getpid()} on ")

@@ -200,3 +200,18 @@ def test_a_run_that_cannot_be_removed_is_one_line(run, stored, monkeypatch):
     assert (code, shown) == (2, "")
     assert err.startswith(f"error: {folder} cannot be removed: ") and err.count("\n") == 1
     assert run("runs", "--out", str(out))[0] == 0, "it is whole"
+
+
+def test_a_sweep_that_ends_with_a_broken_run_says_so_in_its_status(run, stored, monkeypatch):
+    out, of, folder = stored
+    monkeypatch.chdir(out)
+    cells = '[[cells]]\ntasks = ["select-first"]\nformats = ["unaligned"]\nencodings = ["lbpe-sh"]\n'
+    (out / "small.toml").write_text(f'title = ""\nsource = ""\ntrain = [1, 2]\ntest = [1, 4]\n{cells}')
+    monkeypatch.setattr("lengthgen.experiment.train_all", lambda *_, **options: None)
+    status = {}
+    for state in ("finished", "broken"):
+        status[state], shown, err = run("sweep", "small.toml", "--profile", "smoke", "--out", str(out), "--json")
+        assert shown, err
+        assert [row["state"] for row in json.loads(shown)["runs"] if row["name"] == of.id] == [state]
+        (folder / "environment.json").write_bytes(b"{")
+    assert status == {"finished": 0, "broken": 1}

@@ -162,6 +162,8 @@ def _raises(i: int, j: int) -> float:
         (lambda i, j: [[1]] if j == 3 else 1, r"shape \(\) at the first pair and \(1, 1\)"),
         (lambda i, j: [[1, 2], [3]] if j == 3 else [[1, 2], [3, 4]], "no matrix"),
         (lambda i, j: [1, 2], "no matrix"),
+        (lambda i, j: 10**5000 if j == 3 else 1, "j=3 holds a number of more than 4096 bits"),
+        (lambda i, j: sp.pi / 10**5000 if j == 3 else 1, "j=3 holds a number of more than 4096 bits"),
         (lambda i: i, "fails: TypeError"),
     ],
 )

@@ -29,6 +29,7 @@ FAILURES = [
     (ValueError("two\nlines\x1b[31m"), r"ValueError: two lines\x1b[31m"),
     (Silent(), "Silent: (its message cannot be shown)"),
     (MemoryError(), "MemoryError:"),
+    (GeneratorExit(), "GeneratorExit:"),
 ]
 
 
@@ -65,6 +66,31 @@ def test_a_guarded_function_is_guarded_once_and_anew():
     assert once == again and hash(once) == hash(again)
     with pytest.raises(MineError, match=r"^again fails at 0: ZeroDivisionError"):
         again(0)
+
+
+def of_the_user(file, text):
+    file.write_text(f"import os\n{text}\n", encoding="utf-8")
+    return run_file(str(file), what="task", error=MineError)
+
+
+def test_a_file_that_ends_the_process_is_an_error(tmp_path):
+    with pytest.raises(MineError, match=r"fails: SystemExit: it calls os\._exit\(0\)$"):
+        of_the_user(tmp_path / "own.py", "os._exit(0)")
+
+
+def test_a_function_that_ends_the_process_is_an_error(tmp_path):
+    own = of_the_user(tmp_path / "own.py", "def own():\n    os._exit(0)")["own"]
+    with pytest.raises(MineError, match=r"^it fails: SystemExit: it calls os\._exit\(0\)$"):
+        Guarded(own, read=int, fails=lambda: "it fails", error=MineError)()
+
+
+def test_processes_that_the_users_code_forks_end_as_ever_and_so_does_ours(tmp_path):
+    own = "def own():\n    child = os.fork()\n    return os.waitpid(child, 0)[1] if child else os._exit(3)"
+    forked = Guarded(of_the_user(tmp_path / "own.py", own)["own"], read=int, fails=lambda: "it fails", error=MineError)
+    assert os.waitstatus_to_exitcode(forked()) == 3
+    if not (child := os.fork()):
+        os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
 
 
 @pytest.fixture

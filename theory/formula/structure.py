@@ -125,10 +125,16 @@ def _of_difference(node: Operation) -> frozenset[str]:
 
 def _separates(node: Node, name: str) -> bool:
     """Whether the tree is a product (or sum) of functions of i alone and of j alone."""
-    inverse = {"*": "/", "+": "-"}[name]
-    if isinstance(node, Operation) and node.name in (name, inverse, "neg", "pos"):
-        if all(_separates(part, name) for part in node.operands):
-            return True
-    elif dependence(node) in (frozenset(), frozenset("i"), frozenset("j")):
-        return True
-    return separates(node, name)
+    names = (name, {"*": "/", "+": "-"}[name], "neg", "pos")
+    return all(_one_sided(part) or separates(part, name) for part in _parts(node, names)) or separates(node, name)
+
+
+def _parts(node: Node, names: tuple[str, ...]) -> list[Node]:
+    """The operands below operations of these names, however deep they are nested."""
+    if isinstance(node, Operation) and node.name in names:
+        return [part for operand in node.operands for part in _parts(operand, names)]
+    return [node]
+
+
+def _one_sided(node: Node) -> bool:
+    return dependence(node) in (frozenset(), frozenset("i"), frozenset("j"))
