@@ -4,7 +4,8 @@ SRC(f, n) is the fewest unit operators of any circuit of one arity that computes
 definitions of arXiv 2510.04130, Def. 4). A lower bound rests on some steps and some prompts: to leave out the others
 only makes the problem easier. All wirings of these steps are found anew. Fewer operators are too few because steps of
 a clique exclude each other in pairs, or because a formula is refuted by a DRAT proof. An upper bound is a circuit,
-which is evaluated. What has to be trusted: the task that is passed in, Python, this file and `circuits.rup`.
+which is evaluated: on all prompts of a scale it proves the bound there, on random ones it does not, and the verdict
+says so. What has to be trusted: the task that is passed in, Python, this file and `circuits.rup`.
 """
 
 import itertools
@@ -54,15 +55,26 @@ class CertificateError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What is proved: `statement` in one line; bounds, inf where there is no circuit, upper None where none is claimed.
+    """What a check has shown.
 
-    The circuit was tried on all prompts up to scale `upper_checked_to`, on samples beyond; 0 where there is none.
+    Attributes:
+        statement: in one line, with what is not proved.
+        status: in the words of `circuits.src`: "exact", "reference", "sampled" or "bounds".
+        proved: whether all of the bounds are; else the upper one was tried on random prompts only.
+        lower: inf where there is no circuit.
+        upper: None where none is claimed.
+        upper_checked_to: the circuit was tried on all prompts up to this scale, on random ones beyond; 0 if there is
+            none.
+        sampled: random prompts that it was tried on.
     """
 
     statement: str
+    status: str
+    proved: bool
     lower: float
     upper: float | None
     upper_checked_to: int
+    sampled: int
 
 
 def _refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: Spend) -> bool:
@@ -91,13 +103,39 @@ def _fits(value: Any, shape: Any) -> bool:
     return type(value) is shape if isinstance(shape, type) else type(value) is type(shape) and value == shape
 
 
-def check(certificate: Mapping[str, Any], task: Any) -> Verdict:
+def in_words(subject: str, setting: str, lower: float, upper: float | None, *, own: bool, tried: int, to: int) -> str:
+    """Bounds as a sentence, in which the upper one is not called proved where it rests on some prompts of a scale.
+
+    Args:
+        subject: SRC of which task, at which scale.
+        setting: what it depends on besides: the arity and so on.
+        lower: inf where there is no circuit.
+        upper: None where there is none to speak of.
+        own: whether the upper bound is that of the task's own circuit.
+        tried: of the scales above `to`, the prompts that the circuit was tried on; 0 where those were all prompts.
+        to: last scale of which all prompts were tried.
+    """
+    if tried and upper is not None and not math.isinf(upper):
+        bound = f"upper bound {upper}" + (", that of the task's own circuit," if own else "")
+        return (
+            f"{subject} >= {lower} {setting}; {bound} holds on {tried:,} sampled prompts only above scale {to}, "
+            "not proved"
+        )
+    if lower in (math.inf, upper):
+        return f"{subject} = {lower} {setting}"
+    if upper is None or math.isinf(upper):
+        return f"{subject} >= {lower} {setting}"
+    return f"{lower} <= {subject} <= {upper} {setting}"
+
+
+def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Verdict:
     """What a certificate proves of a task.
 
     Args:
         certificate: the JSON object.
         task: the one it names, in its layout. Has `alphabet`, `prompt(n)`, `generate(symbols)` and `reference`, which
             is None or has `arity`, `steps(n)` and `apply(name, symbols)`.
+        seed: of the random prompts that a circuit is tried on where a scale has too many.
 
     Raises:
         CertificateError: anything is wrong, or beyond the limits of this module.
@@ -113,17 +151,30 @@ def check(certificate: Mapping[str, Any], task: Any) -> Verdict:
     _need((c["circuit"] is None) == (upper in (None, math.inf)), "a circuit and a finite upper bound go together")
     problem = _Problem(task, c["arity"], c["mode"])
     _check_lower(problem, c)
-    checked_to = 0 if c["circuit"] is None else _check_upper(problem, c)
+    checked_to, sampled = (0, 0) if c["circuit"] is None else _check_upper(problem, c, seed)
 
     base = f" base {c['base']}" if c["base"] else ""
-    name = f"SRC({c['task']}{base}, {c['scale']})"
-    claim = f"{name} >= {lower}" if upper is None else f"{lower} <= {name} <= {upper}"
-    claim = f"{name} = {lower}" if lower in (math.inf, upper) else claim
     layout = f", aligned to scale {c['largest_scale']}" if c["layout"] == "aligned" else ""
-    all_tried = c["circuit"] is None or checked_to == c["scale"]
-    sampled = "" if all_tried else f" (circuit tried on samples above scale {checked_to})"
-    statement = f"{claim} at arity {c['arity']}, {c['mode']}{layout}{sampled}"
-    return Verdict(statement=statement, lower=lower, upper=upper, upper_checked_to=checked_to)
+    own = c["circuit"] == {"reference": True}
+    statement = in_words(
+        f"SRC({c['task']}{base}, {c['scale']})",
+        f"at arity {c['arity']}, {c['mode']}{layout}",
+        lower,
+        upper,
+        own=own,
+        tried=sampled,
+        to=checked_to,
+    )
+    known = "exact" if not sampled else "reference" if own else "sampled"
+    return Verdict(
+        statement=statement,
+        status=known if lower in (math.inf, upper) else "bounds",
+        proved=not sampled,
+        lower=lower,
+        upper=upper,
+        upper_checked_to=checked_to,
+        sampled=sampled,
+    )
 
 
 class _Problem:
@@ -321,17 +372,21 @@ def _formula(classes: list[list[Table]], count: int, clique: Sequence[int]) -> t
     return len(alt) + len(tab), clauses
 
 
-def _check_upper(problem: _Problem, c: Mapping[str, Any]) -> int:
-    """Evaluates the circuit at every scale; returns the scale up to which that was on all prompts.
+def _check_upper(problem: _Problem, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
+    """Evaluates the circuit at every scale.
+
+    Returns the scale up to which that was on all prompts, and the number of random prompts at the others.
 
     Mode typed allows no argument without need. A sample cannot show that there is none, so only up to that scale.
     """
-    mode, checked_to, slots = problem.mode, 0, dict[Any, int]()  # of every operator in use its number of arguments
+    mode, checked_to, sampled = problem.mode, 0, 0
+    slots = dict[Any, int]()  # of every operator in use its number of arguments
     give, wirings = _circuit(problem, c["circuit"], c["scale"])
     for scale in range(1, c["scale"] + 1):
-        allowed, steps, rng = problem.allowed(scale), wirings(scale), random.Random(scale)
+        allowed, steps, rng = problem.allowed(scale), wirings(scale), random.Random(f"{seed}, scale {scale}")
         every = math.prod(map(len, allowed)) <= MAX_PROMPTS
         checked_to += every and checked_to == scale - 1
+        sampled += 0 if every else SAMPLE
         sample = (tuple(map(rng.choice, allowed)) for _ in range(SAMPLE))
         rows = [problem.sequence(prompt) for prompt in (itertools.product(*allowed) if every else sample)]
         length = len(allowed) + len(steps)
@@ -352,7 +407,7 @@ def _check_upper(problem: _Problem, c: Mapping[str, Any]) -> int:
             for *key, token in set(zip(*(columns[p - 1] for p in places), columns[before], strict=True)):
                 _need(give(operator, tuple(key)) == token, f"{where} is wrong")
     _need(len(slots) <= c["upper"], f"the circuit has {len(slots)} operators, more than the upper bound")
-    return checked_to
+    return checked_to, sampled
 
 
 def _circuit(problem: _Problem, circuit: Any, scale: int) -> tuple[Callable[..., Any], Callable[[int], Any]]:

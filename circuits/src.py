@@ -44,10 +44,14 @@ class SRCResult:
         bounds: scale n -> (lower, upper) bound of SRC(f, n); math.inf where no circuit exists or, as an upper bound,
             where none is known. Where only some prompts of a scale were looked at, the upper bound is of these, unless
             the reference circuit gives it.
-        status: "exact" (bounds meet, and every prompt was looked at or the task's reference circuit attains them),
-            "sampled" (bounds meet on the prompts looked at: the value is a lower bound of SRC, and the circuit is
+        status: "exact" (bounds meet, and every prompt was looked at), "reference" (they meet, and where not every
+            prompt was looked at the task's own circuit attains them: exact if the task is defined by that),
+            "sampled" (they meet on the prompts looked at: the value is a lower bound of SRC, and the circuit is
             right on those prompts), "bounds" (some do not meet).
         inputs: prompts looked at, over all scales.
+        sampled: of these, and of those that the reference circuit alone was tried on, the prompts of the scales above
+            `exhaustive_to`.
+        exhaustive_to: last scale up to which every prompt was looked at.
         kernel: steps that the lower bound rests on, equal and served ones left out.
         circuit: a circuit with as many operators as the upper bound at its last scale; None if that is infeasible.
         templates: the template combinations that the circuit's wiring needs; none in mode "declared".
@@ -66,6 +70,8 @@ class SRCResult:
     bounds: dict[int, tuple[float, float]]
     status: str
     inputs: int
+    sampled: int
+    exhaustive_to: int
     kernel: int
     circuit: Circuit | None
     templates: tuple[Combination, ...]
@@ -180,9 +186,11 @@ def src(
         raise TaskError(f"task '{task.name}': mode 'declared' at arity {arity} needs a reference circuit; it {has}")
     clock = clock or Clock()
     beyond = largest if largest and largest > len(traces) else None
+    last: list[Trace] = []
     if task.reference and task.reference.arity <= arity:
         with clock.phase("check"):
-            check_reference(task, [*traces, *([trace(task, beyond)] if beyond else [])])
+            last = [trace(task, beyond)] if beyond else []
+            check_reference(task, [*traces, *last])
     held: dict[int, tuple[float, float]] = {}
     hardest: dict[Place, None] = {}
     for attempt in range(MAX_ROUNDS):
@@ -200,7 +208,7 @@ def src(
         held = {scale: (low, high if scale < min(refuted) else math.inf) for scale, (low, high) in held.items()}
     if search.stuck:
         hardest[search.stuck] = None
-    result = _result(task, traces, arity, mode, search, held, tuple(hardest), beyond or len(traces), clock)
+    result = _result(task, traces, last, arity, mode, search, held, tuple(hardest), beyond or len(traces), clock)
     if search.stopped == INTERRUPTED:
         raise Interrupted(result)
     return result
@@ -229,6 +237,7 @@ def _refuted(search: Search, traces: Sequence[Trace], attempt: int, clock: Clock
 def _result(
     task: Task,
     traces: Sequence[Trace],
+    last: Sequence[Trace],
     arity: int,
     mode: str,
     search: Search,
@@ -258,8 +267,9 @@ def _result(
         if stopped is None and clock.over():
             stopped = clock.reason()
     else:
-        sure = all(low in (math.inf, known[scale]) for scale, (low, _) in bounds.items() if scale >= sampled_from)
-        status = "exact" if sure else "sampled"
+        unsure = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
+        own = all(bounds[scale][0] == known[scale] for scale in unsure)
+        status = "exact" if not unsure else "reference" if own else "sampled"
     circuit = None if search.stuck else search.circuit
     return SRCResult(
         arity=arity,
@@ -267,6 +277,8 @@ def _result(
         bounds=bounds,
         status=status,
         inputs=sum(one.tokens.shape[1] for one in traces),
+        sampled=sum(one.tokens.shape[1] for one in (*traces, *last) if one.scale >= sampled_from),
+        exhaustive_to=sampled_from - 1,
         kernel=search.kernel,
         circuit=circuit,
         templates=search.combinations if circuit else (),

@@ -1,7 +1,9 @@
 """SRC as the command line asks for it: at a chosen arity or the minimal one, with its roles, and with a certificate."""
 
 import itertools
+import math
 import os
+import secrets
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.certificate import certificate
-from circuits.checker import SCALE, CertificateError, check
+from circuits.checker import SCALE, CertificateError, check, in_words
 from circuits.circuit import Circuit
 from circuits.clock import Clock
 from circuits.formats import in_format
@@ -74,6 +76,8 @@ class Complexity:
             "src": {str(scale): number(result.values[scale]) for scale in scales},
             "bounds": {str(scale): [number(bound) for bound in result.bounds[scale]] for scale in scales},
             "status": result.status,
+            "statement": self._statement(),
+            "proved": self._sampled() == 0,
             "coverage_scale": result.coverage_scale,
             "inputs": result.inputs,
             "kernel": result.kernel,
@@ -83,6 +87,29 @@ class Complexity:
             "seconds": {phase: round(seconds, 3) for phase, seconds in result.seconds.items()},
             "label": "F",
         }
+
+    def _sampled(self) -> int:
+        """The prompts on which the upper bound at the last scale rests, 0 if these were all there are or it is inf."""
+        infinite = math.isinf(self.result.bounds[self.question.scales[-1]][1])
+        return 0 if infinite else self.result.sampled
+
+    def _statement(self) -> str:
+        """The bounds at the last scale, in the words of `circuits.checker`."""
+        result, scale = self.result, self.question.scales[-1]
+        lower, upper = result.bounds[scale]
+        if result.mode == "typed" and self._sampled():  # on some prompts fewer positions may seem to be needed
+            lower = max((result.bounds[n][0] for n in range(1, result.exhaustive_to + 1)), default=1)
+        base = f" base {self.question.base}" if self.question.base else ""
+        layout = f", aligned to scale {scale}" if self.question.format == "aligned" else ""
+        return in_words(
+            f"SRC({self.question.spec}{base}, {scale})",
+            f"at arity {result.arity}, {result.mode}{layout}",
+            lower,
+            upper,
+            own=result.status == "reference",
+            tried=self._sampled(),
+            to=result.exhaustive_to,
+        )
 
     def _roles(self) -> dict[str, Any] | None:
         circuit = self.result.circuit
@@ -174,8 +201,8 @@ def curve(found: Complexity) -> dict[str, dict[str, int | str | None]]:
     return values
 
 
-def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
-    """What a certificate proves.
+def checked(content: Any, spec: str | None, where: Path, seed: int | None = None) -> dict[str, Any]:
+    """What a certificate proves, and what it makes likely only.
 
     A user's own task is loaded and called in a process of its own: whatever its code does there, to end that process
     included, only a verdict that comes back is one.
@@ -184,15 +211,18 @@ def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
         content: the JSON.
         spec: the user's own task, if the certificate is of one: its file is code, which a certificate may not choose.
         where: the file, for messages.
+        seed: of the random prompts that a circuit is tried on where a scale has too many; the system's if left out,
+            so that nobody can write a certificate for the prompts that will be drawn.
 
     Raises:
         LengthgenError: it proves nothing, or its task is one that the user has to name.
     """
+    seed = secrets.randbits(32) if seed is None else seed
     if spec is None:
-        return _checked(content, None, where)
+        return _checked(content, None, where, seed)
     with pool(1) as processes:
         with interrupts_left():
-            answer = processes.submit(_checked_apart, content, spec, where)
+            answer = processes.submit(_checked_apart, content, spec, where, seed)
         try:
             verdict, problem = answer.result()
         except BrokenProcessPool as error:
@@ -204,17 +234,17 @@ def checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
     return dict(verdict)
 
 
-def _checked_apart(content: Any, spec: str, where: Path) -> tuple[dict[str, Any] | None, str]:
+def _checked_apart(content: Any, spec: str, where: Path, seed: int) -> tuple[dict[str, Any] | None, str]:
     """The verdict, or None and what is wrong. Nothing that the user's code prints gets among the answer."""
     os.dup2(2, 1)
     try:
         with user_code(f"{where} is not checked: the code of {spec} fails", error=LengthgenError):
-            return _checked(content, spec, where), ""
+            return _checked(content, spec, where, seed), ""
     except LengthgenError as error:
         return None, str(error)
 
 
-def _checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
+def _checked(content: Any, spec: str | None, where: Path, seed: int) -> dict[str, Any]:
     try:
         if not isinstance(content, dict):
             raise CertificateError("a certificate is a JSON object")
@@ -228,12 +258,16 @@ def _checked(content: Any, spec: str | None, where: Path) -> dict[str, Any]:
         if not (base is None or type(base) is int):
             raise CertificateError("certificate: base must be a number or null")
         task = in_format(load(spec or name, base=base), layout, largest_scale=largest)
-        verdict = check(content | {"task": spec or name}, task)
+        verdict = check(content | {"task": spec or name}, task, seed=seed)
     except (CertificateError, TaskError) as error:
         raise LengthgenError(f"{where} proves nothing: {error}") from error
     return {
         "statement": verdict.statement,
+        "status": verdict.status,
+        "proved": verdict.proved,
         "lower": number(verdict.lower),
         "upper": number(verdict.upper),
         "upper_checked_to": verdict.upper_checked_to,
+        "sampled": verdict.sampled,
+        "seed": seed if verdict.sampled else None,
     }

@@ -13,7 +13,7 @@ from paper_figs.style import SMALLEST_TEXT, context
 _MARKS = {"exact": ("o", "full"), "sampled": ("o", "none"), "bounds": ("_", "full"), "infinite": ("^", "full")}
 """By status: exact, of the prompts looked at, lower bound alone; infinite ones stand above."""
 _SAID = {
-    "exact": "exact",
+    "exact": "exact, or attained by the task's own circuit",
     "sampled": "exact on the prompts looked at: a lower bound",
     "bounds": "lower bound",
     "infinite": "infinite at this arity",

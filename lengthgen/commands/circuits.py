@@ -14,6 +14,7 @@ from empirical.files import parse_json, read_bytes, require_folder, require_writ
 from empirical.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
+    NOT_PROVED,
     Base,
     Encodings,
     Format,
@@ -82,14 +83,25 @@ def src(
 def check_certificate(
     file: Annotated[Path, typer.Argument(help="Written by `lengthgen src --certificate`.")],
     task: Annotated[str | None, typer.Option(help="path/to/file.py:name, if it is of a task of your own.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed of the random prompts, to repeat a check; a new one each time if left out."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate by a program that shares nothing with what wrote it. Ends with 0 only if it holds."""
+    """Check a certificate by a program that shares nothing with what wrote it.
+
+    A circuit is tried on all prompts of scales that have at most 20,000, and on 300 random prompts of each other scale.
+    Exit code: 0 if all of it is proved; 3 if the lower bound is proved and the circuit was right, but tried on random
+    prompts at some scale, so that the upper bound is not proved; 2 if it proves nothing.
+    """
     from lengthgen import complexity
 
     content = parse_json(read_bytes(file, largest=complexity.LARGEST_CERTIFICATE), file)
-    answer = complexity.checked(content, task, file)
+    answer = complexity.checked(content, task, file, seed)
     show(answer, certificate_table(answer), as_json)
+    if not answer["proved"]:
+        raise typer.Exit(NOT_PROVED)
 
 
 def tasks(as_json: Json = False) -> None:

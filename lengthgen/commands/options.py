@@ -14,6 +14,8 @@ from theory.errors import one_line
 
 INTERRUPTED = 130
 """Exit code, as shells have it."""
+NOT_PROVED = 3
+"""Exit code where nothing is wrong and not all of what was asked is proved."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TaskArgument = Annotated[

@@ -25,7 +25,10 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     for scale, value in answer["src"].items():
         table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
     least = answer["minimal_arity"] or "not known"
-    notes = [f"{answer['status']}, on {answer['inputs']} prompts; the fewest slots possible: {least}"]
+    notes = [
+        f"{answer['status']}: {answer['statement']}",
+        f"{answer['inputs']} prompts looked at; the fewest slots possible: {least}",
+    ]
     if answer["stopped"]:
         notes.append(f"not finished: {answer['stopped']}; the bounds hold")
     if answer["coverage_scale"]:
@@ -53,8 +56,13 @@ def _roles(roles: Mapping[str, Any]) -> str:
 
 
 def certificate_table(answer: Mapping[str, Any]) -> Group:
-    """What a certificate proves."""
-    return Group(Text(f"proved: {answer['statement']}"))
+    """What a certificate proves, or what was tried on random prompts and how to try the same again."""
+    if answer["proved"]:
+        return Group(Text(f"proved: {answer['statement']}"))
+    return Group(
+        Text(answer["statement"]),
+        Text(f"the prompts are random: --seed {answer['seed']} draws the same ones, another number others"),
+    )
 
 
 def prediction_table(answer: Mapping[str, Any]) -> Group:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from circuits import checker, rup, sat
-from circuits.checker import CertificateError, Verdict, check
+from circuits.checker import CertificateError, Verdict
 from circuits.rup import ProofError, refuted
 from circuits.task import Task
 from circuits.tasks import addition_carry, permutation
@@ -26,6 +26,10 @@ from tests.oracles import sequences as oracle
 
 Certificate = dict[str, Any]
 Symbols = tuple[str, ...]
+
+
+def check(certificate: Any, task: Task) -> Verdict:
+    return checker.check(certificate, task, seed=1)
 
 
 def _prompts(task: Task, *scales: int) -> dict[str, list[str]]:
@@ -346,9 +350,12 @@ def test_solver_proofs_are_accepted_up_to_the_optimum_of_brute_force(seed: int, 
         verdict = check(certificate | {"lower": fewest, "proof": list(answer.proof)}, task)
         assert verdict == Verdict(
             statement=f"SRC(random-{seed}, 3) >= {fewest} at arity {arity}, free",
+            status="bounds",
+            proved=True,
             lower=fewest,
             upper=None,
             upper_checked_to=0,
+            sampled=0,
         )
         with pytest.raises(CertificateError):
             check(certificate | {"lower": int(fewest) + 1, "proof": list(answer.proof)}, task)
@@ -462,9 +469,11 @@ def test_beyond_all_prompts_samples_are_tried_and_the_verdict_says_so() -> None:
     circuit = {"operators": COPY["circuit"]["operators"], "wirings": wirings}
     certificate = COPY | {"scale": 16, "largest_scale": 20, "layout": "aligned", "base": 2, "circuit": circuit}
     verdict = check(certificate, task)
-    assert verdict.upper_checked_to == 14
+    assert (verdict.upper_checked_to, verdict.sampled) == (14, 600)
+    assert (verdict.status, verdict.proved) == ("sampled", False)
     assert verdict.statement == (
-        "SRC(copy base 2, 16) = 1 at arity 1, free, aligned to scale 20 (circuit tried on samples above scale 14)"
+        "SRC(copy base 2, 16) >= 1 at arity 1, free, aligned to scale 20; upper bound 1 holds on 600 sampled prompts "
+        "only above scale 14, not proved"
     )
     with pytest.raises(CertificateError, match="scale 16, position 20 is wrong"):
         check(_changed(certificate, ["circuit", "wirings", "16", 2, 1], [4]), task)

@@ -344,10 +344,10 @@ def test_scales_beyond_what_is_looked_at_are_those_of_the_reference_circuit(answ
     monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
     found = answer("src", "parity", "--scales", "1,400")
     assert found["src"] == {"1": 1, "400": 1}
-    assert (found["status"], found["stopped"]) == ("exact", None)
+    assert (found["status"], found["stopped"]) == ("reference", None)
     assert 2 < found["inputs"] < every["inputs"], "of few scales"
     declared = answer("src", "parity", "--scales", "1,400", "--mode", "declared")
-    assert (declared["src"], declared["status"]) == (found["src"], "exact")
+    assert (declared["src"], declared["status"]) == (found["src"], "reference")
     typed = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
     assert typed["bounds"]["400"][1] == "inf", "no reference circuit is typed"
     assert (typed["src"]["400"], typed["status"]) == (None, "bounds")

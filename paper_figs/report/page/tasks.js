@@ -1,7 +1,8 @@
 // Tasks: SRC by scale, with its status, and a circuit at a small scale.
 
 const STATUS = {
-  exact: 'exact: the bounds meet, and every prompt was looked at or the reference circuit attains them',
+  exact: 'exact: the bounds meet, and every prompt was looked at',
+  reference: 'reference: the bounds meet, and the task’s own circuit attains them; not every prompt was looked at',
   sampled: 'sampled: the bounds meet on the prompts looked at; the value is a lower bound',
   bounds: 'bounds: some do not meet',
 };

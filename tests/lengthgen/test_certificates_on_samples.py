@@ -1,0 +1,135 @@
+"""What was tried on random prompts only is not called proved, by `check-certificate` and by `src` alike."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+# At arity 1 there is no circuit, but only a prompt in 65,536 shows that "always 0" is none.
+AND = """
+from circuits import Task
+from circuits.task import Reference
+def task(name, reference=None):
+    return Task(name=name, alphabet="01", prompt=lambda n: ["01"] * 16,
+                generate=lambda prompt: "1" if prompt == tuple("1" * 16) else "0", reference=reference)
+conjunction = task("and")
+with_reference = task("and-own", Reference(arity=1, steps=lambda n: [("zero", (1,))], apply=lambda name, symbols: "0"))
+"""
+CIRCUIT = {"operators": [{"0": "0", "1": "0"}], "wirings": {"1": [[0, [1]]]}}
+CERTIFICATE = {
+    "format": 1, "task": "own.py:conjunction", "base": None, "layout": "unaligned", "largest_scale": 1, "arity": 1,
+    "mode": "free", "scale": 1, "lower": 1, "upper": 1, "prompts": {"1": ["0 " * 15 + "0"]}, "steps": [[1, 17]],
+    "clique": [], "proof": None, "circuit": CIRCUIT,
+}  # fmt: skip
+NOT_PROVED = (
+    "SRC(own.py:conjunction, 1) >= 1 at arity 1, free; upper bound 1 holds on {} sampled prompts only above scale 0, "
+    "not proved"
+)
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """The folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(AND, encoding="utf-8")
+    Path("proof.json").write_text(json.dumps(CERTIFICATE), encoding="utf-8")
+    return tmp_path
+
+
+def check(run, *arguments, name="conjunction"):
+    code, out, err = run("check-certificate", "proof.json", "--task", f"own.py:{name}", *arguments, "--json")
+    assert (code, err) == (3, "")
+    return json.loads(out)
+
+
+def test_a_circuit_that_is_right_on_random_prompts_is_not_called_proved(own, run):
+    found = check(run)
+    assert (found["statement"], found["status"], found["proved"]) == (NOT_PROVED.format(300), "sampled", False)
+    assert (found["lower"], found["upper"], found["sampled"]) == (1, 1, 300)
+    code, out, err = run("check-certificate", "proof.json", "--task", "own.py:conjunction", "--seed", "7")
+    words = " ".join(out.split())
+    assert (code, err) == (3, "")
+    assert NOT_PROVED.format(300) in words and "--seed 7" in words
+    assert "proved:" not in words
+
+
+def test_the_prompts_are_others_each_time_and_the_same_for_one_seed(own, run):
+    """A task that writes down what it is asked: 300 prompts of 65,536."""
+    Path("own.py").write_text(
+        AND.replace('"1" if prompt ==', '"1" if print("".join(prompt), file=open("asked", "a")) or prompt =='),
+        encoding="utf-8",
+    )
+
+    def asked(*arguments):
+        Path("asked").unlink(missing_ok=True)
+        seed = check(run, *arguments)["seed"]
+        return seed, Path("asked").read_text(encoding="utf-8").split()
+
+    (seed, one), (other_seed, other) = asked(), asked()
+    assert seed != other_seed and len(one) >= 300
+    assert len(set(one) & set(other)) < 100
+    assert asked("--seed", str(seed)) == (seed, one)
+
+
+def test_a_reference_circuit_of_ones_own_proves_nothing_on_random_prompts(own, run):
+    changed = CERTIFICATE | {"task": "own.py:with_reference", "circuit": {"reference": True}}
+    Path("proof.json").write_text(json.dumps(changed), encoding="utf-8")
+    found = check(run, name="with_reference")
+    assert (found["status"], found["proved"]) == ("reference", False)
+    assert "upper bound 1, that of the task's own circuit, holds on 300 sampled prompts only" in found["statement"]
+
+
+@pytest.mark.parametrize("name", ["conjunction", "with_reference"])
+def test_src_says_the_same_of_the_same_certificate(own, run, answer, name):
+    question = ("src", f"own.py:{name}", "--scales", "1", "--arity", "1")
+    found = answer(*question, "--certificate", "proof.json")
+    checked = check(run, name=name)
+    assert (found["status"], found["proved"]) == (checked["status"], checked["proved"])
+    subject, _, rest = found["statement"].partition(" holds on ")
+    assert checked["statement"].partition(" holds on ")[::2] == (subject, rest.replace(rest.split()[0], "300", 1))
+    assert int(rest.split()[0].replace(",", "")) == found["inputs"]
+    _, out, _ = run(*question)
+    assert f"{found['status']}: {found['statement']}" in " ".join(out.split())
+
+
+def test_what_is_tried_on_all_prompts_is_proved(answer, run, tmp_path):
+    proof = str(tmp_path / "proof.json")
+    found = answer("src", "parity", "--scales", "1-4", "--certificate", proof)
+    checked = answer("check-certificate", proof)
+    assert (checked["status"], checked["proved"], checked["seed"], checked["sampled"]) == ("exact", True, None, 0)
+    assert (found["statement"], found["status"], found["proved"]) == (checked["statement"], "exact", True)
+    _, out, _ = run("check-certificate", proof)
+    assert out == f"proved: {checked['statement']}\n"
+
+
+def test_infinite_complexity_is_proved_on_few_prompts(answer, tmp_path):
+    proof = str(tmp_path / "proof.json")
+    found = answer("src", "parity-direct", "--scales", "15", "--arity", "1", "--certificate", proof)
+    checked = answer("check-certificate", proof)
+    assert (found["statement"], found["proved"]) == (checked["statement"], checked["proved"])
+    assert checked["proved"] and checked["upper"] == "inf"
+
+
+def test_help_says_what_the_exit_codes_mean(run):
+    _, out, _ = run("check-certificate", "--help")
+    words = " ".join(out.split())
+    assert "Exit code: 0 if all of it is proved; 3 if" in words
+    assert "--seed" in words
+
+
+def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch):
+    """On some prompts fewer positions may seem to be needed, so typed lower bounds of sampled scales are none."""
+    from circuits import task as task_module
+    from lengthgen.complexity import Question, compute
+
+    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 50)
+    monkeypatch.setattr(task_module, "SAMPLE", 40)
+    found = compute(
+        Question(spec="addition-carry", base=2, format="unaligned", scales=range(1, 5), arity=3, mode="typed")
+    )
+    exhaustive = found.result.exhaustive_to
+    assert exhaustive == 2
+    statement = found.answer()["statement"]
+    assert statement.startswith(
+        f"SRC(addition-carry base 2, 4) >= {found.result.bounds[exhaustive][0]} at arity 3, typed"
+    )
