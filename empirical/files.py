@@ -70,7 +70,7 @@ def sweep_partial(folder: Path) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Writes JSON with sorted keys, whole or not at all."""
-    write_bytes(path, _json_bytes(content))
+    write_bytes(path, json_bytes(content))
 
 
 def require_writable(path: Path) -> None:
@@ -147,7 +147,7 @@ def read_json(path: Path) -> Any:
 
 def write_sealed_json(path: Path, content: Mapping[str, Any]) -> None:
     """Writes a JSON object with its seal, whole or not at all. `content` has string keys, and none is SEAL."""
-    write_bytes(path, _json_bytes({**content, SEAL: seal(content)}))
+    write_bytes(path, json_bytes({**content, SEAL: seal(content)}))
 
 
 def read_sealed_json(path: Path) -> dict[str, Any]:
@@ -192,7 +192,8 @@ def read_sealed_bytes(path: Path, *, largest: int | None = None) -> bytes:
     return content
 
 
-def _json_bytes(content: Any) -> bytes:
+def json_bytes(content: Any) -> bytes:
+    """JSON as it is written: sorted keys, indented, UTF-8."""
     return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
 
 

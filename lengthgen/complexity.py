@@ -19,6 +19,7 @@ from circuits.roles import changing_pairs, role_labels
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
+from empirical.files import json_bytes, write_bytes
 from empirical.processes import interrupts_left, pool
 from lengthgen.results import number, template_text
 from theory.errors import LengthgenError
@@ -199,6 +200,22 @@ def curve(found: Complexity) -> dict[str, dict[str, int | str | None]]:
         result = found.result if same else compute(replace(found.question, arity=arity)).result
         values[str(arity)] = {str(scale): number(result.values[scale]) for scale in found.question.scales}
     return values
+
+
+def write_certificate(path: Path, found: Complexity) -> None:
+    """Writes the certificate of what was found.
+
+    Raises:
+        TaskError: there is none, as `circuits.certificate.certificate` says.
+        LengthgenError: it would be larger than `check-certificate` reads.
+    """
+    content = json_bytes(found.certificate())
+    if len(content) > LARGEST_CERTIFICATE:
+        raise LengthgenError(
+            f"the certificate would have {len(content):,} bytes, and at most {LARGEST_CERTIFICATE:,} are read: ask for "
+            "fewer scales"
+        )
+    write_bytes(path, content)
 
 
 def checked(content: Any, spec: str | None, where: Path, seed: int | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from circuits.modes import Mode
 from circuits.prediction import analyse
 from circuits.src import Interrupted
 from circuits.tasks import load
-from empirical.files import parse_json, read_bytes, require_folder, require_writable, write_json
+from empirical.files import parse_json, read_bytes, require_folder, require_writable
 from empirical.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
@@ -71,7 +71,7 @@ def src(
     if curve:
         answer["curve"] = complexity.curve(found)
     if certificate:
-        write_json(certificate, found.certificate())
+        complexity.write_certificate(certificate, found)
         answer["certificate"] = str(certificate)
     if draw:
         from paper_figs import circuit_diagram

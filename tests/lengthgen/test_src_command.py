@@ -154,6 +154,14 @@ def test_a_certificate_is_written_and_accepted(answer, run, written, question, s
     assert statement in " ".join(out.split())
 
 
+def test_no_certificate_is_written_that_is_too_large_to_be_read(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("lengthgen.complexity.LARGEST_CERTIFICATE", 100)
+    file = tmp_path / "large.json"
+    ended = run("src", "parity", "--scales", "1-4", "--certificate", str(file))
+    refused(ended, "the certificate would have ", "at most 100 are read")
+    assert not file.exists()
+
+
 def test_an_edited_certificate_is_one_line(run, written):
     file = written("parity", "--scales", "1-4")
     good = json.loads(file.read_text())
