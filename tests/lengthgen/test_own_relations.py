@@ -55,7 +55,8 @@ MADE = {
         "the law of relation 'mine' fails for ",
     ),
     "has a hint that is no bool": (
-        "relation(lambda k, q, n: q - k, scale_hint=print)", "the scale_hint of relation 'mine' must be True or False",
+        "relation(lambda k, q, n: q - k, scale_hint=print)",
+        "the scale_hint of relation 'mine' must be True or False",
     ),
     "recurs": ("relation(raising(RecursionError()))", "RecursionError"),
     "gives nothing": ("relation(lambda *_: None)", "its law returns one integer a pair"),
