@@ -53,8 +53,12 @@ class Claim:
     falsifier name only the parameters that they change.  `printed` is the paper's statement where it differs from
     ours; the check must refute it too.
 
-    Raises `ValueError` for a claim without falsifiers, and for a mutation that is the statement itself or changes a
-    parameter that the statement does not have.
+    `answers` names the parameters that the check only compares with what it computes: a number, a set, a yes or no.
+    Another answer is rejected by any check that computes one, so a falsifier keeps them and changes what the answer is
+    computed from: a formula, a sign, a circuit, a table.
+
+    Raises `ValueError` for a claim without falsifiers, for a mutation that is the statement itself or changes a
+    parameter that the statement does not have, and for a falsifier that changes an answer.
     """
 
     id: str
@@ -66,12 +70,19 @@ class Claim:
     holds: Parameters
     falsifiers: Mapping[str, Parameters]
     printed: Parameters = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.falsifiers:
             raise ValueError(f"claim {self.id} has no falsifier: name a false statement that its check must reject")
+        unknown = sorted(set(self.answers) - set(self.holds))
+        if unknown:
+            raise ValueError(f"claim {self.id}: the answers {unknown} are no parameters of the statement")
         for name, changes in self.falsifiers.items():
             self._refuse_pointless(f"falsifier {name!r}", changes)
+            flipped = sorted(set(changes) & set(self.answers))
+            if flipped:
+                raise ValueError(f"claim {self.id}: falsifier {name!r} changes the stated answer {flipped}")
         if self.printed:
             self._refuse_pointless("the printed statement", self.printed)
 

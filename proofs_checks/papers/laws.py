@@ -1,22 +1,19 @@
 """The property matrix: which laws each encoding keeps, and what it does to far keys.  Decided from its formulas."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from proofs_checks import mutations
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.mutations import Formulas
 from theory import far, laws, properties
-from theory.encodings import learned, rotary
+from theory.encodings import learned
 from theory.encodings.catalogue import ENCODINGS, named
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Encoding, Law, Parameter
+from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Encoding, Law
 from theory.exact import Undecided
 from theory.far import Cases, FarCase, FarField
-
-Formulas = Callable[[Encoding], Encoding]
-"""The encoding of the catalogue -> that with the formulas in question."""
 
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION)
 
@@ -57,13 +54,13 @@ def row(
 ) -> Evidence:
     """Decide the row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
     encoding = formulas(named(name))
-    require_equal("trained numbers", encoding.learned, learned)
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("hooks", lambda one: one.hooks, hooks),
-        ("parameters", properties.domains, parameters),
         ("far keys", properties.far_field, far.text(cases)),
         ("bounded", properties.bounded, bounded),
         ("causal use only", properties.causal_only, causal_only),
+        ("hooks", lambda one: one.hooks, hooks),
+        ("trained numbers", lambda one: sp.expand(one.learned), sp.expand(learned)),
+        ("parameters", properties.domains, parameters),
     )
     for what, compute, stated in computed:
         found = compute(encoding)
@@ -73,7 +70,7 @@ def row(
             raise Refuted(f"{what}: computed {found!s}, stated {stated!s}")
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(f"trained numbers: {learned}", *(f"{what}: {stated!s}" for what, _, stated in computed)),
+        facts=tuple(f"{what}: {stated!s}" for what, _, stated in computed),
         assumptions=(
             "content, and with it gates, constant; all parameters of their ranges",
             "limits, by sympy, of the bias and of D b'(D)/b(D); signs of the rates of the kernel's exponentials",
@@ -190,55 +187,77 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 """The parameters of each law on one plane of one head, and their domains, as stated; each is read anew."""
 
 
-def _unchanged(encoding: Encoding) -> Encoding:
-    return encoding
-
-
-def _with_bias(added: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
-    """The formulas with something added to the score, a function of query position, key position and length."""
-
-    def formulas(encoding: Encoding) -> Encoding:
-        law = encoding.bias or (lambda query, key, length: sp.S.Zero)
-        return replace(encoding, bias=lambda *at: law(*at) + added(*at))
-
-    return formulas
-
-
-def _stretched_queries(encoding: Encoding) -> Encoding:
-    act = encoding.rotate or (lambda position, length: (sp.eye(2), sp.eye(2)))
-
-    def rotate(position: sp.Expr, length: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
-        on_query, on_key = act(position, length)
-        return (2 + position) * on_query, on_key
-
-    return replace(encoding, rotate=rotate)
-
-
-def _on_both_sides(encoding: Encoding) -> Encoding:
-    """Keys after the query scored as those before it."""
-    law = encoding.bias
-    if law is None:
-        return replace(encoding, rotate=rotary.ENCODING.rotate)
-    return replace(encoding, bias=lambda query, key, n: law(sp.Max(query, key), sp.Min(query, key), n))
-
-
-def _one_parameter_more(encoding: Encoding) -> Encoding:
-    return replace(encoding, parameters=(*encoding.parameters, Parameter(symbol=sp.Symbol("x"), meaning="none")))
-
-
 _BREAKING: Mapping[Law, tuple[str, Formulas]] = {
-    Law.RELATIVE: ("the score of a key grows with its position", _with_bias(lambda query, key, length: key)),
+    Law.RELATIVE: (
+        "the score of a key grows with its position",
+        mutations.with_bias(lambda query, key, length: key),
+    ),
     Law.TRANSLATION: (
         "the score falls with the product of the positions",
-        _with_bias(lambda query, key, length: -query * key),
+        mutations.with_bias(lambda query, key, length: -query * key),
     ),
-    Law.NORM: ("queries are stretched by their positions", _stretched_queries),
+    Law.NORM: ("queries are doubled", mutations.with_queries_doubled),
     Law.STREAMING: (
         "the score falls with the share of the length",
-        _with_bias(lambda query, key, length: -(query - key) / length),
+        mutations.with_bias(lambda query, key, length: -(query - key) / length),
     ),
 }
-"""For each law, formulas that break it."""
+"""For each law that is kept, formulas that break it; the law of translation goes with the relative one."""
+
+_MENDING: Mapping[Law, tuple[str, Formulas]] = {
+    Law.RELATIVE: ("all tokens at position 0", mutations.at_origin),
+    Law.TRANSLATION: ("all tokens at position 0, rows shifted by the query's position", mutations.at_origin_by_query),
+    Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
+}
+"""For each law that is not kept, formulas that keep it.  Norms are kept in a way of each encoding's own."""
+
+
+def _keeping_norms(encoding: Encoding) -> tuple[str, Formulas]:
+    if encoding.embed:
+        return "codes as a bias, not added to tokens", mutations.with_codes_on_scores
+    return "rotated by RoPE, without stretching", mutations.with_plain_rotation
+
+
+def mutated_laws(encoding: Encoding) -> Mapping[Law, tuple[str, Formulas]]:
+    """For each law, a name for formulas at which the encoding keeps it if and only if the stated ones do not."""
+    mending = {**_MENDING, Law.NORM: _keeping_norms(encoding)}
+    return {law: (_BREAKING if law in KEPT[encoding.name] else mending)[law] for law in Law}
+
+
+_OTHER_COURSE: Mapping[FarField, tuple[str, Formulas]] = {
+    FarField.NONE: ("a bias of -log(1 + D)", mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key))),
+    FarField.CONSTANT: (
+        "a bias of -log(1 + D) more",
+        mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key)),
+    ),
+    FarField.EXPONENTIAL: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
+    FarField.STRETCHED: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
+    FarField.POLYNOMIAL: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
+    FarField.OSCILLATING: ("all tokens at position 0", mutations.at_origin),
+    FarField.UNIFORM: ("rotated by RoPE, without damping", mutations.with_plain_rotation),
+    FarField.UNDEFINED: ("rotated by RoPE, without codes", mutations.with_rotation_for_codes),
+}
+"""For each course of far keys, formulas whose far keys take another one."""
+
+
+def _other_course(encoding: Encoding, first: FarField) -> tuple[str, Formulas]:
+    if encoding.positions and first is FarField.UNDEFINED:
+        return "tokens at their own indices", mutations.with_drawn_positions_dropped
+    return _OTHER_COURSE[first]
+
+
+def _other_use(encoding: Encoding) -> tuple[str, Formulas]:
+    """Formulas for either side where the stated ones are for causal use only, and the other way round."""
+    if not ROWS[encoding.name][2]:
+        if encoding.rotate and not encoding.positions:
+            return "damped with the distance", mutations.with_damping
+        return (
+            "a bonus for keys after the query",
+            mutations.with_bias(lambda query, key, length: sp.exp(sp.Max(key - query, 0)) - 1),
+        )
+    if encoding.bias:
+        return "keys after the query as those before it", mutations.on_both_sides
+    return "keys damped like queries", mutations.with_keys_moved_like_queries
 
 
 def _source(encoding: Encoding) -> Source:
@@ -254,11 +273,9 @@ def _laws_claim(encoding: Encoding) -> Claim:
         latex=r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
         label="F",
         check=laws_kept,
-        holds={"name": encoding.name, "formulas": _unchanged, "kept": kept},
-        falsifiers={
-            **{name: {"formulas": formulas} for law, (name, formulas) in _BREAKING.items() if law in kept},
-            **{f"{law} too": {"kept": kept | {law}} for law in Law if law not in kept},
-        },
+        holds={"name": encoding.name, "formulas": mutations.unchanged, "kept": kept},
+        answers=("kept",),
+        falsifiers={name: {"formulas": formulas} for name, formulas in mutated_laws(encoding).values()},
     )
 
 
@@ -266,14 +283,17 @@ def _row_claim(encoding: Encoding) -> Claim:
     hooks, trained, causal_only, bounded, found = ROWS[encoding.name]
     cases = (FarCase(what=found),) if isinstance(found, FarField) else found
     use, size = "causal use only" if causal_only else "either side", "bounded" if bounded else "unbounded"
-    behind = (
-        ("keys after the query as those before it", _on_both_sides)
-        if causal_only
-        else (
-            "a bonus for keys after the query",
-            _with_bias(lambda query, key, length: sp.exp(sp.Max(key - query, 0)) - 1),
-        )
-    )
+    mutated = {
+        "one parameter more": mutations.with_one_parameter_more,
+        "one trained number more": mutations.with_one_trained_number_more,
+        "one hook more": mutations.with_another_hook,
+        **dict([_other_course(encoding, cases[0].what), _other_use(encoding)]),
+    }
+    if encoding.bias:
+        mutated |= {
+            "a bias of -e^D more": mutations.with_bias(lambda query, key, length: -sp.exp(query - key)),
+            "a bias of e^D more": mutations.with_bias(lambda query, key, length: sp.exp(query - key)),
+        }
     return Claim(
         id=f"far-{encoding.name}",
         source=_source(encoding),
@@ -283,7 +303,7 @@ def _row_claim(encoding: Encoding) -> Claim:
         check=row,
         holds={
             "name": encoding.name,
-            "formulas": _unchanged,
+            "formulas": mutations.unchanged,
             "hooks": tuple(hooks.split()),
             "parameters": PARAMETERS[encoding.name],
             "learned": trained,
@@ -291,13 +311,8 @@ def _row_claim(encoding: Encoding) -> Claim:
             "bounded": bounded,
             "cases": cases,
         },
-        falsifiers={
-            "one parameter more": {"formulas": _one_parameter_more},
-            "one trained number more": {"learned": trained + 1},
-            "a bias of -e^D": {"formulas": _with_bias(lambda query, key, length: -sp.exp(query - key))},
-            "a bias of e^D": {"formulas": _with_bias(lambda query, key, length: sp.exp(query - key))},
-            behind[0]: {"formulas": behind[1]},
-        },
+        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases"),
+        falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
     )
 
 

@@ -48,6 +48,16 @@ def test_falsifier_of_an_unknown_parameter_is_refused() -> None:
         _claim(falsifiers={"misspelt": {"valeu": 2}})
 
 
+def test_falsifier_that_changes_a_stated_answer_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'two' changes the stated answer \['value'\]"):
+        _claim(answers=("value",))
+
+
+def test_an_answer_that_the_statement_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"the answers \['valeu'\] are no parameters"):
+        _claim(answers=("valeu",))
+
+
 def test_printed_statement_equal_to_ours_is_refused() -> None:
     with pytest.raises(ValueError, match="the printed statement is the statement itself"):
         _claim(printed={"value": 1})

@@ -15,14 +15,17 @@ Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
 _SMALL = 3
 
 
-def swapped(*, chance: Fraction, disjoint: Split, unordered: int) -> Evidence:
-    """Decide how likely a test pair (a, b), a != b, has (b, a) in training, and that the split `disjoint` avoids it."""
-    found = _chance(len(PAIRS))
+def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction, unordered: int) -> Evidence:
+    """Decide how likely a test pair (a, b), a != b, has (b, a) in training, and that the split `disjoint` avoids it.
+
+    `trained` is the number of training pairs out of so many pairs.
+    """
+    found = _chance(len(PAIRS), trained)
     if found != chance:
         raise Refuted(f"{found} of the halvings that test (a, b) train (b, a), not {float(100 * chance):.2f} %")
-    counted = _count_small()
-    if counted != _chance(_SMALL**2):
-        raise Refuted(f"modulus {_SMALL}: {counted} of the test pairs are trained swapped, not {_chance(_SMALL**2)}")
+    counted, expected = _count_small(trained), _chance(_SMALL**2, trained)
+    if counted != expected:
+        raise Refuted(f"modulus {_SMALL}: {counted} of the test pairs are trained swapped, not {expected}")
     for seed in SEEDS:
         leaked, asked = _leaks(*disjoint(seed))
         if leaked:
@@ -57,15 +60,20 @@ def by_unordered_pair(seed: int) -> tuple[list[Pair], list[Pair]]:
     return train, test
 
 
-def _chance(pairs: int) -> Fraction:
-    """Of the halvings of so many pairs that test a given one, the share that train another given one."""
-    return Fraction(comb(pairs - 2, pairs // 2 - 1), comb(pairs - 1, pairs // 2))
+def _chance(pairs: int, trained: Callable[[int], int]) -> Fraction:
+    """Of the splits of so many pairs that test a given one, the share that train another given one."""
+    return Fraction(comb(pairs - 2, trained(pairs) - 1), comb(pairs - 1, trained(pairs)))
 
 
-def _count_small() -> Fraction:
+def _by_first_number(seed: int) -> tuple[list[Pair], list[Pair]]:
+    """A split by the first number alone, odd or even, the seed aside."""
+    return [pair for pair in PAIRS if pair[0] % 2], [pair for pair in PAIRS if pair[0] % 2 == 0]
+
+
+def _count_small(trained: Callable[[int], int]) -> Fraction:
     """The same share counted: over all halvings, test pairs trained swapped, of all test pairs with a != b."""
     pairs = [(a, b) for a in range(_SMALL) for b in range(_SMALL)]
-    rows = [_leaks(train, sorted({*pairs} - {*train})) for train in combinations(pairs, len(pairs) // 2)]
+    rows = [_leaks(train, sorted({*pairs} - {*train})) for train in combinations(pairs, trained(len(pairs)))]
     return Fraction(sum(len(leaked) for leaked, _ in rows), sum(asked for _, asked in rows))
 
 
@@ -75,7 +83,7 @@ def _leaks(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[list[Pair], int
     return [pair for pair in asked if pair[::-1] in trained], len(asked)
 
 
-def trained_rows(*, first_free: int) -> Evidence:
+def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
     """Decide which is the first row of the position table that no expression reaches when texts start at row 0."""
     longest = max(PAIRS, key=lambda pair: len(text(pair)))
     reached = len(text(longest))
@@ -101,12 +109,18 @@ CLAIMS = (
         latex=r"\Pr\big[(b,a)\in\mathrm{train}\mid(a,b)\in\mathrm{test}\big]=\tfrac{4704}{9408}=\tfrac12,\ a\ne b",
         label="F",
         check=swapped,
-        holds={"chance": Fraction(1, 2), "disjoint": by_unordered_pair, "unordered": MODULUS * (MODULUS + 1) // 2},
+        holds={
+            "trained": lambda pairs: pairs // 2,
+            "disjoint": by_unordered_pair,
+            "chance": Fraction(1, 2),
+            "unordered": MODULUS * (MODULUS + 1) // 2,
+        },
+        answers=("chance", "unordered"),
         falsifiers={
             "pair-disjoint is swap-disjoint": {"disjoint": split},
-            "no chance of a swap": {"chance": Fraction(0)},
-            "one in 97": {"chance": Fraction(1, 97)},
-            "as many unordered pairs as a != b": {"unordered": MODULUS * (MODULUS - 1) // 2},
+            "split by the first number": {"disjoint": _by_first_number},
+            "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
+            "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
         },
     ),
     Claim(
@@ -117,10 +131,11 @@ CLAIMS = (
         latex=r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
         label="F",
         check=trained_rows,
-        holds={"first_free": 7},
+        holds={"text": text, "first_free": 7},
+        answers=("first_free",),
         falsifiers={
-            "a character in row 8": {"first_free": 9},
-            "row 6 free": {"first_free": 6},
+            "written without spaces": {"text": lambda pair: text(pair).replace(" ", "")},
+            "followed by an equals sign": {"text": lambda pair: f"{text(pair)} ="},
         },
     ),
 )

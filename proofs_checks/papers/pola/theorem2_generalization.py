@@ -91,7 +91,7 @@ def generalizes_exactly_on(
     )
 
 
-def suffices(*, condition: Condition, necessary: bool, starts: Iterable[int]) -> Evidence:
+def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
     """Decide, relation by relation: a pattern that meets the condition is learned, from every start."""
     patterns = every_pattern(SCALE, VALUES)
     met = spared = 0
@@ -100,7 +100,7 @@ def suffices(*, condition: Condition, necessary: bool, starts: Iterable[int]) ->
         for start in starts:
             learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
             found = right(learned, patterns)
-            wrong = (found != wanted) if necessary else (wanted & ~found)
+            wrong = wanted & ~found
             if wrong.any():
                 at = int(np.argmax(wrong))
                 answer = "learned" if found[at] else "not learned"
@@ -245,12 +245,11 @@ CLAIMS = (
         latex=r"A=\theta\circ\varphi\ \wedge\ \varphi(T_N)=\varphi(T_{N_0}) \implies (N_0,N)\text{-LG on }A",
         label="F",
         check=suffices,
-        holds={"condition": _both(_consistent, _covered), "necessary": False, "starts": (0, 5)},
+        holds={"condition": _both(_consistent, _covered), "starts": (0, 5)},
         falsifiers={
             "consistency alone": {"condition": _consistent},
             "coverage alone": {"condition": _covered},
             "consistency within training scales, and coverage": {"condition": _both(_consistent_in_training, _covered)},
-            "necessary as well": {"necessary": True},
         },
     ),
     Claim(

@@ -103,8 +103,8 @@ CLAIMS = (
             "ends": "=",
             "first_infeasible": lambda arity: arity + 1,
         },
+        answers=("value",),
         falsifiers={
-            "two operators are needed": {"value": 2},
             "no mark after the operand": {"task": lambda: word_task("parity at once without '='", 2, parity_of)},
             "texts filled up with their last bit": {"ends": ""},
             "feasible one scale longer": {"first_infeasible": lambda arity: arity + 2},

@@ -17,14 +17,16 @@ from proofs_checks.papers.pola.source import source
 Entry = tuple[int, int]
 """Operator and key."""
 
-CASES: Mapping[str, tuple[str, int | None, int]] = {
+TaskSpec = tuple[str, int | None, int]
+"""Task, base and largest scale N."""
+
+CASES: Mapping[str, TaskSpec] = {
     "parity": ("parity", None, 5),
     "counter base 3": ("counter", 3, 4),
     "addition-carry base 2": ("addition-carry", 2, 4),
     "addition-carry base 3": ("addition-carry", 3, 3),
     "addition base 2": ("addition", 2, 5),
 }
-"""Task, base and largest scale N."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +48,25 @@ class _Case:
     used: Sequence[frozenset[Entry]]
 
 
-def coverage_settles(*, settled: Callable[[Training], bool], coverage_scale: Mapping[str, int]) -> Evidence:
-    """Decide, for every N0 < N: no operators that fit all scales up to N0 are wrong up to N <=> settled."""
+def coverage_settles(
+    *,
+    settled: Callable[[Training], bool],
+    tasks: Mapping[str, TaskSpec],
+    coverage_scale: Mapping[str, int],
+    parity_at_once: tuple[int, int, int],
+) -> Evidence:
+    """Decide, for every N0 < N: no operators that fit all scales up to N0 are wrong up to N <=> settled.
+
+    `parity_at_once` is SRC of parity at scale 1, the entries met there, and all entries.
+    """
+    first = _training(_case(*tasks["parity"]), 1)
+    if (first.complexity[0], *first.entries) != parity_at_once:
+        raise Refuted(
+            f"parity at scale 1: SRC {first.complexity[0]:g}, {first.entries[0]} of {first.entries[1]} entries"
+        )
     facts = []
     for name, scale in coverage_scale.items():
-        case = _case(name)
+        case = _case(*tasks[name])
         largest = len(case.traces)
         found = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
         if found != scale:
@@ -108,13 +124,12 @@ def entries_used(circuit: Circuit, trace: Trace) -> frozenset[Entry]:
 
 
 @cache
-def _case(name: str) -> _Case:
-    spec, base, largest = CASES[name]
+def _case(spec: str, base: int | None, largest: int) -> _Case:
     task = load(spec, base=base)
     traces = traces_up_to(task, largest)
     circuit = reference_circuit(task, range(1, largest + 1))
     if not all(trace.exhaustive for trace in traces):
-        raise ValueError(f"{name}: scale {largest} has too many prompts")
+        raise ValueError(f"{spec}: scale {largest} has too many prompts")
     circuit.check(traces)
     used: list[frozenset[Entry]] = []
     for trace in traces:
@@ -124,7 +139,7 @@ def _case(name: str) -> _Case:
     else:
         bounds = src(task, traces, circuit.arity).bounds
         if any(low != high for low, high in bounds.values()):
-            raise ValueError(f"{name}: the search did not close")
+            raise ValueError(f"{spec}: the search did not close")
         complexity = [low for low, _ in bounds.values()]
     return _Case(circuit=circuit, traces=traces, complexity=complexity, used=used)
 
@@ -186,7 +201,8 @@ CLAIMS = (
         latex=r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
         label="F",
         check=coverage_settles,
-        holds={"settled": _all_met, "coverage_scale": _COVERAGE},
+        holds={"settled": _all_met, "tasks": CASES, "coverage_scale": _COVERAGE, "parity_at_once": (1, 4, 8)},
+        answers=("coverage_scale", "parity_at_once"),
         printed={"settled": _equal_complexity},
         falsifiers={
             "equal SRC suffices": {"settled": _equal_complexity},
@@ -197,8 +213,8 @@ CLAIMS = (
                 )
             },
             "all scales must be met": {"settled": lambda training: False},
-            "parity lacks entries at scale 2": {"coverage_scale": {**_COVERAGE, "parity": 3}},
-            "parity has all at scale 1": {"coverage_scale": {**_COVERAGE, "parity": 1}},
+            "a counter for parity": {"tasks": {**CASES, "parity": CASES["counter base 3"]}},
+            "carry tokens in addition": {"tasks": {**CASES, "addition base 2": CASES["addition-carry base 2"]}},
         },
     ),
 )

@@ -204,8 +204,9 @@ CLAIMS = (
             },
             "division in one order": {"places": {"division": _reading(DIVISION, _AS_READ)}},
             "digit exchanged with the remainder": {"places": {"division": _reading(DIVISION, (1, 0, 2))}},
-            "division needs two": {"places": {"division": replace(DIVISION, merges=False)}},
-            "addition merges as well": {"places": {"addition": replace(ADDITION, merges=True)}},
+            "multiplication in place of addition": {
+                "places": {"addition": replace(ADDITION, tokens=_product, reachable=reachable_products)}
+            },
         },
     ),
 )

@@ -85,9 +85,9 @@ CLAIMS = (
         label="F",
         check=parity_is_one,
         holds={"task": lambda: load("parity"), "arity": 2, "value": 1, "slots": slots_of_parity, "operator": xor},
+        answers=("value",),
         falsifiers={
             "one slot": {"arity": 1},
-            "two operators are needed": {"value": 2},
             "without chain of thought": {"task": lambda: load("parity-direct")},
             "no mark after the operand": {"task": lambda: word_task("parity without '='", 2, parities_of)},
             "or": {"operator": _bitwise(int.__or__)},

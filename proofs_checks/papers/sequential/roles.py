@@ -35,7 +35,7 @@ def searched_circuit(layout: str, largest_scale: int) -> Circuit:
     return circuit
 
 
-def defining_circuit(layout: str, largest_scale: int) -> Circuit:
+def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_parity) -> Circuit:
     """The circuit of src-parity, its operator as far as it is used up to the largest scale."""
     task = parity_in(layout, largest_scale)
     symbols = task.alphabet
@@ -44,8 +44,7 @@ def defining_circuit(layout: str, largest_scale: int) -> Circuit:
     for trace in traces_up_to(task, largest_scale):
         width = trace.prompt_length - 1
         wirings[trace.scale] = tuple(
-            Wiring(position=width + 1 + t, arguments=slots_of_parity(t, width), operator=0)
-            for t in range(1, trace.scale + 2)
+            Wiring(position=width + 1 + t, arguments=slots(t, width), operator=0) for t in range(1, trace.scale + 2)
         )
         for wiring in wirings[trace.scale]:
             x, y = (trace.tokens[argument - 1].astype(np.int64) for argument in wiring.arguments)
@@ -53,11 +52,11 @@ def defining_circuit(layout: str, largest_scale: int) -> Circuit:
     return Circuit(task=task, arity=2, wirings=wirings, operators=(table,))
 
 
-def ideal_labels(*, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
+def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
     """Decide how many labels the ideal relation has at every largest scale from `smallest` on."""
     for layout, hint in scale_hint.items():
         for largest in range(smallest, LARGEST + 1):
-            circuits = [defining_circuit(layout, largest)]
+            circuits = [defining_circuit(layout, largest, slots)]
             if largest >= SEARCHED_FROM:
                 circuits.append(searched_circuit(layout, largest))
             for circuit in circuits:
@@ -67,7 +66,7 @@ def ideal_labels(*, labels: int, smallest: int, scale_hint: Mapping[str, bool]) 
                     raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
                 if found != labels:
                     raise Refuted(f"{layout}, scales 1..{largest}: {found} labels, not {labels}")
-        _require_labels_at_every_scale(labels, slots_of_parity, smallest, padded=layout == ALIGNED)
+        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -125,10 +124,10 @@ CLAIMS = (
         latex=r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
         label="F",
         check=ideal_labels,
-        holds={"labels": 3, "smallest": 2, "scale_hint": {ALIGNED: False, BLOCK: True}},
+        holds={"slots": slots_of_parity, "labels": 3, "smallest": 2, "scale_hint": {ALIGNED: False, BLOCK: True}},
+        answers=("labels",),
         falsifiers={
-            "two labels": {"labels": 2},
-            "four labels": {"labels": 4},
+            "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
             "from scale 1 on": {"smallest": 1},
             "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
         },

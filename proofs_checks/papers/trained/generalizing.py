@@ -50,7 +50,8 @@ def _learned_labels(id: str, encoding: str, how: str) -> Claim:
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": Arm(protocol="fig4", encodings=(encoding,)), "generalize": True, "least": 2},
-        falsifiers={"on none": {"generalize": False, "least": None}},
+        answers=("generalize", "least"),
+        falsifiers={"learned absolute codes on the tasks of Figure 2": {"arm": _ABSOLUTE}},
     )
 
 
@@ -68,6 +69,7 @@ def _absolute(id: str, what: str, encoding: str, tasks: str) -> Claim:
             "generalize": False,
             "least": None,
         },
+        answers=("generalize", "least"),
         falsifiers={"nor does the ideal encoding": {"arm": _COPY}},
     )
 
@@ -82,6 +84,7 @@ CLAIMS = (
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": _IDEAL, "generalize": True, "least": None},
+        answers=("generalize", "least"),
         falsifiers={"learned absolute codes do": {"arm": _ABSOLUTE}},
     ),
     Claim(
@@ -92,6 +95,7 @@ CLAIMS = (
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": _ABSOLUTE, "generalize": False, "least": None},
+        answers=("generalize", "least"),
         falsifiers={"the ideal encoding on none": {"arm": _IDEAL}},
     ),
     _learned_labels("fig4-hint", "lbpe-sh", "with scale hint"),
@@ -110,6 +114,7 @@ CLAIMS = (
             "generalize": False,
             "least": None,
         },
+        answers=("generalize", "least"),
         falsifiers={"nor does copying, whose SRC stays": {"arm": _COPY}},
     ),
     Claim(
@@ -126,6 +131,7 @@ CLAIMS = (
             "generalize": False,
             "least": None,
         },
+        answers=("generalize", "least"),
         falsifiers={"nor does copying, whose SRC stays": {"arm": _COPY}},
     ),
     _absolute("ape-4", "Learned absolute codes", "ape", "copy or to reverse"),

@@ -1,0 +1,66 @@
+"""Falsifiers change what an answer is computed from, never the answer alone; statements name how far a check reaches."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from proofs_checks import registry
+from proofs_checks.claim import Claim
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is data: a number, a text, a yes or no, a set of such; formulas and functions are not."""
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, tuple | list | frozenset | set):
+        return all(map(_is_plain, value))
+    if isinstance(value, sp.Basic):
+        return not value.free_symbols
+    return value is None or isinstance(value, bool | int | float | str | Fraction)
+
+
+def _only_compared(check: Callable[..., Any]) -> set[str]:
+    """The parameters of a check that it does nothing with but compare and print them."""
+    (function,) = ast.parse(textwrap.dedent(inspect.getsource(check))).body
+    assert isinstance(function, ast.FunctionDef)
+    passive = {id(one) for node in ast.walk(function) for one in _passive(node)}
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return {
+        argument.arg
+        for argument in function.args.kwonlyargs
+        if all(id(name) in passive for name in names if name.id == argument.arg)
+    }
+
+
+def _passive(node: ast.AST) -> Iterable[ast.AST]:
+    """The names that a node only compares or prints."""
+    if isinstance(node, ast.Compare):
+        return (node.left, *node.comparators)
+    if isinstance(node, ast.FormattedValue):
+        return ast.walk(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require_equal":
+        return node.args
+    return ()
+
+
+def _one_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
+    found = formula(size)
+    if found != stated:
+        raise ValueError(f"found {found}, stated {stated}")
+    return f"{stated}"
+
+
+def test_parameters_that_are_only_compared_are_found() -> None:
+    assert _only_compared(_one_that_only_compares) == {"stated"}
+
+
+@pytest.mark.parametrize("claim", registry.CLAIMS, ids=lambda claim: claim.id)
+def test_what_a_check_only_compares_is_declared_an_answer(claim: Claim) -> None:
+    compared = {name for name in _only_compared(claim.check) & set(claim.holds) if _is_plain(claim.holds[name])}
+    assert compared <= set(claim.answers)

@@ -1,0 +1,42 @@
+"""Each mutated formula changes the law that it is meant to change, and nothing else."""
+
+import pytest
+
+from proofs_checks import registry
+from proofs_checks.papers.laws import KEPT, mutated_laws
+from proofs_checks.runner import run_claim
+from theory import laws
+from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.encoding import Law
+
+CASES = [(name, law) for name in ("sinusoidal", "alibi", "fire", "dynamic-ntk", "fox", "hope") for law in Law]
+
+
+@pytest.mark.parametrize(("name", "law"), CASES)
+def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
+    formulas = mutated_laws(ENCODINGS[name])[law][1]
+    kept = {one for one in Law if laws.rule(formulas(ENCODINGS[name]), one).holds}
+    changed = kept ^ KEPT[name]
+    # Scores that follow the distance are shifted alike, so the relative law takes the law of translation along.
+    together = {Law.RELATIVE, Law.TRANSLATION} if {Law.RELATIVE, Law.TRANSLATION} <= changed else set()
+    assert law in changed
+    assert changed - together <= {law}
+
+
+@pytest.mark.parametrize(
+    ("claim", "falsifier", "line"),
+    [
+        ("far-alibi", "-log(1 - b) for the bias b", "far keys: computed falls like a power"),
+        ("far-alibi", "a bonus for keys after the query", "causal use only: computed True"),
+        ("far-fox", "keys after the query as those before it", "causal use only: computed False"),
+        ("far-hope", "keys damped like queries", "causal use only: computed False"),
+        ("far-rotary", "all tokens at position 0", "far keys: computed constant"),
+        ("far-rotary", "one hook more", "hooks: computed"),
+        ("far-alibi", "one parameter more", "parameters: computed"),
+        ("far-alibi", "one trained number more", "trained numbers"),
+    ],
+)
+def test_a_mutated_row_is_rejected_for_what_is_wrong_with_it(claim: str, falsifier: str, line: str) -> None:
+    (result,) = [one for one in run_claim(registry.find(claim)).falsifiers if one.name == falsifier]
+    assert result.rejected
+    assert result.reason.startswith(line)
