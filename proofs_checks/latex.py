@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from proofs_checks.report import by_paper
+from proofs_checks.report import MARKS, by_paper
 from proofs_checks.runner import Result
 
 _SPECIAL = {
@@ -34,11 +34,11 @@ def longtable(results: Sequence[Result]) -> str:
         r"formalisation. Corrected: the printed statement fails and the one given here holds.}",
         r"\label{tab:claims}\\",
         r"\toprule",
-        r"Claim & Statement & Verdict & Strength \\",
+        r"Claim & Statement & Verdict & Reach \\",
         r"\midrule",
         r"\endfirsthead",
         r"\toprule",
-        r"Claim & Statement & Verdict & Strength \\",
+        r"Claim & Statement & Verdict & Reach \\",
         r"\midrule",
         r"\endhead",
         r"\bottomrule",
@@ -58,7 +58,7 @@ def _row(result: Result) -> str:
         rf"\raggedright\texttt{{{name}}} ({text(claim.label)})",
         rf"\raggedright {text(claim.statement)} {_mathematics(claim.latex)}",
         str(result.verdict),
-        str(result.strength or "--"),
+        MARKS[result.strength] if result.strength else "--",
     )
     return " & ".join(cells) + r" \\"
 

@@ -1,13 +1,13 @@
 """The ledger of a run: JSON for programs, a table for people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from proofs_checks.claim import Source
+from proofs_checks.claim import Source, Strength
 from proofs_checks.runner import Result, Verdict
 
 _COLOURS = {
@@ -16,6 +16,30 @@ _COLOURS = {
     Verdict.REFUTED: "red",
     Verdict.UNSETTLED: "magenta",
 }
+
+MARKS: Mapping[Strength, str] = {
+    Strength.GENERAL: "proved for all",
+    Strength.BOUNDED: "proved up to a bound",
+    Strength.EXHAUSTIVE: "every case",
+    Strength.INTERVAL: "enclosed",
+    Strength.NUMERIC: "numeric",
+    Strength.STATISTICAL: "trained runs",
+}
+"""How far a check reaches, in the words that a reader sees; from strong to weak."""
+LEGEND: Mapping[Strength, str] = {
+    Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open",
+    Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
+    Strength.EXHAUSTIVE: "each case of the finite domain that is named",
+    Strength.INTERVAL: "between rigorous bounds, at the parameters that are named",
+    Strength.NUMERIC: "floating point with a tolerance, at the parameters that are named: no proof",
+    Strength.STATISTICAL: "a test of trained runs, which can refute and not prove",
+}
+"""What each mark means."""
+
+
+def mark(result: Result) -> str:
+    """How far the check of a claim reaches, in a reader's words; a dash where it has settled nothing."""
+    return MARKS[result.strength] if result.strength else "-"
 
 
 def as_json(results: Sequence[Result]) -> dict[str, Any]:
@@ -27,7 +51,7 @@ def table(results: Sequence[Result]) -> Table:
     """The ledger as a table, one claim a row, with the reason of each verdict that has one: all but `verified`."""
     ledger = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     ledger.add_column("claim", no_wrap=True)
-    for heading in ("verdict", "strength"):
+    for heading in ("verdict", "reach"):
         ledger.add_column(heading)
     for heading in ("rejected", "seconds"):
         ledger.add_column(heading, justify="right")
@@ -39,11 +63,14 @@ def table(results: Sequence[Result]) -> Table:
         ledger.add_row(
             Text(f"{result.claim.id} [{result.claim.label}]"),
             Text(result.verdict, style=_COLOURS[result.verdict]),
-            result.strength or "-",
+            mark(result),
             f"{rejected(result)}/{len(result.falsifiers)}",
             f"{result.seconds:.2f}",
             statement,
         )
+    used = [strength for strength in Strength if any(result.strength is strength for result in results)]
+    ledger.caption = "\n".join(f"{MARKS[strength]}: {LEGEND[strength]}" for strength in used) or None
+    ledger.caption_justify = "left"
     return ledger
 
 

@@ -10,7 +10,7 @@ from paper_figs.stored import read_claims
 from proofs_checks import ledger
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import Selection
-from proofs_checks.report import as_json
+from proofs_checks.report import MARKS, as_json
 from proofs_checks.runner import Result, run_claim
 
 NOT_RUN = "not run"
@@ -64,6 +64,7 @@ def shown(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
         **{key: text(claim[key]) for key in ("id", "verdict", "statement", "latex", "label", "reason")},
         **{key: text(source[key]) for key in ("paper", "arxiv", "place")},
         "strength": text(claim["strength"] or ""),
+        "mark": text(MARKS.get(claim["strength"], claim["strength"] or "")),
         "seconds": rounded(None if claim["seconds"] is None else float(claim["seconds"])),
         "facts": texts(claim["facts"]),
         "assumptions": texts(claim["assumptions"]),

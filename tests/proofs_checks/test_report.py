@@ -14,7 +14,7 @@ from rich.console import Console
 
 from proofs_checks import latex, markdown, registry
 from proofs_checks.claim import Evidence, Source, Strength
-from proofs_checks.report import as_json, table
+from proofs_checks.report import LEGEND, MARKS, as_json, table
 from proofs_checks.runner import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
 
@@ -92,7 +92,16 @@ def test_the_table_has_one_row_a_claim_and_the_reason_only_where_there_is_one():
     assert lines[at].split() == ["one", "[F]", "verified", "numeric", "1/2", "1.00", "one"]
     assert lines[at + 1].split()[:3] == ["two", "[F]", "corrected"]
     assert lines[at + 2].strip() == "as printed: 1 != 2"
-    assert "".join(lines[at + 3 :]).strip() == ""
+    assert " ".join(" ".join(lines[at + 3 :]).split()) == f"numeric: {LEGEND[Strength.NUMERIC]}"
+
+
+@pytest.mark.parametrize("strength", list(Strength))
+def test_the_table_says_how_far_a_check_reaches_in_the_words_of_the_legend(strength):
+    one = result("one")
+    shown = " ".join(screen([replace(one, evidence=Evidence(strength=strength, facts=("fact",)))]).split())
+    assert f"one [F] verified {MARKS[strength]} 1/2" in shown
+    assert shown.endswith(f"{MARKS[strength]}: {LEGEND[strength]}")
+    assert len(set(MARKS.values())) == len(MARKS) == len(LEGEND) == len(Strength)
 
 
 @pytest.mark.parametrize("text", [one for one in HOSTILE if "\n" not in one])
@@ -101,7 +110,7 @@ def test_the_table_shows_text_as_it_is(text):
 
 
 class Page(HTMLParser):
-    """The text of each heading and cell of a page, its tags, and the targets of its links."""
+    """The text of each heading of a paper and each cell of a page, its tags, and the targets of its links."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -111,14 +120,14 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        if tag in ("td", "h2"):
+        if tag in ("td", "h3"):
             self.cells.append("")
             self.inside = True
         if tag == "a":
             self.links.append(dict(attrs)["href"])
 
     def handle_endtag(self, tag):
-        self.inside = self.inside and tag not in ("td", "h2")
+        self.inside = self.inside and tag not in ("td", "h3")
 
     def handle_data(self, data):
         if self.inside:
@@ -133,12 +142,82 @@ def rendered(results: list[Result]) -> Page:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_shows_text_as_it_is(text):
     page = rendered([result(text, verdict=Verdict.CORRECTED, reason=text), result("next")])
-    first, second = page.cells[1:8], page.cells[9:]
-    assert page.cells[0] == f"{line(text)} (arXiv {line(text)})"
+    heading, (wrong, first, second) = page.cells[0], (page.cells[1:5], page.cells[6:13], page.cells[14:])
+    assert heading == page.cells[5] == f"{line(text)} (arXiv {line(text)})"
+    assert wrong == [line(text), line(text), line(text), f"{line(text)}, corrected"]
     assert first[:6] == [line(text), "F", "corrected", "numeric", "1 of 2 rejected", line(text) * 2]
     assert second[0] == "next"
-    assert set(page.tags) <= {"h1", "h2", "p", "code", "table", "thead", "tbody", "tr", "th", "td", "a", "br", "em"}
+    tables = {"table", "thead", "tbody", "tr", "th", "td"}
+    legend = {"ul", "li", "strong"}
+    assert set(page.tags) <= {"h1", "h2", "h3", "p", "code", "a", "br", "em", *tables, *legend}
     assert (page.tags.count("em"), page.tags.count("br"), page.tags.count("code")) == (1, 1, 3)
+    assert page.tags.count("strong") == len(Strength)
+
+
+REACHED = [
+    (Strength.GENERAL, "proved for all"),
+    (Strength.BOUNDED, "proved up to a bound: d <= 8; whole n"),
+    (Strength.EXHAUSTIVE, "every case: d <= 8; whole n"),
+    (Strength.INTERVAL, "enclosed: d <= 8; whole n"),
+    (Strength.NUMERIC, "numeric: d <= 8; whole n"),
+    (Strength.STATISTICAL, "trained runs"),
+]
+
+
+@pytest.mark.parametrize(("strength", "shown"), REACHED)
+def test_markdown_marks_how_far_a_check_reaches_and_of_which_cases(strength, shown):
+    evidence = Evidence(strength=strength, facts=("fact",), assumptions=("d <= 8", "whole n"))
+    page = rendered([replace(result("one"), evidence=evidence)])
+    assert page.cells[4] == shown
+    open_claim = rendered([result("two", verdict=Verdict.UNSETTLED, reason="too slow")])
+    assert open_claim.cells[4] == "-"
+
+
+def test_what_is_wrong_as_printed_comes_first_by_paper_with_what_is_right():
+    def told(name, paper, verdict, statement, reason):
+        one = result(paper, verdict=verdict, reason=reason)
+        return replace(one, claim=replace(one.claim, id=name, statement=statement))
+
+    document = markdown.document(
+        [
+            told("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
+            told("b-1", "Paper B", Verdict.CORRECTED, "K is 2 (errata F3: the paper has f(2)).", "as printed: 1 != 2"),
+            told("a-2", "Paper A", Verdict.CORRECTED, "Two holds (for all n).", "as printed: 3 != 4"),
+            told("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
+        ]
+    )
+    first, second = document.split("## All claims, by paper")
+    assert "## Corrected and refuted: 3 statements that are wrong as printed" in first
+    rows = [line for line in first.splitlines() if line.startswith(("### ", "| Paper"))]
+    assert rows == [
+        "### Paper B (arXiv [Paper B](https://arxiv.org/abs/Paper%20B))",
+        "| Paper B: the paper has f(2) | K is 2. | 1 != 2 | b-1, corrected |",
+        "| Paper B: Three holds. | - | 5 != 6 | b-2, refuted |",
+        "### Paper A (arXiv [Paper A](https://arxiv.org/abs/Paper%20A))",
+        "| Paper A | Two holds (for all n). | 3 != 4 | a-2, corrected |",
+    ]
+    ids = re.findall(r"^\| ([ab]-\d) ", second, flags=re.MULTILINE)
+    assert ids == ["a-1", "a-2", "b-1", "b-2"]
+
+
+def test_nothing_is_said_of_wrong_statements_where_there_are_none():
+    assert "Corrected and refuted" not in markdown.document([result("one")])
+
+
+STATEMENTS = {
+    "K is 2 (errata F1: the paper prints K = d/(8 ln c)).": ("K is 2.", "the paper prints K = d/(8 ln c)"),
+    "K is 2 (the lemma has f(x)).": ("K is 2.", "the lemma has f(x)"),
+    "It is a reflection (errata F18).": ("It is a reflection.", ""),
+    "K is 2 (where n > 0).": ("K is 2 (where n > 0).", ""),
+    "K is f(2).": ("K is f(2).", ""),
+    ").": (").", ""),
+    "K is 2": ("K is 2", ""),
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_corrected_statement_is_told_from_what_the_paper_prints(statement):
+    assert markdown.as_printed(statement) == STATEMENTS[statement]
 
 
 def test_markdown_links_to_the_paper_and_to_the_line_that_decides():
@@ -174,7 +253,7 @@ def test_papers_keep_their_order_and_each_has_one_heading():
     papers: dict[str, str] = {}
     for claim in registry.CLAIMS:
         papers.setdefault(claim.source.arxiv, claim.source.paper)
-    headings = re.findall(r"^## (.*) \(arXiv \[(.*)\]\(", markdown.document(results), flags=re.MULTILINE)
+    headings = re.findall(r"^### (.*) \(arXiv \[(.*)\]\(", markdown.document(results), flags=re.MULTILINE)
     assert headings == [(paper, arxiv) for arxiv, paper in papers.items()]
     titles = re.findall(r"^\\multicolumn.*\\textbf\{(.*)\} \(arXiv", latex.longtable(results), flags=re.MULTILINE)
     assert titles == list(papers.values())

@@ -16,7 +16,7 @@ const verdictMark = (verdict) => {
 const claimRow = (claim) => opening([
   el('span', {},
     el('span', {class: 'id'}, claim.id),
-    el('span', {class: 'marks'}, verdictMark(claim.verdict), claim.strength && ` · ${claim.strength}`, ` · ${claim.label}`)),
+    el('span', {class: 'marks'}, verdictMark(claim.verdict), claim.mark && ` · ${claim.mark}`, ` · ${claim.label}`)),
   el('span', {class: 'said'}, claim.statement),
 ], () => [
   el('div', {class: 'formula'}, claim.math ? formula(claim.math) : el('code', {}, claim.latex)),
@@ -48,7 +48,8 @@ const startClaims = () => {
   const order = unique(claims.map((claim) => claim.arxiv));
   counted(paper, claims, (claim) => claim.arxiv, (id) => `${titles.get(id)}`, order);
   counted(verdict, claims, (claim) => claim.verdict, undefined, Object.keys(VERDICTS));
-  counted(strength, claims, (claim) => claim.strength, (name) => name || 'none', STRENGTHS);
+  const marks = new Map(claims.map((claim) => [claim.strength, claim.mark]));
+  counted(strength, claims, (claim) => claim.strength, (name) => marks.get(name) || 'none', STRENGTHS);
   strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
   const hay = new Map();
   const list = lazyList(byId('claim-list'), claimRow);
