@@ -1,235 +1,109 @@
-"""Would the ledger notice a wrong formula?  `python -m bench.mutations --count 200` changes one token at a time.
+"""Would the claims and tests notice a wrong formula?  `python -m bench.mutations --where encodings --count 200`.
 
-Of the symbolic encodings (theory/encodings) one token is changed, at random: an operator, a comparison, a number, a
-function, the name of an argument.  Then the claims that read this module run, as `lengthgen verify` would run them,
-until one does not hold.  What no claim notices is printed: it needs a claim, or a reason.
+At random places of the symbolic encodings (`encodings`), the rest of the theory (`theory`) or the encodings in torch
+(`torch`) one thing is changed; then the claims that read this module and the tests that belong to it run until one does
+not hold.  What nothing notices is printed: it needs a claim or a test, or a reason in `bench/survivors.toml`.
+
+With `--store FILE` results are kept, and a run that was ended goes on; `--survivors` tries again what survived there.
 """
 
 import argparse
-import ast
-import importlib.util
-import io
-import keyword
-import multiprocessing
-import signal
+import hashlib
+import json
 import sys
-import tokenize
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from itertools import islice
+import tomllib
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
-from random import Random
-from types import ModuleType
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "theory" / "encodings"
-TIME_LIMIT = 60
-"""Seconds for a claim, as `verify` has it; beyond it a claim is unsettled, which is noticed."""
+from bench import noticers
+from bench.mutants import PLACES, ROOT, Mutant, mutants
 
-SWAPS = {
-    "+": ["-", "*"],
-    "-": ["+"],
-    "*": ["+", "/"],
-    "/": ["*"],
-    "//": ["/", "*"],
-    "%": ["*"],
-    "**": ["*"],
-    "@": ["+"],
-    "<": ["<=", ">"],
-    "<=": ["<", ">="],
-    ">": [">=", "<"],
-    ">=": [">", "<="],
-    "==": ["!="],
-    "!=": ["=="],
-    "sin": ["cos"],
-    "cos": ["sin"],
-    "sinh": ["cosh"],
-    "cosh": ["sinh"],
-    "exp": ["cosh"],
-    "log": ["sqrt"],
-    "Max": ["Min"],
-    "Min": ["Max"],
-    "max": ["min"],
-    "min": ["max"],
-    "Sum": ["Product"],
-    "Product": ["Sum"],
-    "and": ["or"],
-    "or": ["and"],
-    "True": ["False"],
-    "False": ["True"],
-    "floor": ["ceiling"],
-    "ceiling": ["floor"],
-}
+KNOWN = Path(__file__).with_name("survivors.toml")
+"""Mutants that nothing needs to notice, each with the reason."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mutation:
-    """One token of one module replaced by another, and what came of it."""
-
-    module: str
-    line: int
-    column: int
-    was: str
-    becomes: str
-    text: str
-
-    def source(self) -> str:
-        """The whole text of the changed module."""
-        lines = _path(self.module).read_text(encoding="utf-8").splitlines(keepends=True)
-        line = lines[self.line - 1]
-        lines[self.line - 1] = line[: self.column] + self.becomes + line[self.column + len(self.was) :]
-        return "".join(lines)
+def reasons() -> dict[tuple[str, str, str], str]:
+    """(file, line as it is, line as mutated) -> why nothing needs to notice this."""
+    entries = tomllib.loads(KNOWN.read_text(encoding="utf-8")).get("survivor", [])
+    return {(one["path"], one["line"], one["mutated"]): one["reason"] for one in entries}
 
 
-def mutations(count: int, seed: int) -> list[Mutation]:
-    """Different mutations, drawn evenly from all that there are."""
-    everything = [one for path in sorted(FOLDER.glob("*.py")) for one in _of_module(path)]
-    Random(seed).shuffle(everything)
-    return list(islice(filter(_differs, everything), count))
+def reason(mutant: Mutant) -> str | None:
+    """Why nothing needs to notice this mutant; None if no reason is known."""
+    return reasons().get((mutant.path, mutant.text, mutant.mutated_text))
 
 
-def _of_module(path: Path) -> Iterator[Mutation]:
-    """Every token of code that can be replaced: annotations, imports and strings are none."""
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    arguments, skipped = _arguments(tree), _not_code(tree)
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        line, column = token.start
-        if any(start <= (line, column) < end for start, end in skipped):
-            continue
-        for becomes in _replacements(token, arguments):
-            yield Mutation(
-                module=f"theory.encodings.{path.stem}".removesuffix(".__init__"),
-                line=line,
-                column=column,
-                was=token.string,
-                becomes=becomes,
-                text=lines[line - 1].strip(),
-            )
-
-
-def _replacements(token: tokenize.TokenInfo, arguments: list[tuple[range, list[str]]]) -> list[str]:
-    if token.type == tokenize.NUMBER:
-        return [str(int(token.string) + 1)] if token.string.isdigit() else []
-    if token.type == tokenize.OP or token.string in SWAPS or keyword.iskeyword(token.string):
-        return SWAPS.get(token.string, [])
-    if token.type == tokenize.NAME:
-        for lines, names in reversed(arguments):
-            if token.start[0] in lines and token.string in names:
-                return [name for name in names if name != token.string][:1]
-    return []
-
-
-def _arguments(tree: ast.Module) -> list[tuple[range, list[str]]]:
-    """The arguments of every function, and where its body is."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-            found.append((range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1), names))
-    return found
-
-
-def _not_code(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where signatures, annotations, decorators, imports and errors are."""
-    nodes: list[ast.expr | ast.stmt] = []
-    spans: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.Raise | ast.JoinedStr):
-            nodes.append(node)
-        elif isinstance(node, ast.FunctionDef):
-            nodes += node.decorator_list
-            spans.append(((node.lineno, 0), (node.body[0].lineno, 0)))
-        elif isinstance(node, ast.AnnAssign):
-            nodes.append(node.annotation)
-        elif isinstance(node, ast.ClassDef):
-            nodes += node.decorator_list
-    ends = [((one.end_lineno or one.lineno), (one.end_col_offset or 0)) for one in nodes]
-    return spans + [((one.lineno, one.col_offset), end) for one, end in zip(nodes, ends, strict=True)]
-
-
-def _differs(mutation: Mutation) -> bool:
-    """Whether it is code, and other code."""
-    try:
-        before = _path(mutation.module).read_text(encoding="utf-8")
-        return ast.dump(ast.parse(mutation.source())) != ast.dump(ast.parse(before))
-    except SyntaxError:
-        return False
-
-
-def noticed_by(mutation: Mutation) -> str | None:
-    """The first claim that does not hold under the mutation, `import` if nothing can be imported; None if none."""
-    _install(mutation)
-    try:
-        from proofs_checks import reading, registry, runner
-    except Exception:
-        return "import"
-    mutated = _path(mutation.module)
-    family = mutation.module.rpartition(".")[2].partition("_")[0]
-    readers = [claim for claim in registry.CLAIMS if mutated in reading.code_read(registry.home(claim))]
-    for claim in sorted(readers, key=lambda one: family not in one.id):
-        signal.signal(signal.SIGALRM, _overrun)
-        signal.alarm(TIME_LIMIT)
-        try:
-            if not runner.run_claim(claim).holds:
-                return claim.id
-        except TimeoutError:
-            return f"{claim.id} (time limit)"
-        finally:
-            signal.alarm(0)
-    return None
-
-
-def _overrun(number: int, frame: object) -> None:
-    raise TimeoutError
-
-
-def _install(mutation: Mutation) -> None:
-    """Has the mutated text loaded wherever the module is imported."""
-
-    class Finder:
-        @staticmethod
-        def find_spec(name: str, path: object = None, target: object = None) -> object:
-            return importlib.util.spec_from_loader(name, Loader) if name == mutation.module else None
-
-    class Loader:
-        @staticmethod
-        def create_module(spec: object) -> None:
-            return None
-
-        @staticmethod
-        def exec_module(module: ModuleType) -> None:
-            module.__file__ = str(_path(mutation.module))
-            exec(compile(mutation.source(), module.__file__, "exec"), module.__dict__)
-
-    sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
-
-
-def _path(module: str) -> Path:
-    return ROOT.joinpath(*module.split(".")).with_suffix(".py")
-
-
-def main() -> None:
-    """Prints what survived, and the share that was noticed."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> int:
+    """Prints what survived and the share that was noticed; 1 if a survivor has no reason."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--where", choices=[*PLACES], default="encodings")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--store", type=Path, help="a file of results, one a line")
+    parser.add_argument("--survivors", action="store_true", help="try again what survived in the store")
     wanted = parser.parse_args()
-    drawn = mutations(wanted.count, wanted.seed)
-    survivors = 0
-    # What claims compute with is imported once; each mutation has a process of its own, forked from here.
-    for library in ("sympy", "numpy", "scipy.linalg", "networkx", "flint"):
-        importlib.import_module(library)
-    with multiprocessing.get_context("fork").Pool(maxtasksperchild=1) as pool:
-        for done, (mutation, claim) in enumerate(zip(drawn, pool.imap(noticed_by, drawn), strict=True), 1):
-            print(f"{done}/{len(drawn)}", end="\r", file=sys.stderr, flush=True)
-            if claim is None:
-                survivors += 1
-                what = asdict(mutation)
-                print("survived: {module}:{line}  {was} -> {becomes}  in  {text}".format(**what), flush=True)
-    print(f"{len(drawn) - survivors} of {len(drawn)} mutations are noticed (seed {wanted.seed})")
+    drawn = mutants(wanted.where, wanted.count, wanted.seed)
+    kept = _kept(wanted.store)
+    if wanted.survivors:
+        kept = {key: noticer for key, noticer in kept.items() if noticer is not None}
+    index = noticers.index()
+    noticers.preload(wanted.where)
+    credit: Counter[str] = Counter(noticer for noticer in kept.values() if noticer)
+    outcomes: list[tuple[Mutant, str | None]] = []
+    for done, mutant in enumerate(drawn, 1):
+        key = _key(mutant)
+        if key not in kept:
+            kept[key] = _outcome(mutant, index.noticers(mutant, wanted.where, credit))
+            credit[kept[key] or ""] += 1
+            _keep(wanted.store, key, mutant, kept[key])
+        outcomes.append((mutant, kept[key]))
+        print(f"{done}/{len(drawn)}", end="\r", file=sys.stderr, flush=True)
+    return _report(outcomes, f"of {wanted.where}, seed {wanted.seed}")
+
+
+def _outcome(mutant: Mutant, candidates: list[str]) -> str | None:
+    """The first noticer that fails under the mutation and holds without."""
+    noticer = noticers.noticed_by(mutant, candidates)
+    name = (noticer or "import").partition(" (")[0]
+    if name != "import" and not noticers.sound(name):
+        raise SystemExit(f"{name} fails without any mutation: mend that first")
+    return noticer
+
+
+def _report(outcomes: list[tuple[Mutant, str | None]], which: str) -> int:
+    survivors = [mutant for mutant, noticer in outcomes if noticer is None]
+    unexplained = [mutant for mutant in survivors if reason(mutant) is None]
+    for mutant in survivors:
+        print(f"survived: {mutant.in_words()}", f"\n    ({reason(mutant) or 'no reason known'})")
+    noticed = len(outcomes) - len(survivors)
+    kinds = Counter(mutant.kind for mutant, _ in outcomes)
+    by_claims = sum(noticer is not None and noticer.startswith("claim ") for _, noticer in outcomes)
+    print(f"{noticed} of {len(outcomes)} mutants are noticed ({which}), {by_claims} of them by a claim")
+    print(f"kinds: {', '.join(f'{kind} {count}' for kind, count in kinds.items())}")
+    print(f"{len(unexplained)} survivors without a reason")
+    return 1 if unexplained else 0
+
+
+def _key(mutant: Mutant) -> str:
+    """What a stored result is of: the mutant, and the text of the module as it was."""
+    text = (ROOT / mutant.path).read_text(encoding="utf-8")
+    return hashlib.sha256(json.dumps([asdict(mutant), text]).encode()).hexdigest()[:32]
+
+
+def _kept(store: Path | None) -> dict[str, str | None]:
+    if store is None or not store.exists():
+        return {}
+    lines: list[dict[str, Any]] = [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
+    return {one["key"]: one["noticer"] for one in lines}
+
+
+def _keep(store: Path | None, key: str, mutant: Mutant, noticer: str | None) -> None:
+    if store is not None:
+        with store.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": key, "mutant": mutant.in_words(), "noticer": noticer}) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,49 +1,168 @@
-"""The mutation test of the ledger: what it draws is code of the encodings, and a wrong formula is noticed."""
+"""The mutation benchmark: every kind of change is drawn, and what notices a mutant holds without it."""
 
 import ast
 import multiprocessing
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from bench import mutations
+from bench import mutations, noticers
+from bench.mutants import PLACES, ROOT, Mutant, mutants, of_file
+from proofs_checks import registry
 
 COUNT = 60
+KINDS = {"bound", "constant", "exponent", "name", "number", "operator", "order", "sign", "term"}
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def drawn(request: pytest.FixtureRequest) -> list[Mutant]:
+    return mutants(request.param, COUNT, seed=0)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[mutations.Mutation]:
-    return mutations.mutations(COUNT, seed=0)
+def index() -> noticers.Index:
+    return noticers.index()
 
 
-def test_mutations_are_different_and_all_compile(drawn: list[mutations.Mutation]) -> None:
-    assert len(set(drawn)) == len(drawn) == COUNT
-    for mutation in drawn:
-        ast.parse(mutation.source())
-
-
-def test_one_token_changes(drawn: list[mutations.Mutation]) -> None:
-    for mutation in drawn:
-        before = mutations._path(mutation.module).read_text().splitlines()
-        after = mutation.source().splitlines()
-        (changed,) = [line for line, (one, other) in enumerate(zip(before, after, strict=True), 1) if one != other]
-        assert changed == mutation.line
-        assert before[changed - 1][mutation.column :].startswith(mutation.was)
-        assert after[changed - 1][mutation.column :].startswith(mutation.becomes)
-
-
-def test_a_sample_is_the_same_for_the_same_seed(drawn: list[mutations.Mutation]) -> None:
-    assert mutations.mutations(5, seed=0) == drawn[:5] != mutations.mutations(5, seed=4)
-
-
-def test_a_reversed_bias_is_noticed() -> None:
-    text = mutations._path("theory.encodings.alibi").read_text()
-    (line,) = [
-        number for number, code in enumerate(text.splitlines(), 1) if code.startswith("    return -slope * (query")
-    ]
-    code = text.splitlines()[line - 1]
-    mutation = mutations.Mutation(
-        module="theory.encodings.alibi", line=line, column=code.index("- key"), was="-", becomes="+", text=code.strip()
+def mutant(path: str, code: str, was: str, becomes: str) -> Mutant:
+    """The change of the one line of a file that is this code."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    [(line, text)] = [(number, text) for number, text in enumerate(lines, 1) if text.strip().startswith(code)]
+    return Mutant(
+        path=path, line=line, column=text.index(was), was=was, becomes=becomes, kind="operator", text=text.strip()
     )
-    # In a process of its own, as the mutated module must not stay.
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(mutations.noticed_by, (mutation,))
+
+
+def test_mutants_are_different_and_all_compile(drawn: list[Mutant]) -> None:
+    assert len({one.source() for one in drawn}) == len(set(drawn)) == COUNT
+    for one in drawn:
+        ast.parse(one.source())
+
+
+def test_one_place_of_one_line_changes(drawn: list[Mutant]) -> None:
+    for one in drawn:
+        before = (ROOT / one.path).read_text().splitlines()
+        after = one.source().splitlines()
+        [changed] = [line for line, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
+        assert changed == one.line
+        assert before[changed - 1][one.column :].startswith(one.was)
+        assert after[changed - 1][one.column :].startswith(one.becomes)
+        assert one.text == before[changed - 1].strip() != one.mutated_text
+
+
+def test_every_kind_is_drawn(drawn: list[Mutant]) -> None:
+    assert {one.kind for one in drawn} == KINDS
+    assert min(Counter(one.kind for one in drawn).values()) >= 5
+
+
+def test_a_sample_is_the_same_for_the_same_seed() -> None:
+    assert mutants("encodings", 5, seed=0) == mutants("encodings", COUNT, seed=0)[:5] != mutants("encodings", 5, seed=4)
+
+
+CHANGES = {
+    "sign": ("return j - i", {"return (-(j)) - i", "return j - (-(i))"}),
+    "term": ("return j - i", {"return (j)"}),
+    "exponent": ("return j ** i", {"return j ** (i + 1)"}),
+    "constant": ("return 2", {"return 4"}),
+    "bound": ("return max(j, 0)", {"return (j)", "return abs(j)"}),
+    "order": ("return f(j, i)", {"return f(i, j)"}),
+    "operator": ("return j < i", {"return j <= i", "return j > i"}),
+    "name": ("return j", {"return i"}),
+    "number": ("return 2", {"return 3"}),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_each_kind_of_change(kind: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes two arguments is not changed where it does not tell their order, nor are annotations and errors."""
+    code, expected = CHANGES[kind]
+    monkeypatch.setattr("bench.mutants.ROOT", tmp_path)
+    file = tmp_path / "module.py"
+    file.write_text(
+        f'def g(i: int, j: int = 2 + 1) -> "2 + 1":\n    {code}\n    raise ValueError(f"{{i + j}}" + "1")\n'
+    )
+    made = {one.mutated_text for one in of_file(file) if one.kind == kind}
+    assert made == expected
+
+
+def test_the_likeliest_noticers_come_first(index: noticers.Index) -> None:
+    one = mutant("theory/encodings/alibi.py", "return -slope * (query", "- key", "+ key")
+    names = index.noticers(one, "encodings", Counter({"claim kerple-4": 3}))
+    assert names[0].startswith("claim alibi-")
+    families = ["alibi" in name for name in names if name.startswith("claim ")]
+    assert families == sorted(families, reverse=True)
+    assert "tests/theory/test_encodings.py" in names
+    torch = replace(one, path="empirical/encodings/alibi.py")
+    assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_alibi.py"
+    formula = replace(one, path="theory/formula/periods.py")
+    assert index.noticers(formula, "theory", Counter())[0] == "tests/theory/test_periods.py"
+
+
+def test_claims_on_trained_runs_notice_nothing(index: noticers.Index) -> None:
+    """Without runs they never hold."""
+    waiting = {claim.id for claim in registry.CLAIMS if claim.on_runs}
+    assert waiting
+    assert not waiting & {name for names in index.claims.values() for name in names}
+
+
+REVERSED = {
+    "claim alibi-1": ("theory/encodings/alibi.py", "return tuple(sp.Integer(2) **", "-8 * head", "8 * head"),
+    "tests/theory/test_samples.py": ("theory/samples.py", "np.add.at(hessian", "/ samples", "* samples"),
+}
+
+
+@pytest.mark.parametrize("name", REVERSED)
+def test_a_wrong_formula_is_noticed_by_what_holds_without(name: str) -> None:
+    one = mutant(*REVERSED[name])
+    # In a process of its own, which has not imported the true module.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(noticers.noticed_by, one, [name]).result() == name
+        assert pool.submit(noticers.sound, name).result()
+
+
+def test_what_fails_without_a_mutation_notices_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = mutant(*REVERSED["claim alibi-1"])
+    monkeypatch.setattr(noticers, "noticed_by", lambda mutated, names: names[0])
+    noticers.sound.cache_clear()
+    with pytest.raises(SystemExit, match="claim broken fails without any mutation"):
+        mutations._outcome(one, ["claim broken"])
+    noticers.sound.cache_clear()
+
+
+def test_a_run_goes_on_and_tries_survivors_again(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path) -> None:
+    drawn = mutants("encodings", 3, seed=0)
+    tried: list[Mutant] = []
+    answers = iter(["claim alibi-1", None, "import", "claim alibi-2"])
+
+    def outcome(one: Mutant, names: list[str]) -> str | None:
+        tried.append(one)
+        return next(answers)
+
+    monkeypatch.setattr(mutations, "_outcome", outcome)
+    monkeypatch.setattr(noticers, "index", lambda: noticers.Index(claims={}, imports={}))
+    monkeypatch.setattr(noticers, "preload", lambda place: None)
+
+    def call(*arguments: str) -> tuple[int, str]:
+        given = ["mutations", "--where", "encodings", "--store", str(tmp_path / "store"), *arguments]
+        monkeypatch.setattr("sys.argv", given)
+        return mutations.main(), capsys.readouterr().out
+
+    assert call("--count", "2")[0] == 1
+    code, out = call("--count", "3")
+    assert tried == drawn
+    assert (code, out.count("survived: ")) == (1, 1)
+    assert f"survived: {drawn[1].path}:{drawn[1].line} {drawn[1].was} -> {drawn[1].becomes} in {drawn[1].text}" in out
+    assert "2 of 3 mutants are noticed (of encodings, seed 0), 1 of them by a claim" in out
+    code, out = call("--count", "3", "--survivors")
+    assert (code, tried[3:]) == (0, [drawn[1]])
+    assert "3 of 3 mutants are noticed" in out
+
+
+def test_every_known_survivor_is_of_the_code_as_it_is_and_has_a_reason() -> None:
+    for (path, line, mutated), reason in mutations.reasons().items():
+        texts = [text.strip() for text in (ROOT / path).read_text(encoding="utf-8").splitlines()]
+        assert line in texts, f"{path} has no line {line!r} any more: leave it out of bench/survivors.toml"
+        assert line != mutated
+        assert len(reason.split()) >= 5
