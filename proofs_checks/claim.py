@@ -38,11 +38,16 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a check that did not refute has established, and under which assumptions."""
+    """What a check that did not refute has established, and under which assumptions.
+
+    `reach` is the range that a bounded or exhaustive check went through, in the words of the statement, which must
+    name it: "N <= 3".
+    """
 
     strength: Strength
     facts: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
+    reach: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

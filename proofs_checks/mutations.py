@@ -32,6 +32,11 @@ def with_bias(added: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Formulas
     return formulas
 
 
+def with_bias_replaced(by: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
+    """Another bias, a function of query and key position, in place of the encoding's own."""
+    return lambda encoding: replace(encoding, bias=lambda query, key, length: by(query, key))
+
+
 def with_queries_doubled(encoding: Encoding) -> Encoding:
     """Every query twice as long: norms change, and nothing that depends on positions does."""
     act = encoding.rotate or _no_action
@@ -86,9 +91,7 @@ def with_codes_on_scores(encoding: Encoding) -> Encoding:
     embed = encoding.embed
     if embed is None:
         raise ValueError(f"{encoding.name} has no position codes")
-    return replace(
-        encoding, embed=None, bias=lambda query, key, length: (embed(query).T * _HALVES * embed(key))[0]
-    )
+    return replace(encoding, embed=None, bias=lambda query, key, length: (embed(query).T * _HALVES * embed(key))[0])
 
 
 def with_logarithmic_bias(encoding: Encoding) -> Encoding:

@@ -11,6 +11,7 @@ from proofs_checks.claim import Claim, Source, Strength
 from proofs_checks.ledger import Selection
 from proofs_checks.papers import (
     alibi,
+    caching,
     errata,
     fire,
     fox,
@@ -70,6 +71,7 @@ CLAIMS = gather(
     fox.CLAIMS,
     hope.CLAIMS,
     laws.CLAIMS,
+    caching.CLAIMS,
     recoveries.CLAIMS,
     errata.CLAIMS,
     pola.CLAIMS,

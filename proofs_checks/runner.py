@@ -94,12 +94,16 @@ def _plain_evidence(evidence: Evidence) -> dict[str, Any]:
         "strength": str(evidence.strength),
         "facts": [str(fact) for fact in evidence.facts],
         "assumptions": [str(assumption) for assumption in evidence.assumptions],
+        "reach": evidence.reach,
     }
 
 
 def _evidence(plain: Mapping[str, Any]) -> Evidence:
     return Evidence(
-        strength=Strength(plain["strength"]), facts=tuple(plain["facts"]), assumptions=tuple(plain["assumptions"])
+        strength=Strength(plain["strength"]),
+        facts=tuple(plain["facts"]),
+        assumptions=tuple(plain["assumptions"]),
+        reach=plain["reach"],
     )
 
 
@@ -123,7 +127,7 @@ def run_claim(claim: Claim) -> Result:
     ours = _decide(claim, claim.holds)
     falsifiers = tuple(_falsify(claim, name, changes) for name, changes in claim.falsifiers.items())
     printed = _decide(claim, claim.mutated(claim.printed)) if claim.printed else None
-    verdict, reason = _judge(ours, falsifiers, printed)
+    verdict, reason = _judge(claim, ours, falsifiers, printed)
     return Result(
         claim=claim,
         verdict=verdict,
@@ -134,11 +138,18 @@ def run_claim(claim: Claim) -> Result:
     )
 
 
-def _judge(ours: _Outcome, falsifiers: tuple[FalsifierResult, ...], printed: _Outcome | None) -> tuple[Verdict, str]:
+def _judge(
+    claim: Claim, ours: _Outcome, falsifiers: tuple[FalsifierResult, ...], printed: _Outcome | None
+) -> tuple[Verdict, str]:
     if ours.refuted:
         return Verdict.REFUTED, ours.reason
     if ours.evidence is None:
         return Verdict.UNSETTLED, ours.reason
+    reach = ours.evidence.reach
+    if ours.evidence.strength in (Strength.BOUNDED, Strength.EXHAUSTIVE) and (
+        not reach or reach not in claim.statement
+    ):
+        return Verdict.UNSETTLED, f"the statement does not name the range that the check went through: {reach or '?'}"
     for falsifier in falsifiers:
         if not falsifier.rejected:
             return Verdict.UNSETTLED, f"falsifier {falsifier.name!r} is not rejected: {falsifier.reason}"

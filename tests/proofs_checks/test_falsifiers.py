@@ -1,4 +1,4 @@
-"""Falsifiers change what an answer is computed from, never the answer alone; statements name how far a check reaches."""
+"""Falsifiers change what an answer is computed from, never the answer alone; statements name the reach of checks."""
 
 import ast
 import inspect
@@ -11,7 +11,8 @@ import pytest
 import sympy as sp
 
 from proofs_checks import registry
-from proofs_checks.claim import Claim
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.runner import Verdict, run_claim
 
 
 def _is_plain(value: object) -> bool:
@@ -64,3 +65,37 @@ def test_parameters_that_are_only_compared_are_found() -> None:
 def test_what_a_check_only_compares_is_declared_an_answer(claim: Claim) -> None:
     compared = {name for name in _only_compared(claim.check) & set(claim.holds) if _is_plain(claim.holds[name])}
     assert compared <= set(claim.answers)
+
+
+def _small(*, formula: Callable[[int], int], reach: str, strength: Strength = Strength.EXHAUSTIVE) -> Evidence:
+    wrong = [number for number in range(4) if formula(number) != 2 * number]
+    if wrong:
+        raise Refuted(f"at {wrong[0]}")
+    return Evidence(strength=strength, facts=("0 to 3 one by one",), reach=reach)
+
+
+def _claim(**holds: Any) -> Claim:
+    return Claim(
+        id="toy-1",
+        source=Source(paper="toy", arxiv="0000.00000", place="nowhere"),
+        statement="n + n is twice n, for n <= 3.",
+        latex="n+n=2n",
+        label="F",
+        check=_small,
+        holds={"formula": lambda number: number + number, **holds},
+        falsifiers={"n + 1": {"formula": lambda number: number + 1}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict"),
+    [
+        ({"reach": "n <= 3"}, Verdict.VERIFIED),
+        ({"reach": "n <= 4"}, Verdict.UNSETTLED),
+        ({"reach": ""}, Verdict.UNSETTLED),
+        ({"reach": "n <= 4", "strength": Strength.BOUNDED}, Verdict.UNSETTLED),
+        ({"reach": "", "strength": Strength.GENERAL}, Verdict.VERIFIED),
+    ],
+)
+def test_a_statement_names_the_range_that_its_check_went_through(holds: Mapping[str, Any], verdict: Verdict) -> None:
+    assert run_claim(_claim(**holds)).verdict is verdict

@@ -38,6 +38,7 @@ def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction,
     shares = ", ".join(f"{len(leaked)}/{asked} = {100 * len(leaked) / asked:.2f} %" for leaked, asked in released)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"{classes} unordered pairs",
         facts=(
             f"of the halvings of {len(PAIRS)} pairs that test (a, b), {found} train (b, a)",
             f"modulus {_SMALL}, all {comb(_SMALL**2, _SMALL**2 // 2)} halvings: {counted}",
@@ -95,6 +96,7 @@ def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
         )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"all {len(PAIRS)} pairs",
         facts=(f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}",),
         assumptions=("the baseline's training texts: no filler, padded on the right",),
     )
@@ -127,7 +129,8 @@ CLAIMS = (
         id="mod-8",
         source=source("baseline: the text 'a + b' at position 0"),
         statement="In the baseline's training no character of an expression stands in row 7 of the position table or "
-        "beyond, and one does in row 6.",
+        "beyond, and one does in row 6. "
+        "So it is for all 9409 pairs.",
         latex=r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
         label="F",
         check=trained_rows,

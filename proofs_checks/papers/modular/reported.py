@@ -29,14 +29,19 @@ def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported:
         if abs(total / positions - score) > slack:
             raise Refuted(f"{quotient}, not {reported[name]}")
         facts.append(f"{quotient}, reported {reported[name]}")
-    return Evidence(strength=Strength.EXHAUSTIVE, facts=tuple(facts), assumptions=("numbers rounded to tenths",))
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"{len(by_position)} models",
+        facts=tuple(facts),
+        assumptions=("numbers rounded to tenths",),
+    )
 
 
 CLAIMS = (
     Claim(
         id="mod-6",
         source=source("table of results, Eval-B, and its values by position"),
-        statement="The reported Eval-B scores are the means over the seven positions.",
+        statement="The reported Eval-B scores of 4 models are the means over the seven positions.",
         latex=r"\text{Eval-B} = \tfrac17\sum_{p\in\{0,8,16,24,32,48,64\}}\mathrm{acc}_p",
         label="F",
         check=means,

@@ -33,6 +33,7 @@ def arity_must_be_fixed(
         _require_left_out(direct, arity, first_infeasible(arity))
     return Evidence(
         strength=Strength.BOUNDED,
+        reach=f"k <= {FIXED[-1]}",
         facts=(
             f"parity at once, arity N: SRC is {value} up to N, by search, N = 1..{SEARCHED}",
             f"every task of at most {LONGEST} bits that appends at most {LONGEST}, at the arity of its longest text: "
@@ -93,7 +94,8 @@ CLAIMS = (
         id="src-arity",
         source=source("Definition 4", "the bound on the arity, which is ours"),
         statement="If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At "
-        "fixed arity k, parity at once is infeasible from scale k + 1 on.",
+        "fixed arity k, parity at once is infeasible from scale k + 1 on. "
+        "Tried for k <= 5; an argument does the rest.",
         latex=r"k=|\text{text}|\Rightarrow\mathrm{SRC}=1;\quad \mathrm{SRC}_k(\text{parity at once},n)=\infty\iff n>k",
         label="F",
         check=arity_must_be_fixed,

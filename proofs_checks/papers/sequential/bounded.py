@@ -46,6 +46,7 @@ def src_is_bounded(
                 raise Refuted(f"{task.name}: SRC up to scale {n} is {bounds[0]:g}, not {control(n, base)}")
     return Evidence(
         strength=Strength.BOUNDED,
+        reach="k = 1, 2, 3",
         facts=(
             f"largest SRC of any task, where finite, at (q, k): {', '.join(f'{p}: {v}' for p, v in largest.items())}; "
             f"reached by tasks that the search solves at {FORCED}",

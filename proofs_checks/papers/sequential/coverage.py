@@ -91,6 +91,7 @@ def coverage_settles(
         )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"{len(coverage_scale)} tasks",
         facts=(
             *facts,
             "for each N0 below the last scale at which an entry is new, operators that are right up to N0 and wrong "
@@ -197,7 +198,8 @@ CLAIMS = (
         source=source("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
         statement="With the wiring given, what is right up to N0 is right up to N if and only if every operator entry "
         "in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with "
-        "4 of its 8 entries.",
+        "4 of its 8 entries. "
+        "Decided on 5 tasks.",
         latex=r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
         label="F",
         check=coverage_settles,

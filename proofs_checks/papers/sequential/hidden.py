@@ -30,6 +30,7 @@ def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evide
             facts.append(f"q = {symbols}: all {len(reached)} functions of {arguments}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="1, 2 and 3 bits",
         facts=(
             *facts,
             "so with hidden nodes, whose tokens are not part of the text, one operator serves every step: SRC would be "

@@ -65,6 +65,7 @@ def order_merges(*, places: Mapping[str, Place]) -> Evidence:
         facts.append(f"{name}: {value}{reading}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"bases {BASES[0]} to {BASES[-1]}",
         facts=(
             f"operators, over every reachable key of the bases {BASES[0]}..{BASES[-1]}: {'; '.join(facts)}",
             f"by search, SRC of the whole tasks over all wirings is the same: scale {LARGEST}, bases {SEARCHED_BASES}",
@@ -185,7 +186,8 @@ CLAIMS = (
         source=source("Definition 4", "the order of the arguments, which is free"),
         statement="Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as "
         "(a, c, x) and the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). "
-        "Addition with carry tokens needs two in any order.",
+        "Addition with carry tokens needs two in any order. "
+        "Decided in bases 2 to 16.",
         latex=r"u(a,c,x)=(ax+c)\bmod b,\ u(a,x,c)=\lfloor(ax+c)/b\rfloor;\quad "
         r"u(r,a,d)=\lfloor(rb+a)/d\rfloor,\ u(d,a,r)=(rb+a)\bmod d",
         label="F",

@@ -43,6 +43,7 @@ def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> E
     carried = [_carry_out(*case, with_scale=with_scale, with_arity=with_arity) for case in CIRCUITS]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"n <= {SCALES[-1]}",
         facts=(
             f"all {len(values[0])} tasks that append one bit f_n(x) to n bits x, n = 1..3, arities {ARITIES}",
             "argument for every task, with the scale: a circuit up to n is, without its last scale, one up to n - 1; "
@@ -135,7 +136,8 @@ CLAIMS = (
     Claim(
         id="src-monotone",
         source=source("Definition 4", "SRC as a function of scale and arity"),
-        statement="SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows.",
+        statement="SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows. "
+        "Every task that appends a bit is tried for n <= 3; an argument does the rest.",
         latex=r"\mathrm{SRC}_k(f,n)\le\mathrm{SRC}_k(f,n+1),\quad \mathrm{SRC}_{k+1}(f,n)\le\mathrm{SRC}_k(f,n)",
         label="F",
         check=src_is_monotone,

@@ -1,0 +1,121 @@
+"""How many numbers a cached key needs beside its content under each encoding.  Decided from its bias."""
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from proofs_checks import mutations
+from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
+from proofs_checks.mutations import Formulas
+from theory import cacheability
+from theory.encodings import alibi, grape_gated, grape_path, t5
+from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.encoding import Encoding
+
+
+def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:
+    """Decide the least width at which the encoding's bias is a product of per-token vectors that can be cached."""
+    found = cacheability.caching(formulas(named(name)))
+    if found.cases is None:
+        raise Unsettled(found.reason)
+    if str(found) != stated:
+        raise Refuted(f"the width is {found}, not {stated}: {found.reason}")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(f"width {found}: {found.reason}",),
+        assumptions=(
+            "gates, edges and table entries are free numbers; the width is for generic values of parameters",
+            "a key's vector may hold what the tokens before it have summed up to",
+        ),
+    )
+
+
+WIDTHS: Mapping[str, str] = {
+    "nope": "0",
+    "sinusoidal": "0",
+    "learned": "0",
+    "t5": "114",
+    "t5-bidirectional": "92",
+    "alibi": "2",
+    "kerple-power": "p = 1: 2; p = 2: 3; other p: none",
+    "kerple-log": "none",
+    "fire": "none",
+    "rotary": "0",
+    "xpos": "0",
+    "interpolation": "0",
+    "ntk": "0",
+    "dynamic-ntk": "none",
+    "yarn": "0",
+    "randomized": "none",
+    "grape": "0",
+    "grape-commuting": "0",
+    "grape-contextual": "0",
+    "grape-additive": "2",
+    "grape-gated": "4",
+    "grape-path": "none",
+    "fox": "2",
+    "fox-bias-only": "2",
+    "fox-fixed": "2",
+    "hope": "0",
+}
+"""Numbers beside the content, as stated; every one is decided anew."""
+
+
+def _in_words(stated: str) -> str:
+    if stated == "none":
+        return "its scores are no product of per-token vectors of any fixed width that stay as the sequence grows"
+    if ":" in stated:
+        return f"keys are cached with so many numbers beside their content: {stated}"
+    return f"keys are cached with {stated} numbers beside their content, and no fewer do"
+
+
+_LINEAR = mutations.with_bias_replaced(
+    lambda query, key: alibi.bias(alibi.SLOPE, query_position=query, key_position=key)
+)
+_SHARED_EDGES = mutations.with_bias_replaced(lambda query, key: grape_path.increments(query=query, key=key))
+_SEEN_EDGES = mutations.with_bias_replaced(lambda query, key: grape_path.bias(query=query, key=key))
+_SQUARED = mutations.with_bias(lambda query, key, length: -((query - key) ** 2))
+_LOGARITHM = mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key))
+_BY_QUERY_ALONE = mutations.with_bias_replaced(
+    lambda query, key: -grape_gated.SLOPE * (query - key) * grape_gated.QUERY_GATES[query]
+)
+_SIXTEEN = mutations.with_bias_replaced(lambda query, key: t5.WEIGHTS[t5.Bucket(query - key, 16, 64)])
+
+
+def _mutated(encoding: Encoding) -> Mapping[str, Parameters]:
+    """Formulas whose width is another one."""
+    own: Mapping[str, tuple[str, Formulas]] = {
+        "dynamic-ntk": ("the formulas of one length at all lengths", mutations.at_fixed_length),
+        "randomized": ("tokens at their own indices", mutations.with_drawn_positions_dropped),
+        "grape-path": ("edges that no query changes", _SHARED_EDGES),
+        "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
+        "t5": ("16 buckets up to distance 64", _SIXTEEN),
+        "t5-bidirectional": ("16 buckets up to distance 64", _SIXTEEN),
+    }
+    if encoding.name in own:
+        mutated = [own[encoding.name]]
+    elif encoding.bias is None:
+        mutated = [("a bias of -(j - i)^2", _SQUARED), ("a bias of -log(1 + D)", _LOGARITHM)]
+    elif WIDTHS[encoding.name].isdigit():
+        mutated = [("-(j - i)^2 more", _SQUARED), ("edges that the query sees in its own way", _SEEN_EDGES)]
+    else:
+        mutated = [("the bias of ALiBi", _LINEAR)]
+    return {name: {"formulas": formulas} for name, formulas in mutated}
+
+
+def _claim(encoding: Encoding) -> Claim:
+    stated = WIDTHS[encoding.name]
+    return Claim(
+        id=f"cache-{encoding.name}",
+        source=Source(paper=encoding.title, arxiv=encoding.arxiv, place="what follows from its formulas"),
+        statement=f"{encoding.title}: {_in_words(stated)}.",
+        latex=r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
+        label="F",
+        check=width,
+        holds={"name": encoding.name, "formulas": mutations.unchanged, "stated": stated},
+        answers=("stated",),
+        falsifiers=_mutated(encoding),
+    )
+
+
+CLAIMS = tuple(_claim(encoding) for encoding in ENCODINGS.values())

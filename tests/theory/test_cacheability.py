@@ -1,0 +1,108 @@
+"""The width of a cached bias is held against exact ranks of its matrices."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+
+import flint
+import pytest
+import sympy as sp
+
+from theory import rational
+from theory.cacheability import caching
+from theory.encodings import alibi, grape_path
+from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.encoding import LENGTH, Encoding, Parameter
+
+STATED = {
+    "nope": "0",
+    "rotary": "0",
+    "sinusoidal": "0",
+    "alibi": "2",
+    "grape-additive": "2",
+    "grape-gated": "4",
+    "fox": "2",
+    "fox-fixed": "2",
+    "grape-path": "none",
+    "kerple-log": "none",
+    "kerple-power": "p = 1: 2; p = 2: 3; other p: none",
+    "fire": "none",
+    "t5": "114",
+    "dynamic-ntk": "none",
+    "randomized": "none",
+}
+
+
+@pytest.mark.parametrize(("name", "width"), STATED.items())
+def test_widths_of_the_catalogue(name: str, width: str) -> None:
+    assert str(caching(ENCODINGS[name])) == width
+
+
+def biased(law: Callable[[sp.Expr, sp.Expr], sp.Expr], *parameters: Parameter) -> Encoding:
+    return Encoding(name="toy", title="", arxiv="", bias=lambda j, i, n: law(j, i), parameters=parameters)
+
+
+a = sp.Symbol("a", positive=True)
+
+
+@pytest.mark.parametrize(
+    ("law", "width"),
+    [
+        (lambda j, i: -a * (j - i) ** 2, "3"),
+        (lambda j, i: -a * (j - i) ** 3, "4"),
+        (lambda j, i: i, "1"),
+        (lambda j, i: -j * i, "1"),
+        (lambda j, i: -a * (j + i) * (j - i), "2"),
+        (lambda j, i: -sp.sqrt(j - i), "none"),
+        (lambda j, i: -(j - i) * sp.log(1 + j - i), "none"),
+        (lambda j, i: -(j - i) / sp.log(2 + j - i), "none"),
+        (lambda j, i: 1 / (1 + j - i), "none"),
+        (lambda j, i: -sp.log(1 + a * (j - i)) / sp.log(2 + j), "none"),
+        (lambda j, i: sp.sin(j - i), "not decided"),
+        (lambda j, i: 1 + 1 / (1 + j - i), "not decided"),
+        (lambda j, i: -grape_path.increments(query=j, key=i), "2"),
+        (lambda j, i: -(j - i) * grape_path.increments(query=j, key=i), "4"),
+    ],
+)
+def test_widths_of_other_biases(law: Callable[[sp.Expr, sp.Expr], sp.Expr], width: str) -> None:
+    assert str(caching(biased(law))) == width
+
+
+@pytest.mark.parametrize("name", ["alibi", "grape-additive", "grape-gated", "fox"])
+def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
+    """Queries 12 .. 23 after keys 0 .. 11, each number free in the bias drawn anew."""
+    draw, drawn = Random(name), {}
+
+    def number(symbol: sp.Expr) -> sp.Rational:
+        return drawn.setdefault(symbol, sp.Rational(draw.randint(1, 999), draw.randint(1, 99)))
+
+    law = ENCODINGS[name].bias
+    assert law is not None
+    matrix = []
+    for query in range(12, 24):
+        row = []
+        for key in range(12):
+            bias = law(sp.Integer(query), sp.Integer(key), LENGTH).doit()
+            values = {symbol: number(symbol) for symbol in bias.atoms(sp.Indexed) | bias.free_symbols}
+            row.append(Fraction(str(bias.xreplace(values))))
+        matrix.append(row)
+    assert str(rational.rank(matrix)) == str(caching(ENCODINGS[name]))
+
+
+@pytest.mark.parametrize("law", [lambda d: (1 + d).log(), lambda d: d.sqrt(), lambda d: d**1.5])
+def test_examples_of_biases_without_a_width_have_full_rank(law: Callable[[flint.arb], flint.arb]) -> None:
+    with flint.ctx.workprec(400):
+        for size in range(1, 9):
+            matrix = [[law(flint.arb(1 + row + column)) for column in range(size)] for row in range(size)]
+            assert not flint.arb_mat(matrix).det().contains(0)
+
+
+def test_the_width_of_a_table_is_counted_up_to_the_distance_where_it_is_constant() -> None:
+    weights = sp.IndexedBase("w")
+    clipped = biased(lambda j, i: weights[sp.Min(j - i, 5)])
+    assert str(caching(clipped)) == "6"
+    assert str(caching(biased(lambda j, i: weights[j - i]))) == "not decided"
+
+
+def test_the_slope_alone_makes_no_width() -> None:
+    assert str(caching(biased(lambda j, i: alibi.bias(a, query_position=j, key_position=i)))) == "2"
