@@ -41,6 +41,7 @@ def descent_is_min_degree(
             count, agreeing = count + 1, agreeing + (not differing)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="N <= 4",
         facts=(
             f"{count} cases of a basis and N0: every independent set of diagonal 0/1 matrices at N = 3, every one or "
             "two independent matrices with entries 0, 1, 2 at N = 2, and eight encodings at N = 4; the two agree on "
@@ -82,6 +83,7 @@ def generalizes_iff_biased(
             facts.append(f"{name}, N0 = {scale}: {int(generalizes.sum())} of {len(targets)} targets generalize")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {GRID_SIZE}",
         facts=(f"N = {GRID_SIZE}, entries {GRID_VALUES}, all {len(everything)} inputs, rational arithmetic", *facts),
         assumptions=("gradient descent from p = 0, uniform law over the inputs with n(x) <= N0",),
     )
@@ -146,7 +148,8 @@ CLAIMS = (
         ),
         statement="For independent U_k, gradient descent from 0 ends at the min-degree interpolator of every target "
         "in their span if and only if the training set keeps functions of different degree apart. "
-        "Independence alone, our reading of the abstract, does not suffice.",
+        "Independence alone, our reading of the abstract, does not suffice. "
+        "Decided for bases of matrices of N <= 4.",
         latex=r"\lim_t p(t)=p_{\text{min-deg}}\ \forall A^*\in\langle U_k\rangle \iff "
         r"\operatorname{rank}S=\sum_d\operatorname{rank}S_d,\quad S=\big(U_k|_{[N_0]}\big)_k",
         label="F",
@@ -165,7 +168,8 @@ CLAIMS = (
         source=source("generalization if and only if the target agrees with the bias"),
         statement="Where the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is "
         "right on all inputs if and only if the target is in the span of the U_k and is its own min- "
-        "degree interpolator.",
+        "degree interpolator. "
+        "Decided for N = 3.",
         latex=r"(N_0,N)\text{-LG on }A \iff A\in\langle U_k\rangle,\ A=A_{\text{min-deg}}(A|_{[N_0]})",
         label="F",
         check=generalizes_iff_biased,

@@ -53,6 +53,7 @@ def function_class(
                 raise Refuted(f"N = {size}: E_{key},{query} has degree {largest}, not what `theory.plaa.degree` says")
     return Evidence(
         strength=Strength.BOUNDED,
+        reach=f"N <= {LARGEST_SIZE}",
         facts=(
             f"every N <= {LARGEST_SIZE}, all {2**LARGEST_SIZE} inputs at the largest: zero on the all-ones input, the "
             "N(N+1)/2 functions x_i 1[n(x) = j] independent, those with j <= N0 already on the training set, where the "
@@ -125,7 +126,8 @@ CLAIMS = (
         id="plaa-1",
         source=source("PLAA, definition; its Fourier expansion is ours"),
         statement="The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with "
-        "n(x) <= N0 show the first N0 columns of A only. Their degree is N - j + 1 + [i < j].",
+        "n(x) <= N0 show the first N0 columns of A only. Their degree is N - j + 1 + [i < j]. "
+        "Decided for N <= 5.",
         latex=r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
         label="F",
         check=function_class,

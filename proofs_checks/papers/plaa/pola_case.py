@@ -43,6 +43,7 @@ def pola_is_the_disjoint_case(
         count += 1
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SIZE}",
         facts=(
             f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution, rounded once, equals the "
             "floating-point matrix of POLA bit for bit on a basis of the targets and two dense ones",
@@ -62,7 +63,8 @@ CLAIMS = (
         id="plaa-pola",
         source=source("generalised RPE; its relation to POLA (arXiv 2510.04130) is ours"),
         statement="With the 0/1 matrices of a relation, which have disjoint supports, PLAA with all values of the "
-        "advice equally likely learns exactly what POLA learns under the relation.",
+        "advice equally likely learns exactly what POLA learns under the relation. "
+        "Decided for N = 3.",
         latex=r"U_k=\mathbf 1[\varphi=k]\ \Rightarrow\ A_{\mathrm{PLAA}}=A_{\mathrm{POLA}}(\varphi)",
         label="F",
         check=pola_is_the_disjoint_case,

@@ -42,6 +42,7 @@ def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Ce
         raise Refuted(misjudged[0] if misjudged else f"it tells what is learned in all {len(patterns)} cases")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {size}",
         facts=(
             f"N = {size}, N0 = {training_scale}, entries in {VALUES}: a number that stays misjudges {len(misjudged)} "
             f"of {len(patterns)} patterns; the first is {misjudged[0] if misjudged else 'none'}",
@@ -79,6 +80,7 @@ def staying_complexity(
         facts.append(f"{name}: fails in {len(cases)} cases{', first ' if cases else ''}{''.join(cases[:1])}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             f"prefix sums at n <= {largest}: the stated complexity, while one shared value learns them from scale 1",
             f"N = {SCALE}, entries in {VALUES}, N0 in {TRAINING_SCALES}, a complexity that stays: {'; '.join(facts)}",
@@ -129,7 +131,8 @@ CLAIMS = (
         id="pola-3-bases",
         source=source("Definition 3", "basis matrices"),
         statement="Counted in real-valued basis matrices, the complexity of every pattern but zero is 1, so it does "
-        "not tell what position-only linear attention can learn under some relation.",
+        "not tell what position-only linear attention can learn under some relation. "
+        "What can be learned is decided for N = 2.",
         latex=r"\min\{k: A \in \mathrm{span}(U_1,\dots,U_k)\} = [A \ne 0]",
         label="F",
         check=bases_decide_nothing,
@@ -149,7 +152,8 @@ CLAIMS = (
         id="pola-3-rank",
         source=source("Definition 3", "rank"),
         statement="Prefix sums have rank n at every scale although one shared value solves them all; a rank that stays "
-        "is neither necessary nor sufficient for some relation to learn a pattern.",
+        "is neither necessary nor sufficient for some relation to learn a pattern. "
+        "What can be learned is decided for N = 3.",
         latex=r"\mathrm{rank}\,A_{[N]}=\mathrm{rank}\,A_{[N_0]}\not\Leftrightarrow"
         r"\exists\varphi:\ (N_0,N)\text{-LG on }A",
         label="F",

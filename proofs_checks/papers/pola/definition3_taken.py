@@ -37,6 +37,7 @@ def profiles_of_patterns(*, complexity: Profile, allowed: Callable[[Cells], bool
             raise Refuted(f"no pattern has complexities {profile}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="N = 3",
         facts=(
             f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(found)} profiles, each as stated",
             "argument for every n: scale n + 1 keeps the entries of scale n and adds n + 1",
@@ -71,6 +72,7 @@ def matrices_are_counted(*, count: Callable[[Pattern], int]) -> Evidence:
         cases += len(patterns)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="N = 2",
         facts=(
             f"N = {size}, N0 = {training_scale}: {cases} patterns of 1x1, 1x2 and 2x2 matrices, entries in {VALUES} or "
             "(0, 1), under every relation",
@@ -126,7 +128,8 @@ CLAIMS = (
         id="pola-3-monotone",
         source=source("Definition 3", "monotone"),
         statement="LRC never falls from scale n - 1 to n and rises by at most n; every such sequence is the profile of "
-        "some pattern.",
+        "some pattern. "
+        "All profiles are there for N = 3.",
         latex=r"0 \le \mathrm{LRC}_n(A) - \mathrm{LRC}_{n-1}(A) \le n",
         label="F",
         check=profiles_of_patterns,
@@ -142,7 +145,8 @@ CLAIMS = (
         id="pola-3-vector",
         source=source("Definition 3", "vector tokens"),
         statement="For vector tokens the complexity is the number of distinct non-zero matrices W_ij: the fewest "
-        "labels in use, constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices.",
+        "labels in use, constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices. "
+        "Decided for N = 2.",
         latex=r"\mathrm{LRC}_n(W) = |\{W_{ij}: i \le j \le n\} \setminus \{0\}|",
         label="F",
         check=matrices_are_counted,

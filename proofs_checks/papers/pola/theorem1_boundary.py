@@ -50,6 +50,7 @@ def real_labels_after_the_target(
         )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="N = 3",
         facts=(
             *facts,
             "argument for every N and A: the slope is (sum A^2)/(sum A^2) = 1 over T_N0 unless B0 = 0, where it stays "
@@ -96,7 +97,8 @@ CLAIMS = (
         id="pola-1-boundary",
         source=source("Theorem 1", "its boundary"),
         statement="If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := "
-        "A with one learned slope generalizes on every A whose leading block is not zero, and on A = 0.",
+        "A with one learned slope generalizes on every A whose leading block is not zero, and on A = 0. "
+        "Targets are tried for N = 3; an argument does the rest.",
         latex=r"\varphi := A:\ (N_0,N)\text{-LG on }A \iff A_{[N_0],[N_0]} \ne 0 \text{ or } A = 0",
         label="F",
         check=real_labels_after_the_target,

@@ -52,6 +52,7 @@ def one_target_per_relation(*, reach: Reach, bound: Callable[[int], int]) -> Evi
         )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             *facts,
             f"blocks with entries in {VALUES} are of every kind (which entries are equal, which zero), and a relation "
@@ -88,6 +89,7 @@ def targets_per_random_learner(
                 raise Refuted(f"delta = {1 - confidence}: {stated} random starts do not reach {stated} targets")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"denominators up to {max(denominators)}",
         facts=(
             f"every delta in [0, 1) with denominator up to {max(denominators)}, every law of the output: the most "
             "targets is floor(1/(1 - delta)), attained by POLA that starts its unseen label at random",
@@ -132,7 +134,8 @@ CLAIMS = (
         source=source("Theorem 1", "1a"),
         statement="Each relation fixed beforehand lets position-only linear attention generalize to at most one "
         "target with a given leading block. So a countable family reaches a set of Hausdorff dimension 0 "
-        "and relative volume 0 in a cube of dimension D.",
+        "and relative volume 0 in a cube of dimension D. "
+        "Every relation and pattern is tried for N = 3; an argument does the rest.",
         latex=r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0,\quad \dim_H F_{M,B_0} = D",
         label="F",
         check=one_target_per_relation,
@@ -149,7 +152,8 @@ CLAIMS = (
         id="pola-1b",
         source=source("Theorem 1", "1b"),
         statement="A randomised learner that is right with chance at least 1 - delta reaches at most "
-        "floor(1/(1 - delta)) targets for each relation and block, and that many can be reached.",
+        "floor(1/(1 - delta)) targets for each relation and block, and that many can be reached. "
+        "Every delta is tried with denominators up to 12; an argument does the rest.",
         latex=r"\max_{P}\ \#\{A: P(A) \ge 1-\delta\} = \lfloor 1/(1-\delta) \rfloor",
         label="F",
         check=targets_per_random_learner,

@@ -49,6 +49,7 @@ def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[
         facts.append(f"N0 = {training_scale}: dimension {dict(sorted(found.items()))} (dimension: number of cases)")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             *facts,
             f"N = {SCALE}, all relations, exact ranks, {', '.join(by)}: each an affine map of B that stretches the "
@@ -97,6 +98,7 @@ def low_complexity_is_thin(
                 raise Refuted(f"d_N = {cells}, r = {r}: linear spaces of dimension {top}, not {dimension(r, cells)}")
     return Evidence(
         strength=Strength.BOUNDED,
+        reach="N <= 3",
         facts=(
             f"N <= {SCALE}: every kind of pattern, with entries in [-1/7, 1/7], and every r up to d_N + 1",
             f"N <= {largest}: S(d_N + 1, k + 1) linear spaces of dimension k, for every k <= d_N",
@@ -126,6 +128,7 @@ def targets_of_the_same_complexity(*, number: Callable[[int, int], int], half_si
                 raise Refuted(f"{where}: {found} targets keep LRC = {values}, not {number(values, free)}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="N <= 3",
         facts=(
             f"blocks of every kind with N <= {SCALE}, entries beyond from the block's values, zero and one value more",
             "any other value would raise LRC like that one, so no real target is left out",
@@ -216,7 +219,8 @@ CLAIMS = (
         source=source("Theorem 1", "1d"),
         statement="Over all leading blocks together, countably many relations with a learner Lipschitz in the block "
         "reach dimension at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in "
-        "the block; least squares attains the bound.",
+        "the block; least squares attains the bound. "
+        "Every relation is tried for N = 3; an argument does the rest.",
         latex=r"\dim_H F_M^{N_0,N} \le d_{N_0} < d_N = \dim_H F_M",
         label="F",
         check=dimension_over_all_blocks,
@@ -232,7 +236,8 @@ CLAIMS = (
         id="pola-1e",
         source=source("Theorem 1", "1e"),
         statement="The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension "
-        "min(r, d_N).",
+        "min(r, d_N). "
+        "Every kind of pattern is tried for N <= 3.",
         latex=r"\dim_H\{A \in F_M: \mathrm{LRC}_N(A) \le r\} = \min(r, d_N)",
         label="F",
         check=low_complexity_is_thin,
@@ -248,7 +253,8 @@ CLAIMS = (
         id="pola-1e-count",
         source=source("Theorem 1", "1e"),
         statement="Exactly (r + 1)^D targets with the leading block B0, r = LRC_N0(B0) and ||B0|| <= M, keep the "
-        "complexity r at scale N.",
+        "complexity r at scale N. "
+        "Every kind of block is tried for N <= 3.",
         latex=r"|\{A \in F_{M,B_0}: \mathrm{LRC}_N(A) = \mathrm{LRC}_{N_0}(B_0) = r\}| = (r+1)^D",
         label="F",
         check=targets_of_the_same_complexity,

@@ -44,6 +44,7 @@ def learnable_iff_constant(
                 raise Refuted(f"{where}: complexity {before} -> {after}, {said(bool(found))}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, each under "
             f"{len(labellings)} relations: learnable by one of them exactly where LRC does not grow",
@@ -80,6 +81,7 @@ def generalizes_exactly_on(
             raise Refuted(f"{where}: dimension {free}, not {dimension(labels, training_scale)}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, under all "
             "relations: learned exactly where the condition holds",
@@ -109,6 +111,7 @@ def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
             met, spared = met + int(wanted.sum()), spared + int((found & ~wanted).sum())
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SCALE}",
         facts=(
             f"all relations, N0 in {TRAINING_SCALES}, patterns with entries in {VALUES} at N = {SCALE}, starts "
             f"{tuple(starts)}: the condition holds {met} times, and each time the pattern is learned",
@@ -204,7 +207,8 @@ CLAIMS = (
         source=source("Theorem 2", "2a"),
         statement="Under a fixed relation, the patterns that generalize from N0 to N are those constant on "
         "its classes and 0 on classes not met at N0: a linear space whose dimension is the number of "
-        "labels met at N0.",
+        "labels met at N0. "
+        "Decided for N = 3, under every relation.",
         latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=0\ \forall k\notin\varphi(T_{N_0})\},\ \dim=|\varphi(T_{N_0})|",
         label="F",
         check=generalizes_exactly_on,
@@ -225,7 +229,8 @@ CLAIMS = (
         id="pola-2b",
         source=source("Theorem 2", "2b"),
         statement="Some position relation lets position-only linear attention generalize a pattern from scale N0 to N "
-        "if and only if the pattern's linear representation complexity is the same at both scales.",
+        "if and only if the pattern's linear representation complexity is the same at both scales. "
+        "Decided for N = 3, under every relation.",
         latex=r"\exists\varphi:\ (N_0,N)\text{-LG on }A \iff \mathrm{LRC}_N(A)=\mathrm{LRC}_{N_0}(A)",
         label="F",
         check=learnable_iff_constant,
@@ -241,7 +246,8 @@ CLAIMS = (
         id="pola-2c",
         source=source("Theorem 2", "2c"),
         statement="Consistency (the pattern is constant on the classes of the relation) and coverage (every label of "
-        "scale N is met at N0) suffice for generalization from N0 to N, from every start; neither does alone.",
+        "scale N is met at N0) suffice for generalization from N0 to N, from every start; neither does alone. "
+        "Decided for N = 3, under every relation.",
         latex=r"A=\theta\circ\varphi\ \wedge\ \varphi(T_N)=\varphi(T_{N_0}) \implies (N_0,N)\text{-LG on }A",
         label="F",
         check=suffices,
@@ -257,7 +263,8 @@ CLAIMS = (
         source=source("Theorem 2", "2a, from another start"),
         statement="From a start theta0 a label that training never meets keeps its theta0: the patterns that "
         "generalize are those constant on classes and equal to theta0 on the classes never met, an affine space of the "
-        "same dimension.",
+        "same dimension. "
+        "Decided for N = 3, under every relation.",
         latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=\theta^{(0)}_k\ \forall k\notin\varphi(T_{N_0})\}",
         label="F",
         check=generalizes_exactly_on,

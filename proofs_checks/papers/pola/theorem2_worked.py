@@ -43,6 +43,7 @@ def worked_cases(
                 misses.append(f"{name} under {relation} fails from scale {first}, by {error[-1]:.3g}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"From scale {training_scale} to {scale}",
         facts=("LRC at scales 4 and 8: " + ", ".join(f"{name} {pair}" for name, pair in complexities.items()), *misses),
         assumptions=(DESCENT, "start 0", f"clipped at distance {clip}; 0.5^(j-i) fails under every relation by (2b)"),
     )
