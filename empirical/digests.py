@@ -3,6 +3,8 @@
 import hashlib
 from pathlib import Path
 
+from empirical.files import read_bytes
+
 SOURCE = Path(__file__).parents[1]
 
 
@@ -17,5 +19,5 @@ def source_digest(*packages: str) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """SHA-256 of a regular file. Raises as `read_bytes`."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -1,11 +1,11 @@
 """Stored runs on the page: what every run reached at each of its checkpoints and scales, and what is broken."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from empirical.digests import file_digest
 from empirical.outcomes import by_checkpoint
 from empirical.run import Run
 from empirical.store import FILES, RunStore, StoreError
@@ -38,7 +38,7 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
     contents = store.contents()
     broken = {one.name: str(one.broken) for one in contents if one.run is None}
     finished = {one.name: one.run for one in contents if one.run is not None and one.done is None}
-    hashes = {name: hashlib.sha256((store.root / name / FILES).read_bytes()).hexdigest() for name in finished}
+    hashes = {name: file_digest(store.root / name / FILES) for name in finished}
     believed = {digest: one for digest, one in known.items() if is_shown_run(one)}
     read = {name: believed.get(hashes[name]) or _read(store, run) for name, run in finished.items()}
     broken |= {name: one["broken"] for name, one in read.items() if "broken" in one}

@@ -38,8 +38,7 @@ def items(ending: Ending, folder: Path) -> Items:
     if command == "verify":
         return {f"claim {claim['id']}": timeless(claim) for claim in answer["claims"]}
     if command == "reproduce":
-        parts = {key: timeless(its) for key, its in answer.items() if key != "report"}
-        return parts | _page((folder / "out" / "report.html").read_text(encoding="utf-8"))
+        return _main_job(answer) | _page((folder / "out" / "report.html").read_text(encoding="utf-8"))
     return {"answer": timeless(answer)}
 
 
@@ -64,6 +63,15 @@ def _figures(answer: Mapping[str, Any], folder: Path) -> Items:
         for files in answer["figures"].values()
         for file in files
     }
+
+
+def _main_job(answer: Mapping[str, Any]) -> Items:
+    """What the summary of `reproduce` rests on, by claim and by figure; LRC, SRC and the trial as they are."""
+    whole = {key: timeless(answer[key]) for key in ("lrc", "src", "conjecture")}
+    claims = {f"ledger: {claim['id']}": timeless(claim) for claim in answer["claims"]["claims"]}
+    drawn = {f"drawn: {name}": True for name in answer["figures"]["drawn"]}
+    missing = {f"not drawn: {name}": why for name, why in answer["figures"]["missing"].items()}
+    return whole | claims | {"claims hold": answer["claims"]["holds"]} | drawn | missing
 
 
 def _page(text: str) -> Items:

@@ -232,11 +232,15 @@ def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, c
         if ending.status == 0:
             return tally.SILENT, said
     named = _is_named(attack.file, ending.err + ending.out)
-    other = {name: its for name, its in now.items() if its != expected.get(name) and not is_broken(its)}
+    changed = {name: its for name, its in now.items() if its != expected.get(name)}
+    other = {name: its for name, its in changed.items() if not is_broken(its)}
+    broken = len(other) < len(changed)
     absent = [name for name in expected if name not in now]
+    if ending.status == before.status and not changed and not absent:
+        return tally.UNCHANGED, ""
     if ending.status == 0:
         if not other:
-            if any(map(is_broken, now.values())):
+            if broken:
                 return tally.ZERO, said
             if not absent or attack.kind in GONE or named:
                 return tally.UNCHANGED, ""
@@ -247,7 +251,7 @@ def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, c
     if other:
         return tally.WRONG, f"{_difference(other, expected)}; {said}"
     errors = [line for line in ending.err.splitlines() if line.startswith("error: ")]
-    if (not errors and not any(map(is_broken, now.values()))) or (len(errors) > 1 and not now):
+    if (not errors and not broken) or (len(errors) > 1 and not now):
         return tally.LINES, said
     return (tally.REFUSED, "") if named else (tally.NOT_NAMED, said)
 

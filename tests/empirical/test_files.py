@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from empirical import files
+from empirical.digests import file_digest
 from empirical.files import (
     DamagedFile,
     locked,
@@ -119,6 +120,9 @@ def test_a_device_a_pipe_and_a_large_file_are_refused_at_once(tmp_path, monkeypa
     ):
         with pytest.raises(LengthgenError, match=reason):
             read_json(path)
+        if "regular" in reason:
+            with pytest.raises(LengthgenError, match=reason):
+                file_digest(path)
 
 
 def test_text_is_utf_8_whatever_the_locale(tmp_path):
