@@ -118,10 +118,15 @@ def mutants(place: str, count: int, seed: int) -> list[Mutant]:
 
 
 def of_file(path: Path) -> Iterator[Mutant]:
-    """Every mutant of one file; annotations, imports, strings and error messages have none."""
+    """Every mutant of one file; annotations, imports, strings and error messages have none.
+
+    Nor have, outside the encodings, numbers that a module gives a name: they limit efforts, and no formula uses them.
+    """
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     lines, skipped = text.splitlines(), _not_code(tree)
+    if path.parent.name != "encodings":
+        skipped += [_span(node) for node in tree.body if isinstance(node, ast.Assign) and _is_number(node.value)]
     for kind, (line, column), was, becomes in chain(_of_tokens(text, tree), _of_expressions(tree, lines)):
         if not any(start <= (line, column) < end for start, end in skipped):
             yield Mutant(
@@ -223,8 +228,17 @@ def _not_code(tree: ast.Module) -> list[Span]:
             nodes.append(node.annotation)
         elif isinstance(node, ast.ClassDef):
             nodes += node.decorator_list
-    ends = [((one.end_lineno or one.lineno), (one.end_col_offset or 0)) for one in nodes]
-    return spans + [((one.lineno, one.col_offset), end) for one, end in zip(nodes, ends, strict=True)]
+    return spans + list(map(_span, nodes))
+
+
+def _span(node: ast.expr | ast.stmt) -> Span:
+    return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether an expression is made of numbers alone."""
+    parts = ast.BinOp | ast.UnaryOp | ast.Constant | ast.operator | ast.unaryop
+    return all(isinstance(node, parts) for node in ast.walk(value))
 
 
 def _differs(one: Mutant) -> bool:

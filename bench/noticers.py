@@ -19,7 +19,7 @@ from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 from bench.mutants import ROOT, Mutant
 
@@ -195,12 +195,8 @@ def _install(mutant: Mutant) -> None:
             if name != mutant.module:
                 return None
             inside = [str(path.parent)] if path.stem == "__init__" else None
-            return importlib.util.spec_from_file_location(
-                name,
-                path,
-                loader=Loader,
-                submodule_search_locations=inside,  # type: ignore[arg-type]
-            )
+            loader: Any = Loader
+            return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=inside)
 
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
 
