@@ -260,10 +260,10 @@ class Task:
         positions = self._taken(answer, "positions of a prompt")
         if any(isinstance(symbols, set | frozenset) for symbols in positions):
             raise TaskError(f"task '{self.name}': prompt allows a set of symbols, which has no order; give a tuple")
-        return [tuple(itertools.islice(symbols, MAX_SYMBOLS + 1)) for symbols in positions]
+        return [tuple(map(_plain, itertools.islice(symbols, MAX_SYMBOLS + 1))) for symbols in positions]
 
     def _read_output(self, answer: Any) -> list[str]:
-        return self._taken(answer, "symbols that generate appends to a prompt")
+        return [_plain(symbol) for symbol in self._taken(answer, "symbols that generate appends to a prompt")]
 
     def _read_twin(self, answer: Any) -> NDArray[Any]:
         outputs = np.asarray(answer)
@@ -276,13 +276,13 @@ class Task:
         for name, arguments in self._taken(answer, "steps of the reference circuit"):
             if not isinstance(name, str):
                 raise TaskError(f"task '{self.name}': a reference circuit's operator has a name, not {shown(name)}")
-            steps.append((name, tuple(map(operator.index, self._taken(arguments, "arguments of a step")))))
+            steps.append((_plain(name), tuple(map(operator.index, self._taken(arguments, "arguments of a step")))))
         return steps
 
     def _read_symbol(self, answer: Any) -> str:
         if not isinstance(answer, str):
             raise TaskError(f"task '{self.name}': the reference circuit's apply gives {shown(answer)}, not a symbol")
-        return answer
+        return str.__str__(answer)
 
     def _taken(self, answer: Iterable[Any], what: str) -> list[Any]:
         """All that an answer holds. Raises TaskError where that does not end soon."""
@@ -290,6 +290,11 @@ class Task:
         if len(taken) > LONGEST:
             raise TaskError(f"task '{self.name}': more than {LONGEST:,} {what}")
         return taken
+
+
+def _plain(symbol: Any) -> Any:
+    """A text without what a subclass of the user's own makes of comparing it; anything else as it is."""
+    return str.__str__(symbol) if isinstance(symbol, str) else symbol
 
 
 def _in_words(argument: Any) -> str:

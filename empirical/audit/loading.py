@@ -127,7 +127,10 @@ def _subjects(
 
     def made(**chosen: Any) -> Any:
         with user_code(f"'{name}' cannot be made with {chosen}", error=AuditError):
-            return build(**chosen)
+            instance = build(**chosen)
+            if isinstance(instance, nn.Module):
+                list(instance.parameters())  # which there are none of where its __init__ left out that of Module
+            return instance
 
     instance = made(**given)
     declared = _claims(instance, name) if claims is None else claims

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from theory.errors import LengthgenError
+from theory.userfile import user_code
 
 
 class AuditError(LengthgenError):
@@ -79,7 +80,8 @@ class Subject:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             made = self.build(**{**self.parameters, **changed})
-        return made.to(device) if isinstance(made, nn.Module) else made
+        with user_code(f"{self.name} cannot be moved to {device}", error=AuditError):
+            return made.to(device) if isinstance(made, nn.Module) else made
 
     @staticmethod
     def learned(instance: Any) -> bool:

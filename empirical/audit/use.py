@@ -63,8 +63,9 @@ class Use(ABC):
 
     def move(self, dtype: torch.dtype) -> None:
         """As `model.to(dtype)` does."""
-        if isinstance(self.instance, nn.Module):
-            self.instance.to(dtype)
+        with user_code(f"{self.subject.name} cannot be moved to {dtype}", error=AuditError):
+            if isinstance(self.instance, nn.Module):
+                self.instance.to(dtype)
 
     def call(self, *arguments: Any) -> Any:
         """The subject's answer.

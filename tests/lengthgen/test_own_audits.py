@@ -107,6 +107,10 @@ MADE = {
     "class that exits": ("made(SystemExit(0))", "'mine' cannot be made with {}: SystemExit: 0"),
     "class that raises": ("made(IndexError(3))", "'mine' cannot be made with {}: IndexError: 3"),
     "class that exits the second time": ("Twice", "'mine' cannot be made with {}: SystemExit: 0"),
+    "module that is not set up": (
+        "encoding(__init__=lambda self: None)",
+        "'mine' cannot be made with {}: AttributeError:",
+    ),
     "hook that exits": ("encoding(bias=raising(SystemExit(0)))", "'mine' fails for positions [4]: SystemExit: 0"),
     "hook that raises": ("encoding(rotate=raising(IndexError(3)))", "'mine' fails for positions [4]: IndexError: 3"),
     "hook of content that raises": (

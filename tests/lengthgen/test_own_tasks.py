@@ -1,5 +1,7 @@
 """Tasks of a user's own, however they fail: one line and status 2, and their code does not end the command."""
 
+import json
+
 import pytest
 
 HEAD = """
@@ -37,6 +39,12 @@ class Nasty:
     def __repr__(self):
         raise RuntimeError("no repr")
     __str__ = __hash__ = __eq__ = __repr__
+
+
+class Incomparable(str):
+    def __eq__(self, other):
+        raise RuntimeError("eq")
+    __hash__ = str.__hash__
 
 
 class Silent(Exception):
@@ -179,3 +187,21 @@ def test_a_hostile_task_is_one_line(run, name, tmp_path, monkeypatch):
     assert err.startswith("error: ") and "Traceback" not in err
     assert says in err
     assert len(err) < 700
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "task(alphabet=tuple(map(Incomparable, '01=')))",
+        "task(prompt=lambda n: [tuple(map(Incomparable, BITS))] * n + [(Incomparable('='),)])",
+        "task(generate=lambda prompt: map(Incomparable, prompt[:-1]))",
+        "reference(apply=lambda _, symbols: Incomparable(symbols[0]))",
+        "reference(steps=lambda n: [(Incomparable(name), arguments) for name, arguments in steps(n)])",
+    ],
+)
+def test_symbols_are_the_texts_that_they_are(run, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
+    status, out, err = run("src", "mine.py:mine", "--scales", "1-3", "--json")
+    assert (status, err) == (0, "")
+    assert set(json.loads(out)["src"].values()) == {1}
