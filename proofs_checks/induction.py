@@ -7,27 +7,36 @@ from proofs_checks.claim import Refuted
 
 def empty_value(what: str, path: sp.Expr) -> sp.Expr:
     """The value of a path whose two ends meet: its few terms written out, 0 or 1 if there are none."""
-    _, lower, upper = path.limits[0]
-    length = sp.expand(upper - lower + 1)
-    if not (length.is_Integer and length >= 0):
-        raise Refuted(f"{what}: the path from a position to itself has {length} terms")
-    terms = [_term(path, lower + shift) for shift in range(int(length))]
-    return sp.Add(*terms) if isinstance(path, sp.Sum) else sp.Mul(*terms)
+    with sp.evaluate(True):
+        path = _evaluated(path)
+        _, lower, upper = path.limits[0]
+        length = sp.expand(upper - lower + 1)
+        if not (length.is_Integer and length >= 0):
+            raise Refuted(f"{what}: the path from a position to itself has {length} terms")
+        terms = [_term(path, lower + shift) for shift in range(int(length))]
+        return sp.Add(*terms) if isinstance(path, sp.Sum) else sp.Mul(*terms)
 
 
 def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
     """The single term by which the extended path exceeds the path; raises `Refuted` where it is not one more term."""
-    *start, upper = path.limits[0]
-    *extended_start, extended_upper = extended.limits[0]
-    same_family = (extended.func, extended.function) == (path.func, path.function)
-    if not (same_family and extended_start == start and sp.expand(extended_upper - upper) == 1):
-        raise Refuted(f"{what}: {extended} is not {path} with one more term")
-    return _term(path, extended_upper)
+    with sp.evaluate(True):
+        path, extended = _evaluated(path), _evaluated(extended)
+        *start, upper = path.limits[0]
+        *extended_start, extended_upper = extended.limits[0]
+        same_family = (extended.func, extended.function) == (path.func, path.function)
+        if not (same_family and extended_start == start and sp.expand(extended_upper - upper) == 1):
+            raise Refuted(f"{what}: {extended} is not {path} with one more term")
+        return _term(path, extended_upper)
 
 
 def combine(path: sp.Expr, value: sp.Expr, term: sp.Expr) -> sp.Expr:
     """The value of the extended path from the value of the path and the last term."""
     return value + term if isinstance(path, sp.Sum) else value * term
+
+
+def _evaluated(path: sp.Expr) -> sp.Expr:
+    """The path with its summand and its ends evaluated, should it have been built with evaluation off."""
+    return path.func(path.function.doit(), *(tuple(part.doit() for part in limit) for limit in path.limits))
 
 
 def _term(path: sp.Expr, at: sp.Expr) -> sp.Expr:

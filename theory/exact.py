@@ -41,7 +41,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Whether the expression is identically zero, and the exponentials that served as polynomial generators."""
+    """Whether the difference is identically zero, and the exponentials that served as polynomial generators."""
 
     zero: bool
     generators: tuple[str, ...]
@@ -49,29 +49,42 @@ class Decision:
 
 def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
     """Whether `expression` vanishes identically; see `decide`."""
-    return decide(expression, squares=squares).zero
+    return decide(expression, sp.Integer(0), squares=squares).zero
 
 
-def decide(expression: sp.Expr, *, squares: Squares | None = None) -> Decision:
-    """Decide exactly whether `expression` is identically zero, given `root**2 == squares[root]`.
+def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> Decision:
+    """Decide exactly whether `left` and `right` are identical, given `root**2 == squares[root]`.
+
+    Either side may be a tree that is not evaluated, with derivatives in it: sympy evaluates each for itself, and their
+    difference is taken between polynomials.
 
     Raises `Undecided` outside the fragment, `ValueError` for relations that do not define a field, and
     `ZeroDivisionError` where a denominator is identically zero.  Label [F].
     """
     relations = dict(squares or {})
+    left, right = (sp.sympify(side, strict=True) for side in (left, right))
     _check_relations(relations)
-    expression = sp.sympify(expression, strict=True).rewrite(_REWRITTEN, sp.exp)
-    if expression.has(sp.Float):
-        raise Undecided(f"floating-point number in {expression}: use rationals")
-    polynomial_form, exponentials = _name_exponentials(expression, relations)
+    _check_derivatives((left, right), relations)
+    sides = sp.Tuple(*(_evaluated(side) for side in (left, right)))
+    if sides.has(sp.Float):
+        raise Undecided(f"floating-point number in {sides}: use rationals")
+    polynomial_form, exponentials = _name_exponentials(sides, relations)
     roots = sorted(relations, key=str)
     radicand_symbols = [square.free_symbols for square in relations.values()]
     variables = roots + sorted(polynomial_form.free_symbols.union(*radicand_symbols) - set(roots), key=str)
-    numerator, denominator = sp.together(polynomial_form).as_numer_denom()
     ideal = [root**2 - relations[root] for root in roots]
-    if _vanishes(denominator, ideal, variables):
-        raise ZeroDivisionError(f"the denominator of {expression} is identically zero")
-    return Decision(zero=_vanishes(numerator, ideal, variables), generators=tuple(map(str, exponentials)))
+    fractions = [sp.together(side).as_numer_denom() for side in polynomial_form]
+    for side, (_, denominator) in zip((left, right), fractions, strict=True):
+        if _vanishes(denominator, ideal, variables):
+            raise ZeroDivisionError(f"the denominator of {side} is identically zero")
+    (above, below), (other_above, other_below) = fractions
+    zero = _vanishes(above * other_below - other_above * below, ideal, variables)
+    return Decision(zero=zero, generators=tuple(map(str, exponentials)))
+
+
+def _evaluated(side: sp.Expr) -> sp.Expr:
+    """The side with all that its tree leaves open done, in exponentials."""
+    return side.doit().rewrite(_REWRITTEN, sp.exp)
 
 
 def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.Symbol, sp.Expr]:
@@ -92,6 +105,13 @@ def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.S
         if abs(sp.N(expression.subs(point), _WITNESS_DIGITS)) > _WITNESS_LEAST:
             return point
     raise Undecided(f"{expression} is not identically zero, but no small point shows it")
+
+
+def _check_derivatives(sides: Iterable[sp.Expr], relations: Squares) -> None:
+    rooted = set(relations).union(*(square.free_symbols for square in relations.values()))
+    for derivative in set().union(*(side.atoms(sp.Derivative) for side in sides)):
+        if rooted.intersection(symbol for symbol, _ in derivative.variable_count):
+            raise Undecided(f"a derivative by a symbol on which a root depends: {derivative}")
 
 
 def _check_relations(relations: Squares) -> None:
@@ -134,7 +154,7 @@ def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr
     symbols = sorted(exponent.free_symbols, key=str)
     if not symbols:
         raise Undecided(f"constant exponent {exponent}")
-    polynomial = _polynomial(exponent, symbols)
+    polynomial = _polynomial(exponent if exponent.is_polynomial(*symbols) else sp.cancel(exponent), symbols)
     for powers in polynomial.monoms():
         if not any(powers):
             raise Undecided(f"constant term in the exponent {exponent}")

@@ -2,8 +2,9 @@
 
 The fragment is the same: rational functions over Q(i) of symbols, and of exp, trigonometric and hyperbolic functions of
 polynomials without constant term over Q(i); symbols may be bound as square roots of polynomials over Q.  The code is
-not: of sympy only the tree of the expression is read, and the polynomials are python-flint's.  Two things stay common:
-what sympy evaluates while it builds the tree, and flint's integers where sympy counts with them as well, from which
+not: of sympy only the trees of the two sides are read, and the polynomials are python-flint's.  Trees may come
+unevaluated, with derivatives in them: all arithmetic and differentiation is done here.  Two things stay common: what
+sympy evaluated before it handed over a tree, and flint's integers where sympy counts with them as well, from which
 SYMPY_GROUND_TYPES=python in the environment keeps it.
 
 Method.  An argument is A + iB, with A and B over Q.  For each monomial m of such an A or B, with d the greatest common
@@ -66,7 +67,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Whether the expression is identically zero, and the functions that served as generators, by argument."""
+    """Whether the difference is identically zero, and the functions that served as generators, by argument."""
 
     zero: bool
     generators: tuple[str, ...]
@@ -74,17 +75,17 @@ class Decision:
 
 def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
     """Whether `expression` vanishes identically; see `decide`."""
-    return decide(expression, squares=squares).zero
+    return decide(expression, sp.Integer(0), squares=squares).zero
 
 
-def decide(expression: sp.Expr, *, squares: Squares | None = None) -> Decision:
-    """Decide exactly whether `expression` is identically zero, given `root**2 == squares[root]`.
+def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> Decision:
+    """Decide exactly whether `left` and `right` are identical, given `root**2 == squares[root]`.
 
     Raises `Undecided` outside the fragment, `ValueError` for relations that do not define a field, and
     `ZeroDivisionError` where a denominator is identically zero.  Label [F].
     """
     roots = dict(squares or {})
-    nodes = _nodes([expression, *roots, *roots.values()])
+    nodes = _nodes([left, right, *roots, *roots.values()])
     _check_atoms(nodes, roots)
     symbols = sorted((node for node in nodes if node.is_Symbol and node not in roots), key=str)
     plain = _Field(roots, symbols, {})
@@ -93,7 +94,7 @@ def decide(expression: sp.Expr, *, squares: Squares | None = None) -> Decision:
         node: plain.argument(node.args[0]) for node in nodes if node.func in _OF_ANGLE or node.func in _OF_EXPONENT
     }
     field = _Field(roots, symbols, arguments)
-    return Decision(zero=field.value(expression).above.is_zero(), generators=field.functions)
+    return Decision(zero=field.difference(left, right).is_zero(), generators=field.functions)
 
 
 class _Quotient(NamedTuple):
@@ -123,6 +124,7 @@ class _Field:
         self._constant = context.constant
         self._at = dict(zip(names, context.gens(), strict=True))
         self._arguments = arguments
+        self._rooted = {*roots, *_nodes(roots.values())}
         self._known: dict[sp.Expr, _Quotient] = {}
         self._relations = [self._at[sp.I] ** 2 + 1]
         self._relations += [self._at[root] ** 2 - self.polynomial(square) for root, square in roots.items()]
@@ -139,9 +141,16 @@ class _Field:
     def polynomial(self, node: sp.Expr) -> Polynomial:
         """The value where it is a polynomial."""
         above, below = self.value(node)
+        common = above.gcd(below)
+        above, below = above / common, below / common
         if not below.is_constant():
             raise Undecided(f"not a polynomial over Q(i): {node}")
         return above / below
+
+    def difference(self, left: sp.Expr, right: sp.Expr) -> Polynomial:
+        """The numerator of the difference of two values."""
+        one, other = self.value(left), self.value(right)
+        return self._reduced(one.above * other.below - other.above * one.below)
 
     def argument(self, node: sp.Expr) -> _Argument:
         """A polynomial without constant term, taken apart."""
@@ -171,8 +180,10 @@ class _Field:
             return reduce(self._sum, map(self.value, node.args))
         if node.is_Mul:
             return reduce(self._product, map(self.value, node.args))
-        if node.is_Pow and node.exp.is_Integer:
-            return self._power(self.value(node.base), int(node.exp))
+        if node.is_Pow:
+            return self._power(self.value(node.base), self._whole_number(node.exp))
+        if node.func is sp.Derivative:
+            return self._derivative(node)
         raise Undecided(f"not a rational function over Q(i) of symbols and exponentials: {node}")
 
     def _whole(self, polynomial: Polynomial) -> _Quotient:
@@ -200,6 +211,53 @@ class _Field:
         for relation in self._relations:
             polynomial %= relation
         return polynomial
+
+    def _whole_number(self, node: sp.Expr) -> int:
+        number = self.polynomial(node)
+        if not number.is_constant() or number.leading_coefficient().q != 1:
+            raise Undecided(f"not a whole number: {node}")
+        return int(number.leading_coefficient()) if number else 0
+
+    def _derivative(self, node: sp.Expr) -> _Quotient:
+        value, *steps = node.args
+        found = self.value(value)
+        for symbol, times in (step.args for step in steps):
+            if symbol in self._rooted:
+                raise Undecided(f"the derivative by {symbol}, on which a root depends, in {node}")
+            for _ in range(int(times)):
+                found = self._quotient_derivative(found, symbol)
+        return found
+
+    def _quotient_derivative(self, value: _Quotient, symbol: sp.Symbol) -> _Quotient:
+        """(a'b - ab')/b^2."""
+        above, below = (self._polynomial_derivative(part, symbol) for part in value)
+        minus = self._constant(-1)
+        gain = self._product(above, self._whole(value.below))
+        loss = self._product(below, self._whole(minus * value.above))
+        return self._product(self._sum(gain, loss), self._power(self._whole(value.below), -2))
+
+    def _polynomial_derivative(self, polynomial: Polynomial, symbol: sp.Symbol) -> _Quotient:
+        """By the chain rule over the generators."""
+        total = self._whole(self._constant(0))
+        for place, name in enumerate(self._at):
+            share = polynomial.derivative(place)
+            if share:
+                total = self._sum(total, self._product(self._whole(share), self._generator_derivative(name, symbol)))
+        return total
+
+    def _generator_derivative(self, name: Any, symbol: sp.Symbol) -> _Quotient:
+        if name == symbol:
+            return self._whole(self._constant(1))
+        if not isinstance(name, tuple):
+            return self._whole(self._constant(0))
+        kind, monomial = name
+        unit = (self._angle_units if kind in ("sin", "cos") else self._exponent_units)[monomial]
+        sign, other = {"sin": (1, "cos"), "cos": (-1, "sin"), "up": (1, "up"), "down": (-1, "down")}[kind]
+        inner = self._polynomial_derivative(self._monomial(monomial), symbol)
+        return self._product(self._whole(sign * unit * self._at[other, monomial]), inner)
+
+    def _monomial(self, monomial: Monomial) -> Polynomial:
+        return prod((self._at[symbol] ** power for symbol, power in monomial), start=self._constant(1))
 
     def _function(self, node: sp.Expr) -> _Quotient:
         angle, exponent = _angle_and_exponent(node, self._arguments[node])

@@ -6,7 +6,7 @@ from itertools import pairwise
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from theory.encodings import learned, sinusoidal
 from theory.encodings.encoding import KEY, QUERY
 
@@ -31,7 +31,7 @@ def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2)),
+            same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2)),
             "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0",
             "for a loss of which nothing is known, sequences of 1 to 4 tokens, every row: a gradient iff r < n",
         ),
@@ -64,8 +64,8 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
     expected = learned.code(i + moved) - learned.code(i)
     fact = require_equal(
         "the change by a shift s has the slope P[i + s] - P[i] in q",
-        _plain((scores[1] - scores[0]).diff(QUERY)),
-        _plain(expected),
+        lambda: _plain((scores[1] - scores[0]).diff(QUERY)),
+        lambda: _plain(expected),
     )
     tables: dict[str, Rows] = {
         "constant": [(2, 3)] * 4,
@@ -81,7 +81,7 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
         ]
         if relative(rows):
             for query, score in enumerate(at[1:], start=2):
-                require_equal(f"{name} table {list(rows)}: scores at (1, 0) and ({query}, {query - 1})", at[0], score)
+                same_by_sympy(f"{name} table {list(rows)}: scores at (1, 0) and ({query}, {query - 1})", at[0], score)
         elif len({sp.expand(score) for score in at}) == 1:
             raise Refuted(f"{name} table {list(rows)}: the score at distance 1 is {sp.expand(at[0])} everywhere")
     return Evidence(
@@ -114,11 +114,14 @@ def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         sp.Indexed,
         lambda _, position, coordinate: sinusoidal.code(position, frequency=sinusoidal.FREQUENCY)[coordinate],
     )
-    right = sinusoidal.ENCODING.score(query_position=i + offset, key_position=i)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("score with P[p] := PE(p)", copied, right),
+            require_equal(
+                "score with P[p] := PE(p)",
+                copied,
+                lambda: sinusoidal.ENCODING.score(query_position=i + offset, key_position=i),
+            ),
             "rows are independent parameters, so P[p] := PE(p) is one table; it has a row for p < L and no other",
         ),
         assumptions=("plane by plane, so every even width follows",),

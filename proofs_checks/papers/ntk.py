@@ -7,7 +7,7 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.interpolation.source import BASE
 from theory.encodings import ntk, rotary
 from theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
@@ -45,25 +45,31 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
     factor = _logarithm(ntk.factor(share, scale=_SCALE))
     last = _HEAD_DIM / 2 - 1
     i, j = sp.symbols("i j", real=True)
-    scored = ntk.ENCODING.score(query_position=j, key_position=i)
     slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=rotary.FREQUENCY * ntk.FACTOR)
     tests = [
-        ("ln theta'_l - ln theta_l = -2l/(d-2) ln s", slowed, -2 * _PLANE / (_HEAD_DIM - 2) * _LOG_SCALE),
+        ("ln theta'_l - ln theta_l = -2l/(d-2) ln s", slowed, lambda: -2 * _PLANE / (_HEAD_DIM - 2) * _LOG_SCALE),
         ("ln of the plane's factor is the same", factor, slowed),
-        ("the score is RoPE's at theta times the factor", scored, slow),
-        ("theta'_0 = theta_0", slowed.subs(_PLANE, 0), sp.Integer(0)),
-        ("theta'_l = theta_l / s at l = d/2 - 1", slowed.subs(_PLANE, last), -_LOG_SCALE),
+        (
+            "the score is RoPE's at theta times the factor",
+            lambda: ntk.ENCODING.score(query_position=j, key_position=i),
+            slow,
+        ),
+        ("theta'_0 = theta_0", lambda: slowed.subs(_PLANE, 0), sp.Integer(0)),
+        ("theta'_l = theta_l / s at l = d/2 - 1", lambda: slowed.subs(_PLANE, last), -_LOG_SCALE),
     ]
+    listings = []
     for head_dim in (4, 8):
         plain = rotary.frequencies(head_dim, BASE)
         listed = [one / theta for one, theta in zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)]
         at = [slowed.subs({_EXCESS: head_dim - 2, _PLANE: plane}) for plane in range(len(plain))]
-        tests.append(
-            (f"d = {head_dim}: the listed frequencies", sp.Matrix(listed).applyfunc(_logarithm), sp.Matrix(at))
+        listings.append(
+            same_by_sympy(
+                f"d = {head_dim}: the listed frequencies", sp.Matrix(listed).applyfunc(_logarithm), sp.Matrix(at)
+            )
         )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(require_equal(*test) for test in tests),
+        facts=(*(require_equal(*test) for test in tests), *listings),
         assumptions=("d > 2 and l real; b, s > 0, so that logarithms tell powers apart; theta_l = b^(-2l/d)",),
     )
 
@@ -80,9 +86,9 @@ def between_none_and_all(*, factor: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Exp
     last = _HEAD_DIM / 2 - 1
     step = logarithm.subs(_PLANE, _PLANE + 1) - logarithm
     tests = (
-        ("ln of the first factor", logarithm.subs(_PLANE, 0), sp.Integer(0)),
-        ("ln of the last factor", logarithm.subs(_PLANE, last), -_LOG_SCALE),
-        ("from one plane to the next", step, -2 * _LOG_SCALE / (_HEAD_DIM - 2)),
+        ("ln of the first factor", lambda: logarithm.subs(_PLANE, 0), sp.Integer(0)),
+        ("ln of the last factor", lambda: logarithm.subs(_PLANE, last), -_LOG_SCALE),
+        ("from one plane to the next", step, lambda: -2 * _LOG_SCALE / (_HEAD_DIM - 2)),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -112,10 +118,12 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
         strength=Strength.GENERAL,
         facts=(
             require_equal(
-                "s = max(1, e) with e - 1 = alpha (T - L)/L", grown - 1, alpha * (length - trained) / trained
+                "s = max(1, e) with e - 1 = alpha (T - L)/L",
+                lambda: grown - 1,
+                lambda: alpha * (length - trained) / trained,
             ),
             "alpha, L > 0, so e > 1 exactly where T > L",
-            require_equal("at T = L the score is RoPE's", within, plain),
+            same_by_sympy("at T = L the score is RoPE's", within, plain),
         ),
         assumptions=("alpha > 0", "the factor of every plane is a power of s, and powers of 1 are 1"),
     )

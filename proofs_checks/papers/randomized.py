@@ -44,12 +44,16 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
             raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
     first, last = sp.symbols("p0 p1", integer=True)
     drawn = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
-    scored = randomized.ENCODING.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn)
     base = rotary.ENCODING.score(query_position=last, key_position=first)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"M <= {_LONGEST}",
         facts=(
-            require_equal("score of tokens 1, 0 = RoPE's at the positions drawn for them", scored, base),
+            require_equal(
+                "score of tokens 1, 0 = RoPE's at the positions drawn for them",
+                lambda: randomized.ENCODING.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn),
+                base,
+            ),
             f"every draw for 1 <= n <= M <= {_LONGEST} is strictly increasing; there are C(M, n) of them",
             "at any size: distinct numbers in order increase strictly",
         ),
@@ -73,7 +77,9 @@ def share_of_draws(*, coverage: OfSizes) -> Evidence:
         facts=(
             "C(M - 1, n - 1) of the C(M, n) draws use a given position: the others are chosen among M - 1",
             require_equal(
-                "C(M-1, n-1)/C(M, n), factorials written out", with_position / all_draws, coverage(_LENGTH, _RANGE)
+                "C(M-1, n-1)/C(M, n), factorials written out",
+                lambda: with_position / all_draws,
+                lambda: coverage(_LENGTH, _RANGE),
             ),
             f"counted for 1 <= n <= M <= {_LONGEST}; M = 9, n = 4: {sp.N(coverage(sp.Integer(4), sp.Integer(9)), 4)}",
         ),
@@ -107,8 +113,10 @@ def mean_positions(*, position: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], 
         facts=(
             "the steps from -1 over the n positions to M are n + 1 positive numbers with the sum M + 1, and every such "
             "sequence of steps is one draw: in any order they are as likely, so all have one mean",
-            require_equal("(n + 1) mean step = M + 1", (_LENGTH + 1) * mean_gap, _RANGE + 1),
-            require_equal("mean of token k", position(rank, _LENGTH, _RANGE), (rank + 1) * mean_gap - 1),
+            require_equal("(n + 1) mean step = M + 1", lambda: (_LENGTH + 1) * mean_gap, lambda: _RANGE + 1),
+            require_equal(
+                "mean of token k", lambda: position(rank, _LENGTH, _RANGE), lambda: (rank + 1) * mean_gap - 1
+            ),
             f"counted, and the steps exchanged, for 1 <= n <= M <= {_LONGEST}",
         ),
     )
@@ -174,8 +182,8 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
         facts=(
             require_equal(
                 "difference of the mean gaps (M + 1)/(n + 1), (M + 1)/(N + 1)",
-                means[0] - means[1],
-                (_RANGE + 1) * (other - _LENGTH) / ((_LENGTH + 1) * (other + 1)),
+                lambda: means[0] - means[1],
+                lambda: (_RANGE + 1) * (other - _LENGTH) / ((_LENGTH + 1) * (other + 1)),
             ),
             "it is 0 only for N = n, so the laws of gaps differ for all N != n",
             "a gap g has positive probability iff g <= M - n + 1: for N > n the test's gaps occur in training",
@@ -184,13 +192,18 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
     )
 
 
-def clamped_codes(*, released_shares_from: int | None, mended_rows: Callable[[sp.Expr], sp.Expr]) -> Evidence:
+def clamped_codes(
+    *,
+    released_rows: Callable[[sp.Expr], sp.Expr],
+    released_shares_from: int,
+    mended_rows: Callable[[sp.Expr], sp.Expr],
+) -> Evidence:
     """Decide which offsets read one row: in the released table of M rows, and in a table of the mended size."""
     for longest in range(6, 10):
         offsets = range(1 - longest, longest)
-        released = {o: randomized.row(sp.Integer(o), longest=longest, rows=longest) for o in offsets}
+        released = {o: randomized.row(sp.Integer(o), longest=longest, rows=released_rows(longest)) for o in offsets}
         for one, other in [(1, 5), *combinations(offsets, 2)]:
-            stated = released_shares_from is not None and min(one, other) >= released_shares_from
+            stated = min(one, other) >= released_shares_from
             if (released[one] == released[other]) != stated:
                 rows = f"rows {released[one]} and {released[other]}"
                 raise Refuted(f"M = {longest} rows: offsets {one:+} and {other:+} read {rows}")
@@ -200,13 +213,13 @@ def clamped_codes(*, released_shares_from: int | None, mended_rows: Callable[[sp
             if read[one] == read[other]:
                 raise Refuted(f"M = {longest}, {rows} rows: offsets {one:+} and {other:+} read row {read[one]}")
     beyond = sp.Symbol("a", integer=True, nonnegative=True)
-    short = randomized.row(beyond - 1, longest=_RANGE, rows=_RANGE)
+    short = randomized.row(beyond - 1, longest=_RANGE, rows=released_rows(_RANGE))
     full = randomized.row(_RANGE - 1 - beyond, longest=_RANGE, rows=mended_rows(_RANGE))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("M rows: offsets -1, 0, 1, .. read row M - 1", short, _RANGE - 1),
-            require_equal("2M rows: offset M - 1 - a reads row 2M - 1 - a", full, 2 * _RANGE - 1 - beyond),
+            require_equal("M rows: offsets -1, 0, 1, .. read row M - 1", short, lambda: _RANGE - 1),
+            require_equal("2M rows: offset M - 1 - a reads row 2M - 1 - a", full, lambda: 2 * _RANGE - 1 - beyond),
             "so with M rows a key one to the left, the token itself and all keys to the right share a code; with 2M "
             "rows no two offsets do",
             "every pair of offsets decided for M = 6 .. 9",
@@ -219,7 +232,8 @@ CLAIMS = (
     Claim(
         id="rpe-1",
         source=_source("sampling without replacement, then sorting"),
-        statement="Randomized positions keep the order of tokens: every draw is strictly increasing.",
+        statement="Randomized positions keep the order of tokens: every draw is strictly increasing. "
+        "Every draw is looked at for M <= 7.",
         latex=r"0\le p_0<p_1<\dots<p_{n-1}\le M-1",
         label="P",
         check=strictly_increasing,
@@ -303,10 +317,15 @@ CLAIMS = (
         latex=r"\min(o+M,\,M-1)=M-1\ (o\ge-1);\quad\min(o+M,\,2M-1)=o+M",
         label="F",
         check=clamped_codes,
-        holds={"released_shares_from": -1, "mended_rows": lambda longest: 2 * longest},
+        holds={
+            "released_rows": lambda longest: longest,
+            "released_shares_from": -1,
+            "mended_rows": lambda longest: 2 * longest,
+        },
+        answers=("released_shares_from",),
         falsifiers={
-            "+1 and +5 have codes of their own": {"released_shares_from": None},
-            "only offsets from 0 share": {"released_shares_from": 0},
+            "one row more is released": {"released_rows": lambda longest: longest + 1},
+            "2M rows are released": {"released_rows": lambda longest: 2 * longest},
             "one row fewer is enough": {"mended_rows": lambda longest: 2 * longest - 1},
         },
     ),

@@ -6,7 +6,9 @@ from typing import Any
 
 import sympy as sp
 
+from proofs_checks import mutations
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.mutations import Formulas
 from theory import domain, laws
 from theory.encodings import kerple, t5
 from theory.encodings.catalogue import ENCODINGS, named
@@ -17,6 +19,7 @@ from theory.exact import Undecided
 def special_case(
     *,
     by: str,
+    formulas: Formulas,
     of: str,
     assignment: Mapping[Any, sp.Expr],
     at: Mapping[sp.Symbol, sp.Expr],
@@ -25,13 +28,14 @@ def special_case(
     function: bool,
 ) -> Evidence:
     """Decide that one encoding scores as another at these parameters, whether it can have them, and the torch sides."""
+    encoding = formulas(named(by))
     recovery = Recovery(of=of, assignment=assignment, at=at, within=within)
-    ruling = laws.recovered(named(by), named(of), recovery)
+    ruling = laws.recovered(encoding, named(of), recovery)
     if ruling.holds is False:
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
     if ruling.holds is None:
         raise Undecided(ruling.reason)
-    inside = domain.attained(named(by), assignment)
+    inside = domain.attained(encoding, assignment)
     if inside.holds is None:
         raise Undecided(inside.reason)
     stated = attained and not function
@@ -39,13 +43,13 @@ def special_case(
         raise Refuted(inside.reason)
     if inside.holds and not stated:
         raise Refuted(f"{inside.reason}: {by} attains it")
-    if function and not all(parameter.network for parameter in domain.outside(named(by), assignment)):
+    if function and not all(parameter.network for parameter in domain.outside(encoding, assignment)):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if within else ""
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            f"score of {by} - score of {of} = 0 for every key, query and content{where}",
+            f"score of {by} = score of {of} for every key, query and content{where}: {ruling.reason}",
             inside.reason + (_REACH if function else ""),
             _torch_sides(by, of),
         ),
@@ -90,9 +94,9 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
         for parameter, value in recovery.assignment.items()
     }
     if not recovery.attained:
-        falsifiers["not only as a limit"] = {"attained": True}
+        falsifiers["domains with their edges"] = {"formulas": mutations.with_any_values}
     if recovery.function:
-        falsifiers["by the network"] = {"function": False}
+        falsifiers["any function in place of the network"] = {"formulas": mutations.with_any_function}
     if recovery.within:
         falsifiers["beyond the trained length too"] = {"within": False}
     for parameter, value in recovery.at.items():
@@ -109,6 +113,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
         check=special_case,
         holds={
             "by": encoding.name,
+            "formulas": mutations.unchanged,
             "of": other.name,
             "assignment": dict(recovery.assignment),
             "at": dict(recovery.at),
@@ -116,6 +121,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
             "attained": recovery.attained,
             "function": recovery.function,
         },
+        answers=("attained", "function"),
         falsifiers=falsifiers,
     )
 

@@ -1,13 +1,13 @@
 """The sinusoidal code of the Transformer (arXiv 1706.03762, Section 3.5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import lcm
 
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from theory import equality, exact
 from theory.encodings import rotary, sinusoidal
 
@@ -26,21 +26,21 @@ def linear_shift(*, code: OfPlane, shift: OfPlane) -> Evidence:
     position, offset, w = sp.symbols("p k omega", real=True)
     moving = shift(offset, w)
     facts = (
-        require_equal("M_k PE(p) = PE(p + k)", moving * code(position, w), code(position + offset, w)),
-        require_equal("M_k^T M_k = I", moving.T * moving, sp.eye(2)),
+        require_equal("M_k PE(p) = PE(p + k)", lambda: moving * code(position, w), lambda: code(position + offset, w)),
+        require_equal("M_k^T M_k = I", lambda: moving.T * moving, sp.eye(2)),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(_PLANES,))
 
 
-def similarity(*, law: OfPlane, first_rise: int | None) -> Evidence:
+def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
     """Decide PE(p + D) . PE(p) = law(D) on one plane, law(-D) = law(D), and where it first rises at width 16."""
     position, offset, w = sp.symbols("p D omega", real=True)
     product = sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w))
     facts = [
-        require_equal("PE(p + D) . PE(p) = cos(D omega)", product, law(offset, w)),
-        require_equal("the same before and after: law(-D) = law(D)", law(-offset, w), law(offset, w)),
+        require_equal("PE(p + D) . PE(p) = cos(D omega)", product, lambda: law(offset, w)),
+        require_equal("the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)),
     ]
-    at = [sum(law(sp.Integer(distance), one) for one in rotary.frequencies(16)) for distance in range(_LONGEST)]
+    at = [sum(law(sp.Integer(distance), one) for one in frequencies(16)) for distance in range(_LONGEST)]
     signs = [equality.sign(after - before) for before, after in pairwise(at)]
     rise = 1 + signs.index(1)
     values = ", ".join(f"{sp.N(at[distance], 6)} at {distance}" for distance in range(rise + 1))
@@ -57,17 +57,22 @@ def squared_norm(*, code: OfPlane, total: Callable[[sp.Expr], sp.Expr]) -> Evide
     one = code(position, w).dot(code(position, w))
     facts = (
         require_equal("one plane: |PE(p)|^2 = 1", one, sp.Integer(1)),
-        require_equal("sum over D/2 planes", sp.Sum(1, (plane, 0, width / 2 - 1)).doit(), total(width)),
+        same_by_sympy("sum over D/2 planes", sp.Sum(1, (plane, 0, width / 2 - 1)).doit(), total(width)),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(_PLANES,))
 
 
-def injective(*, frequency: OfPlane, domain: sp.Set) -> Evidence:
-    """Decide whether two positions of the domain share a code; `frequency` takes plane and width."""
+def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Evidence:
+    """Decide whether two positions of the domain share a code; `frequency` takes plane and width.
+
+    `repeats` is the distance after which the codes of width 4 come back.
+    """
     position, offset, w = sp.symbols("p D omega", real=True)
     difference = sinusoidal.code(position + offset, frequency=w) - sinusoidal.code(position, frequency=w)
     identity = require_equal(
-        "|PE(p + D) - PE(p)|^2 = (2 sin(D omega/2))^2", difference.dot(difference), 4 * sp.sin(offset * w / 2) ** 2
+        "|PE(p + D) - PE(p)|^2 = (2 sin(D omega/2))^2",
+        lambda: difference.dot(difference),
+        lambda: 4 * sp.sin(offset * w / 2) ** 2,
     )
     on_the_line = []
     for width in _WIDTHS:
@@ -78,10 +83,12 @@ def injective(*, frequency: OfPlane, domain: sp.Set) -> Evidence:
             continue
         on_the_line.append(f"width {width}: real positions {repeat} apart share a code")
         shared = repeat * sp.denom(repeat) if domain is sp.S.Integers else repeat
-        if shared in domain and all(
+        if domain.contains(shared) is sp.true and all(
             sinusoidal.code(shared, frequency=w) == sinusoidal.code(sp.S.Zero, frequency=w) for w in turns
         ):
             raise Refuted(f"width {width}: positions 0 and {shared} share a code")
+        if width == 4 and repeat != repeats:
+            raise Refuted(f"width 4 repeats after {repeat}, not {repeats}")
     first = frequency(sp.S.Zero, sp.Symbol("D", positive=True))
     if domain is not sp.S.Integers or not (first.is_rational and first.is_nonzero):
         raise exact.Undecided(f"the first plane has the frequency {first}")
@@ -124,24 +131,32 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
     change = logit(weights, i + moved) - logit(weights, i)
     steps = [code(sp.Integer(to)) - code(sp.Integer(to - 1)) for to in (1, 2)]
     facts = [
-        require_equal("W = I is the score of the encoding", logit(sp.eye(2), i), plain.subs(sinusoidal.FREQUENCY, w)),
+        require_equal(
+            "W = I is the score of the encoding",
+            lambda: logit(sp.eye(2), i),
+            lambda: plain.subs(sinusoidal.FREQUENCY, w),
+        ),
         require_equal(
             "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x",
             change.diff(query),
-            weights * (code(i + moved) - code(i)),
+            lambda: weights * (code(i + moved) - code(i)),
         ),
         require_equal(
             "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))",
-            sp.Matrix.hstack(*steps).det(),
-            -2 * sp.sin(w) * (1 - sp.cos(w)),
+            lambda: sp.Matrix.hstack(*steps).det(),
+            lambda: -2 * sp.sin(w) * (1 - sp.cos(w)),
         ),
         "not 0 for 0 < theta < pi, and every theta_l is in (0, 1]: so W = 0 if the slope vanishes at i = 0, 1, s = 1",
-        require_equal("with W = I codes alone score cos(D theta)", code(i + offset).dot(code(i)), sp.cos(offset * w)),
+        require_equal(
+            "with W = I codes alone score cos(D theta)",
+            lambda: code(i + offset).dot(code(i)),
+            lambda: sp.cos(offset * w),
+        ),
     ]
     for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), sp.Matrix([[0, 1], [0, 0]])):
         if relative(case):
             what = f"W = {case.tolist()}: logits at (i + D, i) and at (i + s + D, i + s)"
-            require_equal(what, logit(case, i), logit(case, i + moved))
+            same_by_sympy(what, logit(case, i), logit(case, i + moved))
         elif exact.is_zero(logit(case, i) - logit(case, i + moved)):
             raise Refuted(f"W = {case.tolist()}: the logit is {logit(case, i)} at every shift")
     return Evidence(
@@ -189,9 +204,14 @@ CLAIMS = (
         latex=r"PE(p)\cdot PE(p')=\sum_l\cos\big((p-p')\theta_l\big)",
         label="F",
         check=similarity,
-        holds={"law": lambda offset, frequency: sp.cos(offset * frequency), "first_rise": 4},
+        holds={
+            "law": lambda offset, frequency: sp.cos(offset * frequency),
+            "frequencies": rotary.frequencies,
+            "first_rise": 4,
+        },
+        answers=("first_rise",),
         falsifiers={
-            "monotone decreasing": {"first_rise": None},
+            "half the frequencies": {"frequencies": lambda width: [one / 2 for one in rotary.frequencies(width)]},
             "it tells the direction": {
                 "law": lambda offset, frequency: sp.cos(offset * frequency) + sp.sin(offset * frequency)
             },
@@ -225,9 +245,12 @@ CLAIMS = (
         holds={
             "frequency": lambda plane, width: rotary.frequency(plane, head_dim=width),
             "domain": sp.S.Integers,
+            "repeats": 200 * sp.pi,
         },
+        answers=("repeats",),
         falsifiers={
             "real positions": {"domain": sp.S.Reals},
+            "base 100": {"frequency": lambda plane, width: rotary.frequency(plane, head_dim=width, base=100)},
             "all frequencies in 2 pi Q": {"frequency": lambda plane, width: 2 * sp.pi / (plane + 3)},
         },
     ),

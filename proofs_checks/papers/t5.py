@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from theory.encodings import alibi, t5
 from theory.encodings.encoding import HEADS, LENGTH, Encoding
 from theory.exact import Undecided
@@ -23,37 +23,38 @@ def _source(place: str) -> Source:
     return Source(paper="T5", arxiv="1910.10683", place=place)
 
 
-def buckets_of_distances(*, rises: str, exact: int, count: int, rounding: type[sp.Function]) -> Evidence:
+def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: type[sp.Function]) -> Evidence:
     """Decide the buckets of all distances: one by one up to 160, the rest by their common bucket."""
-    found = [int(t5.bucket(sp.Integer(distance))) for distance in range(FARTHEST + 1)]
+    found = [int(bucket(sp.Integer(distance))) for distance in range(FARTHEST + 1)]
     for distance, (before, after) in enumerate(pairwise(found)):
-        if after < before or (rises == "always" and after == before):
-            shared = f"distances {distance} and {distance + 1} have buckets {before} and {after}"
-            raise Refuted(f"{shared}: the bucket does not {'rise' if rises == 'always' else 'stay or rise'}")
-    for distance in range(exact):
-        if found[distance] != distance:
-            raise Refuted(f"distance {distance} has bucket {found[distance]}")
+        if after < before:
+            raise Refuted(f"distances {distance} and {distance + 1} have buckets {before} and {after}: it falls")
     if set(found) != set(range(count)):
         raise Refuted(f"{len(set(found))} buckets are used, 0 to {max(found)}, not {count}")
+    own = next(distance for distance in range(FARTHEST + 1) if found[distance] != distance)
+    if own - 1 != exact:
+        raise Refuted(f"distances up to {own - 1} are their own buckets, distance {own} has bucket {found[own]}")
     for number in range(t5.BUCKETS // 2, t5.BUCKETS):
         coarse = sp.Rational(number - t5.BUCKETS // 2, t5.BUCKETS // 2)
         stated = rounding(t5.BUCKETS // 2 * sp.Integer(8) ** coarse)
         if found.index(number) != stated:
             raise Refuted(f"bucket {number} begins at distance {found.index(number)}, not {stated}")
-    if t5.bucket(t5.LONGEST + _BEYOND) != found[t5.LONGEST]:
-        raise Refuted(f"the bucket of 128 + k is {t5.bucket(t5.LONGEST + _BEYOND)}, not {found[t5.LONGEST]}")
+    if bucket(t5.LONGEST + _BEYOND) != found[t5.LONGEST]:
+        raise Refuted(f"the bucket of 128 + k is {bucket(t5.LONGEST + _BEYOND)}, not {found[t5.LONGEST]}")
     row = _row(t5.ENCODING)
     for distance in range(1, FARTHEST + 1):
         if row(sp.Integer(-distance)) != 0:
             raise Refuted(f"a key {distance} after the query has bucket {row(sp.Integer(-distance))}, not 0")
     _require_labels(t5.ENCODING, found)
-    trained = [require_equal("trained numbers", one.learned, count * HEADS) for one in (t5.ENCODING, t5.BIDIRECTIONAL)]
+    trained = [same_by_sympy("trained numbers", one.learned, count * HEADS) for one in (t5.ENCODING, t5.BIDIRECTIONAL)]
     sizes = [found.count(number) for number in range(t5.BUCKETS - 1)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="32 buckets",
         facts=(
             f"distances 0 to {FARTHEST} one by one: the bucket never falls and takes all {count} values",
-            f"distances 0 to {exact - 1} are their own buckets; buckets 16 to 30 hold {sizes[16:]} distances each",
+            f"distances 0 to {exact} and no more are their own buckets",
+            f"buckets 16 to 30 hold {sizes[16:]} distances each",
             "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly",
             f"every distance 128 + k has bucket {found[t5.LONGEST]}; keys after the query have bucket 0",
             f"{trained[0]}: one for each bucket and head, bidirectional or not",
@@ -79,6 +80,7 @@ def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
         raise Refuted(f"offsets of 128 + k and more have the buckets {ends}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="32 buckets",
         facts=(
             f"offsets from -{FARTHEST} to {FARTHEST} one by one, and all beyond 128 by their common buckets",
             "distances 1 before and 1 after the query have the buckets "
@@ -89,19 +91,20 @@ def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
     )
 
 
-def saturation(*, first: int) -> Evidence:
+def saturation(*, bucket: Buckets, first: int) -> Evidence:
     """Decide from which distance on all share the last bucket."""
     last = t5.BUCKETS - 1
-    if t5.bucket(t5.LONGEST + _BEYOND) != last:
-        raise Refuted(f"distance 128 + k has bucket {t5.bucket(t5.LONGEST + _BEYOND)}, not {last}")
+    if bucket(t5.LONGEST + _BEYOND) != last:
+        raise Refuted(f"distance 128 + k has bucket {bucket(t5.LONGEST + _BEYOND)}, not {last}")
     for distance in range(t5.LONGEST + 1):
-        found = int(t5.bucket(sp.Integer(distance)))
+        found = int(bucket(sp.Integer(distance)))
         if (found == last) != (distance >= first):
             raise Refuted(f"distance {distance} has bucket {found}, though saturation is said to begin at {first}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="32 buckets",
         facts=(
-            f"distance {first - 1} has bucket {t5.bucket(sp.Integer(first - 1))}, distance {first} bucket {last}",
+            f"distance {first - 1} has bucket {bucket(sp.Integer(first - 1))}, distance {first} bucket {last}",
             f"so have all from {first} to 128, one by one, and every 128 + k",
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
@@ -130,42 +133,46 @@ def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
     raise Undecided(f"{change} is not recognised as zero, and no small positions show that it is not")
 
 
-def far_keys(*, first: int) -> Evidence:
+def far_keys(*, bucket: Buckets, first: int) -> Evidence:
     """Decide that attention tells keys at distances of `first` and more apart by their content alone."""
-    last = t5.bucket(t5.LONGEST + _BEYOND)
+    last = bucket(t5.LONGEST + _BEYOND)
     for distance in range(first, t5.LONGEST):
-        found = t5.bucket(sp.Integer(distance))
+        found = bucket(sp.Integer(distance))
         if found != last:
             raise Refuted(
                 f"distance {distance} has bucket {found}, distance 128 bucket {last}: with w_{found} = 1 and "
                 f"w_{last} = 0 equal contents at these distances weigh {sp.E.n(4)} to 1"
             )
+    if bucket(sp.Integer(first - 1)) == last:
+        raise Refuted(f"distance {first - 1} has bucket {last} too")
     content, other = sp.symbols("s s_", real=True)
     with_bias = [sp.exp(one + _plain(t5.WEIGHTS[last])) for one in (content, other)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="32 buckets",
         facts=(
             f"distances {first} to 127 have bucket {last} one by one, and so has every 128 + k",
             require_equal(
                 "ratio of the weights of two such keys, for any contents and any w",
-                with_bias[0] / with_bias[1],
-                sp.exp(content) / sp.exp(other),
+                lambda: with_bias[0] / with_bias[1],
+                lambda: sp.exp(content) / sp.exp(other),
             ),
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
     )
 
 
-def alibi_as_table(*, longest_context: int) -> Evidence:
+def alibi_as_table(*, bucket: Buckets, longest_context: int) -> Evidence:
     """Decide up to which context some table of weights, with some constant in each row, is ALiBi."""
-    clash = _clash(longest_context)
+    clash = _clash(bucket, longest_context)
     if clash:
         raise Refuted(f"T = {longest_context}: {clash}")
-    clash = _clash(longest_context + 1)
+    clash = _clash(bucket, longest_context + 1)
     if not clash:
         raise Refuted(f"T = {longest_context + 1}: all {longest_context + 1} distances have buckets of their own too")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach="32 buckets",
         facts=(
             f"T = {longest_context}: the distances 0 to {longest_context - 1} have buckets of their own, so w_b = -m b",
             f"T = {longest_context + 1} and so every longer context: {clash}",
@@ -175,10 +182,9 @@ def alibi_as_table(*, longest_context: int) -> Evidence:
     )
 
 
-def _clash(context: int) -> str:
+def _clash(bucket: Buckets, context: int) -> str:
     """Two keys of one row that share a bucket, though ALiBi tells them apart; empty if there are none."""
-    row = _row(t5.ENCODING)
-    found = [row(sp.Integer(distance)) for distance in range(context)]
+    found = [bucket(sp.Integer(distance)) for distance in range(context)]
     for near, far in combinations(range(context), 2):
         biases = [alibi.bias(alibi.SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero) for at in (near, far)]
         gap = sp.expand(biases[0] - biases[1])
@@ -205,6 +211,17 @@ def _of_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return t5.WEIGHTS[t5.bucket(query)]
 
 
+def _rule(buckets: int, longest: int) -> Buckets:
+    """The causal rule with so many buckets, the last from a distance up to `longest` on."""
+    return lambda offset: t5.Bucket(sp.Max(offset, 0), buckets, longest)
+
+
+def _own_offset_after(offset: sp.Expr) -> sp.Expr:
+    """The bidirectional rule, in which the offset 0 counts as after the query."""
+    half = t5.BUCKETS // 2
+    return t5.Bucket(abs(offset), half, t5.LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
+
+
 def _stated(encoding: Encoding) -> Bias:
     assert encoding.bias is not None
     law = encoding.bias
@@ -223,16 +240,18 @@ CLAIMS = (
     Claim(
         id="t5-1",
         source=_source(_RULE),
-        statement="The causal bucket never falls with the distance, is the distance itself below 16, takes all of 0 to "
-        "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0.",
-        latex=r"\beta(D)=D\ (D<16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
+        statement="The causal bucket never falls with the distance, is the distance itself up to 16, takes all of 0 to "
+        "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0. "
+        "Of the released rule: 32 buckets, up to distance 128.",
+        latex=r"\beta(D)=D\ (D\le 16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
         label="P",
         check=buckets_of_distances,
-        holds={"rises": "never falls", "exact": 16, "count": 32, "rounding": sp.ceiling},
+        holds={"bucket": t5.bucket, "exact": 16, "count": 32, "rounding": sp.ceiling},
+        answers=("exact", "count"),
         falsifiers={
-            "rises with every distance": {"rises": "always"},
-            "exact up to 17": {"exact": 18},
-            "a bucket is never used": {"count": 31},
+            "numbered from the far end": {"bucket": lambda offset: t5.BUCKETS - 1 - t5.bucket(offset)},
+            "half of the buckets": {"bucket": _rule(t5.BUCKETS // 2, t5.LONGEST)},
+            "the last bucket never used": {"bucket": lambda offset: sp.Min(t5.bucket(offset), t5.BUCKETS - 2)},
             "buckets begin a distance early": {"rounding": sp.floor},
         },
     ),
@@ -240,13 +259,15 @@ CLAIMS = (
         id="t5-1-bidirectional",
         source=_source(_RULE),
         statement="In the bidirectional form a key after the query has the bucket of the key as far before it, plus "
-        "16; the offset 0 counts as before, so no pair of positions uses row 16 of the table.",
+        "16; the offset 0 counts as before, so no pair of positions uses row 16 of the table. "
+        "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta_{\pm}(-D)=\beta_{\pm}(D)+16\ (D>0),\quad 16\notin\beta_{\pm}(\mathbb{Z})",
         label="F",
         check=both_sides,
         holds={"first_row_unused": 16, "bucket": _row(t5.BIDIRECTIONAL)},
+        answers=("first_row_unused",),
         falsifiers={
-            "every row is used": {"first_row_unused": None},
+            "the offset 0 counts as after": {"bucket": _own_offset_after},
             "the causal buckets": {"bucket": _row(t5.ENCODING)},
             "sides exchanged": {"bucket": lambda offset: _row(t5.BIDIRECTIONAL)(-offset)},
         },
@@ -254,12 +275,17 @@ CLAIMS = (
     Claim(
         id="t5-2",
         source=_source(_RULE),
-        statement="All distances from 113 on share bucket 31, and no nearer one has it.",
+        statement="All distances from 113 on share bucket 31, and no nearer one has it. "
+        "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta(D)=31\iff D\ge 113",
         label="F",
         check=saturation,
-        holds={"first": 113},
-        falsifiers={"from 128 on": {"first": 128}, "from 112 on": {"first": 112}},
+        holds={"bucket": t5.bucket, "first": 113},
+        answers=("first",),
+        falsifiers={
+            "the rule for distances up to 64": {"bucket": _rule(t5.BUCKETS, 64)},
+            "the rule of 31 buckets": {"bucket": _rule(t5.BUCKETS - 1, t5.LONGEST)},
+        },
     ),
     Claim(
         id="t5-3",
@@ -277,22 +303,32 @@ CLAIMS = (
     Claim(
         id="t5-4",
         source=_source(_RULE),
-        statement="Among keys 113 or more positions away attention weighs by content alone: there T5 is NoPE.",
+        statement="Among keys 113 or more positions away attention weighs by content alone: there T5 is NoPE. "
+        "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
         label="F",
         check=far_keys,
-        holds={"first": 113},
-        falsifiers={"from distance 64 on": {"first": 64}, "from distance 112 on": {"first": 112}},
+        holds={"bucket": t5.bucket, "first": 113},
+        answers=("first",),
+        falsifiers={
+            "the rule for distances up to 64": {"bucket": _rule(t5.BUCKETS, 64)},
+            "the rule of 34 buckets": {"bucket": _rule(t5.BUCKETS + 2, t5.LONGEST)},
+        },
     ),
     Claim(
         id="t5-5",
         source=_source("section 2.1, relative position embeddings"),
         statement="Any bias of the distance is a table of T5's for contexts of 17 positions; for none longer is ALiBi "
-        "one, not even up to a constant in each row.",
+        "one, not even up to a constant in each row. "
+        "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"\exists w,c:\ w[\beta(j-i)]+c_j=-m(j-i)\ \forall\,0\le i\le j<T\iff T\le 17",
         label="F",
         check=alibi_as_table,
-        holds={"longest_context": 17},
-        falsifiers={"ALiBi for 64 positions": {"longest_context": 64}, "only for 16": {"longest_context": 16}},
+        holds={"bucket": _row(t5.ENCODING), "longest_context": 17},
+        answers=("longest_context",),
+        falsifiers={
+            "the rule of 64 buckets": {"bucket": _rule(2 * t5.BUCKETS, t5.LONGEST)},
+            "the bidirectional form": {"bucket": _row(t5.BIDIRECTIONAL)},
+        },
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
 from proofs_checks.papers.rope.source import PLANES
 from theory.encodings import hope, rotary, xpos
 
@@ -32,9 +32,11 @@ def relative_law(*, key_action: KeyAction) -> Evidence:
     scored = xpos.ENCODING.score(query, key, query_position=j, key_position=i).subs(law)
     zeta = sp.exp(-512 * rate)
     facts = (
-        require_equal("actions at j = i + D and i = X(D)", key_action(i, w, rate).T * on_query, kernel),
-        require_equal("score = k^T X(D) q", scored, (key.T * kernel * query)[0]),
-        require_equal("X(512) = zeta R(512)", kernel.subs(offset, 512), zeta * rotary.rotation(512 * w)),
+        require_equal("actions at j = i + D and i = X(D)", lambda: key_action(i, w, rate).T * on_query, kernel),
+        require_equal("score = k^T X(D) q", scored, lambda: (key.T * kernel * query)[0]),
+        require_equal(
+            "X(512) = zeta R(512)", lambda: kernel.subs(offset, 512), lambda: zeta * rotary.rotation(512 * w)
+        ),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(PLANES, "exact arithmetic"))
 
@@ -44,7 +46,9 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
     plane, head_dim = sp.symbols("l d", positive=True)
     offset, w, rate = sp.symbols("D omega lambda", real=True)
     kernel = xpos.kernel(offset, frequency=w, rate=rate)
-    size = require_equal("X(D)^T X(D) = exp(-2 D rate) I", kernel.T * kernel, sp.exp(-2 * offset * rate) * sp.eye(2))
+    size = require_equal(
+        "X(D)^T X(D) = exp(-2 D rate) I", lambda: kernel.T * kernel, lambda: sp.exp(-2 * offset * rate) * sp.eye(2)
+    )
     for number in range(_HEAD_DIM // 2):
         for direction in directions:
             step = zeta(sp.Integer(number), sp.Integer(_HEAD_DIM)) ** direction
@@ -60,10 +64,16 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
         strength=Strength.GENERAL,
         facts=(
             size,
-            require_equal(f"exp(-512 rate) = zeta, plane {number}", in_512, zeta(number, sp.Integer(_HEAD_DIM))),
-            require_equal("zeta of plane 0", first, sp.Rational(2, 7)),
-            require_equal("zeta at l = d/2, which no plane has", zeta(head_dim / 2, head_dim), sp.S.One),
-            require_equal("dzeta/dl = 10/(7d), > 0", zeta(plane, head_dim).diff(plane), sp.Rational(10, 7) / head_dim),
+            require_equal(
+                f"exp(-512 rate) = zeta, plane {number}", in_512, lambda: zeta(number, sp.Integer(_HEAD_DIM))
+            ),
+            same_by_sympy("zeta of plane 0", first, sp.Rational(2, 7)),
+            require_equal("zeta at l = d/2, which no plane has", lambda: zeta(head_dim / 2, head_dim), sp.S.One),
+            require_equal(
+                "dzeta/dl = 10/(7d), > 0",
+                lambda: derivative(zeta(plane, head_dim), plane),
+                lambda: sp.Rational(10, 7) / head_dim,
+            ),
             f"so zeta is in [2/7, 1) = [{sp.N(first, 4)}, 1) and the rate above 0: the size exp(-D rate) is at most 1 "
             "for D >= 0, and above every bound for some D < 0",
         ),
@@ -71,19 +81,20 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
     )
 
 
-def overflow(*, first_infinite: int) -> Evidence:
+def overflow(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], scale_base: int, first_infinite: int) -> Evidence:
     """Decide over the integers the first position at which the key factor is infinite in float32."""
     head_dim = sp.Symbol("d", positive=True)
+    step, last = 1 / zeta(sp.S.Zero, head_dim), sp.Integer(_FLOAT32_ENDS) ** scale_base
+    for position, infinite in ((first_infinite - 1, False), (first_infinite, True)):
+        if (step**position >= last) != infinite:
+            power = sp.N(step ** sp.Rational(position, scale_base), 4)
+            raise Refuted(
+                f"the key factor of plane 0 at position {position} is {power}; float32 ends at "
+                f"{sp.N(_FLOAT32_ENDS, 4)}, so it is {'finite' if infinite else 'infinite'} there"
+            )
     found = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
-    step, last = 1 / xpos.zeta(0, head_dim=head_dim), sp.Integer(_FLOAT32_ENDS) ** 512
-    if not step ** (found - 1) < last <= step**found:
-        raise Refuted(f"({step})^(n/512) does not leave float32 at n = {found} for the first time")
     if found != first_infinite:
-        power = sp.N(step ** sp.Rational(first_infinite, 512), 4)
-        raise Refuted(
-            f"the key factor of plane 0 at position {first_infinite} is {power}; float32 ends at "
-            f"{sp.N(_FLOAT32_ENDS, 4)}, so the first infinite one is at {found}"
-        )
+        raise Refuted(f"the logarithm has the first infinite factor at {found}, not at {first_infinite}")
     half = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
     return Evidence(
         strength=Strength.GENERAL,
@@ -118,15 +129,21 @@ def real_hope(*, frequency: sp.Expr) -> Evidence:
         require_equal("C H(D) C^-1 = diag of xPos at the rates theta' -+ theta", boosted, paired),
         require_equal(
             "any rates a, b: theta = (b - a)/2, theta' = (a + b)/2",
-            sp.Matrix([damping - theta, damping + theta]).subs(rates),
-            sp.Matrix([slow, fast]),
-        ),
-        require_equal("both channels of xPos alike: theta = 0", channels[0].subs(theta, 0), paired.subs(theta, 0)),
-        require_equal(
-            "discriminant of X(1): -(2 e^-rate sin(omega))^2", step, -((2 * sp.exp(-damping) * sp.sin(theta)) ** 2)
+            lambda: sp.Matrix([damping - theta, damping + theta]).subs(rates),
+            lambda: sp.Matrix([slow, fast]),
         ),
         require_equal(
-            "discriminant of H(1): (2 e^-theta' sinh(theta))^2", boost, (2 * sp.exp(-damping) * sp.sinh(theta)) ** 2
+            "both channels of xPos alike: theta = 0", lambda: channels[0].subs(theta, 0), lambda: paired.subs(theta, 0)
+        ),
+        require_equal(
+            "discriminant of X(1): -(2 e^-rate sin(omega))^2",
+            step,
+            lambda: -((2 * sp.exp(-damping) * sp.sin(theta)) ** 2),
+        ),
+        require_equal(
+            "discriminant of H(1): (2 e^-theta' sinh(theta))^2",
+            boost,
+            lambda: (2 * sp.exp(-damping) * sp.sinh(theta)) ** 2,
         ),
         "P^T H(D) Q = X(D) at D = 0 and 1 makes X(1) similar to H(1), whose discriminant is not negative: so with "
         "sin(omega) not 0 no real basis makes them equal",
@@ -184,10 +201,18 @@ CLAIMS = (
         latex=r"\zeta_0^{-n/512}\ge 2^{128}-2^{103}\iff n\ge 36261",
         label="F",
         check=overflow,
-        holds={"first_infinite": 36261},
+        holds={
+            "zeta": lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim),
+            "scale_base": 512,
+            "first_infinite": 36261,
+        },
+        answers=("first_infinite",),
         falsifiers={
-            "finite up to 100000": {"first_infinite": 100001},
-            "one position earlier": {"first_infinite": 36260},
+            "scale base 513": {"scale_base": 513},
+            "scale base 256": {"scale_base": 256},
+            "gamma = 0.5": {
+                "zeta": lambda plane, head_dim: (2 * plane / head_dim + sp.Rational(1, 2)) / sp.Rational(3, 2)
+            },
         },
     ),
     Claim(

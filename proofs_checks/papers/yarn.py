@@ -6,7 +6,7 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.interpolation.source import BASE
 from theory.encodings import rotary, yarn
 from theory.encodings.encoding import KEY, QUERY
@@ -15,7 +15,7 @@ from theory.exact import Undecided
 Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(where, end of one kind, end of the other kind) -> gamma."""
 
-_ALPHA, _BETA = sp.Integer(1), sp.Integer(32)
+_ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
 
@@ -36,8 +36,8 @@ def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Ex
         facts=(
             _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept),
             _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept),
-            require_equal("gamma = 1: theta", blended.subs(yarn.KEPT, 1), theta),
-            require_equal("gamma = 0", blended.subs(yarn.KEPT, 0), at_zero(theta, shrink)),
+            require_equal("gamma = 1: theta", lambda: blended.subs(yarn.KEPT, 1), theta),
+            require_equal("gamma = 0", lambda: blended.subs(yarn.KEPT, 0), lambda: at_zero(theta, shrink)),
         ),
         assumptions=("u stands for 1/s",),
     )
@@ -66,7 +66,7 @@ def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Exp
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("r of the plane c(n) = n", turned, number),
+            same_by_sympy("r of the plane c(n) = n", turned, number),
             *(_require_range(*setting) for setting in _SETTINGS),
             _require_refusal(8, BASE, 4, 32),
         ),
@@ -104,17 +104,18 @@ def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
     raise Refuted(f"d = {head_dim}, b = {base}, L = {trained}: a ramp from {first} to {last} falls nowhere")
 
 
-def ramps_apart(*, plane: int | None, gap: sp.Rational) -> Evidence:
-    """Decide at which plane the two ramps are furthest apart, and how far to three digits; None: they agree."""
+def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Rational) -> Evidence:
+    """Decide at which plane the ramps are furthest apart, and how far to three digits; `turns_kept` is beta."""
     theta = rotary.frequencies(_HEAD_DIM, BASE)
-    first, last = yarn.index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=_BETA)
+    beta = sp.Integer(turns_kept)
+    first, last = yarn.index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=beta)
     turned = [yarn.turns(one, trained_length=sp.Integer(_TRAINED)) for one in theta]
-    by_turns = [ball(yarn.ramp(one, alpha=_ALPHA, beta=_BETA)) for one in turned]
-    by_index = [ball(yarn.index_ramp(sp.Integer(index), first=first, last=last)) for index in range(len(theta))]
+    by_turns = [ball(yarn.ramp(one, alpha=_ALPHA, beta=beta)) for one in turned]
+    by_index = [ball(index_ramp(sp.Integer(index), first, last)) for index in range(len(theta))]
     gaps = [abs(one - other) for one, other in zip(by_turns, by_index, strict=True)]
     most = max(range(len(gaps)), key=lambda index: float(gaps[index].mid()))
     found = f"l = {most}: gamma is {short(by_turns[most], 3)} by turns, {short(by_index[most], 3)} by index"
-    if plane is None or gaps[plane] < gaps[most]:
+    if gaps[plane] < gaps[most]:
         raise Refuted(f"{found}, {short(gaps[most], 3)} apart")
     if not abs(gaps[most] - ball(gap)) < ball(sp.Rational(1, 2000)):
         raise Refuted(f"{found}, {short(gaps[most], 3)} apart, not {float(gap)}")
@@ -123,7 +124,7 @@ def ramps_apart(*, plane: int | None, gap: sp.Rational) -> Evidence:
     return Evidence(
         strength=Strength.INTERVAL,
         facts=(f"{found}, {short(gaps[most], 3)} apart; all other planes are closer",),
-        assumptions=(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = 32",),
+        assumptions=(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = {beta}",),
     )
 
 
@@ -139,25 +140,29 @@ def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("the factor = 0.1 ln s + 1", magnitude, stated),
-            require_equal("score at i = j = 0", scored.subs({i: 0, j: 0}), stated**power * QUERY.dot(KEY)),
-            require_equal("score = factor^power times that of the blended frequency", scored, stated**power * turned),
+            same_by_sympy("the factor = 0.1 ln s + 1", magnitude, stated),
+            require_equal(
+                "score at i = j = 0", lambda: scored.subs({i: 0, j: 0}), lambda: stated**power * QUERY.dot(KEY)
+            ),
+            require_equal(
+                "score = factor^power times that of the blended frequency", scored, lambda: stated**power * turned
+            ),
         ),
         assumptions=("S stands for ln s, u for 1/s",),
     )
 
 
-def identity(*, factor: sp.Expr) -> Evidence:
+def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evidence:
     """Decide that at s = 1 frequencies are RoPE's, the factor on queries and keys is this, and the score RoPE's."""
     i, j = sp.symbols("i j", real=True)
     theta, one = rotary.FREQUENCY, sp.Integer(1)
     tests = (
-        ("the factor at s = 1", yarn.magnitude(one), factor),
-        ("the frequency at s = 1", yarn.frequency(theta, kept=yarn.KEPT, scale=one), theta),
+        ("the factor at s = 1", lambda: magnitude(one), factor),
+        ("the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=one), theta),
         (
             "the score at s = 1",
-            yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
-            rotary.ENCODING.score(query_position=j, key_position=i),
+            lambda: yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
+            lambda: rotary.ENCODING.score(query_position=j, key_position=i),
         ),
     )
     return Evidence(strength=Strength.GENERAL, facts=tuple(require_equal(*test) for test in tests))
@@ -220,11 +225,21 @@ CLAIMS = (
         latex=r"\max_l\big|\gamma(r_l)-\gamma^{\mathrm{code}}_l\big| = 0.367\ \text{ at } l=30",
         label="F",
         check=ramps_apart,
-        holds={"plane": 30, "gap": sp.Rational(367, 1000)},
+        holds={
+            "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
+            "turns_kept": 32,
+            "plane": 30,
+            "gap": sp.Rational(367, 1000),
+        },
+        answers=("plane", "gap"),
         falsifiers={
-            "one ramp": {"plane": None},
-            "furthest in the middle of the range": {"plane": 33},
-            "half as far": {"gap": sp.Rational(183, 1000)},
+            "beta = 16": {"turns_kept": 16},
+            "the code's ramp one plane late": {
+                "index_ramp": lambda plane, first, last: yarn.index_ramp(plane - 1, first=first, last=last)
+            },
+            "the square of the code's ramp": {
+                "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last) ** 2
+            },
         },
     ),
     Claim(
@@ -249,7 +264,11 @@ CLAIMS = (
         latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
         label="F",
         check=identity,
-        holds={"factor": sp.Integer(1)},
-        falsifiers={"temperature factor 1.1 at s = 1": {"factor": sp.Rational(11, 10)}},
+        holds={"magnitude": yarn.magnitude, "factor": sp.Integer(1)},
+        answers=("factor",),
+        falsifiers={
+            "0.1 ln (e s) + 1": {"magnitude": lambda scale: yarn.magnitude(sp.E * scale)},
+            "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
+        },
     ),
 )

@@ -8,11 +8,11 @@ import sympy as sp
 
 from proofs_checks import registry
 from proofs_checks.claim import Refuted
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
 from proofs_checks.runner import Verdict, run_claim
 from theory import exact, second_engine
 from theory.encodings import rotary
-from theory.twice import EnginesDisagree
+from theory.twice import EnginesDisagree, OneExpression, decide
 
 a, b, s, t, x, y = sp.symbols("a b s t x y")
 ADDITION = ("R(x) R(y) = R(x + y)", rotary.rotation(x) * rotary.rotation(y), rotary.rotation(x + y))
@@ -44,15 +44,95 @@ def test_sides_of_different_sizes_are_refuted() -> None:
         require_equal("sizes", sp.Matrix([x, y]), x)
 
 
+@pytest.mark.parametrize(
+    "sides",
+    [
+        (x + y, y + x),
+        (sp.Integer(0), sp.Integer(0)),
+        (sp.Matrix([x, 0]), sp.Matrix([x, 0])),
+        (lambda: x * (y + 1), lambda: x * (y + 1)),
+        ((x + 1) - 1, x),  # sympy has cancelled what was to be decided
+        (sp.exp(sp.log(x)), x),
+    ],
+    ids=str,
+)
+def test_sides_that_are_one_expression_are_refused(sides: tuple[Any, Any]) -> None:
+    with pytest.raises(OneExpression, match=r"^same: the sides are one expression, so nothing is decided"):
+        require_equal("same", *sides)
+    for engine in (exact, second_engine):
+        assert engine.is_zero(sp.Integer(0))
+    with pytest.raises(OneExpression):
+        decide(x, x)
+
+
+def test_entries_that_are_one_expression_are_not_counted_as_decided() -> None:
+    fact = require_equal("three", sp.Matrix([0, x, (x + y) ** 2]), sp.Matrix([0, x, x**2 + 2 * x * y + y**2]))
+    assert fact == (
+        "three: 1 entry decided equal over Q(i) and again by python-flint; 1 entry 0 on both sides as written; "
+        "1 entry one expression on both sides as written"
+    )
+
+
+def _recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
+    """The sides with which each engine is called from now on."""
+    sides: list[tuple[Any, Any]] = []
+    for engine in (exact, second_engine):
+
+        def record(left: Any, right: Any, *, squares: Any = None, right_one: Any = engine.decide) -> Any:
+            sides.append((left, right))
+            return right_one(left, right, squares=squares)
+
+        monkeypatch.setattr(engine, "decide", record)
+    return sides
+
+
+def test_a_side_that_is_built_reaches_the_engines_unevaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = _recorded(monkeypatch)
+    turn = rotary.rotation(x)
+    require_equal("R^T R = I", lambda: turn.T * turn, sp.eye(2))
+    require_equal("R(0) = I", lambda: rotary.rotation(0 * x), sp.eye(2))
+    require_equal("R' = J2 R", lambda: derivative(turn, x), lambda: sp.Matrix([[0, -1], [1, 0]]) * turn)
+    require_equal("A^2 = 0", product(*[sp.Matrix([[0, 1], [0, 0]])] * 2), sp.zeros(2, 2))
+    assert len(sides) == 2 * 4 * 4
+    assert sum(left.doit() == right.doit() for left, right in sides) == 2 * 14  # all but the two of sin^2 + cos^2
+    assert not any(left == right for left, right in sides)
+
+
+def test_the_second_engine_does_not_see_what_sympy_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were sympy to evaluate one side wrongly, the second engine would object."""
+    sides: Any = ("distributed", lambda: x * (y + 1), lambda: x * y + x)
+    assert require_equal(*sides)
+    right = exact._evaluated
+    monkeypatch.setattr(exact, "_evaluated", lambda side: right(side) + (1 if side.is_Mul else 0))
+    with pytest.raises(EnginesDisagree, match="not equal by sympy, equal by python-flint"):
+        require_equal(*sides)
+
+
+def test_what_the_engines_do_not_know_is_evaluated_by_sympy_and_named() -> None:
+    fact = require_equal("log", lambda: sp.log(x + x) * (y + 1), sp.log(2 * x) * y + sp.log(2 * x))
+    assert fact == "log: 1 entry decided equal over Q(i) and again by python-flint; evaluated by sympy before: log(2*x)"
+    with pytest.raises(Refuted):
+        require_equal("logs", sp.log(x) * y, sp.log(2 * x) * y)
+
+
+def test_what_sympy_evaluates_to_one_expression_is_said_to_be_decided_by_no_engine() -> None:
+    assert (
+        same_by_sympy("log", sp.exp(-sp.log(x)), 1 / x) == "log: sympy evaluates both sides to 1/x; no engine decides"
+    )
+    assert "decided equal" in same_by_sympy("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
+    with pytest.raises(Refuted):
+        same_by_sympy("false", x, 2 * x)
+
+
 def _says(engine: Any, zero: bool) -> Callable[..., Any]:
-    return lambda expression, *, squares=None: engine.Decision(zero=zero, generators=())
+    return lambda left, right, *, squares=None: engine.Decision(zero=zero, generators=())
 
 
 @pytest.mark.parametrize(
     ("engine", "answers"),
     [
-        (exact, "not zero by sympy, zero by python-flint"),
-        (second_engine, "zero by sympy, not zero by python-flint"),
+        (exact, "not equal by sympy, equal by python-flint"),
+        (second_engine, "equal by sympy, not equal by python-flint"),
     ],
 )
 def test_an_engine_that_denies_an_identity_is_a_disagreement(
@@ -66,7 +146,7 @@ def test_an_engine_that_denies_an_identity_is_a_disagreement(
 @pytest.mark.parametrize("engine", [exact, second_engine])
 def test_an_engine_that_accepts_everything_is_a_disagreement(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "decide", _says(engine, True))
-    with pytest.raises(EnginesDisagree, match=r"x - y"):
+    with pytest.raises(EnginesDisagree, match=r"x = y"):
         require_equal("false", x, y)
 
 
@@ -104,12 +184,12 @@ def test_a_wrong_part_of_one_engine_is_a_disagreement(
 
 @pytest.mark.parametrize("engine", [exact, second_engine])
 def test_what_one_engine_cannot_decide_is_undecided(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(expression: sp.Expr, *, squares: Any = None) -> Any:
+    def refuse(left: sp.Expr, right: sp.Expr, *, squares: Any = None) -> Any:
         raise engine.Undecided("out of reach")
 
     monkeypatch.setattr(engine, "decide", refuse)
     with pytest.raises(engine.Undecided, match="out of reach"):
-        require_equal("x", x, x)
+        require_equal("x", x * y + x, x * (y + 1))
 
 
 @pytest.mark.parametrize("engine", [exact, second_engine])

@@ -200,7 +200,7 @@ def test_what_cannot_be_decided_is_said_to_be_so():
 
 
 def test_engines_that_disagree_are_not_believed(monkeypatch):
-    monkeypatch.setattr(exact, "decide", lambda expression, squares=None: exact.Decision(zero=False, generators=()))
+    monkeypatch.setattr(exact, "decide", lambda left, right, squares=None: exact.Decision(zero=False, generators=()))
     with pytest.raises(EnginesDisagree):
         laws.rule(rotary.ENCODING, Law.RELATIVE)
 

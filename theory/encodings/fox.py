@@ -22,6 +22,11 @@ def log_gate(logit: sp.Expr) -> sp.Expr:
     return -sp.log(1 + sp.exp(-logit))
 
 
+def gate(logit: sp.Expr) -> sp.Expr:
+    """f = sigma(z) = e^z / (1 + e^z).  [P]"""
+    return sp.exp(logit) / (1 + sp.exp(logit))
+
+
 def path_bias(*, key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """D_ij = sum of log f_l over i < l <= j, as an unevaluated sum in `LOG_GATES`.  [P]"""
     return sp.Sum(LOG_GATES[_STEP], (_STEP, key + 1, query))

@@ -98,8 +98,10 @@ class PlaneOperator:
         return type(self)(gram=gram, identity=self.identity, coefficients=change * self.coefficients * change.T)
 
     def derivative(self, time: sp.Symbol) -> Self:
-        """The derivative with respect to a scalar that a and b do not depend on."""
-        return self._with(sp.diff(self.identity, time), self.coefficients.diff(time))
+        """The derivative with respect to a scalar that a and b do not depend on, unevaluated."""
+        return self._with(
+            sp.Derivative(self.identity, time), self.coefficients.applyfunc(lambda entry: sp.Derivative(entry, time))
+        )
 
     def coordinates(self) -> sp.Matrix:
         """lambda and the entries of M, as one column."""

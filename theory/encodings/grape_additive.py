@@ -34,9 +34,9 @@ def score(content: sp.Expr, *, query_action: sp.Matrix, key_action: sp.Matrix) -
 
 
 def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:
-    """What the group of -omega E adds to q.k: the query moved by G(j), the key by G(i)^-T.  [P]"""
+    """What the group of -omega E adds to q.k: the query moved by G(j), the key by G(i)^-T = G(-i)^T.  [P]"""
     generator = -slope * nilpotent()
-    query_action, key_action = unipotent(generator, query_position), unipotent(generator, key_position).inv().T
+    query_action, key_action = unipotent(generator, query_position), unipotent(generator, -key_position).T
     return score(sp.Integer(0), query_action=query_action, key_action=key_action)
 
 

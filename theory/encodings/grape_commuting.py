@@ -11,7 +11,7 @@ import sympy as sp
 
 from theory.encodings.encoding import HEAD_DIM, HEADS, Encoding, Law, Parameter, Recovery
 from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
-from theory.encodings.rotary import FREQUENCY, rotation
+from theory.encodings.rotary import FREQUENCY
 from theory.relation import relative
 
 
@@ -57,6 +57,12 @@ def _in_frame(operator: PlaneOperator, frame: Frame, plane: int) -> PlaneOperato
     return operator.expressed(frame, change)
 
 
+def _in_coordinates(angle: sp.Expr) -> sp.Matrix:
+    """The action on one plane in the coordinates (J a, a), a of length 1: 2 x 2.  [F]"""
+    turned = action(Frame(matrix=sp.ImmutableMatrix(sp.eye(2))), [angle])
+    return turned.identity * sp.eye(2) + turned.coefficients
+
+
 ENCODING = Encoding(
     name="grape-commuting",
     title="GRAPE-M, commuting planes",
@@ -69,7 +75,7 @@ ENCODING = Encoding(
             learned=HEADS * HEAD_DIM**2 / 2,
         ),
     ),
-    rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
+    rotate=lambda position, _: (_in_coordinates(position * FREQUENCY),) * 2,
     relation=relative(),
     laws=tuple(Law),
     recovers=(

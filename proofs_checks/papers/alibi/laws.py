@@ -27,7 +27,9 @@ def key_only(*, key_bias: Callable[[sp.Expr, sp.Expr], sp.Expr], normaliser: Nor
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("weight of the key at i, beside the one at i_", normaliser(*full), normaliser(*short)),
+            require_equal(
+                "weight of the key at i, beside the one at i_", lambda: normaliser(*full), lambda: normaliser(*short)
+            ),
             "a weight of a row of any length is 1 / sum over k of exp(l_k - l_i), and this decides every e^(l_k - l_i)",
         ),
     )
@@ -44,10 +46,10 @@ def relative_law(*, bias: Bias) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("b(j + s, i + s) = b(j, i)", bias(slope, i + distance + shift, i + shift), stated),
-            require_equal("b(i + D, i) = -m D", stated, -slope * distance),
-            require_equal("two-sided form, key before the query", two_sided(i + distance, i, LENGTH), stated),
-            require_equal("two-sided form, key after the query", two_sided(i, i + distance, LENGTH), stated),
+            require_equal("b(j + s, i + s) = b(j, i)", lambda: bias(slope, i + distance + shift, i + shift), stated),
+            require_equal("b(i + D, i) = -m D", stated, lambda: -slope * distance),
+            require_equal("two-sided form, key before the query", lambda: two_sided(i + distance, i, LENGTH), stated),
+            require_equal("two-sided form, key after the query", lambda: two_sided(i, i + distance, LENGTH), stated),
             "all scores of a row so keep under a shift of all positions, and with them the weights and the output",
         ),
     )

@@ -48,19 +48,21 @@ def suffix_is_enough(*, bias: BiasAtDistance, bound: UniformBound) -> Evidence:
     rise = weight * (more - mass) / ((1 - mass + weight * mass) * (1 - more + weight * more))
     facts = (
         *_geometric_sums(bias),
-        require_equal("e^(-mW) - h(T) = e^(-mT) (1 - e^(-mW)) / (1 - e^(-mT)) > 0", ends[0] - share, gap),
+        require_equal("e^(-mW) - h(T) = e^(-mT) (1 - e^(-mW)) / (1 - e^(-mT)) > 0", lambda: ends[0] - share, gap),
         require_equal(
             "the bound rises with h: g(h') - g(h), positive for 1 >= h' > h",
-            _at_most(more, _CONTENT) - _at_most(mass, _CONTENT),
+            lambda: _at_most(more, _CONTENT) - _at_most(mass, _CONTENT),
             rise,
         ),
         require_equal(
-            "so e^(-mW), the limit of h for T to infinity, bounds all T", bound(_SLOPE, _CONTENT, _WINDOW), limit
+            "so e^(-mW), the limit of h for T to infinity, bounds all T",
+            lambda: bound(_SLOPE, _CONTENT, _WINDOW),
+            limit,
         ),
         require_equal(
             "it is below e^(2C - mW): e^(2C - mW) / g - 1 = (e^(2C) - 1) e^(-mW)",
-            sp.exp(2 * _CONTENT - _SLOPE * _WINDOW) / limit - 1,
-            (weight - 1) * ends[0],
+            lambda: sp.exp(2 * _CONTENT - _SLOPE * _WINDOW) / limit - 1,
+            lambda: (weight - 1) * ends[0],
         ),
         "the outputs differ by at most 2 max |v| times that (claim alibi-4), which falls to 0 as the window grows",
     )
@@ -77,11 +79,11 @@ def _geometric_sums(bias: BiasAtDistance | None = None) -> list[str]:
     first, last = sp.symbols("a b", integer=True, nonnegative=True)
     total = _sum(_SLOPE, first, last)
     return [
-        require_equal("base: S(a, a) = 0", total.subs(last, first), sp.S.Zero),
+        require_equal("base: S(a, a) = 0", lambda: total.subs(last, first), sp.S.Zero),
         require_equal(
             "step: S(a, b + 1) - S(a, b) = e^(bias at distance b)",
-            total.subs(last, last + 1) - total,
-            sp.exp(law(_SLOPE, last)),
+            lambda: total.subs(last, last + 1) - total,
+            lambda: sp.exp(law(_SLOPE, last)),
         ),
     ]
 
@@ -95,11 +97,11 @@ def _extremal_content(bound: Bound) -> list[str]:
     return [
         require_equal(
             "X/(X + Y) - (X - x)/(X - x + Y + y), not negative for 0 <= x <= X and y >= 0",
-            far / (far + near) - (far - lost) / (far - lost + near + gained),
+            lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
             excess,
         ),
         "so the mass is largest with content C on every far key and -C on every near one, and there it is attained",
-        require_equal("attained mass = stated bound", attained, bound(_SLOPE, _CONTENT, _WINDOW, _LENGTH)),
+        require_equal("attained mass = stated bound", attained, lambda: bound(_SLOPE, _CONTENT, _WINDOW, _LENGTH)),
     ]
 
 
@@ -111,12 +113,14 @@ def _truncation(bound: Bound, values: int) -> list[str]:
     opposite = {far_value: size, near_value: -size}
     return [
         require_equal(
-            "output - output of the window = mass (F - N)", whole - near_value, mass * (far_value - near_value)
+            "output - output of the window = mass (F - N)",
+            lambda: whole - near_value,
+            lambda: mass * (far_value - near_value),
         ),
         require_equal(
             "all far values V, all near ones -V: the difference is as large as stated",
-            (whole - near_value).subs(opposite),
-            values * size * mass,
+            lambda: (whole - near_value).subs(opposite),
+            lambda: values * size * mass,
         ),
         f"|F| and |N| are at most max |v|, so {values} max |v| mass bounds the difference",
     ]

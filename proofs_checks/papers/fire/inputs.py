@@ -30,7 +30,11 @@ def unit_range(*, fraction: Fraction) -> Evidence:
     rate, key, distance, more, x = sp.symbols("c i D s x", positive=True)
     query = key + distance
     facts = [
-        require_equal("e^psi(x) = c x + 1, so psi rises, from psi(0) = 0", sp.exp(fire.psi(x, rate=rate)), rate * x + 1)
+        require_equal(
+            "e^psi(x) = c x + 1, so psi rises, from psi(0) = 0",
+            lambda: sp.exp(fire.psi(x, rate=rate)),
+            lambda: rate * x + 1,
+        )
     ]
     for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
         found = fraction(distance, query, threshold, rate)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import same_by_sympy
 from proofs_checks.papers.fire.numbers import refute_if_apart, require_same
 from proofs_checks.papers.fire.source import source
 from theory.encodings import alibi, fire, kerple, t5
@@ -45,7 +45,7 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
         threshold=threshold,
         rate=rate,
     )
-    facts = [require_equal("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", found, distance)]
+    facts = [same_by_sympy("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", found, distance)]
     for name, bias in _BIASES:
         facts.append(require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(found), bias(distance)))
     power = sp.Symbol("e^(u psi(L))", positive=True)
@@ -55,7 +55,7 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
         strength=Strength.GENERAL,
         facts=(
             *facts,
-            require_equal("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated),
+            same_by_sympy("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated),
             "L = 1 .. 4 in numbers; beyond L distance D is taken for a smaller one (claim fire-4), as at c = 1, L = 1, "
             f"j = 3, D = 2: {_beyond().n(4)} for -2",
         ),

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.fire.numbers import sign
 from proofs_checks.papers.fire.source import source
 from theory.encodings import fire, t5
@@ -15,7 +15,9 @@ from theory.encodings.encoding import HEADS, LAYERS
 MOST_DISTANCES = 6
 
 
-def interpolating_width(*, width: Callable[[int], int], t5_width: int) -> Evidence:
+def interpolating_width(
+    *, width: Callable[[int], int], bucket: Callable[[sp.Expr], sp.Expr], forced_by_t5: int, t5_width: int
+) -> Evidence:
     """Decide that this width gives any table of n distances, and that T5's buckets need more than FIRE's `t5_width`.
 
     A network 1 -> w -> 1 is piecewise linear with w kinks at most, so a table that forces more is out of its reach.
@@ -28,17 +30,18 @@ def interpolating_width(*, width: Callable[[int], int], t5_width: int) -> Eviden
                 f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
             )
     facts = [_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1)]
-    values = [(-1) ** int(t5.bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
     forced = least_kinks(values)
-    if forced <= t5_width:
+    if forced != forced_by_t5 or forced <= t5_width:
         raise Refuted(
-            f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not more than {t5_width}"
+            f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
         )
     if t5_width != fire.HIDDEN:
         raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
     first = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
     return Evidence(
         strength=Strength.BOUNDED,
+        reach=f"n <= {MOST_DISTANCES}",
         facts=(
             *facts,
             "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
@@ -48,8 +51,8 @@ def interpolating_width(*, width: Callable[[int], int], t5_width: int) -> Eviden
             f"{t5_width} units; from {first} distances on they are too few",
             require_equal(
                 "numbers trained: the network, c and L, in every layer",
-                fire.ENCODING.learned,
-                LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
+                lambda: fire.ENCODING.learned,
+                lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
             ),
         ),
         assumptions=(
@@ -104,7 +107,10 @@ def _interpolation(count: int, units: int) -> str:
         sp.Add(first, *(weight * (nodes[at] - node) for weight, node in zip(weights, nodes[:at], strict=False)))
         for at in range(count)
     ]
-    return require_equal(f"{count} distances, {units} units, any table", sp.Matrix(reached), sp.Matrix(table))
+    what = f"{count} distances, {units} units, any table"
+    if count == 2:  # one slope, of which both are made in the same way
+        return same_by_sympy(what, sp.Matrix(reached), sp.Matrix(table))
+    return require_equal(what, sp.Matrix(reached), sp.Matrix(table))
 
 
 CLAIMS = (
@@ -112,15 +118,18 @@ CLAIMS = (
         id="fire-3-width",
         source=source("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
         statement="n - 1 ReLU units give any table of n distances, a table that alternates forces n - 2 kinks, and "
-        "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there.",
+        "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. "
+        "The width is decided for n <= 6.",
         latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
         label="F",
         check=interpolating_width,
-        holds={"width": lambda count: count - 1, "t5_width": 32},
+        holds={"width": lambda count: count - 1, "bucket": t5.bucket, "forced_by_t5": 45, "t5_width": 32},
+        answers=("forced_by_t5", "t5_width"),
         falsifiers={
             "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
             "n - 2 units": {"width": lambda count: count - 2},
-            "T5 forces more than 45": {"t5_width": 45},
+            "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
+            "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
         },
     ),
 )

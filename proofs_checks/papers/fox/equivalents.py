@@ -28,15 +28,19 @@ def recurrence(*, carried: Recurrence) -> Evidence:
     tests = (
         (
             "linear in state and write",
-            carried(state + other, gate, written + more),
-            carried(state, gate, written) + carried(other, gate, more),
+            lambda: carried(state + other, gate, written + more),
+            lambda: carried(state, gate, written) + carried(other, gate, more),
         ),
         (
             "base t = i: the write enters with F_ii",
-            carried(nothing, gate, written),
-            empty_value("F_ii", fox.path_gate(key=i, query=i)) * written,
+            lambda: carried(nothing, gate, written),
+            lambda: empty_value("F_ii", fox.path_gate(key=i, query=i)) * written,
         ),
-        ("step: F_i,t+1 w", carried(product * written, sp.exp(last.args[0]), nothing), longer * written),
+        (
+            "step: F_i,t+1 w",
+            lambda: carried(product * written, sp.exp(last.args[0]), nothing),
+            lambda: longer * written,
+        ),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -52,17 +56,28 @@ def recurrence(*, carried: Recurrence) -> Evidence:
 def other_names(*, cable_logit: Callable[[sp.Expr], sp.Expr], link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
     """Decide that Cable's gate at a logit is FoX's at another, and that endpoint actions of GRAPE score D."""
     z, content, at_query, at_key, between = sp.symbols("z c c_j c_i D", real=True)
-    on_query, on_key = link(-at_query), link(at_key).T
-    scored = grape_additive.score(content, query_action=on_query, key_action=on_key)
-    path = link(at_query - at_key)
+    inverse, inverse_between = link(at_key).inv(), link(between).inv().T
     tests = (
-        ("exp(-softplus(z)) = sigma(-z)", sp.exp(fox.cable_log_gate(cable_logit(z))), sp.exp(fox.log_gate(-z))),
-        ("action of j after the inverse of that of i = that of the path", link(at_query) * link(at_key).inv(), path),
-        ("L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i", scored, content + at_query - at_key),
+        ("exp(log f) = sigma(z)", sp.exp(fox.log_gate(z)), lambda: fox.gate(z)),
+        (
+            "exp(-softplus(z)) = sigma(-z)",
+            sp.exp(fox.cable_log_gate(cable_logit(z))),
+            lambda: fox.gate(-z),
+        ),
+        (
+            "action of j after the inverse of that of i = that of the path",
+            lambda: link(at_query) * inverse,
+            lambda: link(at_query - at_key),
+        ),
+        (
+            "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i",
+            lambda: grape_additive.score(content, query_action=link(-at_query), key_action=link(at_key).T),
+            lambda: content + at_query - at_key,
+        ),
         (
             "path of D, on the key",
-            grape_additive.score(content, query_action=sp.eye(2), key_action=link(between).inv().T),
-            content + between,
+            lambda: grape_additive.score(content, query_action=sp.eye(2), key_action=inverse_between),
+            lambda: content + between,
         ),
     )
     return Evidence(

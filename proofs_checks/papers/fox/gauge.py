@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.fox.source import source
 from theory.encodings import fox
@@ -37,18 +37,20 @@ def gauge(*, weight: Weight, kept: Kept) -> Evidence:
         for law in (_difference, kept)
     )
     tests = (
-        ("base j = i: D_ii = 0", empty_value("D_ii", fox.path_bias(key=i, query=i)), sp.Integer(0)),
         (
             "step: c_j+1 - c_j = D_i,j+1 - D_ij",
-            combine(from_base, at_query, last_from_base) - at_query,
-            combine(path, total, last) - total,
+            lambda: combine(from_base, at_query, last_from_base) - at_query,
+            lambda: combine(path, total, last) - total,
         ),
-        ("c + g: no change", (at_query + shift) - (at_key + shift), at_query - at_key),
+        ("c + g: no change", lambda: (at_query + shift) - (at_key + shift), lambda: at_query - at_key),
         ("weight by S + c_j - c_i = weight by S + what is kept", whole, needed),
     )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(require_equal(*test) for test in tests),
+        facts=(
+            same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", fox.path_bias(key=i, query=i)), sp.Integer(0)),
+            *(require_equal(*test) for test in tests),
+        ),
         assumptions=(
             "any base s not after the key, so that c is defined up to a constant",
             "a row of two keys i and k; in longer rows any two weights keep their ratio, and with it all of them",

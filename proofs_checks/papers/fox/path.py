@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.fox.source import source
 from theory import exact
@@ -32,8 +32,12 @@ def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
     with_bias = sp.exp(content + total) / sp.exp(other_content + other_total)
     with_gate = sp.exp(total) * sp.exp(content) / (sp.exp(other_total) * sp.exp(other_content))
     tests = (
-        ("base: exp(D_ii) = F_ii", sp.exp(empty_value("bias", bias(i, i))), empty_value("gate", gate(i, i))),
-        ("step: exp(D_i,j+1) = F_i,j+1", sp.exp(longer_bias), longer_gate),
+        (
+            "base: exp(D_ii) = F_ii",
+            lambda: sp.exp(empty_value("bias", bias(i, i))),
+            lambda: empty_value("gate", gate(i, i)),
+        ),
+        ("step: exp(D_i,j+1) = F_i,j+1", lambda: sp.exp(longer_bias), longer_gate),
         ("ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)", with_bias, with_gate),
     )
     return Evidence(
@@ -41,6 +45,12 @@ def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
         facts=tuple(require_equal(*test) for test in tests),
         assumptions=("gates in (0, 1), written f = exp(log f)", "induction on j - i, so any path and row length"),
     )
+
+
+def _of_other_sign(key: sp.Expr, query: sp.Expr) -> sp.Sum:
+    """The path with minus the log gates."""
+    path = fox.path_bias(key=key, query=query)
+    return sp.Sum(-path.function, *path.limits)
 
 
 def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
@@ -53,20 +63,25 @@ def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
     added_to_tail = last_term("D_l,j+1", tail, bias(middle, j + 1))
     one_step = empty_value("D_i,i+1", bias(i, i + 1))
     tests = (
-        ("D_ii = 0", empty_value("D_ii", bias(i, i)), sp.Integer(0)),
-        ("base j = l: D_il + D_ll = D_il", first + empty_value("D_ll", bias(middle, middle)), first),
+        ("base j = l: D_il + D_ll = D_il", lambda: first + empty_value("D_ll", bias(middle, middle)), first),
         (
             "step: D_i,j+1 - D_ij = D_l,j+1 - D_lj",
-            combine(whole, total, added) - total,
-            combine(tail, second, added_to_tail) - second,
+            lambda: combine(whole, total, added) - total,
+            lambda: combine(tail, second, added_to_tail) - second,
         ),
     )
-    facts = [require_equal(*test) for test in tests]
+    facts = [
+        same_by_sympy("D_ii = 0", empty_value("D_ii", bias(i, i)), sp.Integer(0)),
+        *(require_equal(*test) for test in tests),
+    ]
     if not fox.LOG_GATES[i].is_negative:
         raise exact.Undecided("the logarithm of a gate is not known to be negative")
-    gate = _one_gate("D_i,i+1", one_step)
-    facts.append(require_equal("a step of the path is one log gate -p < 0", one_step.subs(gate, -size), -size))
-    changes = {"D_i,j+1 - D_ij": (in_query, added.subs(added, -size)), "D_i+1,j - D_ij = -D_i,i+1": (in_key, size)}
+    gates = [_one_gate("D_i,j+1 - D_ij", added), _one_gate("D_i,i+1", one_step)]
+    facts.append(f"a step of the path is one log gate, {gates[1]} = -p < 0")
+    changes = {
+        "D_i,j+1 - D_ij": (in_query, added.subs(gates[0], -size)),
+        "D_i+1,j - D_ij = -D_i,i+1": (in_key, -one_step.subs(gates[1], -size)),
+    }
     for what, (sign, change) in changes.items():
         if not (sign * change).is_nonnegative:
             raise Refuted(f"{what} = {change.subs(size, 1)} where the gate passed is e^-1")
@@ -91,11 +106,11 @@ def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     n = sp.Symbol("n", integer=True, nonnegative=True)
     added = last_term("D_j,j+n+1", _bias(j, j + n), _bias(j, j + n + 1))
     facts = (
-        require_equal("D_j+1,j + D_j,j+1 = 0", continued + forward, sp.Integer(0)),
-        require_equal("the next key's bias", -forward.subs(gate, -size), next_key(-size)),
+        require_equal("D_j+1,j + D_j,j+1 = 0", lambda: continued + forward, sp.Integer(0)),
+        same_by_sympy("the next key's bias", -forward.subs(gate, -size), next_key(-size)),
         require_equal(
             "one key further it is greater by p",
-            -combine(_bias(j, j + n), total, added.subs(added, -size)) + total,
+            lambda: -combine(_bias(j, j + n), total, added.subs(added, -size)) + total,
             size,
         ),
     )
@@ -125,9 +140,9 @@ def token_removed(*, key_after: Callable[[sp.Expr], sp.Expr], was_at: Callable[[
     total = sp.Symbol("D", real=True)
     added, added_without = last_term("D", before, _bias(i, j + 1)), last_term("D without it", step, longer)
     facts = (
-        require_equal("D_ij reads no gate before that of i + 1", before.limits[0][1], i + 1),
-        require_equal("base: D_i,i+1", empty_value("D without it", start), empty_value("D", _bias(i, i + 1))),
-        require_equal(
+        same_by_sympy("D_ij reads no gate before that of i + 1", before.limits[0][1], i + 1),
+        same_by_sympy("base: D_i,i+1", empty_value("D without it", start), empty_value("D", _bias(i, i + 1))),
+        same_by_sympy(
             "step: the same gate is added", combine(step, total, added_without), combine(before, total, added)
         ),
     )
@@ -174,9 +189,10 @@ CLAIMS = (
         label="P",
         check=cocycle,
         holds={"bias": _bias, "in_query": -1, "in_key": 1},
+        answers=("in_query", "in_key"),
         falsifiers={
-            "not falling with the query": {"in_query": 1},
-            "falling with the key": {"in_key": -1},
+            "the other sign": {"bias": _of_other_sign},
+            "the gate of the query left out": {"bias": lambda key, query: fox.path_bias(key=key, query=query - 1)},
             "gate of the key included": {"bias": lambda key, query: fox.path_bias(key=key - 1, query=query)},
         },
     ),

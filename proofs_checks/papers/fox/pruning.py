@@ -30,7 +30,7 @@ def pruned_mass(*, threshold: Threshold) -> Evidence:
     bound, keys, mass = sp.symbols("U T eps", positive=True)
     delta = threshold(bound, keys, mass)
     try:
-        exactly = require_equal("T e^(2U + threshold) = eps", keys * sp.exp(2 * bound + delta), mass)
+        exactly = require_equal("T e^(2U + threshold) = eps", lambda: keys * sp.exp(2 * bound + delta), mass)
     except Refuted as difference:
         raise exact.Undecided(f"no row found that loses more than eps, but {difference}") from difference
     at_least_one = sp.expand_log(delta.subs({keys: 1 + keys, mass: 1 / (1 + sp.Symbol("e", positive=True))}))

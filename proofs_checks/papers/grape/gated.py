@@ -1,6 +1,6 @@
 """Gated GRAPE-A (arXiv 2512.07805): how many features its bias takes, and which lifts and slopes it is not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import flint
@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import product, require_equal, same_by_sympy
 from proofs_checks.papers.grape.source import source
 from theory.domain import member
 from theory.enclosure import enclose
@@ -25,21 +25,23 @@ EXAMPLE_SIZE = 6
 _BITS = 200
 
 
-def streaming_features(*, query: Features, key: Features) -> Evidence:
+def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, int]) -> Evidence:
     """Decide that the features' scalar product is the bias, and that with fewer it cannot be."""
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     at = {"query_position": j, "key_position": i}
     bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
+    of_query, of_key = query(j, query_gate), key(i, key_gate)
     facts = [
-        require_equal("bias = (query features).(key features)", query(j, query_gate).dot(key(i, key_gate)), bias),
+        require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias),
         _encoded(),
     ]
     for variant, (by_query, by_key) in VARIANTS.items():
         pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
         features = sum(1 for one, other in pairs if one * other != 0)
         rank = _rank_of_example(by_query, by_key)
-        if features != rank:
-            raise Refuted(f"gated by {variant}: {features} features, where an example has rank {rank}")
+        if not features == rank == ranks[variant]:
+            stated = f"{ranks[variant]} are stated"
+            raise Refuted(f"gated by {variant}: {features} features, where an example has rank {rank} and {stated}")
         facts.append(
             f"gated by {variant}: {features} features, and a {EXAMPLE_SIZE} x {EXAMPLE_SIZE} example of that rank"
         )
@@ -58,9 +60,13 @@ def _encoded() -> str:
     position, key = sp.symbols("j i", integer=True)
     gates = grape_gated.QUERY_GATES[position], grape_gated.KEY_GATES[key]
     names = sp.symbols("lambda_q lambda_k", positive=True)
-    bias = grape_gated.ENCODING.score(query_position=position, key_position=key) - QUERY.dot(KEY)
+    score = grape_gated.ENCODING.score(query_position=position, key_position=key)
     stated = -grape_gated.SLOPE * (position - key) * (names[0] + names[1])
-    return require_equal("the encoding's bias", bias.xreplace(dict(zip(gates, names, strict=True))), stated)
+    return require_equal(
+        "the encoding adds this bias",
+        score.xreplace(dict(zip(gates, names, strict=True))),
+        lambda: QUERY.dot(KEY) + stated,
+    )
 
 
 def _rank_of_example(by_query: int, by_key: int) -> int:
@@ -132,7 +138,7 @@ def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("gate'(z) at z = log x, which is positive", rate, x / (1 + x)),
+            same_by_sympy("gate'(z) at z = log x, which is positive", rate, x / (1 + x)),
             f"two queries q and 2q with w.q > 0 have different slopes: omega ({gate(z)} + gate of the key)",
             f"content across w has the gate {gate(sp.Integer(0))}, and the slope {2 * slope * gate(sp.Integer(0))}",
         ),
@@ -160,17 +166,17 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("A^2 = 0", generator**2, sp.zeros(3, 3)),
-            require_equal("added to q.k + 1: (j - i) omega u.k", added, (j - i) * rate * slope(u.dot(key))),
+            require_equal("A^2 = 0", product(generator, generator), sp.zeros(3, 3)),
+            require_equal("added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(key))),
             require_equal(
                 "any generator, lifts affine in the content: the slope's second difference in k",
-                at_key[0] - 2 * at_key[1] + at_key[2],
+                lambda: at_key[0] - 2 * at_key[1] + at_key[2],
                 sp.Integer(0),
             ),
             require_equal(
                 "that of softplus at 0 is log(cosh(z/2)^2), not 0",
                 bend,
-                sp.expand((2 + sp.exp(z) + sp.exp(-z)) / 4),
+                lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4,
             ),
             "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
             "number of further coordinates",
@@ -195,7 +201,9 @@ CLAIMS = (
         holds={
             "query": lambda position, gate: grape_gated.query_features(position=position, gate=gate),
             "key": lambda position, gate: grape_gated.key_features(position=position, gate=gate),
+            "ranks": {"query and key": 4, "query": 2, "key": 2},
         },
+        answers=("ranks",),
         printed={
             "query": lambda position, gate: _own_gates_in_two(position, gate, of_query=True),
             "key": lambda position, gate: _own_gates_in_two(position, gate, of_query=False),

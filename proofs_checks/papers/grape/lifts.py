@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, product, require_equal
 from proofs_checks.papers.grape.source import source
 from theory.encodings import alibi, grape_additive, rotary
 from theory.encodings.encoding import KEY, QUERY
@@ -24,11 +24,11 @@ def alibi_unipotent(
     expected = content + alibi.bias(slope, query_position=j, key_position=i)
     encoded = grape_additive.ENCODING.score(query_position=j, key_position=i).subs(grape_additive.SLOPE, slope)
     tests = (
-        ("A^2 = 0", nilpotent**2, sp.zeros(2, 2)),
-        ("G(0) = I", group.subs(t, 0), sp.eye(2)),
-        ("G' = A G, so G(t) = exp(tA)", group.diff(t), nilpotent * group),
+        ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
+        ("G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)),
+        ("G' = A G, so G(t) = exp(tA)", lambda: derivative(group, t), lambda: nilpotent * group),
         ("score = q.k - m D at j = i + D", scored, expected),
-        ("the encoding scores the same", encoded, QUERY.dot(KEY) + expected - content),
+        ("the encoding scores the same", encoded, lambda: QUERY.dot(KEY) + expected - content),
     )
     facts = tuple(require_equal(*test) for test in tests)
     return Evidence(
@@ -38,10 +38,15 @@ def alibi_unipotent(
     )
 
 
-def extra_coordinates(*, enough: int) -> Evidence:
-    """Decide the least number of coordinates beside the content with which a unipotent group scores beta (j - i)."""
-    one, facts = _with_one(), _with_two()
-    least = 0 if _does_without() else 1 if one == 0 else 2
+def extra_coordinates(
+    *, slope: Callable[[sp.Expr], sp.Expr], generator: Callable[[sp.Expr], sp.Matrix], enough: int
+) -> Evidence:
+    """Decide the least number of coordinates beside the content with which a unipotent group scores beta (j - i).
+
+    `slope` is the score of one step in beta, `generator` that of the group on two coordinates.
+    """
+    one, facts = _with_one(slope), _with_two(slope, generator)
+    least = 0 if _does_without(slope) else 1 if one == 0 else 2
     reasons = (
         "no extra coordinate: the score at q = k = 0 is 0, not beta",
         f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {one}, so A^2 has the "
@@ -76,9 +81,9 @@ def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evide
     content = rotary.score(query, key, query_position=j, key_position=i, frequency=theta)
     bias = scored - content
     tests = (
-        ("R is its own inverse transpose", turns[1].T * turns[1], sp.eye(2)),
-        ("score = rotated content - omega D", scored, content - slope * offset),
-        ("at one position the bias is 0", bias.subs(offset, 0), sp.Integer(0)),
+        ("R is its own inverse transpose", lambda: turns[1].T * turns[1], sp.eye(2)),
+        ("score = rotated content - omega D", scored, lambda: content - slope * offset),
+        ("at one position the bias is 0", lambda: bias.subs(offset, 0), sp.Integer(0)),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -90,38 +95,38 @@ def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evide
     )
 
 
-def _does_without() -> bool:
+def _does_without(slope: Callable[[sp.Expr], sp.Expr]) -> bool:
     """Whether (x e_a)^T A^T (y e_b) = beta for all x, y has a solution."""
     x, y, entry = sp.symbols("x y B_ab", real=True)
     beta = sp.Symbol("beta", real=True, nonzero=True)
-    return sp.linsolve(sp.Poly(entry * x * y - beta, x, y).coeffs(), [entry]) is not sp.S.EmptySet
+    return sp.linsolve(sp.Poly(entry * x * y - slope(beta), x, y).coeffs(), [entry]) is not sp.S.EmptySet
 
 
-def _with_one() -> sp.Expr:
+def _with_one(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
     """A_(d+1,d+1), from (x e_a, p)^T A^T (y e_b, r) = beta for all x, y; all else is forced to be 0."""
     x, y = sp.symbols("x y", real=True)
     p, r, beta = sp.symbols("p r beta", real=True, nonzero=True)
     entries = sp.symbols("B_ab u_a w_b z", real=True)
     block, column, row, corner = entries
-    requirement = sp.Poly(block * x * y + column * x * r + row * p * y + corner * p * r - beta, x, y)
+    requirement = sp.Poly(block * x * y + column * x * r + row * p * y + corner * p * r - slope(beta), x, y)
     (solution,) = sp.linsolve(requirement.coeffs(), entries)
     if any(solution[:3]):
         raise Refuted(f"the content may enter: {solution}")
     return solution[3]
 
 
-def _with_two() -> tuple[str, ...]:
-    """That ALiBi's generator does it."""
+def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Expr], sp.Matrix]) -> tuple[str, ...]:
+    """The facts that the generator does it."""
     beta, position, key = sp.symbols("beta j i", real=True)
-    generator = alibi.generator(slope=-beta)
+    generator = generator_of(slope(beta))
     scored = grape_additive.score(
         sp.Integer(0),
         query_action=grape_additive.unipotent(generator, position),
         key_action=_inverse_transpose(grape_additive.unipotent(generator, key)),
     )
     return (
-        require_equal("A^2 = 0", generator**2, sp.zeros(2, 2)),
-        require_equal("score of (0, 1, 0) and (0, 0, 1)", scored, beta * (position - key)),
+        require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
+        require_equal("score of (0, 1, 0) and (0, 0, 1)", scored, lambda: slope(beta) * (position - key)),
     )
 
 
@@ -154,8 +159,17 @@ CLAIMS = (
         r"\ \Rightarrow\ \beta=0",
         label="P",
         check=extra_coordinates,
-        holds={"enough": 2},
-        falsifiers={"one is enough": {"enough": 1}, "none is enough": {"enough": 0}, "three are needed": {"enough": 3}},
+        holds={
+            "slope": lambda beta: beta,
+            "generator": lambda slope: alibi.generator(slope=-slope),
+            "enough": 2,
+        },
+        answers=("enough",),
+        falsifiers={
+            "beta = 0": {"slope": lambda beta: sp.S.Zero},
+            "the generator transposed": {"generator": lambda slope: alibi.generator(slope=-slope).T},
+            "the generator of ALiBi's sign": {"generator": lambda slope: alibi.generator(slope=slope)},
+        },
     ),
     Claim(
         id="grape-11",

@@ -35,9 +35,13 @@ def composition(*, offset: Offset) -> Evidence:
         strength=Strength.GENERAL,
         facts=(
             require_equal(
-                "G(m(t, l)) G(m(l, j)) = G(m(t, j))", action(far, middle) * action(middle, near), action(far, near)
+                "G(m(t, l)) G(m(l, j)) = G(m(t, j))",
+                lambda: action(far, middle) * action(middle, near),
+                lambda: action(far, near),
             ),
-            require_equal("the offset of moved places", offset(far + shift, near + shift), offset(far, near)),
+            require_equal(
+                "the offset of moved places", lambda: offset(far + shift, near + shift), lambda: offset(far, near)
+            ),
             "offsets that add up are m(t, j) = f(t) - f(j), f(t) = m(t, origin): so a key is moved once and cached",
             "a length depends on r_t - r_j alone as well, but no action of one place each gives it: its matrix over T "
             "places on a line has rank T (claim alibi-7)",

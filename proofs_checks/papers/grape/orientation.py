@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import product, require_equal
 from proofs_checks.papers.grape.source import source
 from theory.encodings import rotary
 
@@ -37,8 +37,10 @@ def plane_form(*, basis: Basis, determinant: Callable[[int], int]) -> Evidence:
         form = sp.zeros(dimension, dimension)
         form[:2, :2] = rotary.rotation(sp.pi / 2)
         facts += [
-            require_equal(f"d = {dimension}: B^T B = I", change.T * change, sp.eye(dimension)),
-            require_equal(f"d = {dimension}: B^T L(e_1, e_2) B = J, s = 1", change.T * generator * change, form),
+            require_equal(f"d = {dimension}: B^T B = I", product(change.T, change), sp.eye(dimension)),
+            require_equal(
+                f"d = {dimension}: B^T L(e_1, e_2) B = J, s = 1", product(change.T, product(generator, change)), form
+            ),
         ]
         if sp.simplify(change.det() - determinant(dimension)) != 0:
             raise Refuted(f"d = {dimension}: det B = {sp.simplify(change.det())}, not {determinant(dimension)}")
@@ -52,9 +54,9 @@ def plane_form(*, basis: Basis, determinant: Callable[[int], int]) -> Evidence:
             require_equal(
                 "d = 2: L(a, b) = -det(a, b) J",
                 generator,
-                -sp.Matrix.hstack(a, b).det() * rotary.rotation(sp.pi / 2),
+                lambda: -sp.Matrix.hstack(a, b).det() * rotary.rotation(sp.pi / 2),
             ),
-            require_equal("every B in SO(2) leaves it as it is", turn.T * generator * turn, generator),
+            require_equal("every B in SO(2) leaves it as it is", lambda: turn.T * generator * turn, generator),
             "so at d = 2 B^T L B = s J for a B in SO(2) if and only if det(a, b) < 0, or s = 0",
         ),
         assumptions=(

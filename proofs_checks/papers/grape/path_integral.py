@@ -6,7 +6,7 @@ from functools import partial
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.grape.source import source
 from theory.encodings import alibi, fox, grape_gated, grape_path, rotary
@@ -32,11 +32,13 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     step = last_term("rest", part, rest(query, key, middle + 1))
     own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
     encoded = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
-    tests = (
-        ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
+    alike = (
+        (
+            "u = m = i: no rest",
+            empty_value("rest", rest(query, key, key)),
+            empty_value("i", path(query, key, key)),
+        ),
         ("m -> m + 1: the rest grows by the path's edge", step, own),
-        ("u = m: the path from m is empty", far + empty_value("from m", path(query, middle, middle)), far),
-        ("u -> u + 1", combine(long, far + near, gained), far + combine(short, near, added)),
         ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
         (
             "the encoding sums up to the query's own edge",
@@ -44,9 +46,17 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
             sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
         ),
     )
+    tests = (
+        ("u = m: the path from m is empty", lambda: far + empty_value("from m", path(query, middle, middle)), far),
+        ("u -> u + 1", lambda: combine(long, far + near, gained), lambda: far + combine(short, near, added)),
+    )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(*(require_equal(*test) for test in tests), "u = j: b(j, i) = b(j, m) + the path from i to m"),
+        facts=(
+            *(same_by_sympy(*test) for test in alike),
+            *(require_equal(*test) for test in tests),
+            "u = j: b(j, i) = b(j, m) + the path from i to m",
+        ),
         assumptions=("i <= m <= j", "induction on m - i and on u - m, so any length"),
     )
 
@@ -110,12 +120,12 @@ def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
             )
     shared = fox.path_bias(key=i, query=j)
     limits = [
-        require_equal(f"{end} of the path as in FoX", one, other) for end, one, other in _ends(path(j, i), shared)
+        same_by_sympy(f"{end} of the path as in FoX", one, other) for end, one, other in _ends(path(j, i), shared)
     ]
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("constant edges -m", constant, alibi.bias(slope, query_position=j, key_position=i)),
+            require_equal("constant edges -m", constant, lambda: alibi.bias(slope, query_position=j, key_position=i)),
             *limits,
             "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias",
         ),
@@ -136,7 +146,7 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
     turn = rotary.rotation(token - j)
     facts = (
         require_equal("affinity at j + s, l + s = affinity at j, l", moved, here),
-        require_equal("affinity = p.R2(l - j) r", here, sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
+        require_equal("affinity = p.R2(l - j) r", here, lambda: sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
         f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
         f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}",
     )

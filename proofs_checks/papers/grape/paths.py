@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.grape.source import source
 from theory.encodings import alibi, fox, grape_additive, grape_path
@@ -23,13 +23,15 @@ def fox_unipotent(*, link: Callable[[sp.Expr], sp.Matrix], key_action: Callable[
     constant_gates = -slope * (j - i)
     alibi_action = grape_additive.unipotent(alibi.generator(slope=slope), i - j)
     tests = (
-        ("base: the empty path gives I", link(empty), sp.eye(2)),
-        ("step: one more link adds its log gate", link(gate) * link(total), link(longer)),
-        ("score of the path = q.k + sum of log gates", scored, content + total),
-        ("link = I - psi E", link(gate), sp.eye(2) - gate * grape_additive.nilpotent()),
-        ("all gates exp(-m): the ALiBi action", link(constant_gates), alibi_action),
+        ("step: one more link adds its log gate", lambda: link(gate) * link(total), lambda: link(longer)),
+        ("score of the path = q.k + sum of log gates", scored, lambda: content + total),
+        ("link = I - psi E", lambda: link(gate), lambda: sp.eye(2) - gate * grape_additive.nilpotent()),
+        ("all gates exp(-m): the ALiBi action", lambda: link(constant_gates), alibi_action),
     )
-    facts = tuple(require_equal(*test) for test in tests)
+    facts = (
+        same_by_sympy("base: the empty path gives I", link(empty), sp.eye(2)),
+        *(require_equal(*test) for test in tests),
+    )
     return Evidence(
         strength=Strength.GENERAL,
         facts=facts,
@@ -45,14 +47,24 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
     added = last_term("path", path, extended)
     grown = last_term("prefix", prefix(j), prefix(j + 1))
     # Under the hypothesis A_j = S + A_i.
-    tests = (
-        ("base: the empty path", empty_value("path", grape_path.increments(key=i, query=i)), sp.Integer(0)),
-        ("step: A_(j+1) - A_i", combine(prefix(j), summed + before, grown) - before, combine(path, summed, added)),
-        ("A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape_path.INCREMENTS[0]), real=True)),
+    facts = (
+        same_by_sympy(
+            "base: the empty path", empty_value("path", grape_path.increments(key=i, query=i)), sp.Integer(0)
+        ),
+        require_equal(
+            "step: A_(j+1) - A_i",
+            lambda: combine(prefix(j), summed + before, grown) - before,
+            lambda: combine(path, summed, added),
+        ),
+        same_by_sympy(
+            "A_0 = a_0",
+            empty_value("A_0", prefix(sp.Integer(0))),
+            sp.Symbol(str(grape_path.INCREMENTS[0]), real=True),
+        ),
     )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(require_equal(*test) for test in tests),
+        facts=facts,
         assumptions=("induction on j - i, so any path length",),
     )
 

@@ -7,7 +7,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.grape.source import source
 from theory.encodings import grape, grape_commuting, rotary
 from theory.encodings.encoding import KEY, QUERY
@@ -24,17 +24,25 @@ def rope_planes(*, a: Sequence[int], b: Sequence[int]) -> Evidence:
     """Decide exp(n theta L(a, b)) = R2(n theta) in a plane whose axes (e_{2l-1}, e_{2l}) are (1, 0) and (0, 1)."""
     n, theta = sp.symbols("n theta", real=True)
     gram = grape.Gram.of(a, b)
-    operator = grape.rank2_exponential(gram, time=n * theta, speed=sp.sqrt(grape.squared_speed(gram)))
+    speed = sp.sqrt(grape.squared_speed(gram))
+
+    def operator() -> grape.PlaneOperator:
+        return grape.rank2_exponential(gram, time=n * theta, speed=speed)
+
     first, second = sp.Matrix([1, 0]), sp.Matrix([0, 1])
     selector = sp.Matrix.hstack(first, second)
     facts = (
-        require_equal("exp(n theta L) = R2(n theta) on its plane", operator.matrix(a, b), rotary.rotation(n * theta)),
+        require_equal(
+            "exp(n theta L) = R2(n theta) on its plane",
+            lambda: operator().matrix(a, b),
+            lambda: rotary.rotation(n * theta),
+        ),
         require_equal(
             "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
-            selector * rotary.rotation(sp.pi / 2) * selector.T,
-            second * first.T - first * second.T,
+            lambda: selector * rotary.rotation(sp.pi / 2) * selector.T,
+            lambda: second * first.T - first * second.T,
         ),
-        require_equal("exp(n theta L) = I on the orthogonal complement", operator.identity, sp.Integer(1)),
+        require_equal("exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)),
         "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("d even; planes spanned by axis pairs",))
@@ -51,17 +59,16 @@ def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
     if not commutator.coefficients.is_zero_matrix:
         raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
     angles = (n * first, n * second)
-    turned = sp.eye(4) + grape_commuting.action(vectors, angles).coefficients
     at = {"query_position": first, "key_position": second}
     rope = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY)
     facts = (
-        require_equal("[L_1, L_2] = 0", commutator.coordinates(), sp.zeros(17, 1)),
+        require_equal("[L_1, L_2] = 0", lambda: _commutator(vectors).coordinates(), sp.zeros(17, 1)),
         require_equal(
             "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
-            turned,
-            sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
+            lambda: sp.eye(4) + grape_commuting.action(vectors, angles).coefficients,
+            lambda: sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
         ),
-        require_equal("the encoding scores as RoPE in coordinates", grape_commuting.ENCODING.score(**at), rope),
+        require_equal("the encoding scores as RoPE in coordinates", lambda: grape_commuting.ENCODING.score(**at), rope),
         *_frame_facts(),
         f"orthogonal planes are needed as well, if independent: {_converse()}",
     )
@@ -80,15 +87,16 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
     skew = generators[0].scaled(first) + generators[1].scaled(second)
     turned = [time * frequency for frequency in spectrum((first, second))]
     candidate = grape_commuting.action(frame, turned)
-    start, one = candidate.coordinates().subs(time, 0), grape.identity(frame)
+    one = grape.identity(frame)
+    at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
     numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
     facts = (
-        require_equal("E(0) = I", start, one.coordinates()),
-        require_equal("E' = L E", candidate.derivative(time).coordinates(), (skew @ candidate).coordinates()),
+        require_equal("E(0) = I", lambda: grape_commuting.action(frame, at_zero).coordinates(), one.coordinates()),
+        require_equal("E' = L E", lambda: candidate.derivative(time).coordinates(), (skew @ candidate).coordinates),
         require_equal(
             "B^T E(t) B = R(t)",
-            sp.eye(4) + candidate.coefficients,
-            sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
+            lambda: sp.eye(4) + candidate.coefficients,
+            lambda: sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
         ),
         "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
         "that RoPE with these frequencies can learn",
@@ -110,11 +118,10 @@ def _gain_in_the_way() -> str:
     """That B^T does not pass a gain: B^T diag(g) B is no gain for a basis B of tilted axes."""
     first, second = sp.symbols("g_1 g_2", positive=True)
     tilt = rotary.rotation(sp.pi / 4)
-    passed = tilt.T * sp.diag(first, second) * tilt
     mean, apart = (first + second) / 2, (second - first) / 2
-    return require_equal(
+    return same_by_sympy(
         "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
-        passed,
+        tilt.T * sp.diag(first, second) * tilt,
         sp.Matrix([[mean, apart], [apart, mean]]),
     )
 
@@ -146,18 +153,20 @@ def _frame_facts() -> tuple[str, ...]:
         )
         for plane in (0, 1)
     ]
-    derivatives = [exponential.derivative(angle).coordinates() for _, exponential in planes]
-    images = [(one @ exponential).coordinates() for one, exponential in planes]
     return (
-        require_equal("E' = L E for |a_1| = 3, |a_2| = 2", sp.Matrix(derivatives), sp.Matrix(images)),
-        require_equal("J turns each pair by R2(pi/2)", turned, sp.diag(quarter, quarter) * column),
-        require_equal("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
+        require_equal(
+            "E' = L E for |a_1| = 3, |a_2| = 2",
+            lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
+            lambda: sp.Matrix([(one @ exponential).coordinates() for one, exponential in planes]),
+        ),
+        require_equal("J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column),
+        same_by_sympy("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
         require_equal(
             "a.(J a) = 0, |J a| = |a|",
-            sp.Matrix([column.dot(turned), turned.dot(turned)]),
-            sp.Matrix([0, column.dot(column)]),
+            lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
+            lambda: sp.Matrix([0, column.dot(column)]),
         ),
-        require_equal("L(a, J a), d = 4", generator, column * turned.T - turned * column.T),
+        require_equal("L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T),
     )
 
 

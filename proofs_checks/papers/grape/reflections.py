@@ -1,5 +1,7 @@
 """PaTH's steps beside GRAPE's rotations (arXiv 2512.07805): I - beta w w^T with a unit vector w."""
 
+from collections.abc import Callable
+
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
@@ -8,10 +10,12 @@ from proofs_checks.papers.grape.source import source
 from theory.encodings import grape, householder
 
 
-def partial_reflections(*, orthogonal: frozenset[int], determinant: sp.Expr) -> Evidence:
-    """Decide where I - beta w w^T is orthogonal, its determinant and its singular values."""
+def partial_reflections(
+    *, factor: Callable[[sp.Expr], sp.Expr], orthogonal: frozenset[int], determinant: sp.Expr
+) -> Evidence:
+    """Decide where I - factor(beta) w w^T is orthogonal, its determinant and its singular values."""
     beta = sp.Symbol("beta", real=True)
-    step = householder.partial_reflection(beta)
+    step = householder.partial_reflection(factor(beta))
     one = grape.identity(step.gram)
     defect = sp.Poly((step.transpose() @ step).coefficients[0] - one.coefficients[0], beta)
     found = frozenset(int(root) for root in defect.real_roots())
@@ -23,11 +27,11 @@ def partial_reflections(*, orthogonal: frozenset[int], determinant: sp.Expr) -> 
     across, along = householder.singular_values(beta)
     gram = step.transpose() @ step
     facts = (
-        require_equal("H^T H - I has w w^T times", defect.as_expr(), beta**2 - 2 * beta),
-        require_equal("det H", step.determinant(), determinant.subs(sp.Symbol("beta"), beta)),
-        require_equal("H^T H w = sigma^2 w", gram.identity + gram.coefficients[0], along.args[0] ** 2),
-        require_equal("H^T H v = sigma^2 v for v across w", gram.identity, across**2),
-        require_equal("1 - (1 - beta)^2 = beta (2 - beta)", 1 - along.args[0] ** 2, beta * (2 - beta)),
+        require_equal("H^T H - I has w w^T times", defect.as_expr, lambda: beta**2 - 2 * beta),
+        require_equal("det H", step.determinant, lambda: determinant.subs(sp.Symbol("beta"), beta)),
+        require_equal("H^T H w = sigma^2 w", lambda: gram.identity + gram.coefficients[0], lambda: along.args[0] ** 2),
+        require_equal("H^T H v = sigma^2 v for v across w", lambda: gram.identity, lambda: across**2),
+        require_equal("1 - (1 - beta)^2 = beta (2 - beta)", lambda: 1 - along.args[0] ** 2, lambda: beta * (2 - beta)),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -51,10 +55,16 @@ CLAIMS = (
         r"\sigma_{\min}\Big(\prod_lH_l\Big)\ge\prod_l|1-\beta_l|",
         label="P",
         check=partial_reflections,
-        holds={"orthogonal": frozenset({0, 2}), "determinant": 1 - sp.Symbol("beta")},
+        holds={
+            "factor": lambda beta: beta,
+            "orthogonal": frozenset({0, 2}),
+            "determinant": 1 - sp.Symbol("beta"),
+        },
+        answers=("orthogonal",),
         falsifiers={
-            "orthogonal at beta = 1": {"orthogonal": frozenset({0, 1, 2})},
-            "orthogonal at 0 only": {"orthogonal": frozenset({0})},
+            "2 beta for beta": {"factor": lambda beta: 2 * beta},
+            "beta^2 for beta": {"factor": lambda beta: beta**2},
+            "-beta for beta": {"factor": lambda beta: -beta},
             "determinant 1 - 2 beta": {"determinant": 1 - 2 * sp.Symbol("beta")},
         },
     ),

@@ -20,13 +20,17 @@ def stretches(*, values: Callable[..., tuple[sp.Expr, sp.Expr]], condition: Cond
     largest, smallest = values(s, root=root)
     gram = matrix.T * matrix
     tests = (
-        ("spectrum {1}", (matrix - x * sp.eye(2)).det(), (1 - x) ** 2),
-        ("N^T N has the eigenvalues sigma^2", (gram - x * sp.eye(2)).det(), (largest**2 - x) * (smallest**2 - x)),
-        ("sigma_+ sigma_- = 1", largest * smallest, sp.Integer(1)),
-        ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", largest**2, 1 + s**2 / 2 + s * root),
-        ("condition number = sigma_+ / sigma_-", condition(s, root), largest / smallest),
-        ("sigma_+ <= 1 + s: (1 + s/2)^2 - rho^2", (1 + s - (largest - root)) ** 2 - root**2, s),
-        ("sigma_- >= 1 - s if s < 2: rho^2 - (1 - s/2)^2", root**2 - (1 - s + (root - smallest)) ** 2, s),
+        ("spectrum {1}", (matrix - x * sp.eye(2)).det, lambda: (1 - x) ** 2),
+        (
+            "N^T N has the eigenvalues sigma^2",
+            (gram - x * sp.eye(2)).det,
+            lambda: (largest**2 - x) * (smallest**2 - x),
+        ),
+        ("sigma_+ sigma_- = 1", lambda: largest * smallest, sp.Integer(1)),
+        ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", lambda: largest**2, lambda: 1 + s**2 / 2 + s * root),
+        ("condition number = sigma_+ / sigma_-", lambda: condition(s, root), lambda: largest / smallest),
+        ("sigma_+ <= 1 + s: (1 + s/2)^2 - rho^2", lambda: (1 + s - (largest - root)) ** 2 - root**2, s),
+        ("sigma_- >= 1 - s if s < 2: rho^2 - (1 - s/2)^2", lambda: root**2 - (1 - s + (root - smallest)) ** 2, s),
     )
     facts = tuple(require_equal(what, left, right, squares=squares) for what, left, right in tests)
     return Evidence(
@@ -59,7 +63,11 @@ def dictionary(*, vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]]) 
         strength=Strength.GENERAL,
         facts=(
             f"(theta_1 A_1 + theta_2 A_2)^2 = {square} is 0 where {', '.join(map(str, zero))} are",
-            require_equal("A^2 = 0: (I + tA)(I + uA) = I + (t + u)A", steps[0] * steps[1], steps[0] + later * lower),
+            require_equal(
+                "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A",
+                lambda: steps[0] * steps[1],
+                lambda: steps[0] + later * lower,
+            ),
         ),
         assumptions=("matrices of any dimension; of more generators every two enter in this way",),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal
 from proofs_checks.papers.hope.source import source
 from theory.encodings import hope
 
@@ -26,14 +26,14 @@ def relative_law(*, key_action: Action, direction: int) -> Evidence:
     encoded = hope.ENCODING.score(query, key, query_position=j, key_position=i)
     own = {"rate": hope.RATE, "damping": hope.RATE + hope.MARGIN}
     tests = (
-        ("B(0) = I", boost.subs(theta, 0), sp.eye(2)),
-        ("B' = X B, so B(t) = exp(tX)", boost.diff(theta), flip * boost),
-        ("actions at j = i + D and i = H(D)", kernel, hope.kernel(offset, **shared)),
-        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", (query.T * kernel * key)[0], stated),
+        ("B(0) = I", lambda: boost.subs(theta, 0), sp.eye(2)),
+        ("B' = X B, so B(t) = exp(tX)", lambda: derivative(boost, theta), lambda: flip * boost),
+        ("actions at j = i + D and i = H(D)", kernel, lambda: hope.kernel(offset, **shared)),
+        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel * key)[0], stated),
         (
             "the encoding scores so, with theta' = theta + g above theta",
             encoded,
-            hope.score(query, key, offset=distance, **own),
+            lambda: hope.score(query, key, offset=distance, **own),
         ),
         ("score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2", stated, channels),
     )
@@ -57,16 +57,16 @@ def lorentz(*, form: sp.Matrix, bound: Callable[[sp.Expr], sp.Expr], attained: S
     room = bound(t) ** 2 * query.dot(query) - boosted.dot(boosted)
     extreme = sp.Matrix(attained)
     tests = (
-        ("B^T G B = G", boost.T * form * boost, form),
-        ("B^T B = B(2t), which is I at t = 0 only: not orthogonal", boost.T * boost, hope.boost(2 * t)),
-        ("e^(2t) |q|^2 - |B q|^2 = v^2 sinh 2t, not negative for t >= 0", room, v**2 * sp.sinh(2 * t)),
-        (f"attained at q = {tuple(attained)}: B q = e^t q", boost * extreme, bound(t) * extreme),
+        ("B^T G B = G", lambda: boost.T * form * boost, form),
+        ("B^T B = B(2t), which is I at t = 0 only: not orthogonal", lambda: boost.T * boost, lambda: hope.boost(2 * t)),
+        ("e^(2t) |q|^2 - |B q|^2 = v^2 sinh 2t, not negative for t >= 0", room, lambda: v**2 * sp.sinh(2 * t)),
+        (f"attained at q = {tuple(attained)}: B q = e^t q", lambda: boost * extreme, lambda: bound(t) * extreme),
         (
             "B(-t) is B(t) with v and u exchanged: e^|t| for t < 0",
-            (boost * sp.diag(1, -1)),
-            sp.diag(1, -1) * boost.subs(t, -t),
+            (lambda: boost * sp.diag(1, -1)),
+            lambda: sp.diag(1, -1) * boost.subs(t, -t),
         ),
-        ("u^2 + v^2 = 2 |q|^2", u**2 + v**2, 2 * query.dot(query)),
+        ("u^2 + v^2 = 2 |q|^2", lambda: u**2 + v**2, lambda: 2 * query.dot(query)),
     )
     return Evidence(
         strength=Strength.GENERAL,

@@ -32,23 +32,26 @@ def peak(*, query: Query, key: Construction) -> Evidence:
     law: dict[str, Any] = {"rate": theta, "damping": theta + gap}
     slow, fast = hope.decay_rates(**law)
     made = key(query, wanted, law)
-    in_slow, in_fast = hope.channels(query, made)
+
+    def carried() -> hope.Pair:
+        return hope.channels(query, key(query, wanted, law))
+
     slope = hope.light_cone_score(query, made, offset=offset, **law).diff(offset)
     at_peak = -slow * sp.exp(2 * wanted * theta)
     bracket = fast * (slow - slow * sp.exp(2 * theta * (wanted - offset)))
     margins = hope.falling_margins(query, made, **law)
     facts = (
-        require_equal("P = theta' + theta, which is positive", in_slow, fast),
-        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", in_fast, at_peak),
+        require_equal("P = theta' + theta, which is positive", lambda: carried()[0], fast),
+        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", lambda: carried()[1], at_peak),
         require_equal(
             "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
             slope,
-            -sp.exp(-offset * slow) / 2 * bracket,
+            lambda: -sp.exp(-offset * slow) / 2 * bracket,
         ),
         require_equal(
             "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
-            margins[1],
-            slow * fast * (1 - sp.exp(2 * wanted * theta)),
+            lambda: margins[1],
+            lambda: slow * fast * (1 - sp.exp(2 * wanted * theta)),
         ),
     )
     return Evidence(

@@ -32,19 +32,32 @@ def alibi_of_five(offset: sp.Expr) -> sp.Expr:
 
 
 def far_mass(
-    *, logit: Callable[[sp.Expr], sp.Expr], length: int, beyond: int, share: Range, last_to_first: Range
+    *,
+    logit: Callable[[sp.Expr], sp.Expr],
+    other_logit: Callable[[sp.Expr], sp.Expr],
+    length: int,
+    beyond: int,
+    share: Range,
+    last_to_first: Range,
+    other_share: Range,
 ) -> Evidence:
-    """Enclose the mass of the keys beyond a distance, and the weight of the last of them over the first."""
-    law = sp.exp(logit(OFFSET))
-    with flint.ctx.workprec(_BITS):
-        weights: list[Any] = [enclose(law, bits=_BITS, given={OFFSET: distance}) for distance in range(length)]
-        mass = reduce(add, weights[beyond + 1 :]) / reduce(add, weights)
-        ratio = weights[-1] / weights[beyond + 1]
+    """Enclose the mass of the keys beyond a distance, under two laws, and the last of their weights over the first."""
+    mass, ratio = _beyond(logit, length, beyond)
+    other_mass, _ = _beyond(other_logit, length, beyond)
     facts = (
         _within(f"share of the mass beyond D = {beyond}, of {length} keys", mass, share),
         _within(f"weight at D = {length - 1} over that at D = {beyond + 1}", ratio, last_to_first),
+        _within(f"the same share under {other_logit(OFFSET)}", other_mass, other_share),
     )
     return Evidence(strength=Strength.INTERVAL, facts=facts, assumptions=(f"logit {logit(OFFSET)}",))
+
+
+def _beyond(logit: Callable[[sp.Expr], sp.Expr], length: int, beyond: int) -> tuple[Any, Any]:
+    """The share of the mass beyond the distance, and the weight of the last key over that of the first beyond it."""
+    law = sp.exp(logit(OFFSET))
+    with flint.ctx.workprec(_BITS):
+        weights: list[Any] = [enclose(law, bits=_BITS, given={OFFSET: distance}) for distance in range(length)]
+        return reduce(add, weights[beyond + 1 :]) / reduce(add, weights), weights[-1] / weights[beyond + 1]
 
 
 def _within(what: str, ball: Any, stated: Range) -> str:
@@ -66,7 +79,7 @@ def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> E
     slow, fast = hope.decay_rates(**law)
     in_slow, in_fast = hope.channels(query, key)
     channels = (in_slow * sp.exp(-OFFSET * slow) + in_fast * sp.exp(-OFFSET * fast)) / 2
-    facts = [require_equal("score", hope.score(query, key, offset=OFFSET, **law), channels)]
+    facts = [require_equal("score", lambda: hope.score(query, key, offset=OFFSET, **law), channels)]
     for name, rate in (("slow", slow), ("fast", fast)):
         if not rate.is_positive:
             value = sp.N(sp.exp(-10 * rate.subs({theta: 1, gap: sp.Rational(1, 10)})), 6)
@@ -80,8 +93,8 @@ def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> E
     most = sp.exp(size) / (sp.exp(size) + (keys - 1) * sp.exp(-size))
     rest = (sp.exp(2 * size) / keys - most) * (sp.exp(size) + (keys - 1) * sp.exp(-size)) * keys
     tests = (
-        ("(least - e^(-2C)/T) T (sum) = e^-C - e^-3C > 0", room, sp.exp(-size) - sp.exp(-3 * size)),
-        ("(e^(2C)/T - most) T (sum) = e^3C - e^C > 0", rest, sp.exp(3 * size) - sp.exp(size)),
+        ("(least - e^(-2C)/T) T (sum) = e^-C - e^-3C > 0", room, lambda: sp.exp(-size) - sp.exp(-3 * size)),
+        ("(e^(2C)/T - most) T (sum) = e^3C - e^C > 0", rest, lambda: sp.exp(3 * size) - sp.exp(size)),
     )
     facts += [require_equal(*test) for test in tests]
     return Evidence(
@@ -114,16 +127,20 @@ CLAIMS = (
         check=far_mass,
         holds={
             "logit": content_of_five,
+            "other_logit": alibi_of_five,
             "length": 4096,
             "beyond": 50,
             "share": (Fraction(885, 1000), Fraction(895, 1000)),
             "last_to_first": (Fraction(95, 100), Fraction(1)),
+            "other_share": (Fraction(75, 1000), Fraction(85, 1000)),
         },
+        answers=("share", "last_to_first", "other_share"),
         falsifiers={
-            "weights fall exponentially": {"last_to_first": (Fraction(0), Fraction(1, 10**100))},
-            "most of the mass is near": {"share": (Fraction(0), Fraction(1, 2))},
-            "the same of ALiBi": {"logit": alibi_of_five},
-            "at 64 keys as well": {"length": 64},
+            "ALiBi for HoPE": {"logit": alibi_of_five},
+            "of 64 keys": {"length": 64},
+            "half the rate": {"logit": lambda offset: content_of_five(offset / 2)},
+            "no content": {"logit": lambda offset: 0 * content_of_five(offset)},
+            "ALiBi at slope 0.1": {"other_logit": lambda offset: alibi_of_five(2 * offset)},
         },
     ),
     Claim(

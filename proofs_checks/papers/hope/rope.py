@@ -1,9 +1,11 @@
 """What HoPE has to do with RoPE: its analytic continuation, and nothing else (errata F5)."""
 
+from collections.abc import Callable
+
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.hope.source import source
 from theory import exact
 from theory.encodings import hope, rotary
@@ -14,18 +16,23 @@ def rope_by_continuation(*, rate_unit: sp.Expr, damping: sp.Expr, basis: sp.Matr
     i, offset, m, theta = sp.symbols("i D m theta", real=True)
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
     inverse = basis.inv()
-    in_basis = inverse * hope.kernel(m, rate=rate_unit * theta, damping=damping) * basis
     pair_kernel = hope.kernel(offset, rate=rate_unit * theta, damping=damping)
     scored = ((basis * query).T * pair_kernel * inverse * key)[0]
     roped = rotary.score(query, key, query_position=i + offset, key_position=i, frequency=theta)
     facts = (
-        require_equal("C^-1 H(m) C = R2(m theta)", in_basis, rotary.rotation(m * theta)),
+        require_equal(
+            "C^-1 H(m) C = R2(m theta)",
+            lambda: inverse * hope.kernel(m, rate=rate_unit * theta, damping=damping) * basis,
+            lambda: rotary.rotation(m * theta),
+        ),
         require_equal("HoPE's score of C q and C^-1 k = RoPE's score of q and k", scored, roped),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d follows",))
 
 
-def no_real_rope(*, parameters: sp.Set, reproduced_period: sp.Expr | None) -> Evidence:
+def no_real_rope(
+    *, parameters: sp.Set, rotation: Callable[[sp.Expr], sp.Matrix], reproduced_period: sp.Expr
+) -> Evidence:
     """Decide which RoPE frequencies HoPE reproduces with parameters and bases in the set: the period's multiples.
 
     Suppose real matrices P, Q (absorbed in W_q, W_k; of any shape) give P^T H(D) Q = R(-D) for every offset D >= 0,
@@ -36,45 +43,51 @@ def no_real_rope(*, parameters: sp.Set, reproduced_period: sp.Expr | None) -> Ev
     m, n, x, w = sp.symbols("m n x omega", real=True)
     if sp.I in parameters:
         basis = sp.diag(1, sp.I)
-        continued = basis.inv() * hope.kernel(m, rate=sp.I * w, damping=sp.Integer(0)) * basis
-        require_equal("analytic continuation", continued, rotary.rotation(m * w))
+        inverse = basis.inv()
+        require_equal(
+            "analytic continuation",
+            lambda: inverse * hope.kernel(m, rate=sp.I * w, damping=sp.Integer(0)) * basis,
+            lambda: rotary.rotation(m * w),
+        )
         raise Refuted("theta = i w, theta' = 0 in the basis diag(1, i) is RoPE at every frequency w")
     theta, damping = sp.symbols("theta theta'", real=parameters.is_subset(sp.S.Reals))
     law = {"rate": theta, "damping": damping}
     one_step, two_steps = hope.kernel(m, **law), hope.kernel(m, **law) * hope.kernel(n, **law)
     step_polynomial = _characteristic(one_step.subs(m, 1), x)
-    rope_polynomial = _characteristic(rotary.rotation(w), x)
+    rope_polynomial = _characteristic(rotation(w), x)
     slow, fast = hope.decay_factors(**law)
     if not (slow.is_positive and fast.is_positive):
         raise exact.Undecided(f"the eigenvalues {slow} and {fast} of HoPE's step are not known to be positive")
     turn = sp.exp(sp.I * w)
     tests = (
-        ("H(0) = I", one_step.subs(m, 0), sp.eye(2)),
-        ("H(m) H(n) = H(m + n)", two_steps, hope.kernel(m + n, **law)),
-        ("HoPE's step has positive eigenvalues", step_polynomial, (x - slow) * (x - fast)),
-        ("RoPE's step has the eigenvalues exp(iw), exp(-iw)", rope_polynomial, (x - turn) * (x - 1 / turn)),
-        ("RoPE's discriminant is -(2 sin w)^2", sp.discriminant(rope_polynomial, x), -((2 * sp.sin(w)) ** 2)),
+        ("H(0) = I", lambda: one_step.subs(m, 0), sp.eye(2)),
+        ("H(m) H(n) = H(m + n)", two_steps, lambda: hope.kernel(m + n, **law)),
+        ("HoPE's step has positive eigenvalues", step_polynomial, lambda: (x - slow) * (x - fast)),
+        ("RoPE's step has the eigenvalues exp(iw), exp(-iw)", rope_polynomial, lambda: (x - turn) * (x - 1 / turn)),
+        (
+            "RoPE's discriminant is -(2 sin w)^2",
+            sp.discriminant(rope_polynomial, x),
+            lambda: -((2 * sp.sin(w)) ** 2),
+        ),
     )
     facts = tuple(require_equal(*test) for test in tests)
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(*facts, "exp(iw) > 0 only for w in 2 pi Z", *_reproduced_exactly(reproduced_period)),
+        facts=(*facts, "exp(iw) > 0 only for w in 2 pi Z", *_reproduced_exactly(rotation, reproduced_period)),
         assumptions=("offsets D = 0, 1, 2, ...", "any even widths of both heads, any real W_q and W_k"),
     )
 
 
-def _reproduced_exactly(period: sp.Expr | None) -> list[str]:
+def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
     """That the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
     offset, nothing = sp.Symbol("D", integer=True), sp.Integer(0)
     trivial = hope.kernel(offset, rate=nothing, damping=nothing)
     facts = []
     for frequency in (nothing, 2 * sp.pi):
-        facts.append(
-            require_equal(f"RoPE at w = {frequency} = trivial HoPE", rotary.rotation(offset * frequency), trivial)
-        )
-        if period is None or not (frequency / period).is_integer:
+        facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
+        if not (frequency / period).is_integer:
             raise Refuted(f"w = {frequency} is reproduced by theta = theta' = 0")
-    return [*facts, require_equal(f"RoPE's step at w = {period} = trivial HoPE", rotary.rotation(period), trivial)]
+    return [*facts, same_by_sympy(f"RoPE's step at w = {period} = trivial HoPE", rotation(period), trivial)]
 
 
 def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
@@ -107,12 +120,13 @@ CLAIMS = (
         latex=r"P^\top H^D Q = R^{-D}\ \forall D\ge 0\ \Rightarrow\ \omega\in 2\pi\mathbb{Z}",
         label="F",
         check=no_real_rope,
-        holds={"parameters": sp.S.Reals, "reproduced_period": 2 * sp.pi},
+        holds={"parameters": sp.S.Reals, "rotation": rotary.rotation, "reproduced_period": 2 * sp.pi},
+        answers=("reproduced_period",),
         falsifiers={
             "complex parameters and bases": {"parameters": sp.S.Complexes},
-            "w = 0 out of reach as well": {"reproduced_period": None},
-            "w = 2 pi out of reach": {"reproduced_period": 4 * sp.pi},
-            "w = pi within reach": {"reproduced_period": sp.pi},
+            "RoPE at half the angle": {"rotation": lambda angle: rotary.rotation(angle / 2)},
+            "RoPE at twice the angle": {"rotation": lambda angle: rotary.rotation(2 * angle)},
+            "boosts for rotations": {"rotation": hope.boost},
         },
     ),
 )

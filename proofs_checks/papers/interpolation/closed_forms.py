@@ -1,13 +1,13 @@
 """The corrected constant in closed form, and how the printed one relates to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
 from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 
@@ -34,40 +34,51 @@ def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
     added = at(planes + 1, square_sum) - at(planes, square_sum)
     excess = at(planes, constant) - at(planes, square_sum) / 2
     tests = [
-        ("one plane: the sum is theta_0^2", at(sp.Integer(1), square_sum), theta.subs(planes, 0) ** 2),
-        ("one plane more adds theta_N^2", added, theta**2),
-        ("K - sum/2 = c^(-2) K > 0", excess, sp.exp(2 * planes * rate) ** -2 * at(planes, constant)),
+        ("one plane: the sum is theta_0^2", lambda: at(sp.Integer(1), square_sum), lambda: theta.subs(planes, 0) ** 2),
+        ("one plane more adds theta_N^2", added, lambda: theta**2),
+        ("K - sum/2 = c^(-2) K > 0", excess, lambda: sp.exp(2 * planes * rate) ** -2 * at(planes, constant)),
     ]
+    sums = []
     for head_dim in (2, 4, 8):  # where the frequencies are rational
         found = 2 * interpolation.error_constant(rotary.frequencies(head_dim, BASE))
-        tests.append((f"d = {head_dim}, c = {BASE}: RoPE's own sum", found, square_sum(head_dim, BASE)))
+        sums.append(same_by_sympy(f"d = {head_dim}, c = {BASE}: RoPE's own sum", found, square_sum(head_dim, BASE)))
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(require_equal(*test) for test in tests),
+        facts=(*(require_equal(*test) for test in tests), *sums),
         assumptions=("d = 2N, c = e^(2 N lambda), so theta_l = e^(-2 lambda l); induction on N for each lambda",),
     )
 
 
-def ratio_to_printed(*, limit: Callable[[sp.Expr], sp.Expr], first_width: int) -> Evidence:
-    """Decide how the printed constant over the least moves with d: its limit, and at which even d it passes 1."""
+def ratio_to_printed(
+    *, limit: Callable[[sp.Expr], sp.Expr], printed: OfHead, first_width: int, ratios: Mapping[int, sp.Rational]
+) -> Evidence:
+    """Decide how the printed constant over the least moves with d: limit, even d where it passes 1, some values."""
     for head_dim, below in ((first_width - 2, True), (first_width, False)):
-        found = _at(head_dim)
+        found = _at(head_dim, printed)
         if not (found < 1 if below else found > 1):
             raise Refuted(f"d = {head_dim}: the ratio is {short(found, 10)}, not {'below' if below else 'above'} 1")
+    for head_dim, stated in ratios.items():
+        found = _at(head_dim, printed)
+        if not abs(found - ball(stated)) < ball(sp.Rational(1, 2000)):
+            raise Refuted(f"d = {head_dim}: the ratio is {short(found, 6)}, not {float(stated)}")
     width, speed, part = sp.symbols("d v t", positive=True)
     base = sp.exp(width * speed / 4)
     mean, primitive = (1 - sp.exp(-speed)) / speed, -sp.exp(-speed * part) / speed
     tests = (
-        ("ratio = (1 - e^(-v)) / v / (1 - c^(-2))", _ratio(width, base), mean / (1 - base**-2)),
-        ("d/dt of -e^(-vt) / v = e^(-vt)", primitive.diff(part), sp.exp(-speed * part)),
-        ("(1 - e^(-v)) / v = int_0^1 e^(-vt) dt", primitive.subs(part, 1) - primitive.subs(part, 0), mean),
-        ("limit = 1 / (1 - c^(-2)), as int_0^1 dt = 1", limit(base), 1 / (1 - base**-2)),
+        (
+            "ratio = (1 - e^(-v)) / v / (1 - c^(-2))",
+            lambda: _ratio(width, base, printed),
+            lambda: mean / (1 - base**-2),
+        ),
+        ("d/dt of -e^(-vt) / v = e^(-vt)", lambda: derivative(primitive, part), lambda: sp.exp(-speed * part)),
+        ("(1 - e^(-v)) / v = int_0^1 e^(-vt) dt", lambda: primitive.subs(part, 1) - primitive.subs(part, 0), mean),
     )
-    figures = ", ".join(f"{short(_at(d), 3)} at d = {d}" for d in (2, 128, 512))
+    figures = ", ".join(f"{short(_at(d, printed), 3)} at d = {d}" for d in (2, 128, 512))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             *(require_equal(*test) for test in tests),
+            same_by_sympy("limit = 1 / (1 - c^(-2)), as int_0^1 dt = 1", limit(base), 1 / (1 - base**-2)),
             "e^(-v) <= e^(-vt) <= 1 falls with v = 4 ln c / d: the ratio rises with d to its value at v = 0",
             f"c = {BASE}: {figures}; below 1 up to d = {first_width - 2}, above from d = {first_width} on",
         ),
@@ -75,13 +86,12 @@ def ratio_to_printed(*, limit: Callable[[sp.Expr], sp.Expr], first_width: int) -
     )
 
 
-def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
-    least = interpolation.square_sum(head_dim=head_dim, base=base) / 2
-    return interpolation.printed_error_constant(head_dim=head_dim, base=base) / least
+def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int, printed: OfHead) -> sp.Expr:
+    return printed(head_dim, base) / (interpolation.square_sum(head_dim=head_dim, base=base) / 2)
 
 
-def _at(head_dim: int) -> Any:
-    return ball(_ratio(head_dim, BASE))
+def _at(head_dim: int, printed: OfHead) -> Any:
+    return ball(_ratio(head_dim, BASE, printed))
 
 
 CLAIMS = (
@@ -119,11 +129,21 @@ CLAIMS = (
         latex=r"\frac{d}{4\ln c}\Big/\sum_l\theta_l^2 \;\nearrow\; \frac{1}{1-c^{-2}}\quad(d\to\infty)",
         label="F",
         check=ratio_to_printed,
-        holds={"limit": lambda base: 1 / (1 - base**-2), "first_width": 1842068064},
+        holds={
+            "limit": lambda base: 1 / (1 - base**-2),
+            "printed": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim, base=base),
+            "first_width": 1842068064,
+            "ratios": {128: sp.Rational(869, 1000), 512: sp.Rational(965, 1000)},
+        },
+        answers=("first_width", "ratios"),
         falsifiers={
-            "1 at d = 128": {"first_width": 128},
             "limit 1": {"limit": lambda base: sp.Integer(1)},
-            "never a bound": {"first_width": 10**12},
+            "d / (4 ln c) for the printed constant": {
+                "printed": lambda head_dim, base: 2 * interpolation.printed_error_constant(head_dim=head_dim, base=base)
+            },
+            "(d - 2) / (8 ln c) for the printed constant": {
+                "printed": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim - 2, base=base)
+            },
         },
     ),
 )

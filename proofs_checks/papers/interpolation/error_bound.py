@@ -7,7 +7,7 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
 from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 from theory.encodings.encoding import KEY, QUERY
@@ -36,7 +36,7 @@ def least_constant(*, constant: Constant) -> Evidence:
         frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
         halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
         given = constant(frequencies, sp.Symbol("c", positive=True))
-        facts.append(require_equal(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
+        facts.append(same_by_sympy(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
     figures = "; ".join(f"d = {d}: error {short(error)} <= {short(bound)}" for d, error, bound in rows)
     return Evidence(
         strength=Strength.GENERAL,
@@ -63,11 +63,19 @@ def _one_plane() -> list[str]:
     mass = ((_RIGHT - _X) * (_X - _LEFT) ** 2 + (_X - _LEFT) * (_RIGHT - _X) ** 2) / 2
     width = _RIGHT - _LEFT
     tests = (
-        ("first primitive of f(t) G(x, t), t < x", rising.diff(_T), (_T - _LEFT) * score),
-        ("second primitive, t > x", falling.diff(_T), (_RIGHT - _T) * score),
-        ("f(x) - f_linear(x) = theta^2 int G f dt", score.subs(_T, _X) - line, theta**2 * (below + above) / width),
-        ("int G(x, t) dt = (x - x1)(x2 - x)/2", mass / width, (_X - _LEFT) * (_RIGHT - _X) / 2),
-        ("f^2 + (f'/theta)^2 = |h|^2 = |q|^2 |k|^2", score**2 + (slope / theta) ** 2, QUERY.dot(QUERY) * KEY.dot(KEY)),
+        ("first primitive of f(t) G(x, t), t < x", lambda: derivative(rising, _T), lambda: (_T - _LEFT) * score),
+        ("second primitive, t > x", lambda: derivative(falling, _T), lambda: (_RIGHT - _T) * score),
+        (
+            "f(x) - f_linear(x) = theta^2 int G f dt",
+            lambda: score.subs(_T, _X) - line,
+            lambda: theta**2 * (below + above) / width,
+        ),
+        ("int G(x, t) dt = (x - x1)(x2 - x)/2", lambda: mass / width, lambda: (_X - _LEFT) * (_RIGHT - _X) / 2),
+        (
+            "f^2 + (f'/theta)^2 = |h|^2 = |q|^2 |k|^2",
+            lambda: score**2 + (slope / theta) ** 2,
+            lambda: QUERY.dot(QUERY) * KEY.dot(KEY),
+        ),
     )
     kernel = "G(x, t) = (t - x1)(x2 - x)/(x2 - x1) for t <= x, (x - x1)(x2 - t)/(x2 - x1) for t >= x"
     return [kernel, *(require_equal(*test) for test in tests)]
@@ -77,10 +85,15 @@ def _no_less() -> list[str]:
     """The error of one aligned plane in the middle of [-eps, eps], where (x - x1)(x2 - x) = eps^2."""
     theta, eps = rotary.FREQUENCY, sp.Symbol("epsilon", positive=True)
     error = _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO)
+    change, change_of_change = error.diff(eps), error.diff(eps, 2)
     return [
-        require_equal("error at 0 in [-eps, eps] = 1 - cos(eps theta)", error, 1 - sp.cos(eps * theta)),
-        require_equal("no part of first order in eps", error.diff(eps).subs(eps, 0), _ZERO),
-        require_equal("second order: theta^2/2 eps^2", error.diff(eps, 2).subs(eps, 0), theta**2),
+        require_equal(
+            "error at 0 in [-eps, eps] = 1 - cos(eps theta)",
+            lambda: _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO),
+            lambda: 1 - sp.cos(eps * theta),
+        ),
+        require_equal("no part of first order in eps", lambda: change.xreplace({eps: _ZERO}), _ZERO),
+        require_equal("second order: theta^2/2 eps^2", lambda: change_of_change.xreplace({eps: _ZERO}), theta**2),
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 from theory.encodings.encoding import KEY, QUERY
@@ -20,11 +20,16 @@ def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]
     for head_dim in _WIDTHS:
         slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
         what = f"d = {head_dim}: frequencies = theta_l / s"
-        facts.append(require_equal(what, sp.Matrix(frequencies(head_dim, scale)), slowed))
-    scored = interpolation.ENCODING.score(query_position=j, key_position=i)
+        facts.append(same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed))
     shrunk = rotary.FREQUENCY * interpolation.SHRINK
     slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
-    facts.append(require_equal("score at j/s, i/s and theta = score at j, i and theta/s", scored, slow))
+    facts.append(
+        require_equal(
+            "score at j/s, i/s and theta = score at j, i and theta/s",
+            lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
+            slow,
+        )
+    )
     return Evidence(
         strength=Strength.GENERAL,
         facts=tuple(facts),
@@ -39,7 +44,7 @@ def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
     turn = rotary.rotation(step(theta, shrink))
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(require_equal("R(p(i + 1)) R(p(i))^T = R(step)", there * here.T, turn),),
+        facts=(require_equal("R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn),),
         assumptions=("u stands for 1/s",),
     )
 

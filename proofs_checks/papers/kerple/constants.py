@@ -32,22 +32,22 @@ def positive_with_constant(*, constant: Constant, exponent: int) -> Evidence:
     facts += [
         require_equal(
             "v = w + t 1, sum w = 0, A = w^T K w, B = w^T K 1: A v^T (K + c 1 1^T) v = (A + t B)^2 + t^2 (..)",
-            within * whole,
-            (within + share * cross) ** 2 + share**2 * (within * (total + added * count**2) - cross**2),
+            lambda: within * whole,
+            lambda: (within + share * cross) ** 2 + share**2 * (within * (total + added * count**2) - cross**2),
         ),
         require_equal(
             "what is in these brackets is (g A - B^2) + A, positive for w not 0 by the choice of g",
-            within * (total + added * count**2) - cross**2,
-            (strength * within - cross**2) + within,
+            lambda: within * (total + added * count**2) - cross**2,
+            lambda: (strength * within - cross**2) + within,
         ),
-        require_equal("for w = 0 the form is t^2 (g + 1)", total + added * count**2, strength + 1),
+        require_equal("for w = 0 the form is t^2 (g + 1)", lambda: total + added * count**2, lambda: strength + 1),
         "g is finite: B^2 / A is continuous on the sphere of all w with sum 0, on which A > 0 (K is strict)",
         "K = -|x - y|^p is strict for 0 < p < 2: sum c e^(ixu) vanishes for all u only if c = 0, the points being "
         "distinct; so is -log(1 + a|x - y|^p), as -t a|x - y|^p leads its integrand for small t",
         require_equal(
             "softmax does not see the constant: ratio of two weights of a row",
-            sp.exp(content + kernel + shift) / sp.exp(other + other_kernel + shift),
-            sp.exp(content + kernel) / sp.exp(other + other_kernel),
+            lambda: sp.exp(content + kernel + shift) / sp.exp(other + other_kernel + shift),
+            lambda: sp.exp(content + kernel) / sp.exp(other + other_kernel),
         ),
     ]
     return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("finitely many distinct real points",))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
 from proofs_checks.papers.kerple.source import source
 from theory.enclosure import enclose
 from theory.encodings import kerple
@@ -18,47 +18,50 @@ _TRIPLE = ((-1, 0, 1), (1, -2, 1))
 _RATE = sp.Rational(1, 10)
 
 
-def power_kernel(*, largest: sp.Rational) -> Evidence:
+def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
     """Decide the exponents p with -|x - y|^p conditionally positive definite: 0 < p <= `largest` and no others."""
     exponent = sp.Symbol("p", positive=True)
-    obstacle = form(lambda distance: kerple.power(distance, scale=sp.S.One, exponent=exponent), *_TRIPLE)
+    obstacle = form(lambda distance: kernel(distance, exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
     if (kerple.EXPONENTS.start, kerple.EXPONENTS.end, kerple.EXPONENTS.left_open) != (0, largest, True):
         raise Refuted(f"the encoding's exponents are {kerple.EXPONENTS}, not those above 0 up to {largest}")
     a, b, p, wave = sp.symbols("a b p g", real=True)
     x, y, u, v = sp.symbols("x y u v", real=True)
-    kernel = kerple.power(sp.exp(b), scale=sp.S.One, exponent=p)
     facts = (
         f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = {obstacle}, negative for every p > 2",
         f"the encoding's exponents are those above 0 up to {kerple.EXPONENTS.end}",
-        require_equal("-K(t) = t^p, written with t = e^b", -kernel, sp.exp(p * b)),
+        require_equal("-K(t) = t^p, written with t = e^b", lambda: -kernel(sp.exp(b), p), lambda: sp.exp(p * b)),
         require_equal(
             "with v = tu, e^a = v: (1 - cos tu) u^(-1-p) du = t^p (1 - cos v) v^(-1-p) dv, g for 1 - cos v",
-            wave * sp.exp((a - b) * (-1 - p)) * sp.exp(-b),
-            sp.exp(p * b) * wave * sp.exp(a * (-1 - p)),
+            lambda: wave * sp.exp((a - b) * (-1 - p)) * sp.exp(-b),
+            lambda: sp.exp(p * b) * wave * sp.exp(a * (-1 - p)),
         ),
-        require_equal("1 - cos v = 2 sin(v/2)^2, so between 0 and v^2/2, and at most 2", 1 - sp.cos(v), _half_angle(v)),
+        require_equal(
+            "1 - cos v = 2 sin(v/2)^2, so between 0 and v^2/2, and at most 2",
+            lambda: 1 - sp.cos(v),
+            lambda: _half_angle(v),
+        ),
         require_equal(
             "v^(1-p) is integrable up to 1 for p < 2: derivative of v^(2-p)/(2-p)",
-            sp.diff(sp.exp((2 - p) * a) / (2 - p), a),
-            sp.exp((1 - p) * a) * sp.exp(a),
+            lambda: derivative(sp.exp((2 - p) * a) / (2 - p), a),
+            lambda: sp.exp((1 - p) * a) * sp.exp(a),
         ),
         require_equal(
             "v^(-1-p) is integrable from 1 on for p > 0: derivative of -v^(-p)/p",
-            sp.diff(-sp.exp(-p * a) / p, a),
-            sp.exp((-1 - p) * a) * sp.exp(a),
+            lambda: derivative(-sp.exp(-p * a) / p, a),
+            lambda: sp.exp((-1 - p) * a) * sp.exp(a),
         ),
         "so for 0 < p < 2, |t|^p is a positive constant times the integral of (1 - cos tu) u^(-1-p) over u > 0",
         require_equal(
             "cos (x - y)u = cos xu cos yu + sin xu sin yu",
-            sp.cos((x - y) * u),
-            sp.cos(x * u) * sp.cos(y * u) + sp.sin(x * u) * sp.sin(y * u),
+            lambda: sp.cos((x - y) * u),
+            lambda: sp.cos(x * u) * sp.cos(y * u) + sp.sin(x * u) * sp.sin(y * u),
         ),
         "so for sum c = 0 the form is that constant times the integral of |sum c e^(ixu)|^2 u^(-1-p), not negative",
         require_equal(
             "p = 2: K = 2xy - x^2 - y^2, so for sum c = 0 the form is 2 (sum c x)^2",
-            kerple.power(x - y, scale=sp.S.One, exponent=sp.Integer(2)),
-            2 * x * y - x**2 - y**2,
+            lambda: kernel(x - y, sp.Integer(2)),
+            lambda: 2 * x * y - x**2 - y**2,
         ),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("finitely many real points",))
@@ -79,21 +82,23 @@ def log_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rat
     density = (1 - sp.exp(-s * t)) * sp.exp(-t) / t
     facts = (
         f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = a ({obstacle}) + O(a^2), negative for p > 2 and small a",
-        require_equal("e^(-K) = 1 + s at s = a |x - y|^p", sp.exp(-kernel(s / rate, rate)), 1 + s),
-        require_equal("derivative of log(1 + s)", sp.diff(-kernel(s / rate, rate), s), 1 / (1 + s)),
-        require_equal("derivative of (1 - e^(-st)) e^(-t)/t in s", sp.diff(density, s), sp.exp(-(1 + s) * t)),
+        same_by_sympy("e^(-K) = 1 + s at s = a |x - y|^p", sp.exp(-kernel(s / rate, rate)), 1 + s),
+        same_by_sympy("derivative of log(1 + s)", (-kernel(s / rate, rate)).diff(s), 1 / (1 + s)),
+        require_equal(
+            "derivative of (1 - e^(-st)) e^(-t)/t in s", lambda: derivative(density, s), lambda: sp.exp(-(1 + s) * t)
+        ),
         require_equal(
             "which is that of -e^(-(1 + s)t)/(1 + s) in t, so its integral over t > 0 is 1/(1 + s)",
-            sp.diff(-sp.exp(-(1 + s) * t) / (1 + s), t),
-            sp.exp(-(1 + s) * t),
+            lambda: derivative(-sp.exp(-(1 + s) * t) / (1 + s), t),
+            lambda: sp.exp(-(1 + s) * t),
         ),
         "so log(1 + s) is the integral of (1 - e^(-st)) e^(-t)/t over t > 0: both are 0 at s = 0",
         "K' = K(x, y) - K(x, 0) - K(0, y) + K(0, 0) is positive semidefinite for K = -|x - y|^p: its form at c is that "
         "of K at c with -sum c at the point 0 (claim kerple-1)",
         require_equal(
             "e^K is e^(K') times a factor of x and one of y",
-            sp.exp(centred + first + second - origin),
-            sp.exp(centred) * sp.exp(first - origin / 2) * sp.exp(second - origin / 2),
+            lambda: sp.exp(centred + first + second - origin),
+            lambda: sp.exp(centred) * sp.exp(first - origin / 2) * sp.exp(second - origin / 2),
         ),
         "and e^(K'), a power series in K' with positive coefficients, is positive semidefinite, as entrywise products "
         "are (Schur); so is e^(-ta|x - y|^p)",
@@ -123,7 +128,7 @@ def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Ratio
         )
     if value.is_positive:
         raise Refuted(
-            f"p = 2 is conditionally positive definite too: 2 (sum c x)^2 is not negative; not only {largest}"
+            f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, so larger exponents pass too"
         )
 
 
@@ -141,11 +146,21 @@ CLAIMS = (
         latex=r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j|x_i-x_j|^p\ge 0\iff p\le 2\qquad(p>0)",
         label="P",
         check=power_kernel,
-        holds={"largest": sp.Integer(2)},
+        holds={
+            "kernel": lambda distance, exponent: kerple.power(distance, scale=sp.S.One, exponent=exponent),
+            "largest": sp.Integer(2),
+        },
+        answers=("largest",),
         falsifiers={
-            "up to p = 3": {"largest": sp.Integer(3)},
-            "up to p = 5/2": {"largest": sp.Rational(5, 2)},
-            "only up to ALiBi's p = 1": {"largest": sp.Integer(1)},
+            "of the squared distance": {
+                "kernel": lambda distance, exponent: kerple.power(distance**2, scale=sp.S.One, exponent=exponent)
+            },
+            "of the root of the distance": {
+                "kernel": lambda distance, exponent: kerple.power(sp.sqrt(distance), scale=sp.S.One, exponent=exponent)
+            },
+            "growing with the distance": {
+                "kernel": lambda distance, exponent: kerple.power(distance, scale=-sp.S.One, exponent=exponent)
+            },
         },
     ),
     Claim(
@@ -160,10 +175,13 @@ CLAIMS = (
             "kernel": lambda distance, rate: kerple.logarithm(distance, scale=sp.S.One, rate=rate),
             "largest": sp.Integer(2),
         },
+        answers=("largest",),
         falsifiers={
-            "+|x - y|": {"kernel": lambda distance, rate: distance, "largest": sp.Integer(1)},
+            "+|x - y|^p": {"kernel": lambda distance, rate: distance},
             "+log": {"kernel": lambda distance, rate: -kerple.logarithm(distance, scale=sp.S.One, rate=rate)},
-            "up to p = 3": {"largest": sp.Integer(3)},
+            "of the squared distance": {
+                "kernel": lambda distance, rate: kerple.logarithm(distance**2, scale=sp.S.One, rate=rate)
+            },
         },
     ),
 )

@@ -36,9 +36,9 @@ _CONTENTS = {
 }
 
 
-def decay_is_a_bound(*, bound: Bound, monotone: bool, largest_at_zero: bool) -> Evidence:
-    """Decide the bound by summation by parts, and whether scores fall with distance or are largest at 0."""
-    no_bound = (_where_ones_rise(monotone), _where_the_largest_is(largest_at_zero))
+def decay_is_a_bound(*, bound: Bound, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
+    """Decide the bound by summation by parts, where scores first rise with distance, and that 0 need not be best."""
+    no_bound = (_where_ones_rise(frequencies(_HEAD_DIM), first_rise), _where_the_largest_is(frequencies(_HEAD_DIM)))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(*_by_parts(), *_bounds_scores(bound), _small_bounds(bound), *no_bound),
@@ -67,11 +67,13 @@ def _by_parts() -> list[str]:
     empty = [empty_value(name, path(sp.Integer(0))) for name, path in (("score", directly), ("by parts", parts))]
     base = empty_value("partial sum", summed(sp.Integer(0)))
     return [
-        require_equal("base: without planes, sum of h z = by parts + h_0 S_0", empty[0], empty[1] + here * base),
+        require_equal(
+            "base: without planes, sum of h z = by parts + h_0 S_0", lambda: empty[0], lambda: empty[1] + here * base
+        ),
         require_equal(
             "step: one plane more adds h_n z_n = (h_n - h_(n+1)) S_(n+1) + h_(n+1) S_(n+1) - h_n S_n",
-            whole + last_term("score", directly(n), directly(n + 1)),
-            whole - here * so_far + step + after * later,
+            lambda: whole + last_term("score", directly(n), directly(n + 1)),
+            lambda: whole - here * so_far + step + after * later,
         ),
         "h_(d/2) = 0 ends it; the triangle inequality gives |sum h z| <= max |h_l - h_(l+1)| sum |S_(l+1)|",
     ]
@@ -87,7 +89,8 @@ def _small_bounds(bound: Bound) -> str:
 
 def _bounds_scores(bound: Bound) -> list[str]:
     for distance in _BOUNDED_AT:
-        angles, planes = [distance * frequency for frequency in rotary.frequencies(_HEAD_DIM)], _planes(distance)
+        angles = [distance * frequency for frequency in rotary.frequencies(_HEAD_DIM)]
+        planes = _planes(distance, rotary.frequencies(_HEAD_DIM))
         for name, content in _CONTENTS.items():
             most = bound([*map(sp.Integer, content)], angles)
             score = sp.Add(*(one * plane for one, plane in zip(content, planes, strict=True)))
@@ -96,26 +99,23 @@ def _bounds_scores(bound: Bound) -> list[str]:
     return [f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {_BOUNDED_AT}"]
 
 
-def _where_ones_rise(monotone: bool) -> str:
-    scores = [sp.Add(*_planes(distance)) for distance in _DISTANCES]
+def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:
+    scores = [sp.Add(*_planes(distance, frequencies)) for distance in _DISTANCES]
     rises = [D for D in _DISTANCES[1:] if equality.sign(scores[D] - scores[D - 1]) == 1]
-    if bool(rises) == monotone:
-        at = rises[0] if rises else _DISTANCES[-1]
-        raise Refuted(
-            f"d = {_HEAD_DIM}, all ones: the score is {_short(scores[at - 1])} at D = {at - 1}, "
-            f"{_short(scores[at])} at D = {at}"
-        )
+    if not rises or rises[0] != first:
+        by_distance = ", ".join(map(_short, scores))
+        raise Refuted(f"d = {_HEAD_DIM}, all ones: the scores at D = 0, 1, .. are {by_distance}")
     return f"no decay: all ones score {_short(scores[rises[0] - 1])} at D = {rises[0] - 1} and more at D = {rises[0]}"
 
 
-def _where_the_largest_is(at_zero: bool) -> str:
-    here, there = (sp.Add(*_planes(distance, turned=_BEST)) for distance in (0, _BEST))
-    if (equality.sign(there - here) == 1) == at_zero:
+def _where_the_largest_is(frequencies: Sequence[sp.Expr]) -> str:
+    here, there = (sp.Add(*_planes(distance, frequencies, turned=_BEST)) for distance in (0, _BEST))
+    if equality.sign(there - here) != 1:
         raise Refuted(f"k = R({_BEST}) q: the score is {_short(here)} at D = 0 and {_short(there)} at D = {_BEST}")
     return f"nor is D = 0 the best: k = R({_BEST}) q scores {_short(here)} there and {_short(there)} at D = {_BEST}"
 
 
-def _planes(distance: int, *, turned: int = 0) -> list[sp.Expr]:
+def _planes(distance: int, frequencies: Sequence[sp.Expr], *, turned: int = 0) -> list[sp.Expr]:
     """The score of each plane for q = (1, 0) and k = R(turned) q."""
     return [
         rotary.score(
@@ -125,7 +125,7 @@ def _planes(distance: int, *, turned: int = 0) -> list[sp.Expr]:
             key_position=sp.S.Zero,
             frequency=frequency,
         )
-        for frequency in rotary.frequencies(_HEAD_DIM)
+        for frequency in frequencies
     ]
 
 
@@ -161,7 +161,7 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
             require_equal(
                 "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane",
                 lost,
-                2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2,
+                lambda: 2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2,
             ),
             "a sum of squares: no D scores more than r",
             f"theta_0 = {first}: a whole D other than r scores less if q is not 0 in plane 0, since pi is irrational",
@@ -182,12 +182,15 @@ CLAIMS = (
         check=decay_is_a_bound,
         holds={
             "bound": lambda content, angles: rotary.decay_bound(content=content, angles=angles),
-            "monotone": False,
-            "largest_at_zero": False,
+            "frequencies": rotary.frequencies,
+            "first_rise": 4,
         },
+        answers=("first_rise",),
         falsifiers={
-            "the score is monotone": {"monotone": True},
-            "the score is largest at distance 0": {"largest_at_zero": True},
+            "a tenth of the frequencies": {
+                "frequencies": lambda width: [one / 10 for one in rotary.frequencies(width)]
+            },
+            "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
             "the last difference left out": {
                 "bound": lambda content, angles: rotary.decay_bound(
                     content=[one - content[-1] for one in content], angles=angles

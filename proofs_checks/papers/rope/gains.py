@@ -33,14 +33,14 @@ def gains_after_rotation(*, query_gains: Gains, key_gains: Gains) -> Evidence:
         require_equal("stated gains after rotation: the kernel at (i + D, i) is that at (D, 0)", stated, at_origin),
         require_equal(
             "any gains u, v after rotation: (u1 v1 + u2 v2)/2 R(D) + (u1 v1 - u2 v2)/2 F R(2i + D), F = diag(1, -1)",
-            kernel(i, any_query, any_key),
-            even * rotary.rotation(offset * w) + odd * flip * rotary.rotation((2 * i + offset) * w),
+            lambda: kernel(i, any_query, any_key),
+            lambda: even * rotary.rotation(offset * w) + odd * flip * rotary.rotation((2 * i + offset) * w),
         ),
         "so the law is relative iff u1 v1 = u2 v2 in every plane",
         require_equal(
             "any gains before rotation: (v k)^T R(D) (u q)",
             before,
-            ((any_key * key).T * rotary.rotation(offset * w) * any_query * query)[0],
+            lambda: ((any_key * key).T * rotary.rotation(offset * w) * any_query * query)[0],
         ),
     )
     return Evidence(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.rope.source import source
 from theory import equality
 from theory.encodings import rotary
@@ -40,11 +40,15 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal(
-                "theta at l = d/2, which no plane has", rotary.frequency(d / 2, head_dim=d), sp.Rational(1, _BASE)
+            same_by_sympy(
+                "theta at l = d/2, which no plane has",
+                rotary.frequency(d / 2, head_dim=d),
+                sp.Rational(1, _BASE),
             ),
-            require_equal("the period at l* over L", at_last / context, sp.Integer(1)),
-            require_equal("d log(period)/dl = 2 log(base)/d, above 0: periods grow with l", growth, 2 * log_base / d),
+            require_equal("the period at l* over L", lambda: at_last / context, sp.Integer(1)),
+            require_equal(
+                "d log(period)/dl = 2 log(base)/d, above 0: periods grow with l", growth, lambda: 2 * log_base / d
+            ),
             f"d = {head_dim}, L = {length}: {sum(found)} of {len(found)} planes turn less than once (ball arithmetic)",
         ),
         assumptions=("base > 1", "L > 2 pi"),
@@ -70,8 +74,10 @@ def layouts(*, chosen: Callable[[Sequence[int]], Sequence[int]]) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("interleaved: 2l, 2l + 1", sp.Matrix(apart), sp.Matrix([2 * plane, 2 * plane + 1])),
-            require_equal("halves, d = 2n: l, l + n", sp.Matrix(half_apart), sp.Matrix([plane, plane + half])),
+            require_equal(
+                "interleaved: 2l, 2l + 1", lambda: sp.Matrix(apart), lambda: sp.Matrix([2 * plane, 2 * plane + 1])
+            ),
+            same_by_sympy("halves, d = 2n: l, l + n", sp.Matrix(half_apart), sp.Matrix([plane, plane + half])),
             "2l + a with a in {0, 1}, and l + a d/2 with l < d/2, each name every coordinate once: P: 2l + a -> "
             "l + a d/2 is a permutation, and both rotations turn (l, 0), (l, 1) by the angle of plane l",
             f"R_halves P = P R_interleaved entry by entry for d = 2, 4, .. {_WIDEST}, angles free",
@@ -111,8 +117,10 @@ CLAIMS = (
             "length": 4096,
             "incomplete": 18,
         },
+        answers=("incomplete",),
         falsifiers={
-            "all planes turn once": {"incomplete": 0},
+            "eight times the length": {"length": 8 * 4096},
+            "a head of half the width": {"head_dim": 64},
             "without 2 pi": {
                 "last": lambda length, head_dim, base: rotary.last_full_turn(
                     2 * sp.pi * length, head_dim=head_dim, base=base

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import require_equal
+from proofs_checks.identity import derivative, require_equal
 from proofs_checks.papers.rope.source import PLANES, source
 from theory.encodings import rotary, xpos
 
@@ -19,14 +19,17 @@ def relative_law(*, query_action: TurnedBy, key_action: TurnedBy, law: TurnedBy)
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
     kernel = key_action(i, w).T * query_action(j, w)
     scored = rotary.score(query, key, query_position=j, key_position=i, frequency=w)
-    of_encoding = rotary.ENCODING.score(query, key, query_position=j, key_position=i).subs(rotary.FREQUENCY, w)
     turn, quarter = rotary.rotation(w), sp.Matrix([[0, -1], [1, 0]])
     facts = (
-        require_equal("R(0) = I", turn.subs(w, 0), sp.eye(2)),
-        require_equal("R' = J2 R, so R(t) = exp(t J2)", turn.diff(w), quarter * turn),
-        require_equal("R(i)^T R(i + D) = R(D)", kernel, law(offset, w)),
-        require_equal("score of the encoding", of_encoding, scored),
-        require_equal("score = k^T R(D) q", scored, (key.T * law(offset, w) * query)[0]),
+        require_equal("R(0) = I", lambda: turn.subs(w, 0), sp.eye(2)),
+        require_equal("R' = J2 R, so R(t) = exp(t J2)", lambda: derivative(turn, w), lambda: quarter * turn),
+        require_equal("R(i)^T R(i + D) = R(D)", kernel, lambda: law(offset, w)),
+        require_equal(
+            "score of the encoding",
+            lambda: rotary.ENCODING.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),
+            scored,
+        ),
+        require_equal("score = k^T R(D) q", scored, lambda: (key.T * law(offset, w) * query)[0]),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(PLANES,))
 
@@ -38,9 +41,9 @@ def keeps_norms(*, action: TurnedBy) -> Evidence:
     acting = action(position, w)
     moved = acting * content
     facts = (
-        require_equal("|R q|^2 = |q|^2", moved.dot(moved), content.dot(content)),
-        require_equal("R^T R = I", acting.T * acting, sp.eye(2)),
-        require_equal("det R = 1", acting.det(), sp.Integer(1)),
+        require_equal("|R q|^2 = |q|^2", lambda: moved.dot(moved), lambda: content.dot(content)),
+        require_equal("R^T R = I", lambda: acting.T * acting, sp.eye(2)),
+        require_equal("det R = 1", acting.det, sp.Integer(1)),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(PLANES,))
 

@@ -1,0 +1,106 @@
+"""Trees of expressions as they are written, unevaluated, with names for the parts that the engines do not know.
+
+The engines know rational functions over Q(i) of symbols and of exponential, trigonometric and hyperbolic functions of
+polynomials without constant term, and derivatives.  Any other part, such as a logarithm or a power with a symbol in its
+exponent, is evaluated by sympy and stands under a name: equal parts under one.  Equal trees of names so are equal
+expressions; different ones need not differ.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+_KNOWN = (
+    *(sp.exp, sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc),
+    *(sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Trees that the engines know.
+
+    Attributes:
+        trees: what was read, in order, with names for what they do not know.
+        evaluated: the parts that sympy evaluated, and what came of each.
+    """
+
+    trees: tuple[sp.Expr, ...]
+    evaluated: dict[sp.Expr, sp.Expr]
+
+
+def written(trees: Iterable[sp.Expr]) -> Written:
+    """The trees with a name for each part that the engines do not know.  Label [F]."""
+    reader = _Reader()
+    return Written(trees=tuple(map(reader.read, trees)), evaluated=reader.evaluated)
+
+
+@dataclass
+class _Reader:
+    evaluated: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
+    _read: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
+    _names: dict[sp.Expr, sp.Symbol] = field(default_factory=dict)
+
+    def read(self, node: sp.Expr) -> sp.Expr:
+        if node not in self._read:
+            self._read[node] = self._known(node)
+        return self._read[node]
+
+    def _known(self, node: sp.Expr) -> sp.Expr:
+        if node.is_Symbol or node.is_Rational or node is sp.I:
+            return node
+        if node.is_Add or node.is_Mul:
+            return node.func(*map(self.read, node.args), evaluate=False)
+        if node.is_Pow and node.exp.doit().is_Integer and not _is_root(node.base):
+            return sp.Pow(self.read(node.base), node.exp, evaluate=False)
+        if isinstance(node, _KNOWN):
+            argument = self._argument(node.args[0])
+            if argument is not None:
+                return node.func(argument, evaluate=False)
+        if isinstance(node, sp.Derivative) and self._knows(node.expr):
+            return sp.Derivative(self.read(node.expr), *node.args[1:])
+        return self._evaluated(node)
+
+    def _argument(self, node: sp.Expr) -> sp.Expr | None:
+        """The argument of a known function; None where it has numbers or logs, which are better evaluated with it."""
+        argument = self.read(node)
+        values = {name: value for value, name in self._names.items()}
+        named = [values[name] for name in argument.atoms(sp.Dummy) if name in values]
+        if any(value.is_number or value.has(sp.log) for value in named) or not _is_argument(argument):
+            return None
+        return argument
+
+    def _knows(self, node: sp.Expr) -> bool:
+        """Whether it needs no name."""
+        return not self.read(node).atoms(sp.Dummy) - node.atoms(sp.Dummy)
+
+    def _evaluated(self, node: sp.Expr) -> sp.Expr:
+        value = node.doit()
+        self.evaluated[node] = value
+        if value != node and _is_made_of_parts(value):
+            return self.read(value)
+        return self._names.setdefault(value, sp.Dummy(str(value)))
+
+
+def _is_root(base: sp.Expr) -> bool:
+    return bool(base.is_Pow and not base.exp.doit().is_Integer)
+
+
+def _is_made_of_parts(value: sp.Expr) -> bool:
+    """Whether it is known, or a sum, a product or a whole power, of which the parts may be."""
+    whole_power = value.is_Pow and value.exp.is_Integer and not _is_root(value.base)
+    leaf = value.is_Symbol or value.is_Rational or value is sp.I
+    return bool(leaf or value.is_Add or value.is_Mul or whole_power or isinstance(value, _KNOWN))
+
+
+def _is_argument(argument: sp.Expr) -> bool:
+    """Whether it is a polynomial over Q(i) without constant term."""
+    value: Any = sp.expand(argument.doit())
+    symbols = value.free_symbols
+    return bool(value.is_polynomial(*symbols)) and all(
+        term.free_symbols and all(part.is_Rational for part in term.as_coeff_mul(*symbols)[0].as_real_imag())
+        for term in sp.Add.make_args(value)
+        if term != 0
+    )
