@@ -139,6 +139,17 @@ def with_one_parameter_more(encoding: Encoding) -> Encoding:
     return replace(encoding, parameters=(*encoding.parameters, Parameter(symbol=sp.Symbol("x"), meaning="none")))
 
 
+def with_any_values(encoding: Encoding) -> Encoding:
+    """Parameters that may have any real value and the infinite ones, whatever their own domains are."""
+    any_value = sp.Interval(-sp.oo, sp.oo) | sp.FiniteSet(-sp.oo, sp.oo)
+    return replace(encoding, parameters=tuple(replace(one, domain=any_value) for one in encoding.parameters))
+
+
+def with_any_function(encoding: Encoding) -> Encoding:
+    """Functions of any kind in place of networks."""
+    return replace(encoding, parameters=tuple(replace(one, network=False) for one in encoding.parameters))
+
+
 def with_one_trained_number_more(encoding: Encoding) -> Encoding:
     """A further trained number in the first parameter, or in a new one."""
     first, *others = encoding.parameters or (Parameter(symbol=sp.Symbol("x"), meaning="none"),)

@@ -28,6 +28,7 @@ def slope_set(*, stated: Slopes) -> Evidence:
     eight = ", ".join(map(str, alibi.slopes(8)))
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"H <= {MOST_HEADS}",
         facts=(
             f"equal as numbers, head by head, for 1 to {MOST_HEADS} heads",
             f"8 heads: {eight}",
@@ -87,7 +88,8 @@ CLAIMS = (
         id="alibi-1",
         source=source("section 3, slopes; other numbers of heads after the released code"),
         statement="For H = 2^k heads the slopes start at 2^(-8/H) and fall by this factor; for other H come the slopes "
-        "of the power of two below, then the geometric means of neighbours in 1, m_1, m_2, ..., until there are H.",
+        "of the power of two below, then the geometric means of neighbours in 1, m_1, m_2, ..., until there are H. "
+        "Decided for H <= 64.",
         latex=r"m_h=2^{-8h/H}\ (H=2^k);\quad m_{n_0+h}=\sqrt{m_{h-1}m_h},\ m_0=1,\ n_0=2^{\lfloor\log_2 H\rfloor}",
         label="P",
         check=slope_set,

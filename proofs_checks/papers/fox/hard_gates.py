@@ -39,6 +39,7 @@ def block_causal(*, visible: Visible, gates_of: Callable[[Words], Words]) -> Evi
                 raise Refuted(f"word {word}: F = {int(found[wrong[0]])} for key {key} and query {query}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
+        reach=f"{_TOKENS} gates",
         facts=(
             f"all {len(words)} words of {_TOKENS} gates, all {_TOKENS * (_TOKENS + 1) // 2} pairs: F_ij is the mask",
         ),
@@ -51,7 +52,8 @@ CLAIMS = (
         id="fox-13",
         source=source("what data-dependent gates can do"),
         statement="With gates of 0 and 1 attention is causal within blocks: a token of gate 0 begins a block, stays "
-        "visible in it and hides all that came before.  One gate for all tokens cannot do this.",
+        "visible in it and hides all that came before.  One gate for all tokens cannot do this. "
+        "Decided on all words of 8 gates.",
         latex=r"f\in\{0,1\}^T:\ F_{ij}=\mathbb 1[\text{no } f_l=0,\ i<l\le j]",
         label="F",
         check=block_causal,

@@ -14,7 +14,8 @@ from theory import exact
 from theory.enclosure import enclose
 from theory.encodings import hope
 
-Evaluate = Callable[[int, int, type[np.floating[Any]]], float]
+Evaluate = Callable[..., float]
+"""(position of the key, offset, dtype) -> the score."""
 
 POSITION = sp.Symbol("m", integer=True, nonnegative=True)
 OFFSETS = (0, 1, 7)
@@ -59,8 +60,18 @@ def _acted(
         return a * first + b * second, c * first + d * second
 
 
-def accurate(*, evaluate: Evaluate, dtype: type[np.floating[Any]], positions: tuple[int, ...]) -> Evidence:
-    """Decide that an evaluation stays within six roundings of each channel, with the key at each of the positions."""
+def accurate(
+    *,
+    evaluate: Evaluate,
+    dtype: type[np.floating[Any]],
+    positions: tuple[int, ...],
+    factors: Evaluate,
+    lost: tuple[int, ...],
+) -> Evidence:
+    """Decide that an evaluation stays within six roundings of each channel, with the key at each of the positions.
+
+    `lost` is where the evaluation by factors is 0 and where not finite, in float32, then in float64.
+    """
     unit = float(np.finfo(dtype).eps) / 2
     in_slow, in_fast = hope.channels(_QUERY, _KEY)
     worst = 0.0
@@ -77,9 +88,12 @@ def accurate(*, evaluate: Evaluate, dtype: type[np.floating[Any]], positions: tu
                     f"where the score is {right:.6g}"
                 )
             worst = max(worst, abs(found - right) / size)
+    ends, loss = _loss(dtype, factors)
+    if ends != lost:
+        raise Refuted(f"{'; '.join(loss[1:])}; not from {', '.join(map(str, lost))}")
     return Evidence(
         strength=Strength.NUMERIC,
-        facts=(f"positions {positions}: off by {worst:.2g} of the channels' sizes at most", *_loss(dtype)),
+        facts=(f"positions {positions}: off by {worst:.2g} of the channels' sizes at most", *loss),
         assumptions=(
             f"D in {OFFSETS}, theta = 1, theta' = 1.1, q = {_QUERY}, k = {_KEY}",
             f"tolerance: {_ROUNDINGS} roundings of each channel, and 1 % for their products",
@@ -87,21 +101,23 @@ def accurate(*, evaluate: Evaluate, dtype: type[np.floating[Any]], positions: tu
     )
 
 
-def _loss(dtype: type[np.floating[Any]]) -> list[str]:
-    """What becomes of the factorised score of D = 0: where cancellation and overflow end it."""
+def _loss(dtype: type[np.floating[Any]], factors: Evaluate) -> tuple[tuple[int, ...], list[str]]:
+    """Where cancellation and overflow end the factorised score of D = 0, and the facts about it."""
     product, _ = _products(_QUOTED, 0, dtype)
-    wanted, found = (evaluate(_QUOTED, 0, dtype) for evaluate in (relative, factorised))
+    wanted, found = (evaluate(_QUOTED, 0, dtype) for evaluate in (relative, factors))
     facts = [
         f"factorised in {dtype.__name__}, key at {_QUOTED}, D = 0: two products of {float(product):.4g} with opposite "
         f"signs, whose last place is {float(np.spacing(product)):.4g}, must add to {wanted:.4g}; "
         f"with the best rounding of the factors they add to {found:.4g}"
     ]
+    ends = []
     for width in (np.float32, np.float64):
-        scores = partial(factorised, offset=0, dtype=width)
+        scores = partial(factors, offset=0, dtype=width)
         gone = _first(scores, lambda score: score == 0)
         broken = _first(scores, lambda score: not math.isfinite(score))
         facts.append(f"factorised in {width.__name__}: 0 from position {gone}, not finite from position {broken}")
-    return facts
+        ends += [gone, broken]
+    return tuple(ends), facts
 
 
 def _first(score: Callable[[int], float], met: Callable[[float], bool]) -> int:
@@ -123,16 +139,26 @@ CLAIMS = (
         id="hope-9",
         source=source("Algorithm 1: absolute factors of queries and keys"),
         statement="In float32 the relative form of the score is right to its last digits at any position.  Factors of "
-        "queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that nothing is left at "
-        "position 15, and they overflow at 43, in float64 at 339 (errata F7).",
+        "queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that nothing is left from "
+        "position 9 on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).",
         latex=r"e^{n\theta'}B(-n\theta)k\sim e^{2.1n}",
         label="F",
         check=accurate,
-        holds={"evaluate": relative, "dtype": np.float32, "positions": (0, 15, 43, 339, 1024, 10**6)},
+        holds={
+            "evaluate": relative,
+            "dtype": np.float32,
+            "positions": (0, 15, 43, 339, 1024, 10**6),
+            "factors": factorised,
+            "lost": (9, 43, 19, 339),
+        },
+        answers=("lost",),
         falsifiers={
             "factors, position 15": {"evaluate": factorised, "positions": (15,)},
             "factors, position 43": {"evaluate": factorised, "positions": (43,)},
             "factors, position 1024": {"evaluate": factorised, "positions": (1024,)},
+            "factors at half the position": {
+                "factors": lambda position, offset, dtype: factorised(position // 2, offset, dtype)
+            },
             "factors in float64, position 19": {"evaluate": factorised, "dtype": np.float64, "positions": (19,)},
             "factors in float64, position 339": {"evaluate": factorised, "dtype": np.float64, "positions": (339,)},
         },

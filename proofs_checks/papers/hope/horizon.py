@@ -57,11 +57,11 @@ CLAIMS = (
         label="F",
         check=alive,
         holds={"head_dim": 64, "distance": 64, "kept": Fraction(1, 1000), "planes": 1},
+        answers=("planes",),
         falsifiers={
-            "half of the planes": {"planes": 16},
-            "none": {"planes": 0},
-            "1 at distance 8": {"distance": 8},
-            "1 of a head of 256": {"head_dim": 256},
+            "at distance 8": {"distance": 8},
+            "of a head of 256": {"head_dim": 256},
+            "at most a part in 10^9": {"kept": Fraction(1, 10**9)},
         },
     ),
 )

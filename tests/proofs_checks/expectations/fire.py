@@ -35,7 +35,8 @@ COUNTEREXAMPLES = {
     "fire-3-width": {
         "n - 3 units, or 1": r"4 distances: the table \[0, 1, 0, 1\] forces 2 kinks, 1 units have less",
         "n - 2 units": r"2 distances, 0 units, any table, entry 2: 1.00000 != -11.0000",
-        "T5 forces more than 45": r"force 45 kinks on 128 distances: not more than 45",
+        "the rule of 16 buckets": r"the buckets, \+1 and -1 in turn, force 22 kinks on 128 distances: not 45,",
+        "buckets paired": r"the buckets, \+1 and -1 in turn, force 23 kinks on 128 distances: not 45,",
     },
     "fire-4": {
         "equal at equal distances": r"c = 1, L = 1/2, j = 2: the input at D = 1, .* 1.000: 0.6309 is not 1.710",

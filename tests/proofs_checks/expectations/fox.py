@@ -36,7 +36,7 @@ COUNTEREXAMPLES = {
         "f = 1 - m": r"step: .*: 0 != 0.367879 at i = 4, j = 4, m = 1",
     },
     "fox-3": {
-        "exactly NoPE at z = 20": r"1 - sigma\(20\) = 2.06115e-9, not 0",
+        "0, exactly NoPE": r"e\^-z = 1/4: -log f exceeds the bound by 0\.22314",
         "at most e^-2z": r"e\^-z = 1/4: -log f exceeds the bound by 0.16064",
         "at most e^-z / 2": r"e\^-z = 1/4: -log f exceeds the bound by 0.098144",
     },
@@ -46,8 +46,8 @@ COUNTEREXAMPLES = {
         "state not gated": r"step: F_i,t\+1 w, entry 1: 4.00000 != 218.393",
     },
     "fox-5": {
-        "not falling with the query": r"D_i,j\+1 - D_ij = -1 where the gate passed is e\^-1",
-        "falling with the key": r"D_i\+1,j - D_ij = -D_i,i\+1 = 1 where the gate passed is e\^-1",
+        "the other sign": r"D_i,j\+1 - D_ij = 1 where the gate passed is e\^-1",
+        "the gate of the query left out": r"D_ii: the path from a position to itself has -1 terms",
         "gate of the key included": r"D_ii = 0, entry 1: 4.00000 != 0 at log_f\[i\] = 4",
     },
     "fox-6": {

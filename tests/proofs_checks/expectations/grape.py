@@ -89,9 +89,9 @@ COUNTEREXAMPLES = {
         "growing with distance": r"score = q.k - m D .* 5.00000 != -3.00000",
     },
     "grape-9": {
-        "one is enough": r"A_\(d\+1,d\+1\) = beta/\(p\*r\), so A\^2 has the entry .*, which is 1 at beta = p = r = 1",
-        "none is enough": r"no extra coordinate: the score at q = k = 0 is 0, not beta",
-        "three are needed": r"2 extra coordinates: A = beta E has A\^2 = 0",
+        "beta = 0": r"no extra coordinate: the score at q = k = 0 is 0, not beta",
+        "the generator transposed": r"score of \(0, 1, 0\) and \(0, 0, 1\), entry 1: 0 != -12\.0000 at beta = 4, i ",
+        "the generator of ALiBi's sign": r"score of \(0, 1, 0\) and \(0, 0, 1\), entry 1: 12\.0000 !=",
     },
     "grape-10": {
         "link transposed": r"score of the path .* 1.00000 != 5.00000 at D = 4, c = 1",
@@ -148,8 +148,9 @@ COUNTEREXAMPLES = {
         "the denominator of s / pi": r"s = pi: exp\(nL\) = I first at n = 2, not 1",
     },
     "grape-19": {
-        "orthogonal at beta = 1": r"beta = 1: H\^T H - I = -1 w w\^T",
-        "orthogonal at 0 only": r"beta = 2: H\^T H - I = 0 w w\^T, and it is orthogonal at \[0, 2\]",
+        "2 beta for beta": r"beta = 1: H\^T H - I = 0 w w\^T, and it is orthogonal at \[0, 1\]",
+        "beta^2 for beta": r"beta = -1: H\^T H - I = -1 w w\^T, and it is orthogonal at \[-1, 0, 1\]",
+        "-beta for beta": r"beta = -2: H\^T H - I = 0 w w\^T, and it is orthogonal at \[-2, 0\]",
         "determinant 1 - 2 beta": r"det H, entry 1: -3.00000 != -7.00000 at beta = 4",
     },
     "grape-20": {
@@ -157,8 +158,10 @@ COUNTEREXAMPLES = {
         "with the next": r"A_\(j\+1\) - A_i, entry 1: 4.00000 != 2.00000 at .* a\[j \+ 2\] = 3",
     },
     "grape-21": {
-        "Lipschitz constant 1/2": r"\(log sigma\)' < 1/2: the numerator 1 - x is 0 at x = 1",
-        "Lipschitz constant 0.99": r"\(log sigma\)' < 99/100: the numerator 99 - x is -29 at x = 128",
+        "twice the logarithm": r"\(log sigma\)' < 1: the numerator 1 - x is 0 at x = 1",
+        "half the logarithm": r"the slope tends to 1/2 as z falls, not to 1",
+        "softplus, which is positive": r"the slope tends to 0 as z falls, not to 1",
+        "log sigma(-z), which falls": r"the slope tends to 0 as z falls, not to 1",
     },
     "grape-contextual": {
         "the query's own rate counts": r"Phi_0 = 0, entry 1: 4.00000 != 0 at w\[0\] = 4",

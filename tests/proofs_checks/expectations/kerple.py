@@ -17,14 +17,14 @@ EXPECTED = {
 
 COUNTEREXAMPLES = {
     "kerple-1": {
-        "up to p = 3": r"p = 3: x = \(-1, 0, 1\), c = \(1, -2, 1\) give c\^T K c = -8, and 100 times .* -8.000E\+6",
-        "up to p = 5/2": r"p = 5/2: .* give c\^T K c = 8 - 8\*sqrt\(2\), and 100 times these points -3.314E\+5",
-        "only up to ALiBi's p = 1": r"p = 2 is conditionally positive definite too",
+        "of the squared distance": r"p = 2: x = \(-1, 0, 1\), c = \(1, -2, 1\) give c\^T K c = -24, and 100 times ",
+        "of the root of the distance": r"p = 2: x = \(-1, 0, 1\), c = \(1, -2, 1\) give c\^T K c = 4, so larger expone",
+        "growing with the distance": r"-K\(t\) = t\^p, written with t = e\^b, entry 1: -8\.88611e\+6 !=",
     },
     "kerple-2": {
-        "+|x - y|": r"p = 1, a = 1/10, x = \(0, 1\), c = \(1, -1\): c\^T K c = -2.000",
+        "+|x - y|^p": r"p = 2, a = 1/10, x = \(0, 1\), c = \(1, -1\): c\^T K c = -2\.000",
         "+log": r"p = 2, a = 1/10, x = \(0, 1\), c = \(1, -1\): c\^T K c = -0.1906",
-        "up to p = 3": r"p = 3, a = 1/10, x = \(-1, 0, 1\), c = \(1, -2, 1\): c\^T K c = -0.4131",
+        "of the squared distance": r"p = 2, a = 1/10, x = \(-1, 0, 1\), c = \(1, -2, 1\): c\^T K c = -1\.149",
     },
     "kerple-3": {
         "already with c = 0": r"x = \(0, 1\), p = 1, c = 0: K \+ c 1 1\^T is not positive definite",
@@ -36,9 +36,9 @@ COUNTEREXAMPLES = {
         "r1 = 2m": r"-m D\^p = -m \(j - i\), D = j - i, entry 1: -32.0000 != -16.0000 at D = 4, m = 4",
     },
     "kerple-5": {
-        "finite for r1 = 1": r"r1 = 1, r2 = 1: each doubling .* adds 1/2 or more, above 13.86 after 2\^20 keys",
-        "infinite up to r1 = 2": r"r1 = 2: block k has 2\^k terms of at most 2\^\(-2 k\): finite sum",
-        "finite from r1 = 1/2 on": r"r1 = 3/4: 2\^k terms of at least 2\^\(-3/4 \(k \+ 1\)\) each",
+        "blocks of one length": r"r1 = 1: block k has 2\^k terms of at most 2\^\(-1 k\): finite sum",
+        "blocks in the plane": r"r1 = 1: 2\^k terms of at least 2\^\(-1 \(k \+ 1\)\) each: the blocks do not eve",
+        "the weight's root": r"r1 = 1: 2\^k terms of at least 2\^\(-1 \(k \+ 1\)\) each: the blocks do not eve",
     },
 }
 

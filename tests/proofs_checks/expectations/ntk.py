@@ -17,8 +17,8 @@ EXPECTED = {
 
 COUNTEREXAMPLES = {
     "ntk-1": {
-        "base times s": r"ln theta'_l .*-1.60000 != -2.66667",
-        "exponent (d-2)/d": r"ln theta'_l .*-0.960000 != -2.66667",
+        "base times s": r"d = 4: the listed frequencies, entry 2: -4\.00000 != -2\.00000 at S = 4",
+        "exponent (d-2)/d": r"d = 4: the listed frequencies, entry 2: -4\.00000 != -1\.00000 at S = 4",
     },
     "ntk-2": {
         "as in position interpolation": r"ln of the first factor, entry 1: -4.00000 != 0 at S = 4",

@@ -39,8 +39,8 @@ COUNTEREXAMPLES = {
         "one law from length 3 on": r"M = 4: .* with probability 3/4 at n = 3, 1 at N = 4; mean gaps 5/4, 1",
     },
     "rpe-6": {
-        "+1 and +5 have codes of their own": r"M = 6 rows: offsets \+1 and \+5 read rows 5 and 5",
-        "only offsets from 0 share": r"M = 6 rows: offsets -1 and \+0 read rows 5 and 5",
+        "one row more is released": r"M = 6 rows: offsets -1 and \+0 read rows 5 and 6",
+        "2M rows are released": r"M = 6 rows: offsets \+1 and \+5 read rows 7 and 11",
         "one row fewer is enough": r"M = 6, 11 rows: offsets \+4 and \+5 read row 10",
     },
 }

@@ -29,8 +29,8 @@ COUNTEREXAMPLES = {
         "with unequal gains": r"\|R q\|\^2 = \|q\|\^2, entry 1: 39.9\d* != 10.0+ at n = 4",
     },
     "rope-3": {
-        "the score is monotone": r"d = 16, all ones: the score is 5.54310 at D = 3, 5.55968 at D = 4",
-        "the score is largest at distance 0": r"k = R\(5\) q: the score is 6.13704 at D = 0 and 8.00000 at D = 5",
+        "a tenth of the frequencies": r"d = 16, all ones: the scores at D = 0, 1, \.\. are 8\.00000, 7\.99445, 7\.977",
+        "planes that do not turn": r"d = 16, all ones: the scores at D = 0, 1, \.\. are 8\.00000, 8\.00000, 8\.000",
         "the last difference left out": r"all ones, D = 0: the score 8.0+ is beyond the bound 0",
         "the last partial sum left out": r"h = \(5,\), angles .*: max \|step\| sum \|S\| is 5, the bound 0",
         "twice the bound is attained": r"h = \(5,\), angles .*: max \|step\| sum \|S\| is 5, the bound 10",
@@ -40,7 +40,8 @@ COUNTEREXAMPLES = {
         "turned the other way": r"r = 1: the score is -0.416147 at D = r, 0.540302 at 0",
     },
     "rope-5": {
-        "all planes turn once": r"L = 4096: 18 of 64 planes turn less than once, from plane 46 on, not 0",
+        "eight times the length": r"d = 128, L = 32768: 4 of 64 planes turn less than once, from plane 60 on",
+        "a head of half the width": r"d = 64, L = 4096: 9 of 32 planes turn less than once, from plane 23 on, ",
         "without 2 pi": r"plane 46 has the period 4711.72",
         "one head twice as wide": r"plane 46 has the period 4711.72",
     },

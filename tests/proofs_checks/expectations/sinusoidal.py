@@ -24,7 +24,7 @@ COUNTEREXAMPLES = {
         "twice the shift": r"entry 1: -0.99\d* != 0.91\d* at k = 4",
     },
     "sin-2": {
-        "monotone decreasing": r"width 16: .* 5.54310 at 3, 5.55968 at 4: it rises at 4, not at None",
+        "half the frequencies": r"width 16: by distance the product is 8\.00000 at 0, 7\.86372 at 1, 7\.48517",
         "it tells the direction": r"-0.957\d* != -1.245\d* at D = 4",
         "sum of sines": r"-0.957\d* != -0.287\d* at D = 4",
     },
@@ -34,6 +34,7 @@ COUNTEREXAMPLES = {
     },
     "sin-4": {
         "real positions": r"width 2: positions 0 and 2\*pi share a code",
+        "base 100": r"width 4 repeats after 20\*pi, not 200\*pi",
         "all frequencies in 2 pi Q": r"width 2: positions 0 and 3 share a code",
     },
     "sin-5": {

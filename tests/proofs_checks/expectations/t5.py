@@ -21,31 +21,31 @@ EXPECTED = {
 
 COUNTEREXAMPLES = {
     "t5-1": {
-        "rises with every distance": r"distances 16 and 17 have buckets 16 and 16",
-        "exact up to 17": r"distance 17 has bucket 16",
-        "a bucket is never used": r"32 buckets are used, 0 to 31, not 31",
+        "numbered from the far end": r"distances 0 and 1 have buckets 31 and 30: it falls",
+        "half of the buckets": r"16 buckets are used, 0 to 15, not 32",
+        "the last bucket never used": r"31 buckets are used, 0 to 30, not 32",
         "buckets begin a distance early": r"bucket 17 begins at distance 19, not 18",
     },
     "t5-1-bidirectional": {
-        "every row is used": r"the buckets without an offset are \[16\]",
+        "the offset 0 counts as after": r"the buckets without an offset are \[0\]",
         "the causal buckets": r"a key 1 before the query and one 1 after have buckets 1 and 0",
         "sides exchanged": r"a key 1 before the query and one 1 after have buckets 17 and 1",
     },
     "t5-2": {
-        "from 128 on": r"distance 113 has bucket 31, though saturation is said to begin at 128",
-        "from 112 on": r"distance 112 has bucket 30, though saturation is said to begin at 112",
+        "the rule for distances up to 64": r"distance 59 has bucket 31, though saturation is said to begin at 113",
+        "the rule of 31 buckets": r"distance 128 \+ k has bucket 30, not 31",
     },
     "t5-3": {
         "the query's own position bucketed": r"= -w\[0\] \+ w\[1\] at i = 0, D = 0, s = 1, not 0 for every table",
         "so in the bidirectional form": r"bidirectional, .* = -w\[0\] \+ w\[1\] at i = 0, D = 0, s = 1",
     },
     "t5-4": {
-        "from distance 64 on": r"distance 64 has bucket 26, distance 128 bucket 31: with w_26 = 1 .* weigh 2.718 to 1",
-        "from distance 112 on": r"distance 112 has bucket 30, distance 128 bucket 31",
+        "the rule for distances up to 64": r"distance 112 has bucket 31 too",
+        "the rule of 34 buckets": r"distance 113 has bucket 32, distance 128 bucket 33: with w_32 = 1 and w_",
     },
     "t5-5": {
-        "ALiBi for 64 positions": r"T = 64: distances 16 and 17 share bucket 16, and ALiBi's biases there differ by m",
-        "only for 16": r"T = 17: all 17 distances have buckets of their own too",
+        "the rule of 64 buckets": r"T = 18: all 18 distances have buckets of their own too",
+        "the bidirectional form": r"T = 17: distances 8 and 9 share bucket 8, and ALiBi's biases there diffe",
     },
 }
 

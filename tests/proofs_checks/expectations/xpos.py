@@ -26,8 +26,9 @@ COUNTEREXAMPLES = {
         "one plane more": r"plane 31: the size is 1.000 at D = 512",
     },
     "xpos-3": {
-        "finite up to 100000": r"position 100001 is 1.838E\+106; float32 ends at 3.403E\+38, .* at 36261",
-        "one position earlier": r"position 36260 is 3.397E\+38; float32 ends at 3.403E\+38, .* at 36261",
+        "scale base 513": r"the key factor of plane 0 at position 36261 is 2\.864E\+38; float32 ends a",
+        "scale base 256": r"the key factor of plane 0 at position 36260 is 1\.154E\+77; float32 ends a",
+        "gamma = 0.5": r"the key factor of plane 0 at position 36261 is 6\.177E\+33; float32 ends a",
     },
     "xpos-4": {
         "with a rotation": r"diag of xPos at the rates .*, entry 1: 0.00033\d* != -0.00032\d* at D = 4, omega = 4",

@@ -27,16 +27,19 @@ COUNTEREXAMPLES = {
         "counting every coordinate": r"d = 128, L = 4096: plane c\(1\) turns 0.001534 times",
     },
     "yarn-3": {
-        "one ramp": r"l = 30: gamma is 0.248 by turns, 0.615 by index, 0.367 apart",
-        "furthest in the middle of the range": r"l = 30: gamma is 0.248 by turns, 0.615 by index, 0.367 apart",
-        "half as far": r"0.367 apart, not 0.183",
+        "beta = 16": r"l = 34: gamma is 0\.259 by turns, 0\.571 by index, 0\.312 apart",
+        "the code's ramp one plane late": r"l = 30: gamma is 0\.248 by turns, 0\.654 by index, 0\.406",
+        "the square of the code's ramp": r"l = 28: gamma is 0\.342 by turns, 0\.479 by index, 0\.138 apart",
     },
     "yarn-4": {
         "by the factor itself": r"score at i = j = 0, entry 1: .* != .* at S = \d",
         "by 1 / t squared": r"score at i = j = 0, entry 1: .* != .* at S = \d",
         "without the 1": r"the factor .*1.10000 != 0.100000 at S = 1",
     },
-    "yarn-5": {"temperature factor 1.1 at s = 1": r"1.00000 != 1.10000"},
+    "yarn-5": {
+        "0.1 ln (e s) + 1": r"the factor at s = 1, entry 1: 1\.10000 != 1\.00000 at every point",
+        "without the 1": r"the factor at s = 1, entry 1: 0 != 1\.00000 at every point",
+    },
 }
 
 
