@@ -27,7 +27,7 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
         PatternError: no such file, or it holds no pattern.
     """
     if text.endswith(".npy"):
-        return from_array(_array(text), name=text)
+        return _of_array(_array(text), text)
     file = re.fullmatch(r"(.+\.py):(\w+)", text)
     if not file:
         return from_formula(text, parameters=parameters)
@@ -47,6 +47,13 @@ def _array(path: str) -> Any:
     return array
 
 
+def _of_array(array: Any, name: str) -> Pattern:
+    try:
+        return from_array(array, name=name)
+    except PatternError as error:
+        raise PatternError(f"'{name}': {error}") from error
+
+
 def _as_pattern(own: Any, name: str) -> Pattern:
     """What the user's own object stands for. By its type: its attributes may fail."""
     kind = type(own)
@@ -55,7 +62,7 @@ def _as_pattern(own: Any, name: str) -> Pattern:
     if issubclass(kind, Relation):
         return from_relation(own)
     if issubclass(kind, np.ndarray | list | tuple):
-        return from_array(own, name=name)
+        return _of_array(own, name)
     if callable(own):
         with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=PatternError):
             arguments = len(inspect.signature(own).parameters)

@@ -134,7 +134,7 @@ MISTAKES = {
     "not square": (("HERE/wide.npy",), "square matrix"),
     "a NaN": (("HERE/nan.npy",), "NaN at i=1, j=2"),
     "below the diagonal": (("HERE/full.npy",), r"A(2, 1) is not 0 although i > j"),
-    "complex array": (("HERE/complex.npy",), "real numbers"),
+    "complex array": (("HERE/complex.npy",), "complex.npy': a pattern must hold real numbers"),
     "pickled array": (("HERE/object.npy",), "cannot be read"),
     "array too small": (("HERE/small.npy", "--scales", "1,9"), "scale must be 1 to 2"),
     "no such name": (("HERE/mine.py:nothing",), "defines no 'nothing'"),
