@@ -219,3 +219,33 @@ def test_the_score_is_made_of_all_hooks_in_their_order():
     assert score == (14 * (1 + 14)) * (3 + 6) + 2 * (11 * 5) + 14000 + 600
     assert encoding.hooks == ("positions", "embed", "rotate", "bias")
     assert LENGTH not in score.free_symbols
+
+
+FORMS = [
+    ("a bias alone", biased(lambda j, i, n: -c * (j - i)), Law.NORM, "does not touch queries and keys"),
+    ("no length", biased(lambda j, i, n: -c * (j - i)), Law.STREAMING, "n does not occur in the score"),
+    ("a length that cancels", biased(lambda j, i, n: -c * (j - i) * n / n), Law.STREAMING, "both engines"),
+    ("polynomials", biased(lambda j, i, n: -c * (j - i)), Law.RELATIVE, "both engines"),
+    ("rotations", rotary.ENCODING, Law.NORM, "both engines"),
+    ("a function of the distance", biased(lambda j, i, n: table(j - i)), Law.RELATIVE, "one expression"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "law", "reason"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS])
+def test_a_law_that_holds_says_by_what(encoding, law, reason):
+    ruling = laws.rule(encoding, law)
+    assert ruling.holds
+    assert reason in ruling.reason
+
+
+def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch):
+    seen = []
+    right = exact.decide
+    monkeypatch.setattr(
+        exact, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
+    )
+    for by, of in (("grape-commuting", "rotary"), ("grape-contextual", "rotary"), ("grape-path", "alibi")):
+        (recovery,) = (one for one in ENCODINGS[by].recovers if one.of == of)
+        assert "both engines" in laws.recovered(ENCODINGS[by], ENCODINGS[of], recovery).reason
+    assert len(seen) == 3
+    assert all(left != other for left, other in seen)

@@ -21,8 +21,10 @@ def contextual_phases(
     added = last_term("phase", phase(j), phase(j + 1))
     own = grape_contextual.RATES[j]
     longer = combine(phase(j), before + gained, added)
-    query_action = grape_contextual.action(before + gained, frequency=frequency)
-    kernel = key_action(before, frequency).T * query_action
+
+    def kernel() -> sp.Matrix:
+        return key_action(before, frequency).T * grape_contextual.action(before + gained, frequency=frequency)
+
     tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
     return Evidence(
         strength=Strength.GENERAL,

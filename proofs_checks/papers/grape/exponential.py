@@ -30,12 +30,16 @@ def rank2_closed_form(*, exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol
             images_of_a_and_b,
         ),
         ("E(0) = I", lambda: exponential(GRAM, sp.Integer(0), SPEED).coordinates(), one.coordinates()),
-        ("E' = L E", lambda: candidate.derivative(TIME).coordinates(), (generator @ candidate).coordinates),
-        ("P P = P", (projector @ projector).coordinates, projector.coordinates()),
+        (
+            "E' = L E",
+            lambda: candidate.derivative(TIME).coordinates(),
+            lambda: grape.PlaneOperator.coordinates(generator @ candidate),
+        ),
         ("P U = U", lambda: projector.coefficients * GRAM.matrix, sp.eye(2)),
+        ("P P = P", lambda: grape.PlaneOperator.coordinates(projector @ projector), projector.coordinates()),
         (
             "L^2 = -s^2 P",
-            (generator @ generator).coordinates,
+            lambda: grape.PlaneOperator.coordinates(generator @ generator),
             lambda: projector.scaled(-(SPEED**2)).coordinates(),
         ),
     )

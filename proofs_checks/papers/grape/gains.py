@@ -14,15 +14,25 @@ FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
 def gains_after_rotation(*, first: sp.Expr, second: sp.Expr) -> Evidence:
     """Decide that R(j)^T C R(i) is a law of j - i for the gain products C = diag(first, second) of a pair."""
     i, distance, shift, w = sp.symbols("i D s omega", real=True)
-    kernel = _kernel(i + distance, i, w, first, second)
-    moved = _kernel(i + distance + shift, i + shift, w, first, second)
-    facts = [require_equal("the kernel at i + s, j + s is that at i, j", moved, kernel)]
-    general = _kernel(i + distance, i, w, FIRST, SECOND)
-    turn, mirror = rotary.rotation(distance * w).T, sp.diag(1, -1)
-    reflected = rotary.rotation((2 * i + distance) * w).T * mirror
-    expected = (FIRST + SECOND) / 2 * turn + (FIRST - SECOND) / 2 * reflected
+    facts = [
+        require_equal(
+            "the kernel at i + s, j + s is that at i, j",
+            lambda: _kernel(i + distance + shift, i + shift, w, first, second),
+            lambda: _kernel(i + distance, i, w, first, second),
+        )
+    ]
+
+    def expected() -> sp.Matrix:
+        turn, mirror = rotary.rotation(distance * w).T, sp.diag(1, -1)
+        reflected = rotary.rotation((2 * i + distance) * w).T * mirror
+        return (FIRST + SECOND) / 2 * turn + (FIRST - SECOND) / 2 * reflected
+
     facts.append(
-        require_equal("R(j)^T C R(i) = (c_1 + c_2)/2 R(j - i)^T + (c_1 - c_2)/2 R(i + j)^T S", general, expected)
+        require_equal(
+            "R(j)^T C R(i) = (c_1 + c_2)/2 R(j - i)^T + (c_1 - c_2)/2 R(i + j)^T S",
+            lambda: _kernel(i + distance, i, w, FIRST, SECOND),
+            expected,
+        )
     )
     return Evidence(
         strength=Strength.GENERAL,

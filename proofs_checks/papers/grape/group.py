@@ -28,9 +28,17 @@ def rotations(*, group: Group) -> Evidence:
     rope = rotary.score(QUERY, KEY, **at, frequency=grape.SPEED)
     facts = (
         require_equal("G(0) = I", lambda: group(sp.Integer(0)).coordinates(), one),
-        require_equal("G(i) G(j) = G(i + j)", (at_i @ at_j).coordinates, lambda: group(i + j).coordinates()),
-        require_equal("G^T G = I", (inverse @ at_i).coordinates, one),
-        require_equal("G(i)^T G(j) = G(j - i)", (inverse @ at_j).coordinates, lambda: group(j - i).coordinates()),
+        require_equal(
+            "G(i) G(j) = G(i + j)",
+            lambda: grape.PlaneOperator.coordinates(at_i @ at_j),
+            lambda: group(i + j).coordinates(),
+        ),
+        require_equal("G^T G = I", lambda: grape.PlaneOperator.coordinates(inverse @ at_i), one),
+        require_equal(
+            "G(i)^T G(j) = G(j - i)",
+            lambda: grape.PlaneOperator.coordinates(inverse @ at_j),
+            lambda: group(j - i).coordinates(),
+        ),
         require_equal("det G = 1", at_i.determinant, sp.Integer(1)),
         require_equal("on its plane, from b to a, it scores as RoPE at s", lambda: grape.ENCODING.score(**at), rope),
     )
@@ -46,15 +54,23 @@ def gauge(*, factor: Callable[[sp.Matrix], sp.Expr], orientation: int) -> Eviden
     change = sp.Matrix(2, 2, sp.symbols("m1:5", real=True))
     regauged, scale = grape.regauged(GRAM, change), factor(change)
     generator = grape.rank2_generator(GRAM)
-    changed = grape.rank2_generator(regauged).expressed(GRAM, change)
     sheared = sp.Matrix([[1, change[0, 1]], [0, 1]])
-    same = grape.rank2_exponential(grape.regauged(GRAM, sheared), time=TIME, speed=SPEED).expressed(GRAM, sheared)
+
+    def after_shear() -> sp.Matrix:
+        regauged_by_shear = grape.regauged(GRAM, sheared)
+        exponential = grape.rank2_exponential(regauged_by_shear, time=TIME, speed=SPEED)
+        return exponential.expressed(GRAM, sheared).coordinates()
+
     tests = (
-        ("L of [a b] M = factor L", changed.coordinates, lambda: generator.scaled(scale).coordinates()),
+        (
+            "L of [a b] M = factor L",
+            lambda: grape.PlaneOperator.coordinates(grape.rank2_generator(regauged).expressed(GRAM, change)),
+            lambda: generator.scaled(scale).coordinates(),
+        ),
         ("s^2 of [a b] M = (factor s)^2", lambda: grape.squared_speed(regauged), lambda: (scale * SPEED) ** 2),
         (
             "a shear of [a b] leaves exp(tL) as it is",
-            same.coordinates,
+            after_shear,
             lambda: grape.rank2_exponential(GRAM, time=TIME, speed=SPEED).coordinates(),
         ),
         ("A J2 A^T", lambda: rotary.rotation(sp.pi / 2), lambda: orientation * generator.coefficients),

@@ -141,12 +141,15 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
     """Decide that an edge's affinity does not change when all positions are shifted."""
     j, token, shift = sp.symbols("j l s", real=True)
     probes = sp.symbols("p1 p2", real=True), sp.symbols("r1 r2", real=True)
-    here = affinity(*probes, query_position=j, token_position=token)
-    moved = affinity(*probes, query_position=j + shift, token_position=token + shift)
+
+    def moved_by(offset: sp.Expr) -> sp.Expr:
+        return affinity(*probes, query_position=j + offset, token_position=token + offset)
+
+    here = moved_by(sp.Integer(0))
     turn = rotary.rotation(token - j)
     facts = (
-        require_equal("affinity at j + s, l + s = affinity at j, l", moved, here),
         require_equal("affinity = p.R2(l - j) r", here, lambda: sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
+        require_equal("affinity at j + s, l + s = affinity at j, l", lambda: moved_by(shift), here),
         f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
         f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}",
     )

@@ -92,7 +92,11 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
     numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
     facts = (
         require_equal("E(0) = I", lambda: grape_commuting.action(frame, at_zero).coordinates(), one.coordinates()),
-        require_equal("E' = L E", lambda: candidate.derivative(time).coordinates(), (skew @ candidate).coordinates),
+        require_equal(
+            "E' = L E",
+            lambda: candidate.derivative(time).coordinates(),
+            lambda: grape.PlaneOperator.coordinates(skew @ candidate),
+        ),
         require_equal(
             "B^T E(t) B = R(t)",
             lambda: sp.eye(4) + candidate.coefficients,

@@ -1,13 +1,14 @@
 """Theorem 2.1: how far an interpolated score may be from the straight line between two trained distances."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from proofs_checks.identity import derivative, require_equal
 from proofs_checks.papers.interpolation.source import BASE, source
 from theory.encodings import interpolation, rotary
 from theory.encodings.encoding import KEY, QUERY
@@ -35,8 +36,8 @@ def least_constant(*, constant: Constant) -> Evidence:
     for planes in range(1, _MOST_PLANES + 1):
         frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
         halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
-        given = constant(frequencies, sp.Symbol("c", positive=True))
-        facts.append(same_by_sympy(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
+        given = partial(constant, frequencies, sp.Symbol("c", positive=True))
+        facts.append(require_equal(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
     figures = "; ".join(f"d = {d}: error {short(error)} <= {short(bound)}" for d, error, bound in rows)
     return Evidence(
         strength=Strength.GENERAL,

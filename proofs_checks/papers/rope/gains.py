@@ -26,11 +26,12 @@ def gains_after_rotation(*, query_gains: Gains, key_gains: Gains) -> Evidence:
     j = i + offset
     total = any_key * any_query
     even, odd = (total[0, 0] + total[1, 1]) / 2, (total[0, 0] - total[1, 1]) / 2
-    before = rotary.score(any_query * query, any_key * key, query_position=j, key_position=i, frequency=w)
-    stated = kernel(i, sp.diag(*query_gains), sp.diag(*key_gains))
-    at_origin = sp.diag(*key_gains).T * sp.diag(*query_gains) * rotary.rotation(offset * w)
     facts = (
-        require_equal("stated gains after rotation: the kernel at (i + D, i) is that at (D, 0)", stated, at_origin),
+        require_equal(
+            "stated gains after rotation: the kernel at (i + D, i) is that at (D, 0)",
+            lambda: kernel(i, sp.diag(*query_gains), sp.diag(*key_gains)),
+            lambda: sp.diag(*key_gains).T * sp.diag(*query_gains) * rotary.rotation(offset * w),
+        ),
         require_equal(
             "any gains u, v after rotation: (u1 v1 + u2 v2)/2 R(D) + (u1 v1 - u2 v2)/2 F R(2i + D), F = diag(1, -1)",
             lambda: kernel(i, any_query, any_key),
@@ -39,7 +40,7 @@ def gains_after_rotation(*, query_gains: Gains, key_gains: Gains) -> Evidence:
         "so the law is relative iff u1 v1 = u2 v2 in every plane",
         require_equal(
             "any gains before rotation: (v k)^T R(D) (u q)",
-            before,
+            lambda: rotary.score(any_query * query, any_key * key, query_position=j, key_position=i, frequency=w),
             lambda: ((any_key * key).T * rotary.rotation(offset * w) * any_query * query)[0],
         ),
     )

@@ -59,7 +59,6 @@ def layouts(*, chosen: Callable[[Sequence[int]], Sequence[int]]) -> Evidence:
     """Decide that what is chosen, given `rotary.to_halves`, takes one layout's rotation to the other's, at every d."""
     plane, half = sp.symbols("l n", integer=True, nonnegative=True)
     apart = rotary.coordinates(plane, head_dim=2 * half, layout="interleaved")
-    half_apart = rotary.coordinates(plane, head_dim=2 * half, layout="halves")
     for head_dim in range(2, _WIDEST + 1, 2):
         moved = chosen(rotary.to_halves(head_dim))
         matrix = sp.zeros(head_dim, head_dim)
@@ -77,7 +76,11 @@ def layouts(*, chosen: Callable[[Sequence[int]], Sequence[int]]) -> Evidence:
             require_equal(
                 "interleaved: 2l, 2l + 1", lambda: sp.Matrix(apart), lambda: sp.Matrix([2 * plane, 2 * plane + 1])
             ),
-            same_by_sympy("halves, d = 2n: l, l + n", sp.Matrix(half_apart), sp.Matrix([plane, plane + half])),
+            require_equal(
+                "halves, d = 2n: l, l + n",
+                lambda: sp.Matrix(rotary.coordinates(plane, head_dim=2 * half, layout="halves")),
+                sp.Matrix([plane, plane + half]),
+            ),
             "2l + a with a in {0, 1}, and l + a d/2 with l < d/2, each name every coordinate once: P: 2l + a -> "
             "l + a d/2 is a permutation, and both rotations turn (l, 0), (l, 1) by the angle of plane l",
             f"R_halves P = P R_interleaved entry by entry for d = 2, 4, .. {_WIDEST}, angles free",

@@ -17,13 +17,14 @@ def relative_law(*, query_action: TurnedBy, key_action: TurnedBy, law: TurnedBy)
     i, offset, w = sp.symbols("i D omega", real=True)
     j = i + offset
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
-    kernel = key_action(i, w).T * query_action(j, w)
     scored = rotary.score(query, key, query_position=j, key_position=i, frequency=w)
     turn, quarter = rotary.rotation(w), sp.Matrix([[0, -1], [1, 0]])
     facts = (
         require_equal("R(0) = I", lambda: turn.subs(w, 0), sp.eye(2)),
         require_equal("R' = J2 R, so R(t) = exp(t J2)", lambda: derivative(turn, w), lambda: quarter * turn),
-        require_equal("R(i)^T R(i + D) = R(D)", kernel, lambda: law(offset, w)),
+        require_equal(
+            "R(i)^T R(i + D) = R(D)", lambda: key_action(i, w).T * query_action(j, w), lambda: law(offset, w)
+        ),
         require_equal(
             "score of the encoding",
             lambda: rotary.ENCODING.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),

@@ -245,7 +245,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "grape-7",
         r"\d",
     ),
-    ("theory.encodings.grape_commuting.rotation", _turned_back, "grape-6", r"\d"),
+    ("theory.encodings.grape_commuting._in_coordinates", _turned_back, "grape-6", r"\d"),
     (
         "theory.encodings.grape_contextual.phase",
         lambda position: sp.Sum(sp.Symbol("w"), (sp.Symbol("l"), 1, position)),
