@@ -64,6 +64,8 @@ WIDTHS: Mapping[str, str] = {
 def _in_words(stated: str) -> str:
     if stated == "none":
         return "its scores are no product of per-token vectors of any fixed width that stay as the sequence grows"
+    if stated == "0":
+        return "keys are cached as they are after the actions on them, with nothing beside their content"
     if ":" in stated:
         return f"keys are cached with so many numbers beside their content: {stated}"
     return f"keys are cached with {stated} numbers beside their content, and no fewer do"

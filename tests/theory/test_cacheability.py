@@ -97,6 +97,15 @@ def test_examples_of_biases_without_a_width_have_full_rank(law: Callable[[flint.
             assert not flint.arb_mat(matrix).det().contains(0)
 
 
+def test_the_potentials_of_path_integrals_have_full_rank_at_any_probe_width() -> None:
+    """psi = alpha log sigma(p_j . p_l / d_p) at probes x_j e_1 and y_l e_1, turned back: a function of x_j y_l."""
+    with flint.ctx.workprec(400):
+        for size in range(1, 9):
+            products = [[flint.arb((1 + query) * (2 + key)) / 8 for key in range(size)] for query in range(size)]
+            potentials = [[-(1 + (-product).exp()).log() for product in row] for row in products]
+            assert not flint.arb_mat(potentials).det().contains(0)
+
+
 def test_the_width_of_a_table_is_counted_up_to_the_distance_where_it_is_constant() -> None:
     weights = sp.IndexedBase("w")
     clipped = biased(lambda j, i: weights[sp.Min(j - i, 5)])
