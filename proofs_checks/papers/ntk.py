@@ -109,10 +109,8 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
                 raise Refuted(f"alpha = {alpha}, L = 4, T = {length}: the scale is {found}")
     length, trained, alpha = sp.symbols("T L alpha", positive=True)
     grown = _other_than_one(scale(length, trained, alpha))
-    at_trained = ntk.DYNAMIC.score(
-        query_position=sp.Symbol("j"), key_position=sp.Symbol("i"), length=ntk.TRAINED_LENGTH
-    )
-    plain = rotary.ENCODING.score(query_position=sp.Symbol("j"), key_position=sp.Symbol("i"))
+    i, j = sp.symbols("i j")
+    at_trained = ntk.DYNAMIC.score(query_position=j, key_position=i, length=ntk.TRAINED_LENGTH)
     within = at_trained.replace(ntk.FACTOR_AT, lambda scale: ntk.factor(ntk.SHARE, scale=scale))
     return Evidence(
         strength=Strength.GENERAL,
@@ -123,7 +121,9 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
                 lambda: alpha * (length - trained) / trained,
             ),
             "alpha, L > 0, so e > 1 exactly where T > L",
-            same_by_sympy("at T = L the score is RoPE's", within, plain),
+            require_equal(
+                "at T = L the score is RoPE's", within, lambda: rotary.ENCODING.score(query_position=j, key_position=i)
+            ),
         ),
         assumptions=("alpha > 0", "the factor of every plane is a power of s, and powers of 1 are 1"),
     )

@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from proofs_checks.identity import derivative, require_equal
 from proofs_checks.papers.alibi.source import source
 from theory import rational
 from theory.encodings import alibi, grape_additive
@@ -30,7 +30,10 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
         if determinant != (-1) ** (positions - 1) * (positions - 1) * 2 ** (positions - 2):
             raise Refuted(f"T = {positions}: the matrix of -b/m has the determinant {determinant}")
     further = sp.Symbol("k", integer=True, nonnegative=True)
-    before, at, after = (_second_difference(bias, middle) for middle in (-1 - further, sp.S.Zero, 1 + further))
+
+    def second_differences(*middles: sp.Expr) -> sp.Matrix:
+        return sp.Matrix([_second_difference(bias, middle) for middle in middles])
+
     slope, last = alibi.SLOPE, LENGTH - 1
     corner = sp.Matrix(
         [[bias(sp.S.Zero), bias(-last)], [bias(sp.S.One) - bias(sp.S.Zero), bias(1 - last) - bias(-last)]]
@@ -48,9 +51,11 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
         strength=Strength.GENERAL,
         facts=(
             require_equal(
-                "second difference of the bias at offsets beside 0", lambda: sp.Matrix([before, after]), sp.zeros(2, 1)
+                "second difference of the bias at offsets beside 0",
+                lambda: second_differences(-1 - further, 1 + further),
+                sp.zeros(2, 1),
             ),
-            same_by_sympy("second difference at 0", at, -2 * slope),
+            require_equal("second difference at 0", lambda: second_differences(sp.S.Zero), -2 * slope),
             "so row operations of determinant 1 turn rows 3 .. T into -2m times the unit rows of columns 2 to T - 1",
             require_equal("rows 1, 2 in columns 1 and T: determinant", corner.det, lambda: -last * slope**2),
             "moving column T past T - 2 others: det = (-m)^T (-1)^(T-1) (T-1) 2^(T-2), not 0; in numbers as well for "

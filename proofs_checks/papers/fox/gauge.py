@@ -32,10 +32,10 @@ def gauge(*, weight: Weight, kept: Kept) -> Evidence:
     last, last_from_base = (
         last_term("D", one, fox.path_bias(key=key, query=j + 1)) for one, key in ((path, i), (from_base, s))
     )
-    whole, needed = (
-        weight(sp.exp(content + law(at_query, at_key)), sp.exp(other + law(at_query, at_other)))
-        for law in (_difference, kept)
-    )
+
+    def weighed(law: Kept) -> sp.Expr:
+        return weight(sp.exp(content + law(at_query, at_key)), sp.exp(other + law(at_query, at_other)))
+
     tests = (
         (
             "step: c_j+1 - c_j = D_i,j+1 - D_ij",
@@ -43,7 +43,7 @@ def gauge(*, weight: Weight, kept: Kept) -> Evidence:
             lambda: combine(path, total, last) - total,
         ),
         ("c + g: no change", lambda: (at_query + shift) - (at_key + shift), lambda: at_query - at_key),
-        ("weight by S + c_j - c_i = weight by S + what is kept", whole, needed),
+        ("weight by S + c_j - c_i = weight by S + what is kept", lambda: weighed(_difference), lambda: weighed(kept)),
     )
     return Evidence(
         strength=Strength.GENERAL,

@@ -27,18 +27,22 @@ def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
     added = last_term("bias", bias(i, j), bias(i, j + 1))
     multiplied = last_term("gate", gate(i, j), gate(i, j + 1))
     # Under the hypothesis exp(D) = F the gate of the path may be written exp(D).
-    longer_bias = combine(bias(i, j), total, added)
-    longer_gate = combine(gate(i, j), sp.exp(total), multiplied)
-    with_bias = sp.exp(content + total) / sp.exp(other_content + other_total)
-    with_gate = sp.exp(total) * sp.exp(content) / (sp.exp(other_total) * sp.exp(other_content))
     tests = (
         (
             "base: exp(D_ii) = F_ii",
             lambda: sp.exp(empty_value("bias", bias(i, i))),
             lambda: empty_value("gate", gate(i, i)),
         ),
-        ("step: exp(D_i,j+1) = F_i,j+1", lambda: sp.exp(longer_bias), longer_gate),
-        ("ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)", with_bias, with_gate),
+        (
+            "step: exp(D_i,j+1) = F_i,j+1",
+            lambda: sp.exp(combine(bias(i, j), total, added)),
+            lambda: combine(gate(i, j), sp.exp(total), multiplied),
+        ),
+        (
+            "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)",
+            lambda: sp.exp(content + total) / sp.exp(other_content + other_total),
+            lambda: sp.exp(total) * sp.exp(content) / (sp.exp(other_total) * sp.exp(other_content)),
+        ),
     )
     return Evidence(
         strength=Strength.GENERAL,
