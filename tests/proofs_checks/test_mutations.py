@@ -1,15 +1,28 @@
 """Each mutated formula changes the law that it is meant to change, and nothing else."""
 
+from functools import cache
+
 import pytest
 
 from proofs_checks import registry
 from proofs_checks.papers.laws import KEPT, mutated_laws
-from proofs_checks.runner import run_claim
+from proofs_checks.runner import Result, run_claim
 from theory import laws
 from theory.encodings.catalogue import ENCODINGS
 from theory.encodings.encoding import Law
 
-CASES = [(name, law) for name in ("sinusoidal", "alibi", "fire", "dynamic-ntk", "fox", "hope") for law in Law]
+CASES = [
+    *((name, law) for name in ("sinusoidal", "alibi", "fox") for law in Law),
+    ("fire", Law.RELATIVE),
+    ("fire", Law.TRANSLATION),
+    ("dynamic-ntk", Law.STREAMING),
+    ("hope", Law.NORM),
+]
+
+
+@cache
+def result_of(claim_id: str) -> Result:
+    return run_claim(registry.find(claim_id))
 
 
 @pytest.mark.parametrize(("name", "law"), CASES)
@@ -37,6 +50,6 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     ],
 )
 def test_a_mutated_row_is_rejected_for_what_is_wrong_with_it(claim: str, falsifier: str, line: str) -> None:
-    (result,) = [one for one in run_claim(registry.find(claim)).falsifiers if one.name == falsifier]
+    (result,) = [one for one in result_of(claim).falsifiers if one.name == falsifier]
     assert result.rejected
     assert result.reason.startswith(line)
