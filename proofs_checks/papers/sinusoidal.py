@@ -35,9 +35,12 @@ def linear_shift(*, code: OfPlane, shift: OfPlane) -> Evidence:
 def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
     """Decide PE(p + D) . PE(p) = law(D) on one plane, law(-D) = law(D), and where it first rises at width 16."""
     position, offset, w = sp.symbols("p D omega", real=True)
-    product = sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w))
     facts = [
-        require_equal("PE(p + D) . PE(p) = cos(D omega)", product, lambda: law(offset, w)),
+        require_equal(
+            "PE(p + D) . PE(p) = cos(D omega)",
+            lambda: sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w)),
+            lambda: law(offset, w),
+        ),
         require_equal("the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)),
     ]
     at = [sum(law(sp.Integer(distance), one) for one in frequencies(16)) for distance in range(_LONGEST)]
@@ -54,9 +57,8 @@ def squared_norm(*, code: OfPlane, total: Callable[[sp.Expr], sp.Expr]) -> Evide
     """Decide |PE(p)|^2 = 1 on one plane and that the sum over D/2 planes is the stated total."""
     position, w = sp.symbols("p omega", real=True)
     width, plane = sp.Symbol("D", integer=True, positive=True), sp.Symbol("l", integer=True)
-    one = code(position, w).dot(code(position, w))
     facts = (
-        require_equal("one plane: |PE(p)|^2 = 1", one, sp.Integer(1)),
+        require_equal("one plane: |PE(p)|^2 = 1", lambda: code(position, w).dot(code(position, w)), sp.Integer(1)),
         same_by_sympy("sum over D/2 planes", sp.Sum(1, (plane, 0, width / 2 - 1)).doit(), total(width)),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(_PLANES,))

@@ -20,9 +20,15 @@ def alibi_unipotent(
     nilpotent = generator(slope)
     group = grape_additive.unipotent(nilpotent, t)
     key_matrix = key_action(grape_additive.unipotent(nilpotent, i))
-    scored = grape_additive.score(content, query_action=grape_additive.unipotent(nilpotent, j), key_action=key_matrix)
     expected = content + alibi.bias(slope, query_position=j, key_position=i)
-    encoded = grape_additive.ENCODING.score(query_position=j, key_position=i).subs(grape_additive.SLOPE, slope)
+
+    def scored() -> sp.Expr:
+        on_query = grape_additive.unipotent(nilpotent, j)
+        return grape_additive.score(content, query_action=on_query, key_action=key_matrix)
+
+    def encoded() -> sp.Expr:
+        return grape_additive.ENCODING.score(query_position=j, key_position=i).xreplace({grape_additive.SLOPE: slope})
+
     tests = (
         ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
         ("G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)),

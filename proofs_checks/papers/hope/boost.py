@@ -18,24 +18,31 @@ def relative_law(*, key_action: Action, direction: int) -> Evidence:
     j = i + distance
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
     shared = {"rate": theta, "damping": damping}
-    kernel = hope.query_action(j, **shared).T * key_action(i, theta, damping)
     offset = direction * distance
-    stated = hope.score(query, key, offset=offset, **shared)
-    channels = hope.light_cone_score(query, key, offset=offset, **shared)
+
+    def kernel() -> sp.Matrix:
+        return hope.query_action(j, **shared).T * key_action(i, theta, damping)
+
+    def stated() -> sp.Expr:
+        return hope.score(query, key, offset=offset, **shared)
+
     boost, flip = hope.boost(theta), sp.Matrix([[0, 1], [1, 0]])
-    encoded = hope.ENCODING.score(query, key, query_position=j, key_position=i)
     own = {"rate": hope.RATE, "damping": hope.RATE + hope.MARGIN}
     tests = (
         ("B(0) = I", lambda: boost.subs(theta, 0), sp.eye(2)),
         ("B' = X B, so B(t) = exp(tX)", lambda: derivative(boost, theta), lambda: flip * boost),
         ("actions at j = i + D and i = H(D)", kernel, lambda: hope.kernel(offset, **shared)),
-        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel * key)[0], stated),
+        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel() * key)[0], stated),
         (
             "the encoding scores so, with theta' = theta + g above theta",
-            encoded,
+            lambda: hope.ENCODING.score(query, key, query_position=j, key_position=i),
             lambda: hope.score(query, key, offset=distance, **own),
         ),
-        ("score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2", stated, channels),
+        (
+            "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2",
+            stated,
+            lambda: hope.light_cone_score(query, key, offset=offset, **shared),
+        ),
     )
     return Evidence(
         strength=Strength.GENERAL,
