@@ -9,7 +9,9 @@ from typing import Any
 
 from tests.attack.watchdog import Ending
 
-TELLS_TIME = ("seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "probe", "timings")
+TELLS_TIME = (
+    "seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "probe", "timings", "origin",
+)  # fmt: skip
 Items = Mapping[str, Any]
 """Name of what is shown -> what is shown of it."""
 
