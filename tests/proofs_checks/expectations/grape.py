@@ -129,8 +129,8 @@ COUNTEREXAMPLES = {
         "biases that rise with the distance": r"the other sign: .*: b\(1, .\) = \[0.1, 0.0\], so psi\(1, 1\) = 0.1",
     },
     "grape-16": {
-        "the token's probe alone is turned": r"affinity at j \+ s, l \+ s .* -19.2926 != 1.75370 at l = 4",
-        "the query's probe is turned back": r"affinity at j \+ s, l \+ s .* -19.4471 != 8.40944",
+        "the token's probe alone is turned": r"affinity = p\.R2\(l - j\) r, entry 1: -19\.4368 != 17\.0000 at j = 4",
+        "the query's probe is turned back": r"affinity = p\.R2\(l - j\) r, entry 1: 8\.40944 != 17\.0000 at j = 4",
     },
     "grape-17": {
         "five features": r"gated by query and key: 5 features, where an example has rank 4",
