@@ -28,19 +28,12 @@ def test_claim_comes_out_as_expected_and_as_documented(claim_id: str, result_of:
     assert (result.verdict, result.strength) == EXPECTED[claim_id], result.reason
     assert result.holds
     assert result.evidence is not None and result.evidence.facts
+    for fact in result.evidence.facts:  # an identity whose sides are one expression leaves the engines nothing
+        assert all(int(count) > 0 for count in re.findall(r"(\d+) entr(?:y|ies) decided equal", fact)), fact
     for falsifier in result.falsifiers:
         assert falsifier.rejected, falsifier.reason
         assert falsifier.reason
     require_documented(result)
-
-
-def test_no_identity_of_the_ledger_leaves_its_engines_nothing_to_decide(result_of: Callable[[str], Result]) -> None:
-    """Where sides are one expression the check raises, and the fact of one that is decided counts only what was."""
-    facts = [fact for claim_id in EXPECTED for fact in getattr(result_of(claim_id).evidence, "facts", ())]
-    decided = [int(count) for fact in facts for count in re.findall(r"(\d+) entr(?:y|ies) decided equal", fact)]
-    assert min(decided) > 0
-    assert sum(decided) > 400
-    assert sum("no engine decides" in fact for fact in facts) < 90
 
 
 def require_documented(result: Result) -> None:
