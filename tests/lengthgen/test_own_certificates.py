@@ -59,9 +59,11 @@ def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
     ("loaded", "generated", "says"),
     [
         ("sys.exit(0)", "pass", "task file 'mine.py' fails: SystemExit: 0"),
-        ("os._exit(0)", "pass", "proof.json is not checked: the code of mine.py:mine ended its process"),
+        ("os._exit(0)", "pass", "task file 'mine.py' fails: SystemExit: it calls os._exit(0)"),
+        ("os.kill(os.getpid(), 9)", "pass", "is not checked: the code of mine.py:mine ended its process"),
         ("pass", "sys.exit(0)", "generate fails on prompt"),
-        ("pass", "os._exit(0)", "proof.json is not checked: the code of mine.py:mine ended its process"),
+        ("pass", "os._exit(0)", "it calls os._exit(0)"),
+        ("pass", "os.kill(os.getpid(), 9)", "is not checked: the code of mine.py:mine ended its process"),
     ],
 )
 def test_what_was_not_checked_does_not_hold(certified, run, loaded, generated, says):

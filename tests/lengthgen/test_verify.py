@@ -118,6 +118,7 @@ def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeyp
     monkeypatch.setattr("os.fsync", lambda handle: None)
     out = tmp_path / "out"
     store = fill(out, "fig4", by_encoding(["lbpe-sh"]))
+    fill(out, "fig2", by_encoding([]))
     asked = ("verify", "fig4", "--runs", str(out), "--json")
     code, printed, err = run(*asked)
     with_hint, without = json.loads(printed)["claims"]
@@ -151,6 +152,7 @@ def test_the_ledger_of_reproduce_follows_the_runs_in_its_folder(tmp_path, monkey
 
     assert verdicts() == (True, ["unsettled", "unsettled"])
     fill(tmp_path, "fig4", by_encoding(["lbpe-sh"]))
+    fill(tmp_path, "fig2", by_encoding([]))
     assert verdicts() == (True, ["verified", "refuted"]), "what runs say is a finding"
     written = (tmp_path / "claims.json").stat().st_mtime_ns
     assert verdicts() == (True, ["verified", "refuted"])

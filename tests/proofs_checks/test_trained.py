@@ -197,7 +197,7 @@ def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
 def test_two_of_three_tasks_are_enough_where_the_third_says_nothing_and_one_is_not(tmp_path):
     lost = {"lbpe-sh": ("select-middle",), "lbpe": ("select-middle", "select-last")}
     fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task in lost[cell.encoding] else solves)
-    fill(tmp_path, "fig2", by_encoding(IDEAL))
+    fill(tmp_path, "fig2", by_encoding(IDEAL))  # whose absolute codes the falsifier is about
     assert settled("fig4-hint", tmp_path).verdict is Verdict.VERIFIED
     assert settled("fig4-no-hint", tmp_path).verdict is Verdict.UNSETTLED
 

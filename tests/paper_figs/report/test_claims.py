@@ -57,6 +57,7 @@ def test_a_stored_claim_stands_for_one_that_is_not_settled_only_if_it_says_the_s
 
 def test_claims_on_runs_are_decided_by_the_runs(tmp_path):
     stores.fill(tmp_path, "fig4", lambda cell, seed: stores.fails if cell.encoding == "lbpe" else stores.solves)
+    stores.fill(tmp_path, "fig2", stores.by_encoding([]))
     chosen = selection(["fig4"], runs=Runs(out=tmp_path, profile="quick"))
     shown = claims_data(chosen, tmp_path / "cache", {})
     assert {one["origin"] for one in shown} == {RUNS}
