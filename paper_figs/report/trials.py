@@ -48,7 +48,7 @@ def trials_data(out: Path, profile: str) -> TrialsData:
         made = shlex.join(["lengthgen", "conjecture", name, "--profile", profile, "--out", str(out)])
         for path in (judged, predicted):
             try:
-                if path.is_file():
+                if path.exists():
                     data.hashes[f"{name}/{path.name}"] = hashlib.sha256(read_bytes(path)).hexdigest()
                     if path == judged:
                         data.trials.append(
@@ -60,7 +60,7 @@ def trials_data(out: Path, profile: str) -> TrialsData:
                 data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {made}"
             except (LengthgenError, OSError) as error:
                 data.broken[f"{name}/{path.name}"] = str(error)
-        if not judged.is_file():
+        if not judged.exists():
             if name in stored:
                 data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", made))
             else:

@@ -1,6 +1,7 @@
 """Verdicts on the page are those of each conjecture.json."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,17 @@ def test_damaged_predictions_are_named(tmp_path, trial):
     data = trials_data(tmp_path, "quick")
     assert [one["name"] for one in data.trials] == ["fig1"], "the verdicts have a seal of their own"
     assert list(data.broken) == ["fig1/predictions.json"]
+
+
+@pytest.mark.parametrize("name", ["conjecture.json", "predictions.json"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_named(tmp_path, trial, name, make):
+    stored(tmp_path, "fig1", trial)
+    (tmp_path / "fig3").mkdir()
+    make(tmp_path / "fig3" / name)
+    data = trials_data(tmp_path, "quick")
+    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert "is no regular file" in data.broken[f"fig3/{name}"]
 
 
 def test_a_protocol_of_the_user_is_shown_by_its_name(tmp_path, trial):
