@@ -11,6 +11,7 @@ Whatever is not as it was written is an error of one line, and is never believed
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,6 +138,21 @@ class RunStore:
             for path in self.root.glob(f".unfinished/{run.id}.*.finished"):
                 shutil.rmtree(path, ignore_errors=True)
         shutil.rmtree(self._unfinished(runs), ignore_errors=True)
+
+    def forget_finished(self) -> None:
+        """Removes what killed processes left below .unfinished of runs that are finished."""
+        for folder in self.root.glob(".unfinished/*"):
+            if folder.is_dir() and self._is_of_finished_runs(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _is_of_finished_runs(self, folder: Path) -> bool:
+        name = re.sub(r"\.\w+\.finished$", "", folder.name)
+        if (self.root / name).is_dir():
+            return True
+        try:
+            return all(map(self.finished, unfinished.read_note(folder)[0]))
+        except (LengthgenError, OSError):  # no note, or a damaged one
+            return False
 
     def metrics(self, run: Run) -> list[Measurement]:
         """All rows of a finished run, in the order of checkpoints and scales.

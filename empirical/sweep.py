@@ -47,6 +47,7 @@ def train_all(
         SweepError: runs that did not come to their end, after all others did; or a worker was killed. What had
             finished is stored, what was under way goes on from its checkpoint another time.
     """
+    store.forget_finished()
     waiting = [run for run in runs if not store.finished(run)]
     failures = []
     engine = engine or local

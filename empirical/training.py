@@ -69,6 +69,7 @@ def train(
     torch.compiler.reset()  # what was compiled for another group is of other shapes
     with store.locks(runs):
         if all(store.finished(run) for run in runs):
+            store.forget_state(runs)  # what is left where its training was killed at its very end
             return
         setting = Setting.of(runs[0], backend.device)
         parts, probe = _parts(runs, store, setting, backend)

@@ -149,7 +149,7 @@ def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[A
     """As many attacks, drawn by the seed, on the readers whose kind begins with `only`."""
     whole = (material / "whole").exists()
     pool = [one for one in READERS if one.kind.startswith(only) and (one.commands or (whole and one.whole))]
-    files = {one.kind: sorted(material.glob(one.files)) for one in pool}
+    files = {one.kind: sorted(path for path in material.glob(one.files) if path.name != ".lock") for one in pool}
     pool = [one for one in pool if files[one.kind]]
     for number in range(count):
         pick = random.Random(f"{seed} {number}")

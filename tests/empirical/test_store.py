@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -401,6 +402,22 @@ class TestUnfinished:
         store.tell([run], 4)
         store.state_path([run]).with_name("progress.json").write_bytes(b"{")
         assert [(one.run, one.broken) for one in store.contents()] == [(run, None)]
+
+    def test_what_killed_processes_left_of_finished_runs_is_removed_and_nothing_else(self, stored, small_run):
+        run, store = stored
+        other = small_run(seed=run.seed + 1)
+        left = store.root / ".unfinished"
+        for runs in ([run], [run, other], [other]):
+            store.tell(runs, 2)
+        for name in (f"{run.id}/.progress.json.0.partial", f"{run.id}.01.finished/x", f"{other.id}.01.finished/x"):
+            (left / name).parent.mkdir(exist_ok=True)
+            (left / name).write_bytes(b"")
+        store.forget_finished()
+        kept = {store.state_path([run, other]).parent.name, other.id, f"{other.id}.01.finished"}
+        assert {path.name for path in left.iterdir()} == kept
+        shutil.copytree(store.folder(run), store.folder(other))  # now all of them are finished
+        store.forget_finished()
+        assert [*left.iterdir()] == []
 
 
 def test_who_waits_for_a_run_is_told_once_for_whom(small_run, tmp_path, monkeypatch):

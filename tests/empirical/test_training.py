@@ -161,6 +161,17 @@ def test_a_finished_run_is_not_trained_again(small_run, tmp_path):
     train([run], store, progress=stop_after(1))
 
 
+def test_what_a_training_left_that_was_killed_at_its_very_end_goes(small_run, tmp_path):
+    run, store = small_run(), RunStore(tmp_path)
+    train([run], store)
+    for name in ("state.sealed", ".progress.json.37f8b445.partial"):
+        left = store.state_path([run]).with_name(name)
+        left.parent.mkdir(exist_ok=True)
+        left.write_bytes(b"")
+    train([run], store)
+    assert not left.parent.exists()
+
+
 def test_seeds_differ(small_run, tmp_path):
     store = RunStore(tmp_path)
     runs = [small_run(seed=seed) for seed in (0, 1)]
