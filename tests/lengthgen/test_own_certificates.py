@@ -12,6 +12,7 @@ import pytest
 
 from circuits.task import TaskError
 from circuits.tasks import TASKS, load
+from tests.timing import at_once
 
 COPY = """
 import os, sys, time
@@ -169,10 +170,8 @@ def test_what_is_no_file_is_not_read(run, tmp_path):
 
 def test_no_task_is_made_of_a_huge_base():
     for name in TASKS:
-        start = time.monotonic()
-        with pytest.raises(TaskError, match="base"):
+        with at_once(), pytest.raises(TaskError, match="base"):
             load(name, base=10**9)
-        assert time.monotonic() - start < 1
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "below a file"])
