@@ -7,7 +7,7 @@ from time import process_time
 from bench.measure import Comparison, compare
 from circuits.formats import FORMATS, in_format
 from circuits.tasks import TASKS, load
-from empirical.data import TRAIN, Examples, examples
+from empirical.runs.data import TRAIN, Examples, examples
 
 SCALES = range(1, 6)
 COUNT = 200_000

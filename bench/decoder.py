@@ -9,17 +9,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.measure import Comparison, compare
-from empirical.backend import Backend
-from empirical.building import Setting
-from empirical.data import TEST, examples
-from empirical.decoder import Decoder, stacked
 from empirical.encodings.learned import LearnedAbsolute
-from empirical.ensemble import Ensemble
-from empirical.evaluation import teacher_forced
-from empirical.optimizer import ModelwiseAdamW
-from empirical.profile import Training
-from empirical.protocol import load_protocol
-from empirical.run import one_run
+from empirical.model.backend import Backend
+from empirical.model.decoder import Decoder, stacked
+from empirical.model.ensemble import Ensemble
+from empirical.model.optimizer import ModelwiseAdamW
+from empirical.model.setup import Setting
+from empirical.runs.data import TEST, examples
+from empirical.runs.profile import Training
+from empirical.runs.protocol import load_protocol
+from empirical.runs.run import one_run
+from empirical.training.evaluation import teacher_forced
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
 PROMPT = 42

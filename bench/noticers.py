@@ -37,8 +37,7 @@ TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
     "tests/empirical/test_audit.py",
-    "tests/empirical/test_buildable.py",
-    "tests/empirical/test_own_encodings.py",
+    "tests/empirical/runs/test_buildable.py",
 )
 """Tests that are quick and look at formulas; those of training and of the commands are none of these."""
 SLOW = ("tests/theory/test_distinct.py",)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from circuits.circuit import Circuit
 from circuits.task import Tokens
 from circuits.wirings import keys_of
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 Scales = NDArray[np.int64]
 Seen = tuple[NDArray[np.bool_], ...]

@@ -17,10 +17,10 @@ from circuits.circuit import Circuit
 from circuits.formats import PAD
 from circuits.roles import ScaleHintNeeded, changing_pairs, ideal_relation
 from circuits.task import Task
-from theory.errors import LengthgenError
 from theory.relation import Labels, Relation, absolute, clipped_relative, constant, relative, t5_buckets
 from theory.rpe_square import zigzag
-from theory.userfile import run_file, user_code
+from theory.system.errors import LengthgenError
+from theory.system.userfile import run_file, user_code
 
 Value = int | str
 

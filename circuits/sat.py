@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 Table = tuple[tuple[int, int], ...]
 """A partial function: its (key, value) pairs, ascending."""

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
-from theory.userfile import Guarded, require_name, shown
+from theory.system.errors import LengthgenError
+from theory.system.userfile import Guarded, require_name, shown
 
 Tokens = NDArray[np.uint8]
 

@@ -8,9 +8,9 @@ from typing import Any
 from empirical.audit.loading import load
 from empirical.audit.report import DTYPES, audit, settings
 from empirical.audit.subject import AuditError
-from empirical.backend import Backend
 from empirical.encodings.catalogue import ENCODINGS
-from empirical.limits import AUDITED, Range
+from empirical.model.backend import Backend
+from empirical.runs.limits import AUDITED, Range
 from lengthgen.progress import Progress
 
 FARTHEST = 10_000_000

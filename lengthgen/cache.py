@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from empirical.files import DamagedFile, read_sealed_json, seal, write_sealed_json
-from empirical.messages import tell
+from theory.system.files import DamagedFile, read_sealed_json, seal, write_sealed_json
+from theory.system.messages import tell
 
 
 def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:

@@ -9,13 +9,13 @@ from typing import Any, NoReturn
 
 import typer
 
-from empirical.messages import tell
 from lengthgen.commands import circuits, figures, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
 from lengthgen.interrupts import interrupts_heeded
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.messages import tell
 
 app = typer.Typer(
     help="Check claims about position encodings and length generalization.",

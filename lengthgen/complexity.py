@@ -19,11 +19,11 @@ from circuits.roles import changing_pairs, role_labels
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
-from empirical.files import json_bytes, write_bytes
-from empirical.processes import interrupts_left, pool
 from lengthgen.results import number, template_text
-from theory.errors import LengthgenError
-from theory.userfile import user_code
+from theory.system.errors import LengthgenError
+from theory.system.files import json_bytes, write_bytes
+from theory.system.processes import interrupts_left, pool
+from theory.system.userfile import user_code
 
 LARGEST_CERTIFICATE = 16 << 20
 """Bytes: a larger one would take minutes and gigabytes before it is refused."""

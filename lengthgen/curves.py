@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from empirical.run import Run
-from empirical.store import RunStore
-from theory.errors import LengthgenError
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore
+from theory.system.errors import LengthgenError
 
 
 class CurvesError(LengthgenError):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from empirical.store import RunStore
+from empirical.runs.store import RunStore
 from lengthgen.stored import stored_run
 
 
@@ -15,9 +15,9 @@ def evaluation_answer(
 
     Raises:
         StoreError: no such run, or it is broken.
-        ScaleError: as `empirical.testing.trained`.
+        ScaleError: as `empirical.training.testing.trained`.
     """
-    from empirical.testing import test
+    from empirical.training.testing import test
 
     store = RunStore(out / "runs")
     run = stored_run(store, name)

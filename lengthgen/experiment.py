@@ -14,28 +14,28 @@ from circuits.modes import Mode
 from circuits.prediction import Analysis, Prediction, SearchStopped, analyse, predict
 from circuits.task import TaskError
 from circuits.tasks import load
-from empirical.backend import Backend
-from empirical.cluster import ray
-from empirical.conjecture import CellKey, Evidence, Setting
-from empirical.digests import source_digest
-from empirical.files import write_sealed_json
-from empirical.limits import SCALE
-from empirical.messages import tell
-from empirical.outcomes import outcome
-from empirical.profile import Model, ProfileError, load_profile
-from empirical.protocol import Cell, Protocol, load_protocol, made
-from empirical.protocol import names as protocol_names
-from empirical.run import Run, one_run, plan
-from empirical.statistics import ALPHA, runs_needed
-from empirical.store import RunStore
-from empirical.sweep import local, train_all
-from empirical.trial import as_json
+from empirical.model.backend import Backend
+from empirical.runs.limits import SCALE
+from empirical.runs.profile import Model, ProfileError, load_profile
+from empirical.runs.protocol import Cell, Protocol, load_protocol, made
+from empirical.runs.protocol import names as protocol_names
+from empirical.runs.run import Run, one_run, plan
+from empirical.runs.store import RunStore
+from empirical.training.cluster import ray
+from empirical.training.sweep import local, train_all
+from empirical.trial.conjecture import CellKey, Evidence, Setting
+from empirical.trial.outcomes import outcome
+from empirical.trial.statistics import ALPHA, runs_needed
+from empirical.trial.trial import as_json
 from lengthgen.cache import cached
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress
 from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
+from theory.system.digests import source_digest
+from theory.system.files import write_sealed_json
+from theory.system.messages import tell
 
 MODE_STEPS = 120_000_000_000
 """Counted steps (`circuits.clock`) for the circuit of an operator mode with which predictions are only compared."""
@@ -204,7 +204,7 @@ def _evidence(
 
 def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:
     """Trains one run of an experiment of one cell and model, in this process."""
-    from empirical.training import train
+    from empirical.training.train import train
 
     protocol = experiment.protocol
     run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)

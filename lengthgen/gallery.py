@@ -18,8 +18,15 @@ from pathlib import Path
 
 import matplotlib
 
-from empirical.digests import source_digest
-from empirical.files import (
+from lengthgen.preconditions import TRAINING, missing_training
+from lengthgen.progress import Progress
+from paper_figs.catalogue import catalogue, chosen
+from paper_figs.entry import Entry, Undrawable
+from paper_figs.saving import write
+from paper_figs.sources import Needs, Sources
+from theory.system.digests import source_digest
+from theory.system.errors import LengthgenError
+from theory.system.files import (
     locked,
     read_bytes,
     read_sealed_json,
@@ -27,15 +34,8 @@ from empirical.files import (
     write_bytes,
     write_sealed_json,
 )
-from empirical.messages import tell
-from empirical.processes import interrupts_left, pool
-from lengthgen.preconditions import TRAINING, missing_training
-from lengthgen.progress import Progress
-from paper_figs.catalogue import catalogue, chosen
-from paper_figs.entry import Entry, Undrawable
-from paper_figs.saving import write
-from paper_figs.sources import Needs, Sources
-from theory.errors import LengthgenError
+from theory.system.messages import tell
+from theory.system.processes import interrupts_left, pool
 
 PROCESSES = 2
 """That draw at once."""

@@ -9,9 +9,9 @@ import torch
 
 from circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
 from empirical.encodings.lbpe import LBPE
-from empirical.learned_relation import LearnedRelationError, compare, open_queries
-from empirical.store import RunStore
-from empirical.testing import trained
+from empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
+from empirical.runs.store import RunStore
+from empirical.training.testing import trained
 from lengthgen.stored import stored_run
 
 
@@ -21,7 +21,7 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
     Raises:
         StoreError: no such run, or it is broken.
         LearnedRelationError: the run's encoding learns no relation.
-        ScaleError: as `empirical.testing.trained`.
+        ScaleError: as `empirical.training.testing.trained`.
     """
     store = RunStore(out / "runs")
     run = stored_run(store, name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function, from_relation
 from theory.relation import Relation
-from theory.userfile import Guarded, require_file, run_file, user_code
+from theory.system.userfile import Guarded, require_file, run_file, user_code
 
 
 def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:

@@ -10,12 +10,9 @@ from typing import Any
 
 from circuits.sat import SolverFailed
 from circuits.tasks import TASKS, load
-from empirical.backend import Backend
-from empirical.digests import file_digest, source_digest
-from empirical.environment import environment
-from empirical.files import locked, sweep_partial, user_cache, write_sealed_json
-from empirical.messages import tell
-from empirical.protocol import Protocol, load_protocol
+from empirical.model.backend import Backend
+from empirical.runs.environment import environment
+from empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.cache import cached
 from lengthgen.complexity import Question, compute
 from lengthgen.experiment import Experiment, run_conjecture
@@ -26,6 +23,9 @@ from lengthgen.reporting import write_report
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
+from theory.system.digests import file_digest, source_digest
+from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
+from theory.system.messages import tell
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory.md, from scale 4 to 8."""

@@ -3,9 +3,9 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from empirical.backend import Backend
-from empirical.files import require_folder
-from theory.errors import LengthgenError
+from empirical.model.backend import Backend
+from theory.system.errors import LengthgenError
+from theory.system.files import require_folder
 
 TRAINING = ("torch", "safetensors", "pyarrow")
 """Packages of the extra `train`."""

@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from empirical.messages import tell
+from theory.system.messages import tell
 
 
 class Progress:

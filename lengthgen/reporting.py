@@ -15,11 +15,8 @@ from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
 from circuits.sat import SolverFailed
 from circuits.tasks import TASKS
-from empirical.digests import file_digest, source_digest
-from empirical.environment import revision
-from empirical.files import user_cache, write_bytes
-from empirical.processes import interrupts_left, pool
-from empirical.store import RunStore
+from empirical.runs.environment import revision
+from empirical.runs.store import RunStore
 from lengthgen.cache import cached, keep, recalled
 from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
@@ -29,7 +26,10 @@ from paper_figs.report.plain import text
 from proofs_checks.reading import versions
 from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
-from theory.errors import LengthgenError
+from theory.system.digests import file_digest, source_digest
+from theory.system.errors import LengthgenError
+from theory.system.files import user_cache, write_bytes
+from theory.system.processes import interrupts_left, pool
 
 PAGE = "report.html"
 BOUNDS = {"smoke": relations.Bounds(largest=(6,), steps=4_000_000_000)}

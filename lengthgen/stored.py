@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from empirical.run import Run
-from empirical.store import RunStore, Stored, StoreError
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore, Stored, StoreError
 
 STATES = ("finished", "unfinished", "broken")
 

@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.files import user_cache
-from empirical.profile import load_profile
-from empirical.store import StoreError
+from empirical.runs.profile import load_profile
+from empirical.runs.store import StoreError
 from lengthgen.progress import Progress
 from proofs_checks import ledger, registry, report
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
 from proofs_checks.runner import Result
 from proofs_checks.trained import Runs
+from theory.system.files import user_cache
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,10 @@ from rich.console import Group as Stacked
 from rich.live import Live
 from rich.table import Table
 
-from empirical.messages import tell
-from empirical.run import Run
-from empirical.store import RunStore
-from empirical.sweep import Group
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore
+from empirical.training.sweep import Group
+from theory.system.messages import tell
 
 EVERY = 60.0
 """Seconds between lines on what is under way."""

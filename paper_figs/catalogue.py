@@ -5,14 +5,14 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 
-from empirical.profile import ProfileError
-from empirical.protocol import Protocol
-from empirical.protocol import names as protocol_names
+from empirical.runs.profile import ProfileError
+from empirical.runs.protocol import Protocol
+from empirical.runs.protocol import names as protocol_names
 from paper_figs import of_conjecture, of_labels, of_paper, of_tables, of_theory
 from paper_figs.entry import Entry
 from paper_figs.names import file_name
 from paper_figs.sources import Needs, Sources
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 _DRAWN_ALREADY = ("fig2", "fig4")
 """Protocols whose accuracy by scale is a figure of the paper."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from empirical.statistics import CONFIDENCE, share
+from empirical.trial.statistics import CONFIDENCE, share
 
 LEVEL = CONFIDENCE
 """Of every interval."""

@@ -20,7 +20,7 @@ from paper_figs import saving
 from paper_figs.names import file_name
 from paper_figs.saving import Drawing
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 COLUMNS = 14
 """Positions of the prompt, or steps: more do not fit the width of a page."""

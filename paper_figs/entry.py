@@ -7,7 +7,7 @@ from typing import Any
 
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 
 class Undrawable(LengthgenError):

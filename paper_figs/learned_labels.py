@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from circuits.roles import ideal_relation
-from empirical.learned_relation import Weights, compare, open_queries, strongest
-from empirical.run import Run
-from empirical.store import RunStore
+from empirical.encodings.learned_relation import Weights, compare, open_queries, strongest
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore
 from paper_figs.saving import Drawing
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
 from theory.relation import NO_LABEL, Labels
@@ -63,7 +63,7 @@ def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
     import torch
 
     from empirical.encodings.lbpe import LBPE
-    from empirical.testing import trained
+    from empirical.training.testing import trained
 
     setting, model = trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()

@@ -9,7 +9,7 @@ from circuits.formats import in_format
 from circuits.prediction import Analysis, SearchStopped, analyse
 from circuits.task import Task, TaskError, trace
 from circuits.tasks import load
-from empirical.protocol import Cell, Protocol
+from empirical.runs.protocol import Cell, Protocol
 from paper_figs import label_matrices
 from paper_figs.entry import Entry, Undrawable
 from paper_figs.saving import Drawing

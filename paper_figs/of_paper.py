@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from empirical.outcomes import Checkpoint
-from empirical.profile import Model
+from empirical.runs.profile import Model
+from empirical.trial.outcomes import Checkpoint
 from paper_figs import accuracy_by_scale, accuracy_grid, alignment, learned_labels, of_labels
 from paper_figs.entry import Entry
 from paper_figs.saving import Drawing

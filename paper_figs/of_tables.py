@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from empirical.protocol import names as protocol_names
+from empirical.runs.protocol import names as protocol_names
 from paper_figs import run_tables, src_by_scale, task_tables
 from paper_figs.entry import Entry
 from paper_figs.saving import Drawing

@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
 from theory.generalization import Answer, judge_standard_encodings
 from theory.lattice import Cells
 from theory.lrc import Profile, profile
 from theory.outcome import Outcome, learn, levels_of
 from theory.pattern import Pattern, Value
 from theory.relation import Labels
+from theory.system.errors import LengthgenError
 
 LARGEST = 40
 """Test scale: beyond that, a mark no longer fits its cell in print."""

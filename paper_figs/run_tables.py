@@ -5,8 +5,8 @@ from dataclasses import asdict
 from statistics import fmean, median
 from typing import Any
 
-from empirical.outcomes import by_checkpoint
-from empirical.protocol import Protocol
+from empirical.runs.protocol import Protocol
+from empirical.trial.outcomes import by_checkpoint
 from paper_figs.cells import interval
 from paper_figs.saving import Drawing, Printed
 from paper_figs.sources import Sources, task_name

@@ -9,11 +9,11 @@ from textwrap import wrap
 
 from matplotlib.figure import Figure
 
-from empirical.files import write_bytes
 from paper_figs import latex
 from paper_figs.names import file_name
 from paper_figs.style import context
-from theory.errors import one_line
+from theory.system.errors import one_line
+from theory.system.files import write_bytes
 
 Rows = Sequence[Mapping[str, object]]
 

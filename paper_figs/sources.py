@@ -7,17 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.digests import file_digest
-from empirical.measurement import Measurement
-from empirical.outcomes import Checkpoint, outcome
-from empirical.profile import Model
-from empirical.protocol import Cell as Condition
-from empirical.protocol import Protocol, load_protocol
-from empirical.run import Run, plan
-from empirical.store import RunStore
+from empirical.runs.measurement import Measurement
+from empirical.runs.profile import Model
+from empirical.runs.protocol import Cell as Condition
+from empirical.runs.protocol import Protocol, load_protocol
+from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore
+from empirical.trial.outcomes import Checkpoint, outcome
 from paper_figs.cells import Cell
 from paper_figs.stored import read_claims, read_trial
-from theory.errors import LengthgenError
+from theory.system.digests import file_digest
+from theory.system.errors import LengthgenError
 
 TRIAL = "conjecture.json"
 """Of a protocol, below its folder: predictions, outcomes and verdicts."""
@@ -75,7 +75,7 @@ class Sources:
         return found
 
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
-        """The runs of a protocol. Raises as `empirical.run.plan`."""
+        """The runs of a protocol. Raises as `empirical.runs.run.plan`."""
         found: dict[tuple[Condition, Model], list[Run]] = self._once("runs", name, partial(plan, self.protocol(name)))
         return found
 

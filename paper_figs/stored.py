@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from empirical.files import DamagedFile, read_sealed_json
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.files import DamagedFile, read_sealed_json
 
 Check = Callable[[Any, str], None]
 """Looks at a value and at the name of its place; raises _Wrong."""
@@ -22,7 +22,7 @@ class _Wrong(Exception):
 
 
 def read_trial(path: Path, again: str) -> dict[str, Any]:
-    """A conjecture.json, as `empirical.trial.as_json` made it.
+    """A conjecture.json, as `empirical.trial.trial.as_json` made it.
 
     Args:
         path: the file.

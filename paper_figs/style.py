@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
 from circuits.encodings import ENCODINGS, parse_encoding
-from theory.errors import LengthgenError, one_line
+from theory.system.errors import LengthgenError, one_line
 
 PAGE_WIDTH = 7.0
 """Inches: the width at which figures are printed, so that font sizes are what a reader sees."""

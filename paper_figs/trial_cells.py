@@ -1,4 +1,4 @@
-"""The judged cells of a trial (empirical/trial.py) as its figures show them: in one order, under short names."""
+"""The judged cells of a trial (empirical/trial/trial.py) as its figures show them: in one order, under short names."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -16,13 +16,13 @@ from urllib.parse import quote
 
 from pebble import ProcessExpired, ProcessPool
 
-from empirical.files import DamagedFile, read_sealed_json, seal, sweep_partial, write_sealed_json
-from empirical.messages import tell
-from empirical.processes import end_with_parent, interrupts_left
 from proofs_checks import reading, runner
 from proofs_checks.claim import Claim
 from proofs_checks.runner import Result, Verdict, run_claim
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.files import DamagedFile, read_sealed_json, seal, sweep_partial, write_sealed_json
+from theory.system.messages import tell
+from theory.system.processes import end_with_parent, interrupts_left
 
 
 class LedgerError(LengthgenError):

@@ -1,8 +1,8 @@
 """Claims on what most runs do, cell by cell: shown, refuted, or neither, by exact tests ([F]).
 
-A cell counts as one that does something iff more than half of all its runs that fit would (`empirical.conjecture`):
-given how many fit, those that do are binomial, and an exact one-sided test against one half is made each way. A claim
-says that at least m of k cells do.
+A cell counts as one that does something iff more than half of all its runs that fit would
+(`empirical.trial.conjecture`): given how many fit, those that do are binomial, and an exact one-sided test against one
+half is made each way. A claim says that at least m of k cells do.
 
 - Shown: Fisher's combination of the k - m + 1 largest p-values of the cells is at most 0.05 (Benjamini and Heller,
   Biometrics, 2008). Where all k cells are claimed, this is the largest p-value itself: each cell is tested at 0.05
@@ -22,7 +22,7 @@ from math import log
 
 from scipy.special import chdtrc
 
-from empirical.statistics import ALPHA, tail
+from empirical.trial.statistics import ALPHA, tail
 from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 from proofs_checks.trained import Reading
 

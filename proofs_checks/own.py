@@ -9,9 +9,9 @@ import sympy as sp
 from theory import domain, laws
 from theory.encodings.catalogue import named
 from theory.encodings.encoding import Encoding, Recovery
-from theory.errors import LengthgenError
 from theory.laws import Ruling
-from theory.userfile import Guarded, require_name, run_file, shown, user_code
+from theory.system.errors import LengthgenError
+from theory.system.userfile import Guarded, require_name, run_file, shown, user_code
 
 
 class OwnEncodingError(LengthgenError):

@@ -36,7 +36,7 @@ from proofs_checks.papers import (
     yarn,
 )
 from proofs_checks.trained import NONE, Runs
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 
 class Unknown(LengthgenError):

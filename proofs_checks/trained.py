@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from empirical.outcomes import History
-from empirical.protocol import Cell, Protocol, load_protocol
-from empirical.run import Run, plan
-from empirical.store import RunStore, StoreError
+from empirical.runs.protocol import Cell, Protocol, load_protocol
+from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore, StoreError
+from empirical.trial.outcomes import History
 from proofs_checks.claim import Unsettled
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
 from theory.relation import NO_LABEL, Labels
+from theory.system.errors import LengthgenError
 
 
 def cell_count(size: int) -> int:

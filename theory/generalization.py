@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
 from theory.lattice import Cell, Cells, cells_for
 from theory.relation import (
     Labels,
@@ -30,6 +29,7 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
+from theory.system.errors import LengthgenError
 
 
 class ScalesError(LengthgenError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

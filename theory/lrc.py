@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory import distinct
-from theory.errors import LengthgenError
 from theory.formula.progressions import PATHS, all_distinct, along
 from theory.formula.structure import Structure, structure
 from theory.pattern import Pattern, Value, as_matrix, from_array
 from theory.relation import Relation, from_labels
+from theory.system.errors import LengthgenError
 
 Integers = NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers | None]

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.errors import LengthgenError
 from theory.formula import Formula, parse
 from theory.formula.syntax import MAX_BITS
 from theory.relation import Relation
-from theory.userfile import user_code
+from theory.system.errors import LengthgenError
+from theory.system.userfile import user_code
 
 Integers = NDArray[np.int64]
 Value = Any

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 Signs = NDArray[np.int64]
 Numbers = NDArray[Any]

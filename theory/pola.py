@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.errors import LengthgenError
 from theory.label_classes import label_classes
 from theory.learners import QuadraticProblem, gradient_flow_limit
+from theory.system.errors import LengthgenError
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

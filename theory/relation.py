@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.errors import LengthgenError
-from theory.userfile import Guarded, shown
+from theory.system.errors import LengthgenError
+from theory.system.userfile import Guarded, shown
 
 Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]

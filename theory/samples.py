@@ -6,9 +6,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import LengthgenError
 from theory.label_classes import label_classes
 from theory.learners import QuadraticProblem
+from theory.system.errors import LengthgenError
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

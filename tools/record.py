@@ -8,11 +8,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from empirical.files import read_sealed_json, write_json
-from empirical.protocol import load_protocol
-from empirical.run import plan
-from empirical.store import RunStore
-from theory.errors import LengthgenError
+from empirical.runs.protocol import load_protocol
+from empirical.runs.run import plan
+from empirical.runs.store import RunStore
+from theory.system.errors import LengthgenError
+from theory.system.files import read_sealed_json, write_json
 
 KEPT = ("predictions.json", "conjecture.json")
 OF_EACH_RUN = ("revision", "device", "python", "versions", "machine")

@@ -15,7 +15,7 @@ from circuits.tasks.majority import majority_count, majority_direct
 from circuits.tasks.multiplication import multiplication, multiplication_nn
 from circuits.tasks.selection import select_first, select_last, select_middle
 from circuits.tasks.sorting import sort_direct, sort_trace
-from theory.userfile import LONGEST_NAME, run_file
+from theory.system.userfile import LONGEST_NAME, run_file
 
 TASKS: dict[str, Callable[..., Task]] = {
     "copy": copy,

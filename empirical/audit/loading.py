@@ -22,7 +22,7 @@ from empirical.encodings.catalogue import ENCODINGS, named
 from theory.encodings.catalogue import named as symbolic
 from theory.encodings.encoding import Law
 from theory.relation import relative
-from theory.userfile import run_file, user_code
+from theory.system.userfile import run_file, user_code
 
 HEADS, HEAD_DIM = 4, 64
 SECOND_BASES = (500.0, 10000.0)

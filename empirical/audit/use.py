@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.audit.subject import AuditError, Subject
-from theory.userfile import user_code
+from theory.system.userfile import user_code
 
 U64 = 2.0**-53
 """Unit roundoff of float64."""

@@ -26,7 +26,7 @@ from empirical.encodings.sinusoidal import Sinusoidal
 from empirical.encodings.t5 import T5
 from empirical.encodings.xpos import XPos
 from empirical.encodings.yarn import YaRN
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 ENCODINGS: dict[str, Callable[..., PositionEncoding]] = {
     "nope": PositionEncoding,

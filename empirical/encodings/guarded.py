@@ -12,7 +12,7 @@ from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.catalogue import EncodingError
-from theory.userfile import user_code
+from theory.system.userfile import user_code
 
 
 class HookError(EncodingError, RuntimeError):

@@ -10,8 +10,7 @@ from circuits.modes import Mode
 from circuits.prediction import analyse
 from circuits.src import Interrupted
 from circuits.tasks import load
-from empirical.files import parse_json, read_bytes, require_folder, require_writable
-from empirical.limits import SCALE
+from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
     NOT_PROVED,
@@ -29,6 +28,7 @@ from lengthgen.commands.options import (
 from lengthgen.results import prediction_answer, tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables.circuits import certificate_table, prediction_table, src_table, tasks_table
+from theory.system.files import parse_json, read_bytes, require_folder, require_writable
 
 
 def src(

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from empirical.files import require_folder
-from empirical.messages import tell
 from lengthgen.commands.options import Json, Out, ProfileName, show, some_path
-from theory.errors import LengthgenError, one_line
+from theory.system.errors import LengthgenError, one_line
+from theory.system.files import require_folder
+from theory.system.messages import tell
 
 
 class WidthName(StrEnum):

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 
-from theory.errors import one_line
+from theory.system.errors import one_line
 
 INTERRUPTED = 130
 """Exit code, as shells have it."""

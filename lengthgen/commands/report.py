@@ -5,10 +5,10 @@ from time import perf_counter
 
 import typer
 
-from empirical.files import require_folder
-from empirical.messages import tell
-from empirical.profile import load_profile
+from empirical.runs.profile import load_profile
 from lengthgen.commands.options import Json, Out, ProfileName, show
+from theory.system.files import require_folder
+from theory.system.messages import tell
 
 
 def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json = False) -> None:

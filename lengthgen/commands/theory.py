@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from empirical.backend import Backend
-from empirical.files import require_folder
-from empirical.limits import AUDITED
-from empirical.messages import tell
+from empirical.model.backend import Backend
+from empirical.runs.limits import AUDITED
 from lengthgen.commands.options import Device, Json, Out, show, some_path
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
@@ -17,6 +15,8 @@ from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
+from theory.system.files import require_folder
+from theory.system.messages import tell
 
 
 def lrc(

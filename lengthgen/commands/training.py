@@ -8,11 +8,10 @@ import typer
 from rich.console import Group
 
 from circuits.encodings import parse_encoding
-from empirical.backend import Backend
-from empirical.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
-from empirical.messages import tell
-from empirical.profile import load_profile
-from empirical.protocol import load_protocol
+from empirical.model.backend import Backend
+from empirical.runs.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
+from empirical.runs.profile import load_profile
+from empirical.runs.protocol import load_protocol
 from lengthgen.commands.options import (
     IDEAL,
     Base,
@@ -33,6 +32,7 @@ from lengthgen.scales import parse_scales
 from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
 from lengthgen.tables.summary import summary
 from lengthgen.tables.trials import conjecture_table, sensitivity_table
+from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
     str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml")

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from empirical.digests import file_digest
-from empirical.outcomes import by_checkpoint
-from empirical.run import Run
-from empirical.store import FILES, RunStore, StoreError
+from empirical.runs.run import Run
+from empirical.runs.store import FILES, RunStore, StoreError
+from empirical.trial.outcomes import by_checkpoint
 from paper_figs.report.plain import rounded, text
 from paper_figs.stored import is_shown_run
+from theory.system.digests import file_digest
 
 
 @dataclass(frozen=True, kw_only=True)

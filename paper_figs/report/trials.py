@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from empirical.conjecture import RULES
-from empirical.files import DamagedFile, read_bytes, read_sealed_json
-from empirical.protocol import load_protocol, names
+from empirical.runs.protocol import load_protocol, names
+from empirical.trial.conjecture import RULES
 from paper_figs.report.plain import rounded, text, texts
 from paper_figs.stored import read_trial
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.files import DamagedFile, read_bytes, read_sealed_json
 
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
 

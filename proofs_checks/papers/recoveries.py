@@ -64,7 +64,7 @@ def _torch_sides(by: str, of: str) -> str:
     """Raises Refuted where they differ; where torch is not installed, says so."""
     if not find_spec("torch"):
         return "the torch sides are not compared: this needs the extra `train`"
-    from empirical.recoveries import TOLERANCE, TWINS, compared, difference
+    from empirical.encodings.recoveries import TOLERANCE, TWINS, compared, difference
 
     if (by, of) not in TWINS:
         return "the torch side cannot be set there: a limit, or no parameter of its own"

@@ -13,7 +13,7 @@ from tests.attack import tally
 from tests.attack.material import copied
 from tests.attack.tally import Try
 from tests.attack.watchdog import Ending, call
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 LARGEST_MIB = 2048
 SECONDS = 180.0

@@ -11,9 +11,9 @@ from unittest import mock
 
 import numpy as np
 
-from empirical.digests import source_digest
-from empirical.files import locked
 from tests.attack.watchdog import PACKAGES, Ending, call
+from theory.system.digests import source_digest
+from theory.system.files import locked
 
 PROTOCOL = """\
 title = "Small: for attacks"

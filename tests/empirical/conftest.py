@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from empirical.profile import load_profile
-from empirical.protocol import Cell, made
-from empirical.run import Run, one_run
+from empirical.runs.profile import load_profile
+from empirical.runs.protocol import Cell, made
+from empirical.runs.run import Run, one_run
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ OF_AUDITS = {
 }  # fmt: skip
 COMPUTING = (
     "circuits.src.src",
-    "empirical.training.train",
+    "empirical.training.train.train",
     "lengthgen.commands.circuits.analyse",
     "lengthgen.experiment.analyse",
     "lengthgen.experiment.train_all",

@@ -6,10 +6,10 @@ import pytest
 
 from circuits.encodings import parse_encoding
 from circuits.modes import Mode
-from empirical.backend import CPU
-from empirical.profile import ProfileError
-from empirical.protocol import load_protocol
-from empirical.statistics import ALPHA, holm, tail
+from empirical.model.backend import CPU
+from empirical.runs.profile import ProfileError
+from empirical.runs.protocol import load_protocol
+from empirical.trial.statistics import ALPHA, holm, tail
 from lengthgen import experiment
 from lengthgen.experiment import Experiment, of_task, stored_predictions, sweep_all, too_few_seeds
 from tests.paper_figs.made_up import PROTOCOL, protocol_file

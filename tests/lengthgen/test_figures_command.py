@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from circuits.sat import SolverFailed
-from empirical.run import FORMAT_VERSION, one_run
+from empirical.runs.run import FORMAT_VERSION, one_run
 from lengthgen.commands.figures import WidthName
 from paper_figs import of_labels, style
 from paper_figs.catalogue import catalogue
@@ -180,7 +180,9 @@ def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):
 
 def test_a_run_of_another_format_version_is_not_taken(made_up, run, monkeypatch):
     _, options = made_up
-    monkeypatch.setattr("empirical.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1))
+    monkeypatch.setattr(
+        "empirical.runs.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1)
+    )
     code, _, err = run("figures", "results-made-up", *options)
     assert code == 2 and "30 of the 30 runs" in err
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 GO_ON = "run the same command again to go on\n"
 CALLED = """
 import os, signal, sys, time
-from empirical.processes import interrupts_left
+from theory.system.processes import interrupts_left
 from lengthgen import cli
 
 def send(name):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from empirical.backend import CPU
-from empirical.building import MAX_LABELS, Setting
 from empirical.encodings.catalogue import EncodingError
-from empirical.store import RunStore
-from empirical.sweep import SweepError, train_all, train_group
+from empirical.model.backend import CPU
+from empirical.model.setup import MAX_LABELS, Setting
+from empirical.runs.store import RunStore
+from empirical.training.sweep import SweepError, train_all, train_group
 from tests.empirical.conftest import smoke_run
 
 HEAD = """
@@ -126,7 +126,7 @@ def test_user_code_that_exits_ends_its_run_and_not_the_sweep(tmp_path, monkeypat
         for group in groups:
             yield group, train_group(group, root, backend, {})
 
-    monkeypatch.setattr("empirical.training.train", train)
+    monkeypatch.setattr("empirical.training.train.train", train)
     with pytest.raises(SweepError, match=f"{runs[1].id}: SystemExit: 0"):
         train_all(runs, RunStore(tmp_path), backend=CPU, provenance={}, engine=engine)
     assert {run.encoding for run in trained} == {"rpe", "ape"}

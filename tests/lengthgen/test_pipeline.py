@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from circuits.sat import SolverFailed
-from empirical.backend import Backend
-from empirical.files import DamagedFile, locked, read_sealed_json, write_bytes
+from empirical.model.backend import Backend
 from lengthgen import gallery, pipeline
 from lengthgen.gallery import Drawn
 from lengthgen.tables.summary import _not_drawn
 from paper_figs.sources import Sources
+from theory.system.files import DamagedFile, locked, read_sealed_json, write_bytes
 
 
 class Enough(Exception):

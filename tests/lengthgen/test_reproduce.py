@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from empirical.files import locked, read_sealed_json, write_json
 from tests.processes import PATIENCE, alive, started, wait_until
+from theory.system.files import locked, read_sealed_json, write_json
 
 ROOT = Path(__file__).parents[2]
 TELL_TIME = ("claims.json", "environment.json", "files.json", "manifest.json", "report.html", "runs.json", ".lock")

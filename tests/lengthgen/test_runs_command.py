@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from empirical.store import RunStore
-from empirical.training import train
+from empirical.runs.store import RunStore
+from empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")

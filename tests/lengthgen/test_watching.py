@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from empirical.files import write_bytes
-from empirical.profile import load_profile
-from empirical.run import Run
-from empirical.store import RunStore
+from empirical.runs.profile import load_profile
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore
 from lengthgen import watching as watched
 from lengthgen.watching import watching
+from theory.system.files import write_bytes
 
 
 def run(task="copy", seed=0, epochs=10):

@@ -5,14 +5,14 @@ from dataclasses import fields
 from pathlib import Path
 
 from circuits.prediction import Prediction
-from empirical.conjecture import CellKey, Evidence, Setting
-from empirical.files import write_sealed_json
-from empirical.measurement import Measurement
-from empirical.protocol import load_protocol
-from empirical.run import Run, plan
-from empirical.store import RunStore
-from empirical.trial import as_json
+from empirical.runs.measurement import Measurement
+from empirical.runs.protocol import load_protocol
+from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore
+from empirical.trial.conjecture import CellKey, Evidence, Setting
+from empirical.trial.trial import as_json
 from paper_figs.sources import Sources
+from theory.system.files import write_sealed_json
 
 PROTOCOL = """
 title = "Made up"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from circuits.circuit import Circuit
 from circuits.prediction import analyse
 from circuits.tasks import load
-from empirical.profile import ProfileError
+from empirical.runs.profile import ProfileError
 from paper_figs import circuit_diagram, latex
 from paper_figs.catalogue import catalogue
 from paper_figs.names import LONGEST, file_name

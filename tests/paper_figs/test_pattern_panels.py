@@ -23,11 +23,11 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from paper_figs import pattern_panels, style
-from theory.errors import LengthgenError
 from theory.pattern import Pattern, from_array, from_formula
 from theory.pattern import from_function as pattern_from_function
 from theory.pola import learned_matrix
 from theory.relation import absolute, clipped_relative, constant, relative, t5_buckets
+from theory.system.errors import LengthgenError
 
 ROOT = FilePath(__file__).parents[2]
 Cell = tuple[int, int, int]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from empirical.outcomes import Checkpoint
+from empirical.trial.outcomes import Checkpoint
 from paper_figs import (
     accuracy_grid,
     alignment,
@@ -264,7 +264,7 @@ def test_what_is_missing_is_counted_and_named_with_its_command(tmp_path: Path) -
 def test_labels_of_a_learned_relation_are_those_of_largest_weight(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from empirical.encodings.lbpe import LBPE
-    from empirical.training import train
+    from empirical.training.train import train
     from paper_figs import learned_labels
     from tests.paper_figs.made_up import protocol_file
 

@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-from empirical.files import user_cache
 from proofs_checks import registry
 from proofs_checks.ledger import settled
 from proofs_checks.runner import Result, run_claim
+from theory.system.files import user_cache
 
 
 @pytest.fixture(scope="session")

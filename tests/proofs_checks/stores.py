@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from empirical.measurement import Measurement
-from empirical.protocol import Cell, load_protocol
-from empirical.run import Run, plan
-from empirical.store import RunStore
+from empirical.runs.measurement import Measurement
+from empirical.runs.protocol import Cell, load_protocol
+from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore
 
 Scores = Callable[[int], float]
 """Scale -> share of samples without an error."""

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from empirical.files import user_cache
 from proofs_checks import ledger, reading
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import LedgerError
 from proofs_checks.runner import Result, Verdict, run_claim
 from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
+from theory.system.files import user_cache
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ TREE = {
     "theory/__init__.py": "from theory.relation import relative\n",
     "theory/relation.py": "relative = 1\n",
     "theory/exact.py": "from . import errors\n",
-    "theory/errors.py": "",
+    "theory/system/errors.py": "",
     "theory/lonely.py": "",
     "theory/encodings/__init__.py": "",
     "theory/encodings/rope.py": "from ..exact import decide\n",
@@ -50,7 +50,7 @@ TREE = {
 READS = {
     "proofs_checks/papers/rope.py": {
         *("proofs_checks/papers/rope.py", "proofs_checks/claim.py", "theory/encodings/__init__.py"),
-        *("theory/encodings/rope.py", "theory/exact.py", "theory/errors.py", "theory/encodings/late.py"),
+        *("theory/encodings/rope.py", "theory/exact.py", "theory/system/errors.py", "theory/encodings/late.py"),
         *("theory/__init__.py", "theory/relation.py"),  # as `from . import errors` takes a name from theory
     },
     "proofs_checks/papers/alibi.py": {
@@ -127,9 +127,9 @@ def test_a_new_import_is_followed_and_texts_do_not_run_together(tree):
         file.write("def late():\n    import circuits.task\n")
     assert tree / "circuits/task.py" in reading.code_read(start, tree)
     before = digest(start, tree)
-    (tree / "theory/errors.py").write_text("#")
+    (tree / "theory/system/errors.py").write_text("#")
     one = digest(start, tree)
-    (tree / "theory/errors.py").write_text("")
+    (tree / "theory/system/errors.py").write_text("")
     (tree / "theory/exact.py").write_text("#" + (tree / "theory/exact.py").read_text())
     assert len({before, one, digest(start, tree)}) == 3
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from circuits.prediction import Prediction
-from empirical.files import write_sealed_json
-from empirical.protocol import Cell, load_protocol
-from empirical.store import RunStore
+from empirical.runs.protocol import Cell, load_protocol
+from empirical.runs.store import RunStore
 from proofs_checks import ledger, registry
 from proofs_checks.claim import Claim, Strength, Unsettled
 from proofs_checks.runner import Result, Verdict, run_claim
 from proofs_checks.trained import Arm, Runs
 from tests.proofs_checks.stores import Scores, by_encoding, fails, fill, put, runs_of, solves, unfit
+from theory.system.files import write_sealed_json
 
 ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs}
 IDEAL = ("ipe", "ipe-sh")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.special import stirling2
 
 from theory.dimension import cell_count, every_pattern, every_relation, kinds, union_volume
-from theory.errors import LengthgenError
 from theory.lrc import lrc
 from theory.relation import NO_LABEL
+from theory.system.errors import LengthgenError
 
 Box = tuple[tuple[Fraction, Fraction], ...]
 

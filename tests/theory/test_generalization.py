@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.oracles import partitions
-from theory.errors import LengthgenError
 from theory.generalization import Judgement, judge, judge_standard_encodings
 from theory.lrc import level_sets, lrc
 from theory.relation import (
@@ -23,6 +22,7 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
+from theory.system.errors import LengthgenError
 
 Cell = partitions.Cell
 Case = tuple[dict[Cell, int], dict[Cell, int], Relation, Relation, int, int]

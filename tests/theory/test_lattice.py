@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import partitions
-from theory.errors import LengthgenError
 from theory.lattice import cells_for, coarsen, equivalent, join, meet, refinement_witness, refines
 from theory.relation import (
     Relation,
@@ -24,6 +23,7 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
+from theory.system.errors import LengthgenError
 
 Cell = partitions.Cell
 FROM_END = from_function(lambda i, j, n: n - i, name="from-end", scale_hint=True)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.errors import LengthgenError
 from theory.relation import (
     NO_LABEL,
     Relation,
@@ -23,6 +22,7 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
+from theory.system.errors import LengthgenError
 
 BUILT_IN = {
     "relative": (relative(), lambda i, j: j - i),

@@ -26,7 +26,7 @@ from theory.encodings import (
     yarn,
 )
 from theory.encodings.encoding import Encoding
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 
 class UnknownEncoding(LengthgenError):

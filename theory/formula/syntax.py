@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
 
 MAX_LENGTH = 2_000
 """Characters of a formula; far above any that a person writes, far below what the parser's stack bears."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from empirical.outcomes import History, by_checkpoint, outcome
+from empirical.trial.outcomes import History, by_checkpoint, outcome
 from proofs_checks.claim import Claim, Evidence
 from proofs_checks.majority import Count, settle
 from proofs_checks.papers.trained.sources import RANDOMIZED, figure

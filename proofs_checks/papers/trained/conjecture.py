@@ -6,16 +6,16 @@ from typing import Literal
 
 from circuits.modes import Mode
 from circuits.prediction import Prediction
-from empirical import conjecture
-from empirical.conjecture import CellKey, JudgedCell, Setting, judge
-from empirical.files import read_sealed_json
-from empirical.protocol import Cell
-from empirical.statistics import ALPHA
-from empirical.store import RunStore
+from empirical.runs.protocol import Cell
+from empirical.runs.store import RunStore
+from empirical.trial import conjecture
+from empirical.trial.conjecture import CellKey, JudgedCell, Setting, judge
+from empirical.trial.statistics import ALPHA
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
 from proofs_checks.papers.trained.sources import CONJECTURE
 from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.files import read_sealed_json
 
 Predictions = dict[Cell, Prediction]
 
@@ -23,8 +23,8 @@ Predictions = dict[Cell, Prediction]
 def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) -> Evidence:
     """Decide whether predictions and what most fitting runs do agree in more cells than by chance, or in fewer.
 
-    The test moves outcomes between tasks and between encodings (`empirical.association`): that cells of one task, or
-    of one encoding, resemble each other makes no p-value small.
+    The test moves outcomes between tasks and between encodings (`empirical.trial.association`): that cells of one
+    task, or of one encoding, resemble each other makes no p-value small.
     """
     reading = runs.read(Arm(protocol=protocol))
     assert runs.out is not None, "nothing is read from nowhere"
@@ -32,7 +32,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
     setting = Setting(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    from empirical.association import association, permuted  # which takes a second to import
+    from empirical.trial.association import association, permuted  # which takes a second to import
 
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, setting)]
     found = association(cells)

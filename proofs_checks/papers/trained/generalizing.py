@@ -1,6 +1,6 @@
 """Which encodings carry what was trained on small scales to all scales tested, and which do not."""
 
-from empirical.outcomes import outcome
+from empirical.trial.outcomes import outcome
 from proofs_checks.claim import Claim, Evidence
 from proofs_checks.majority import Count, settle
 from proofs_checks.papers.trained.sources import CONJECTURE, SURVEY, figure

@@ -6,9 +6,9 @@ import pytest
 import torch
 from rotary_embedding_torch import RotaryEmbedding
 
-from empirical.decoder import Decoder
 from empirical.encodings.rotary import Rotary
 from empirical.encodings.xpos import XPos
+from empirical.model.decoder import Decoder
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
 from theory.encodings import rotary, xpos
 

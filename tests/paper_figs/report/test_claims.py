@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from empirical.files import write_sealed_json
 from paper_figs.report.claims import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
 from proofs_checks import ledger
 from proofs_checks.registry import selection
@@ -12,7 +11,8 @@ from proofs_checks.report import as_json
 from proofs_checks.runner import run_claim
 from proofs_checks.trained import Runs
 from tests.proofs_checks import stores, toys
-from theory.errors import LengthgenError
+from theory.system.errors import LengthgenError
+from theory.system.files import write_sealed_json
 
 ACCEPTED = as_json([run_claim(toys.CLAIMS["toy-accept"])])
 

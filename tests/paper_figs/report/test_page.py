@@ -11,7 +11,7 @@ import pytest
 
 from paper_figs.report.plain import json_text, rounded, text, texts
 from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
-from theory.errors import LONGEST
+from theory.system.errors import LONGEST
 
 LARGEST = 5_000_000
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from empirical.conjecture import Setting
-from empirical.files import write_sealed_json
-from empirical.protocol import names
-from empirical.trial import as_json
+from empirical.runs.protocol import names
+from empirical.trial.conjecture import Setting
+from empirical.trial.trial import as_json
 from paper_figs.report.trials import trials_data
-from tests.empirical.trials import FAILS, NO, SOLVES, YES, evidence, histories
+from tests.empirical.trial.trials import FAILS, NO, SOLVES, YES, evidence, histories
 from tests.proofs_checks import stores
+from theory.system.files import write_sealed_json
 
 
 @pytest.fixture(scope="module")

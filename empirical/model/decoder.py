@@ -1,0 +1,147 @@
+"""One small decoder for all encodings and for many models at once: pre-norm Transformer blocks over a model axis.
+
+Shapes: M model, B batch, L length, D width, H heads, J query position, I key position, C head width, V alphabet.
+The queries of the last block may be only those from some position on: what earlier positions would give is not asked.
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from empirical.encodings.base import Content, PositionEncoding
+from empirical.model.layers import Embedding, LayerNorm, Linear
+from empirical.model.mapped import MappedEncoding
+
+
+class Decoder(nn.Module):
+    """M causal decoders of one shape: token numbers [M, B, L] -> logits of the next token [M, B, J, V]."""
+
+    def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
+        """One model; `stacked` puts several together. Weights start as PyTorch draws them: tables N(0, 1).
+
+        Raises:
+            ValueError: `width` is not a multiple of `heads`.
+        """
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"width {width} is not a multiple of {heads} heads")
+        self.encoding = MappedEncoding([encoding])
+        self.tokens = Embedding(symbols, width)
+        self.blocks = nn.ModuleList(Block(layer=layer, width=width, heads=heads) for layer in range(layers))
+        self.norm = LayerNorm(width)
+        self.head = Linear(width, symbols, bias=False)
+
+    @property
+    def models(self) -> int:
+        """M."""
+        return self.encoding.models
+
+    def forward(
+        self,
+        tokens_MBL: Tensor,
+        *,
+        first_query: int = 0,
+        positions: Tensor | None = None,
+        labels: Tensor | None = None,
+        scales_MB: Tensor | None = None,
+    ) -> Tensor:
+        """Logits [M, B, L - first_query, V].
+
+        Args:
+            tokens_MBL: int64.
+            first_query: the first position whose logits are asked for.
+            positions: int64 [L], or [M, L] if each model has its own; 0 .. L - 1 if left out.
+            labels: int64, where the encoding needs them: [1, L, L] for all, or [M, B or 1, L, L]; queries by keys.
+            scales_MB: the scale of each instance, int64, where the encoding needs it.
+        """
+        if positions is None:
+            positions = torch.arange(tokens_MBL.shape[-1], device=tokens_MBL.device)
+        x = self.encoding.embed(self.tokens(tokens_MBL), positions)
+        for block in self.blocks:
+            first = first_query if block is self.blocks[-1] else 0
+            x = block(x, self.encoding, positions, first, labels, scales_MB)
+        return self.head(self.norm(x))
+
+
+class Block(nn.Module):
+    """Attention, then a GELU network four times as wide, each added to its input."""
+
+    def __init__(self, *, layer: int, width: int, heads: int) -> None:
+        """`layer` is handed to the encoding, which may have parameters of its own in every layer."""
+        super().__init__()
+        self.layer, self.heads = layer, heads
+        self.attention_norm = LayerNorm(width)
+        self.project = Linear(width, 3 * width)
+        self.merge = Linear(width, width)
+        self.network_norm = LayerNorm(width)
+        self.widen = Linear(width, 4 * width)
+        self.narrow = Linear(4 * width, width)
+
+    def forward(
+        self,
+        x: Tensor,
+        encoding: MappedEncoding,
+        positions: Tensor,
+        first: int,
+        labels: Tensor | None,
+        scales_MB: Tensor | None,
+    ) -> Tensor:
+        """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L] or [M, L]."""
+        normed = self.attention_norm(x)
+        projected = self.project(normed).unflatten(-1, (3, self.heads, -1))
+        q, k, v = projected.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
+        content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, labels_BJI=labels, scales_B=scales_MB)
+        turned_q, k = encoding.rotate(q, k, positions, content)
+        asked = first if encoding.shared.takes_last_queries else 0
+        if labels is not None:
+            labels = labels[..., asked:, :]
+        content = replace(content, q_BHJC=q[..., asked:, :], labels_BJI=labels)
+        heads = _attention(turned_q[..., asked:, :], k, v, encoding, positions, content)[..., first - asked :, :]
+        x = x[:, :, first:] + self.merge(heads.transpose(2, 3).flatten(3))
+        return x + self.narrow(F.gelu(self.widen(self.network_norm(x))))
+
+
+def _attention(
+    q: Tensor, k: Tensor, v: Tensor, encoding: MappedEncoding, positions: Tensor, content: Content
+) -> Tensor:
+    """Causal attention of the last J of the I tokens: [M, B, H, J, C]."""
+    queries = positions[..., -q.shape[3] :]
+    dtype = torch.promote_types(q.dtype, torch.float32)
+    bias = encoding.bias(queries, positions, content, dtype=dtype)
+    shared = encoding.shared
+    if not (shared.changes_values or shared.scores_pairwise):
+        mask = causal_mask(q.shape[3], k.shape[3], dtype, q.device)
+        if bias is not None:
+            mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
+        q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
+        return found.unflatten(0, content.x_BLD.shape[:2])
+    weights = attention_weights(encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5, bias)
+    found = weights @ v
+    return found + encoding.values(weights, queries, positions, content) if shared.changes_values else found
+
+
+def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """[J, I] to be added to logits, the queries the last of the keys: 0 up to the query, -inf after it."""
+    return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
+
+
+def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
+    """softmax over keys of logits + bias, causal: [..., J, I], of the dtype of the logits."""
+    wide = logits if bias is None else logits + bias
+    return (wide + causal_mask(*wide.shape[-2:], wide.dtype, wide.device)).softmax(-1).to(logits.dtype)
+
+
+def stacked(members: Sequence[Decoder]) -> Decoder:
+    """One decoder of all models of decoders of one shape, with copies of their weights."""
+    whole = copy.deepcopy(members[0])
+    whole.encoding = MappedEncoding([one for member in members for one in member.encoding.each()])
+    with torch.no_grad():
+        for name, parameter in whole.named_parameters():
+            if not name.startswith("encoding."):
+                parameter.data = torch.cat([member.get_parameter(name) for member in members])
+    return whole

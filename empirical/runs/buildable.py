@@ -1,0 +1,47 @@
+"""Whether a model can be built for an encoding and a length: asked before anything is computed, and without torch."""
+
+from pathlib import Path
+
+from circuits.encodings import EncodingError, EncodingSpec
+from empirical.runs.profile import Model, ProfileError
+
+MOST_TOKENS = 10_000
+"""Tokens of the longest sequence that a model reads: it compares each with all before it."""
+EVEN_HEADS = ("rope", "random-rope")
+"""Encodings that rotate pairs of coordinates of each head."""
+EVEN_WIDTH = ("sinusoidal",)
+"""Encodings that give a position pairs of coordinates."""
+
+
+def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
+    """Nothing, if a model of this encoding and size can read so many tokens.
+
+    Raises:
+        EncodingError: the file of the user's own encoding does not exist.
+        ProfileError: no such model can be built; an object of the user's own may refuse all the same when it is made.
+    """
+    file = spec.name.rpartition(":")[0]
+    if spec.is_own and not Path(file).is_file():
+        raise EncodingError(f"encoding file '{file}' does not exist")
+    head_width = model.width // model.heads
+    if spec.name in EVEN_HEADS and head_width % 2:
+        raise ProfileError(
+            f"'{spec}' needs heads of an even width, and {model.width} in {model.heads} have {head_width}"
+        )
+    if spec.name in EVEN_WIDTH and model.width % 2:
+        raise ProfileError(f"'{spec}' needs an even width, not {model.width}")
+    if tokens > MOST_TOKENS:
+        raise ProfileError(
+            f"a sequence has {tokens:,} tokens, and a model reads at most {MOST_TOKENS:,}: lower the scales"
+        )
+    longest = dict(spec.parameters).get("longest")
+    if spec.name.startswith("random-") and isinstance(longest, int):
+        require_positions(tokens, longest)
+
+
+def require_positions(tokens: int, longest: int) -> None:
+    """Nothing, if so many tokens can have different positions below `longest`; raises ProfileError if they cannot."""
+    if tokens > longest:
+        raise ProfileError(
+            f"a sequence has {tokens:,} tokens, whose positions are drawn from {longest:,}: say longest={tokens}"
+        )

@@ -1,0 +1,85 @@
+"""What trained models do at each scale: in one teacher-forced pass, or free running.
+
+The first wrong token is wrong in free running as well, so one pass decides exact match.
+Shapes: M model, B sample, L length, J step.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from empirical.model.decoder import Decoder
+from empirical.model.geometry import Geometry
+from empirical.runs.data import TEST, Examples
+
+TOKENS = 1 << 16
+"""Tokens of all models that are computed at once."""
+AT_ONE_DRAW = 50
+"""Samples that share their positions where these are drawn, however many models there are."""
+
+
+@torch.no_grad()
+def teacher_forced(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: int = 0) -> NDArray[np.bool_]:
+    """Which steps each model gets right, every earlier token given.
+
+    Args:
+        decoder: M models.
+        geometry: of the run.
+        data: of one scale.
+        seed: says which positions are drawn, where they are; all models have the same.
+
+    Returns:
+        bool [M, B, J].
+    """
+    tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
+    first = int(data.is_step[0].argmax())
+    parts = []
+    for rows in _blocks(decoder, geometry, tokens):
+        logits = _logits(decoder, geometry, tokens[rows, :-1], data, rows, first - 1, seed)
+        parts.append((logits.argmax(-1) == tokens[rows, first:]).cpu().numpy())
+    return np.concatenate(parts, axis=1)
+
+
+@torch.no_grad()
+def free_running(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: int = 0) -> NDArray[np.bool_]:
+    """Which samples each model generates without an error from the prompt alone: bool [M, B]. As `teacher_forced`."""
+    tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
+    first = int(data.is_step[0].argmax())
+    parts = []
+    for rows in _blocks(decoder, geometry, tokens):
+        running = tokens[rows, :first].expand(decoder.models, -1, -1)
+        for length in range(first, tokens.shape[1]):
+            logits = _logits(decoder, geometry, running, data, rows, length - 1, seed)
+            running = torch.cat([running, logits.argmax(-1)], dim=-1)
+        parts.append((running == tokens[rows]).all(-1).cpu().numpy())
+    return np.concatenate(parts, axis=1)
+
+
+def _logits(
+    decoder: Decoder,
+    geometry: Geometry,
+    tokens: Tensor,
+    data: Examples,
+    rows: slice,
+    first_query: int,
+    seed: int,
+) -> Tensor:
+    """[M, B, J, V] for tokens [B, L], or [M, B, L], of these rows of the data."""
+    models = decoder.models
+    counters = [(seed, TEST, rows.start)] * models
+    positions = geometry.positions(tokens.shape[-1], counters, of=data.tokens.shape[1] - 1)
+    scales = torch.from_numpy(data.scales[rows]).to(geometry.device)
+    return decoder(
+        tokens.expand(models, -1, -1),
+        first_query=first_query,
+        positions=positions,
+        labels=geometry.labels_of_scale(int(data.scales[0]), positions),
+        scales_MB=scales.expand(models, -1),
+    )
+
+
+def _blocks(decoder: Decoder, geometry: Geometry, tokens_BL: Tensor) -> list[slice]:
+    """The samples in blocks of at most TOKENS tokens of all models, or of AT_ONE_DRAW samples."""
+    size = AT_ONE_DRAW if geometry.longest else max(1, TOKENS // (decoder.models * tokens_BL.shape[1]))
+    return [slice(start, start + size) for start in range(0, len(tokens_BL), size)]

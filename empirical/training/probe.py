@@ -1,0 +1,62 @@
+"""Whether runs are trained faster together or one after the other: measured once on a machine, and remembered.
+
+Numbers of a run may differ in their last bits with how many are trained together. So one machine decides once for runs
+of one shape, and training again gives the same bits.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from time import perf_counter
+
+import torch
+
+from empirical.model.backend import Backend
+from empirical.model.ensemble import Ensemble
+from empirical.model.setup import Setting
+from empirical.runs.run import Run
+from theory.system.files import DamagedFile, locked, read_sealed_json, user_cache, write_sealed_json
+from theory.system.messages import tell
+
+STEPS = 3
+"""By which both are compared."""
+
+
+def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> dict[str, float]:
+    """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
+
+    Raises:
+        OSError: the cache cannot be written.
+    """
+    run = runs[0]
+    shape = [run.encoding, setting.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
+    key = [shape, run.task, run.base, run.format, backend.device, backend.compiled, torch.__version__, platform.node()]
+    name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+    path = user_cache("probes") / f"{name}.json"
+    with locked(path.with_suffix(".lock")):
+        try:
+            return read_sealed_json(path)
+        except FileNotFoundError:
+            pass
+        except DamagedFile:
+            tell(f"{path} was damaged and is made again")
+        parts = {"alone": runs[:1], "together": runs}
+        seconds = {kind: _seconds(Ensemble(part, setting, backend)) for kind, part in parts.items()}
+        write_sealed_json(path, seconds)
+        return seconds
+
+
+def _seconds(ensemble: Ensemble) -> float:
+    """The fewest seconds of a step, after one to warm up."""
+    training = ensemble.runs[0].training
+    first = training.samples * torch.arange(len(ensemble.runs), device=ensemble.tokens.device)[:, None]
+    samples = first + torch.arange(training.batch, device=ensemble.tokens.device)
+    found = []
+    for _ in range(1 + STEPS):
+        start = perf_counter()
+        ensemble.optimizer.step(ensemble.losses(samples, 0))
+        if ensemble.tokens.is_cuda:
+            torch.cuda.synchronize()
+        found.append(perf_counter() - start)
+    return min(found[1:])

@@ -1,0 +1,1 @@
+"""The conjecture on trial: outcomes of runs beside predictions, with the statistics that decide."""

@@ -1,0 +1,89 @@
+"""The outcome of one run at one of its checkpoints."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean
+
+from empirical.runs.measurement import Measurement
+from empirical.runs.run import Run
+from empirical.runs.store import StoreError
+
+History = tuple[Run, Sequence[Measurement]]
+"""A run and all its metrics."""
+
+
+class Checkpoint(StrEnum):
+    """Which checkpoint of a run is judged."""
+
+    LAST = "last"  # the main rule
+    BEST_ON_TRAINING = "best_on_training"  # best average over the training scales, the latest among ties
+    BEST_ON_TEST = "best_on_test"  # [P] best average over all scales: selects on the test scales; ties: [F] the latest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one run did, at one checkpoint.
+
+    Attributes:
+        epoch: of the checkpoint.
+        exact_match: scale -> share of test samples generated without an error.
+        fits: whether every training scale reaches the threshold.
+        generalizes: whether every other test scale does too; None for a run that does not fit.
+        first_failure: the smallest scale below the threshold; None where there is none.
+    """
+
+    seed: int
+    epoch: int
+    exact_match: dict[int, float]
+    fits: bool
+    generalizes: bool | None
+    first_failure: int | None
+
+
+def by_checkpoint(rows: Sequence[Measurement]) -> dict[int, dict[int, Measurement]]:
+    """epoch -> scale -> row, epochs ascending."""
+    found: dict[int, dict[int, Measurement]] = {epoch: {} for epoch in sorted({row.epoch for row in rows})}
+    for row in rows:
+        found[row.epoch][row.scale] = row
+    return found
+
+
+def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.LAST) -> Outcome:
+    """The outcome of a run: a scale counts as solved from an exact match of `threshold` on.
+
+    Raises:
+        StoreError: the run has no checkpoint, or the chosen one lacks a scale.
+    """
+    run, rows = history
+    checkpoints = by_checkpoint(rows)
+    if not checkpoints:
+        raise StoreError(f"run {run.id} has no metrics: remove it (lengthgen runs --remove {run.id}) to train it again")
+    epoch = _chosen(checkpoints, run.train, Checkpoint(checkpoint))
+    scores = {scale: row.exact_match for scale, row in checkpoints[epoch].items()}
+    missing = sorted({*run.train, *run.test} - scores.keys())
+    if missing:
+        raise StoreError(f"run {run.id} was not measured at scale {missing[0]}: name it among the test scales")
+    failed = [scale for scale in sorted(scores) if not scores[scale] >= threshold]  # a NaN solves nothing
+    fits = not set(failed) & set(run.train)
+    return Outcome(
+        seed=run.seed,
+        epoch=epoch,
+        exact_match=scores,
+        fits=fits,
+        generalizes=not failed if fits else None,
+        first_failure=min(failed, default=None),
+    )
+
+
+def _chosen(checkpoints: Mapping[int, Mapping[int, Measurement]], train: Sequence[int], rule: Checkpoint) -> int:
+    """The epoch of the checkpoint that a rule judges."""
+    if rule is Checkpoint.LAST:
+        return max(checkpoints)
+
+    def average(epoch: int) -> float:
+        rows = checkpoints[epoch]
+        scales = [scale for scale in train if scale in rows] if rule is Checkpoint.BEST_ON_TRAINING else list(rows)
+        return round(fmean(rows[scale].exact_match for scale in scales), 12)  # so that rounding breaks no tie
+
+    return max(checkpoints, key=lambda epoch: (average(epoch), epoch))

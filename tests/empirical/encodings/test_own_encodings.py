@@ -1,0 +1,144 @@
+"""Encodings of a user's own, however their hooks fail: one line that names the object and the hook."""
+
+import textwrap
+from copy import deepcopy
+
+import pytest
+import torch
+
+from circuits.encodings import parse_encoding
+from empirical.encodings.base import PositionEncoding
+from empirical.encodings.catalogue import EncodingError
+from empirical.encodings.guarded import guarded
+from empirical.model.decoder import Decoder, stacked
+from empirical.model.setup import _own
+
+SIZES = {"heads": 2, "head_dim": 4, "layers": 1, "length": 6, "width": 8, "trained_length": 6}
+
+
+def raising(error):
+    def fails(*_, **__):
+        raise error
+
+    return fails
+
+
+def decoder(**hooks):
+    learned = torch.nn.Parameter(torch.zeros(2)) if hooks.pop("learns", False) else None
+    encoding = type("Mine", (PositionEncoding,), hooks)()
+    encoding.register_parameter("learned", learned)
+    return Decoder(symbols=3, width=8, layers=1, heads=2, encoding=guarded(encoding, "mine.py:Mine"))
+
+
+def zeros(*shape, dtype=torch.float32):
+    return lambda *_, **__: torch.zeros(shape, dtype=dtype)
+
+
+HOOKS = {
+    "bias exits": ({"bias": raising(SystemExit(0))}, "bias fails: SystemExit: 0"),
+    "bias raises": ({"bias": raising(IndexError("none"))}, "bias fails: IndexError: none"),
+    "bias raises as torch does": ({"bias": raising(RuntimeError("none"))}, "bias fails: RuntimeError: none"),
+    "bias of text": ({"bias": lambda *_, **__: "no"}, "bias fails: AttributeError"),
+    "bias of another length": ({"bias": zeros(2, 5, 5)}, r"it must return a bias \[H, 6, 6\]"),
+    "bias of two dimensions": ({"bias": zeros(6, 6)}, r"it must return a bias \[H, 6, 6\]"),
+    "bias of other heads": ({"bias": zeros(3, 6, 6)}, r"it must return a bias \[H, 6, 6\]"),
+    "bias of integers": ({"bias": zeros(2, 6, 6, dtype=torch.int64)}, "of real numbers, not torch.int64"),
+    "embed exits": ({"embed": raising(SystemExit())}, "embed fails: SystemExit"),
+    "embed of nothing": ({"embed": lambda *_: None}, "embed fails: ValueError: it must return torch.float32"),
+    "embed of another width": ({"embed": zeros(5, 6, 4)}, r"must return torch.float32 \[5, 6, 8\]"),
+    "embed of other precision": ({"embed": lambda own, x, at: x.double()}, "not torch.float64"),
+    "rotate exits": ({"rotate": raising(SystemExit(1))}, "rotate fails: SystemExit: 1"),
+    "rotate of one": ({"rotate": lambda own, q, *_: q}, "rotate fails: "),
+    "rotate of other precision": ({"rotate": lambda own, q, k, *_: (q.double(), k)}, "not torch.float64"),
+    "scores exit": ({"scores_pairwise": True, "scores": raising(SystemExit(0))}, "scores fails: SystemExit: 0"),
+    "scores of another shape": ({"scores_pairwise": True, "scores": zeros(6, 6)}, r"must return torch.float32 \["),
+    "values exit": ({"changes_values": True, "values": raising(SystemExit(0))}, "values fails: SystemExit: 0"),
+    "values of another shape": ({"changes_values": True, "values": zeros(6)}, r"must return torch.float32 \["),
+}
+
+
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_hook_that_fails_is_named_in_one_line(name, learns):
+    hooks, says = HOOKS[name]
+    with pytest.raises(EncodingError, match=says) as caught:
+        decoder(**hooks, learns=learns)(torch.zeros(1, 5, 6, dtype=torch.int64))
+    assert str(caught.value).startswith("'mine.py:Mine': ")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_interrupt_passes_through_a_hook():
+    with pytest.raises(KeyboardInterrupt):
+        decoder(bias=raising(KeyboardInterrupt()))(torch.zeros(1, 5, 6, dtype=torch.int64))
+
+
+def slope(own, queries, keys, content=None, *, dtype=torch.float32):
+    return (-own.learned[:, None, None] * (queries[:, None] - keys)).to(dtype)
+
+
+def taken_apart(own, queries, keys, content=None, *, dtype=torch.float32):
+    """As `slope`, by an operation that vmap cannot map."""
+    slopes = torch.tensor(own.learned.detach().tolist())
+    return (-slopes[:, None, None] * (queries[:, None] - keys)).to(dtype)
+
+
+@pytest.mark.parametrize("hook", [slope, taken_apart])
+def test_a_guarded_encoding_computes_what_it_did(hook):
+    """Alone, stacked, copied, and where its models take turns."""
+    tokens = torch.randint(3, (1, 5, 6), generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(1)
+    mine = decoder(bias=hook, learns=True)
+    plain = deepcopy(mine)
+    plain.encoding.shared.__class__ = type(mine.encoding.shared).__mro__[1]
+    for one in (mine, plain):
+        one.encoding.learned.data.fill_(0.5)
+    assert torch.equal(mine(tokens), plain(tokens))
+    assert torch.allclose(stacked([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
+
+
+MADE = {
+    "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made of sizes among heads, .*: SystemExit: 0"),
+    "raises": ("def mine(heads): [][heads]", "cannot be made of sizes among heads, head_dim, .*: IndexError"),
+    "asks for more": ("def mine(rank): pass", "cannot be made of sizes among .*: TypeError: .*'rank'"),
+    "hides what it takes": ("mine = max", "cannot be made of sizes among .*: ValueError"),
+    "makes nothing": ("def mine(): pass", "makes a NoneType, not a PositionEncoding"),
+    "is nothing": ("mine = None", "is neither a Relation nor a class or function"),
+    "is an encoding": ("mine = PositionEncoding()", "cannot be made of sizes among .*: NotImplementedError"),
+    "learns nothing real": (
+        """
+        class mine(PositionEncoding):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.nn.Parameter(torch.zeros(3, dtype=torch.complex64))
+        """,
+        "its parameter 'table' must hold floating-point numbers on the CPU",
+    ),
+    "learns nowhere": (
+        """
+        class mine(PositionEncoding):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.nn.Parameter(torch.zeros(3, device="meta"))
+        """,
+        "its parameter 'table' must hold floating-point numbers on the CPU",
+    ),
+    "learns later": (
+        """
+        class mine(PositionEncoding):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.nn.UninitializedParameter()
+        """,
+        "its parameter 'table' must hold floating-point numbers on the CPU",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
+    code, says = MADE[name]
+    path = tmp_path / "mine.py"
+    path.write_text(f"import torch\nfrom empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n")
+    with pytest.raises(EncodingError, match=says) as caught:
+        _own(parse_encoding(f"{path}:mine"), SIZES)
+    assert "\n" not in str(caught.value)

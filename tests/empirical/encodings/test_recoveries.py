@@ -1,0 +1,38 @@
+"""The torch sides of exact recoveries agree, and would not if a parameter were another."""
+
+import pytest
+import torch
+
+from empirical.encodings import recoveries
+from empirical.encodings.rotary import Rotary
+from theory.encodings.catalogue import ENCODINGS
+
+
+@pytest.mark.parametrize(("by", "of"), recoveries.TWINS)
+def test_the_logits_agree(by, of):
+    assert recoveries.difference(by, of) < recoveries.TOLERANCE
+
+
+@pytest.mark.parametrize(("by", "of"), recoveries.TWINS)
+def test_with_another_special_encoding_they_do_not(by, of, monkeypatch):
+    make, other = recoveries.TWINS[by, of], Rotary(head_dim=recoveries.HEAD_DIM, base=50.0)
+    monkeypatch.setitem(recoveries.TWINS, (by, of), lambda: (make()[0], other))
+    assert recoveries.difference(by, of) > 1e-3
+
+
+def test_each_pair_is_declared_by_its_symbolic_side():
+    declared = {(one.name, recovery.of) for one in ENCODINGS.values() for recovery in one.recovers}
+    assert set(recoveries.TWINS) <= declared
+
+
+def test_a_parameter_off_by_a_millionth_is_seen(monkeypatch):
+    make = recoveries.TWINS["fox", "alibi"]
+
+    def slightly_off():
+        general, special = make()
+        with torch.no_grad():
+            general.offset += 1e-6
+        return general, special
+
+    monkeypatch.setitem(recoveries.TWINS, ("fox", "alibi"), slightly_off)
+    assert recoveries.difference("fox", "alibi") > recoveries.TOLERANCE

@@ -1,0 +1,81 @@
+"""A compiled training computes what a plain one does, and what a machine lacks is said before anything is trained."""
+
+import os
+import shutil
+
+import pytest
+import torch
+
+from empirical.model.backend import CPU, Backend, BackendError
+from empirical.model.ensemble import Ensemble
+from empirical.model.setup import Setting
+from empirical.runs.store import RunStore
+from empirical.training.testing import trained
+from empirical.training.train import train
+
+COMPILED = Backend(compiled=True)
+FILES = ("checkpoint.safetensors", "metrics.parquet")
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch's own compiler
+compiler = pytest.mark.skipif(not shutil.which(os.environ.get("CXX") or "g++"), reason="no C++ compiler")
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    torch.compiler.reset()
+    torch._dynamo.utils.counters.clear()
+
+
+def gradients(runs, backend):
+    """Losses [M] and gradients [M, numbers] of the first step."""
+    ensemble = Ensemble(runs, Setting.of(runs[0], "cpu"), backend)
+    samples = torch.arange(8) + runs[0].training.samples * torch.arange(len(runs))[:, None]
+    losses = ensemble.losses(samples, 0)
+    parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)
+    return losses.detach(), torch.cat([part.flatten(1) for part in parts], dim=1)
+
+
+@compiler
+def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_compilation(small_run):
+    for seeds in ((0, 1), (2, 3)):
+        runs = [small_run("ipe", seed=seed) for seed in seeds]
+        (plain, slope), (losses, gradient) = gradients(runs, CPU), gradients(runs, COMPILED)
+        assert torch.allclose(losses, plain, rtol=1e-5)
+        assert torch.all((gradient - slope).norm(dim=1) < 1e-5 * slope.norm(dim=1))
+        assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+@compiler
+def test_an_interrupted_compiled_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path):
+    def stop(done, _):
+        if done == 3:
+            raise InterruptedError
+
+    run = small_run("ape", evaluate_every=2)
+    whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train([run], whole, backend=COMPILED)
+    with pytest.raises(InterruptedError):
+        train([run], broken, backend=COMPILED, progress=stop)
+    train([run], broken, backend=COMPILED)
+    assert whole.environment(run)["compiled"] is True
+    for name in FILES:
+        assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+
+
+def test_cuda_asked_and_absent_is_refused(small_run, tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("this machine has one")
+    with pytest.raises(BackendError, match="no CUDA device"):
+        train([small_run()], RunStore(tmp_path), backend=Backend("cuda"))
+    with pytest.raises(BackendError, match="no CUDA device"):
+        trained(small_run(), RunStore(tmp_path), [1], "cuda")
+
+
+def test_a_device_of_another_name_is_refused(small_run, tmp_path):
+    with pytest.raises(BackendError, match=r"unknown device 'tpu': choose cpu or cuda"):
+        train([small_run()], RunStore(tmp_path), backend=Backend("tpu"))
+
+
+def test_compiling_without_a_compiler_is_refused(small_run, tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(BackendError, match="there is no 'no-such-compiler': install it or leave it out"):
+        train([small_run()], RunStore(tmp_path), backend=COMPILED)

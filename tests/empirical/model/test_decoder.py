@@ -1,0 +1,239 @@
+"""Laws of the decoder and its encodings, against slow definitions that share no code with them."""
+
+import pytest
+import torch
+
+from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
+from empirical.encodings.base import Content
+from empirical.encodings.catalogue import ENCODINGS as CATALOGUE
+from empirical.encodings.catalogue import named
+from empirical.model.decoder import Decoder, attention_weights, stacked
+from empirical.model.layers import Embedding, LayerNorm, Linear
+
+LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
+
+
+def decoder(encoding: PositionEncoding, seed: int = 0) -> Decoder:
+    torch.manual_seed(seed)
+    return Decoder(symbols=SYMBOLS, width=WIDTH, layers=LAYERS, heads=HEADS, encoding=encoding).double()
+
+
+def run(model: Decoder, tokens: torch.Tensor, labels: torch.Tensor | None = None, **others) -> torch.Tensor:
+    """One model: tokens [B, L], labels [1 or B, J, I] -> logits [B, J, V]."""
+    if labels is not None and len(labels) > 1:
+        labels = labels[None]
+    return model(tokens[None], labels=labels, **others)[0]
+
+
+def relational(labels: int = 4) -> Relational:
+    torch.manual_seed(1)
+    return Relational(labels=labels, layers=LAYERS, head_width=WIDTH // HEADS).double()
+
+
+def bias(encoding: PositionEncoding, content: Content) -> torch.Tensor:
+    positions = torch.arange(content.q_BHJC.shape[2])
+    return encoding.bias(positions, positions, content, dtype=torch.float64)
+
+
+def relative_labels(length: int) -> torch.Tensor:
+    """[1, J, I], queries by keys."""
+    distance = torch.arange(length)[:, None] - torch.arange(length)[None, :]
+    return distance.clamp(0, 3)[None]
+
+
+ENCODINGS = {
+    "nope": lambda: (PositionEncoding(), None),
+    "ape": lambda: (LearnedAbsolute(length=LENGTH, width=WIDTH).double(), None),
+    "relational": lambda: (relational(), relative_labels(LENGTH)),
+}
+
+
+def test_shaw_attention_equals_its_definition_pair_by_pair():
+    encoding = relational()
+    torch.manual_seed(2)
+    q, k, v = torch.randn(3, 2, HEADS, LENGTH, WIDTH // HEADS, dtype=torch.float64)
+    labels = torch.randint(4, (2, LENGTH, LENGTH))
+    content = Content(layer=1, q_BHJC=q, labels_BJI=labels)
+    logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
+    weights = attention_weights(logits, bias(encoding, content))
+    positions = torch.arange(LENGTH)
+    found = weights @ v + encoding.values(weights, positions, positions, content)
+    for batch in range(2):
+        for head in range(HEADS):
+            for j in range(LENGTH):
+                keys = [k[batch, head, i] + encoding.keys[1, labels[batch, j, i]] for i in range(j + 1)]
+                values = [v[batch, head, i] + encoding.vectors[1, labels[batch, j, i]] for i in range(j + 1)]
+                logits = torch.stack([q[batch, head, j] @ key for key in keys]) / (WIDTH // HEADS) ** 0.5
+                expected = torch.softmax(logits, 0) @ torch.stack(values)
+                assert torch.allclose(found[batch, head, j], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_token_does_not_see_the_future(name):
+    encoding, labels = ENCODINGS[name]()
+    model = decoder(encoding)
+    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    changed = tokens.clone()
+    changed[:, 4:] = (changed[:, 4:] + 1) % SYMBOLS
+    before, after = run(model, tokens, labels), run(model, changed, labels)
+    assert torch.equal(before[:, :4], after[:, :4])
+    assert not torch.allclose(before[:, 4:], after[:, 4:])
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_filling_on_the_right_changes_nothing_before_it(name):
+    encoding, labels = ENCODINGS[name]()
+    model = decoder(encoding)
+    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    short = run(model, tokens[:, :5], None if labels is None else labels[:, :5, :5])
+    assert torch.allclose(short, run(model, tokens, labels)[:, :5], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_batch_equals_its_members(name):
+    encoding, labels = ENCODINGS[name]()
+    model = decoder(encoding)
+    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    alone = torch.cat([run(model, tokens[row : row + 1], labels) for row in range(3)])
+    assert torch.allclose(alone, run(model, tokens, labels), atol=1e-12)
+
+
+def test_labels_of_their_own_for_every_example_of_a_batch():
+    model = decoder(relational())
+    tokens = torch.randint(SYMBOLS, (2, LENGTH))
+    labels = torch.randint(4, (2, LENGTH, LENGTH))
+    alone = torch.cat([run(model, tokens[row : row + 1], labels[row : row + 1]) for row in range(2)])
+    assert torch.allclose(alone, run(model, tokens, labels), atol=1e-12)
+
+
+def test_without_vectors_and_keys_a_relation_is_no_encoding():
+    encoding = relational()
+    with torch.no_grad():
+        encoding.keys.zero_()
+        encoding.vectors.zero_()
+    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    with_tables = run(decoder(encoding), tokens, relative_labels(LENGTH))
+    # One path goes through the library's attention, the other forms the weights in the open.
+    assert torch.allclose(with_tables, run(decoder(PositionEncoding()), tokens), atol=1e-12)
+
+
+def test_no_encoding_cannot_tell_equal_tokens_apart_by_place():
+    torch.manual_seed(0)
+    encoding = PositionEncoding()
+    model = Decoder(symbols=SYMBOLS, width=WIDTH, layers=1, heads=HEADS, encoding=encoding).double()
+    first, second = torch.tensor([[1, 2, 3, 0]]), torch.tensor([[2, 1, 3, 0]])
+    assert torch.allclose(run(model, first)[:, -1], run(model, second)[:, -1], atol=1e-12)
+
+
+def test_a_relative_relation_ignores_a_common_shift_of_positions():
+    encoding = relational(labels=9)
+    distance = torch.arange(8)[:, None] - torch.arange(8)[None, :]
+    labels = distance.clamp(0)[None]
+    torch.manual_seed(3)
+    q, k = torch.randn(2, 1, HEADS, 8, WIDTH // HEADS, dtype=torch.float64)
+    whole = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, Content(q_BHJC=q, labels_BJI=labels))
+    q, k = q[:, :, 3:], k[:, :, 3:]
+    part_content = Content(q_BHJC=q, labels_BJI=labels[:, :5, :5])
+    part = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, part_content)
+    assert torch.allclose(whole[..., 3:, 3:].tril(), part.tril(), atol=1e-12)
+
+
+def test_a_position_beyond_the_table_is_refused():
+    model = decoder(LearnedAbsolute(length=4, width=WIDTH).double())
+    with pytest.raises(ValueError, match="position 4 is not in the table of 4 positions, 0 to 3"):
+        run(model, torch.zeros(1, 5, dtype=torch.int64))
+
+
+def test_a_label_beyond_the_table_is_refused():
+    model = decoder(relational(labels=3))
+    with pytest.raises((IndexError, RuntimeError)):
+        run(model, torch.zeros(1, LENGTH, dtype=torch.int64), relative_labels(LENGTH))
+
+
+def test_two_models_in_one_process_share_nothing():
+    first, second = decoder(relational(), seed=0), decoder(relational(), seed=5)
+    tokens = torch.randint(SYMBOLS, (1, LENGTH))
+    before = run(first, tokens, relative_labels(LENGTH))
+    with torch.no_grad():
+        for parameter in second.parameters():
+            parameter.add_(1.0)
+    assert torch.equal(before, run(first, tokens, relative_labels(LENGTH)))
+
+
+def test_width_must_divide_into_heads():
+    with pytest.raises(ValueError, match="not a multiple"):
+        Decoder(symbols=3, width=10, layers=1, heads=4, encoding=PositionEncoding())
+
+
+def catalogued(name: str) -> PositionEncoding:
+    parameters = {"heads": HEADS, "head_dim": WIDTH // HEADS, "layers": LAYERS, "length": LENGTH}
+    encoding = named(name, **parameters).double()
+    with torch.no_grad():  # tables that start at zero would hide a model that reads another's
+        for parameter in encoding.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return encoding
+
+
+CAUSAL = sorted(name for name in CATALOGUE if name != "t5-bidirectional")
+
+
+def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
+    """Models of three seeds, and labels [3, B, J, I] where they are read."""
+    members = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        encoding = relational() if name == "relational" else catalogued(name)
+        members.append(decoder(encoding, seed))
+    return members, torch.randint(4, (3, 2, LENGTH, LENGTH)) if name == "relational" else None
+
+
+@pytest.mark.parametrize("name", [*CAUSAL, "relational"])
+def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name):
+    members, labels = three(name)
+    whole = stacked(members)
+    tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
+    together = whole(tokens, labels=labels)
+    loss = torch.randn(together.shape, dtype=torch.float64)
+    (together * loss).sum().backward()
+    for model, member in enumerate(members):
+        here = slice(model, model + 1)
+        alone = member(tokens[here], labels=None if labels is None else labels[here])
+        assert torch.allclose(alone, together[here], atol=1e-12)
+        (alone * loss[here]).sum().backward()
+        for key, parameter in member.named_parameters():
+            found = whole.get_parameter(key).grad[here]
+            assert torch.allclose(parameter.grad, found, atol=1e-10), key
+    assert not torch.allclose(together[0], together[1])
+
+
+@pytest.mark.parametrize("name", [*CAUSAL, "relational"])
+@pytest.mark.parametrize("first", [1, LENGTH - 1])
+def test_the_last_queries_alone_are_those_of_all(name, first):
+    [model, *_], labels = three(name)
+    tokens = torch.randint(SYMBOLS, (1, 2, LENGTH))
+    labels = None if labels is None else labels[:1]
+    whole = model(tokens, labels=labels)
+    assert torch.allclose(model(tokens, labels=labels, first_query=first), whole[:, :, first:], atol=1e-12)
+
+
+def test_what_cannot_be_mapped_takes_turns_and_says_so():
+    assert [stacked(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
+    for name, looped in (("fox", True), ("t5", False)):
+        whole = stacked(three(name)[0])
+        whole(torch.randint(SYMBOLS, (3, 2, LENGTH)))
+        assert whole.encoding.looped is looped
+
+
+def test_layers_start_as_those_of_the_library():
+    torch.manual_seed(0)
+    ours = Linear(5, 3)
+    torch.manual_seed(0)
+    theirs = torch.nn.Linear(5, 3)
+    x = torch.randn(4, 5)
+    assert torch.allclose(ours(x[None])[0], theirs(x))
+    torch.manual_seed(0)
+    table = Embedding(7, 4)
+    torch.manual_seed(0)
+    assert torch.equal(table(torch.arange(7)[None, None])[0, 0], torch.nn.Embedding(7, 4).weight)
+    rows = torch.randn(1, 2, 3, 4)
+    assert torch.allclose(LayerNorm(4)(rows), torch.nn.LayerNorm(4)(rows))

@@ -1,0 +1,64 @@
+"""A model that cannot be built is refused before anything is computed, and no other."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from circuits.encodings import ENCODINGS, EncodingError, parse_encoding
+from empirical.model.decoder import Decoder
+from empirical.model.geometry import Geometry
+from empirical.model.setup import Setting
+from empirical.runs import run as runs
+from empirical.runs.buildable import require_buildable
+from empirical.runs.profile import Model, ProfileError
+from tests.empirical.conftest import smoke_run
+
+SIZES = [Model(width=6, layers=1, heads=2), Model(width=5, layers=1, heads=5), Model(width=8, layers=1, heads=2)]
+
+
+def built(run):
+    """Whether the model of a run can be built and reads a sequence of the largest scale."""
+    try:
+        setting = Setting.of(run, "cpu")
+        length = setting.geometry.length
+        decoder = Decoder(
+            symbols=4, encoding=setting.encoding(), width=run.model.width, layers=1, heads=run.model.heads
+        )
+        positions = setting.geometry.positions(length, [(0, 0, 0)])
+        labels = setting.geometry.labels(torch.zeros(1, 1, dtype=torch.int64), positions)
+        scales = torch.full((1, 1), max(run.test))
+        decoder(torch.zeros(1, 1, length, dtype=torch.int64), positions=positions, labels=labels, scales_MB=scales)
+    except (EncodingError, ProfileError, ValueError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("model", SIZES, ids=str)
+@pytest.mark.parametrize("name", [*ENCODINGS, "random-ape[longest=11]", "random-rpe[longest=10]"])
+def test_what_is_refused_early_is_what_cannot_be_built(name, model):
+    run = replace(smoke_run(name.replace("=10]", "=11]")), encoding=name, model=model)
+    tokens = Setting.of(replace(run, encoding="nope"), "cpu").geometry.length
+    try:
+        require_buildable(parse_encoding(name), model, tokens)
+    except ProfileError as error:
+        assert not built(run), error
+    else:
+        assert built(run)
+
+
+def test_more_tokens_than_positions_to_draw_from_are_refused_before_any_prediction():
+    with pytest.raises(ProfileError, match="has 11 tokens, whose positions are drawn from 3: say longest=11"):
+        smoke_run("random-ape[longest=3]")
+    with pytest.raises(ProfileError, match="a sequence has 11 tokens, whose positions are drawn from 3"):
+        Geometry({4: 11}, longest=3)
+
+
+def test_sequences_too_long_for_any_model_are_refused_before_they_are_drawn(monkeypatch):
+    def draw(*arguments, **options):
+        raise AssertionError("samples at all scales are drawn")
+
+    monkeypatch.setattr(runs, "_drawn", draw)
+    monkeypatch.setattr("empirical.runs.buildable.MOST_TOKENS", 8)
+    with pytest.raises(ProfileError, match="a sequence has 11 tokens, and a model reads at most 8: lower the scales"):
+        smoke_run("ipe")

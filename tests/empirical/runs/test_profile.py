@@ -1,0 +1,118 @@
+"""Profiles and protocols are read strictly."""
+
+import pytest
+
+from circuits.encodings import parse_encoding
+from circuits.tasks import load
+from empirical.runs import profile, protocol
+from empirical.runs.profile import ProfileError, load_profile
+from empirical.runs.protocol import load_protocol, names
+
+PROFILES = ("smoke", "quick", "paper")
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_that_comes_along_is_whole(name):
+    loaded = load_profile(name)
+    assert loaded.training.epochs % loaded.training.evaluate_every == 0
+    assert all(model.width % model.heads == 0 for model in loaded.models)
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("profile_name", PROFILES)
+def test_every_protocol_that_comes_along_can_be_run_under_every_profile(name, profile_name):
+    loaded = load_protocol(name, profile_name)
+    assert loaded.train[-1] < loaded.test[-1]
+    assert loaded.profile.training.epochs % loaded.profile.training.evaluate_every == 0
+    for cell in loaded.cells:
+        load(cell.task, base=cell.base)
+        parse_encoding(cell.encoding)
+
+
+def test_the_published_protocol_is_in_the_paper_profile():
+    for name in ("fig2", "fig3"):
+        paper = load_protocol(name, "paper")
+        training = paper.profile.training
+        assert (training.samples, training.epochs, training.evaluate_every) == (10_000, 300, 30)
+        assert (paper.profile.evaluation.samples, paper.train, paper.test) == (
+            1_000, tuple(range(1, 6)), tuple(range(1, 21)),
+        )  # fmt: skip
+        assert paper.profile.seeds == 20
+        assert {cell.base for cell in paper.cells} == {None}
+    select = load_protocol("fig4", "paper")
+    training = select.profile.training
+    assert (training.samples, training.epochs, training.evaluate_every) == (1_000, 2_000, 20)
+    assert (select.train, select.test) == (tuple(range(1, 11)), tuple(range(1, 21)))
+
+
+def test_fig_2_is_six_tasks_and_fig_3_two_ways_of_one_relation():
+    assert {cell.task for cell in load_protocol("fig2", "paper").cells} == {
+        "copy", "shift", "parity", "addition", "multiplication", "division",
+    }  # fmt: skip
+    assert {(cell.format, cell.encoding) for cell in load_protocol("fig3", "paper").cells} == {
+        ("aligned", "ipe"), ("unaligned", "ipe-sh"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "before, after, says",
+    [
+        ("samples = 200", "", "missing key 'samples'"),
+        ("samples = 200", "samples = 200\nsampels = 16", "unknown key 'sampels'"),
+        ("samples = 200", 'samples = "many"', "samples = 'many' is not int"),
+        ("samples = 200", "samples = 210", "210 samples are not whole batches of 50"),
+        ("samples = 200", "samples = true", "samples = True is not int"),
+        ("width = 16", 'width = "wide"', "width = 'wide' is not int"),
+        ("[training]", "[trainning]", "unknown key 'trainning': did you mean training"),
+        ("seeds = 2", "seeds = 0", "seeds = 0 is out of range: 1 to 1,000"),
+        ("seeds = 2", "seeds = ", "is not TOML"),
+    ],
+)
+def test_a_profile_that_does_not_fit_says_where(tmp_path, monkeypatch, before, after, says):
+    text = (profile.FOLDER / "smoke.toml").read_text()
+    assert before in text
+    (tmp_path / "smoke.toml").write_text(text.replace(before, after))
+    monkeypatch.setattr(profile, "FOLDER", tmp_path)
+    with pytest.raises(ProfileError, match=says):
+        load_profile("smoke")
+
+
+@pytest.mark.parametrize(
+    "before, after, says",
+    [
+        ("train = [1, 5]", "train = [5]", r"scales are given as \[first, last\]"),
+        ("train = [1, 5]", "train = [1, 20]", r"the largest test scale \(20\) must exceed"),
+        ("test = [1, 20]", "test = [3, 20]", "must include the training scales"),
+        ('formats = ["aligned"]', 'format = ["aligned"]', "unknown key 'format': did you mean formats"),
+        ("[quick.base]", "[quik.base]", "unknown profile 'quik'"),
+        ("addition = 4", "adition = 4", "'adition' is none of its tasks"),
+        ("[quick.base]", "[quick]\nsedes = 4\n[quick.base]", "unknown key 'sedes'"),
+        ('"copy", ', '"copy", "copy", ', "a cell stands there twice"),
+    ],
+)
+def test_a_protocol_that_does_not_fit_says_where(tmp_path, before, after, says):
+    text = (protocol.FOLDER / "fig2.toml").read_text()
+    assert before in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(before, after, 1))
+    with pytest.raises(ProfileError, match=says):
+        load_protocol(str(path), "quick")
+
+
+def test_a_profile_changes_what_a_protocol_says_and_nothing_else(tmp_path):
+    text = (protocol.FOLDER / "fig2.toml").read_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("[quick.base]", "[quick]\nseeds = 3\ntraining.epochs = 7\n[quick.base]"))
+    mine, plain = load_protocol(str(path), "quick").profile, load_profile("quick")
+    assert (mine.seeds, mine.training.epochs) == (3, 7)
+    assert (mine.training.samples, mine.models) == (plain.training.samples, plain.models)
+    assert load_protocol(str(path), "smoke").profile == load_profile("smoke")
+
+
+def test_what_is_not_known_lists_what_is():
+    with pytest.raises(ProfileError, match="choose one of paper, quick, smoke"):
+        load_profile("huge")
+    with pytest.raises(ProfileError, match=r"choose one of controls, fig1, fig2, .*, randomized, or path/to"):
+        load_protocol("fig9", "quick")
+    with pytest.raises(ProfileError, match="cannot be read: No such file"):
+        load_protocol("nowhere.toml", "quick")

@@ -1,0 +1,27 @@
+"""What a run took is told apart from what the process took before."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from empirical.training.memory import forget_peak, peak
+
+MIB = 1 << 20
+
+
+def use(mib):
+    return np.ones(mib * MIB, dtype=np.uint8)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the peak is that of the whole process")
+def test_a_peak_is_told_and_forgotten():
+    forget_peak("cpu")
+    before = peak("cpu")
+    block = use(300)
+    del block
+    assert peak("cpu") >= before + 290
+    forget_peak("cpu")
+    assert peak("cpu") <= before + 100
+    block = use(150)
+    assert block.nbytes and peak("cpu") >= before + 100

@@ -1,0 +1,261 @@
+"""A sweep trains every run once and to its end, whatever else fails, is killed or trains at the same time."""
+
+import fcntl
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from empirical.model.backend import CPU
+from empirical.runs.store import RunStore
+from empirical.training.sweep import SweepError, groups, local, train_all
+from empirical.training.train import train
+from tests.empirical.conftest import smoke_run
+from tests.processes import PATIENCE, is_alive, started, wait_until
+from theory.system.files import write_bytes
+
+ROOT = Path(__file__).parents[3]
+
+LOGGED = """
+import fcntl, os
+from circuits.tasks import load
+from empirical.runs.store import RunStore
+
+def log(*words):
+    with open(__file__ + ".log", "a") as file:
+        print(os.getpid(), *words, file=file)
+
+def tell(store, runs, done, noted=RunStore.tell):
+    noted(store, runs, done)
+    if runs[0].task == __file__ + ":task":
+        log(done)
+        if os.path.exists(__file__ + ".brake"):
+            with open(__file__ + ".brake") as brake:
+                if brake.read() == str(done):
+                    fcntl.flock(brake, fcntl.LOCK_SH)
+
+log("begun")
+if os.getpid() != {test}:
+    RunStore.tell = tell
+task = load("parity")
+"""
+"""A task whose file logs every process that begins to train it, and each epoch; there a brake may hold it."""
+
+
+def logged_run(folder, name, **training):
+    """A run of a task with a log of its own."""
+    path = folder / f"{name}.py"
+    path.write_text(LOGGED.replace("{test}", str(os.getpid())))
+    return smoke_run("rpe", task=f"{path}:task", **training)
+
+
+def beside(run, suffix):
+    """A file beside that of the run's task."""
+    return Path(run.task.rpartition(":")[0] + suffix)
+
+
+def epochs(run):
+    """The processes, other than this one, that began to train a run -> the epochs that each noted as done."""
+    noted = {}
+    for line in beside(run, ".log").read_text().splitlines() if beside(run, ".log").exists() else ():
+        pid, word = line.split()
+        if int(pid) != os.getpid():
+            noted.setdefault(int(pid), []).extend([int(word)] if word != "begun" else [])
+    return noted
+
+
+def trainings(run):
+    """The processes, other than this one, that began to train a run, in order."""
+    return list(epochs(run))
+
+
+def held(run, done):
+    """The process that a brake holds after some epochs, once there is one."""
+    return next((pid for pid, noted in epochs(run).items() if noted[-1:] == [done] and is_alive(pid)), None)
+
+
+@contextmanager
+def brake(run, done) -> Iterator[Callable[[], None]]:
+    """Meanwhile, who has trained so many epochs of a run waits; yields what lets it go on before the end."""
+    path = beside(run, ".brake")
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        print(done, end="", file=file, flush=True)
+
+        def release():
+            path.unlink(missing_ok=True)
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+        try:
+            yield release
+        finally:
+            release()
+
+
+def same_numbers(run, store, other):
+    names = ("checkpoint.safetensors", "metrics.parquet", "config.json")
+    return all((store.folder(run) / name).read_bytes() == (other.folder(run) / name).read_bytes() for name in names)
+
+
+def nothing_is_left(store):
+    """No state of unfinished trainings, nothing half-written, nothing broken."""
+    unfinished = [path for path in (store.root / ".unfinished").rglob("*") if path.is_file()]
+    return not unfinished and all(one.run and not one.broken for one in store.contents())
+
+
+SWEEP = """
+import pickle, sys
+from empirical.model.backend import CPU
+from empirical.runs.store import RunStore
+from empirical.training.sweep import train_all
+
+runs, root, engine = pickle.load(sys.stdin.buffer)
+train_all(runs, RunStore(root), backend=CPU, provenance={}, engine=engine)
+"""
+
+
+@contextmanager
+def started_sweep(runs, store, engine=local, **options):
+    """A sweep in a process of its own, which fails as the sweep does."""
+    with started([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE, **options) as process:
+        pickle.dump((runs, store.root, engine), process.stdin.buffer)
+        process.stdin.close()
+        yield process
+
+
+RUNS = {(cell, seed): smoke_run(cell, seed=seed) for cell in ("rpe", "nope", "ape") for seed in range(6)}
+
+
+@st.composite
+def partly_begun(draw):
+    """Waiting runs in any order, and disjoint groups that were begun, each of one cell."""
+    waiting = draw(st.lists(st.sampled_from(sorted(RUNS)), unique=True))
+    label = st.integers(0, 3)  # 0: not begun
+    labels = {cell: draw(st.lists(label, min_size=6, max_size=6)) for cell in ("rpe", "nope", "ape")}
+    begun = [
+        tuple(RUNS[cell, seed] for seed in range(6) if own[seed] == number)
+        for cell, own in labels.items()
+        for number in sorted(set(own) - {0})
+    ]
+    return [RUNS[one] for one in waiting], begun
+
+
+@settings(max_examples=40)
+@given(partly_begun(), st.integers(1, 8))
+def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, workers):
+    waiting, begun = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        store = RunStore(Path(folder))
+        for group in begun:
+            store.tell(group, 1)
+            write_bytes(store.state_path(group), b"")
+        found = groups(waiting, store, workers)
+    counts = Counter(run for group in found for run in group)
+    assert all(counts[run] == 1 for run in waiting)
+    assert all(len({run.group for run in group}) == 1 for group in found)
+    stay = [group for group in begun if len(group) > 1 and set(group) & set(waiting)]
+    assert set(stay) <= set(found)
+    new = [group for group in found if group not in stay]
+    left = set(waiting) - {run for group in stay for run in group}
+    assert {run for group in new for run in group} == left
+    assert all(len(group) <= max(1, ceil(len(left) / (2 * workers))) for group in new)
+    assert len(new) >= min(len(left), workers), "a worker has nothing to do"
+
+
+def test_a_note_without_a_state_binds_nothing(tmp_path):
+    store, runs = RunStore(tmp_path), [RUNS["rpe", seed] for seed in range(4)]
+    store.tell(tuple(runs[1:3]), 1)
+    assert groups(runs, store, 1) == [tuple(runs[:2]), tuple(runs[2:])]
+
+
+def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
+    good, gone = (logged_run(tmp_path, name) for name in ("good", "gone"))
+    diverging = smoke_run("rpe", learning_rate=1e38)
+    Path(gone.task.rpartition(":")[0]).unlink()
+    runs, store, ended = [gone, diverging, good], RunStore(tmp_path / "runs"), []
+    with pytest.raises(SweepError) as failed:
+        train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)
+    [line] = str(failed.value).splitlines()
+    assert line.startswith("not all of 3 runs came to their end: ")
+    assert "gone.py' does not exist" in line
+    assert f"the loss of {diverging.id} is " in line
+    assert len(ended) == 3
+    assert set(ended) == {(run,) for run in runs}
+    assert [store.finished(run) for run in runs] == [False, False, True]
+    assert store.environment(good)["of"] == "us"
+    assert len(trainings(good)) == 1
+
+
+def test_what_is_finished_is_given_to_nobody(small_run, tmp_path):
+    store, given = RunStore(tmp_path), []
+
+    def engine(groups, root, backend, provenance):
+        given.extend(groups)
+        return iter([])
+
+    train([small_run()], store)
+    train_all([small_run(), small_run(seed=1)], store, backend=CPU, provenance={}, engine=engine)
+    assert given == [(small_run(seed=1),)]
+
+
+def test_what_ended_workers_were_writing_goes_with_the_sweep(small_run, tmp_path):
+    half = tmp_path / "a-run" / ".config.json.0123.partial"
+
+    def engine(groups, root, backend, provenance):
+        half.parent.mkdir()
+        half.touch()
+        yield groups[0], None
+
+    def interrupt(group):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_all([small_run()], RunStore(tmp_path), backend=CPU, provenance={}, engine=engine, on_done=interrupt)
+    assert not half.exists()
+
+
+def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(tmp_path):
+    run = logged_run(tmp_path, "a", epochs=8)
+    store, undisturbed = RunStore(tmp_path / "runs"), RunStore(tmp_path / "undisturbed")
+
+    with ThreadPoolExecutor(1) as beside_us, brake(run, 3):
+        sweep = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+        os.kill(wait_until(lambda: held(run, 3)), signal.SIGKILL)
+        with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
+            sweep.result()
+
+    with brake(run, 6), started_sweep([run], store) as caller:
+        second = wait_until(lambda: held(run, 6))
+        caller.kill()
+        wait_until(lambda: not is_alive(second))
+    assert not store.finished(run)
+
+    train_all([run], store, backend=CPU, provenance={})
+    train([run], undisturbed)
+    assert same_numbers(run, store, undisturbed)
+    assert list(epochs(run).values()) == [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8]]
+    assert nothing_is_left(store)
+
+
+def test_two_sweeps_at_once_train_no_run_twice(tmp_path):
+    run, store = logged_run(tmp_path, "a"), RunStore(tmp_path / "runs")
+    with brake(run, 1) as release, started_sweep([run], store) as first:
+        holder = wait_until(lambda: held(run, 1))
+        with started_sweep([run], store, stderr=subprocess.PIPE) as second:
+            assert second.stderr.readline().startswith(f"waiting for process {holder} on ")
+            release()
+            assert [first.wait(PATIENCE), second.wait(PATIENCE)] == [0, 0]
+    assert trainings(run) == [holder]
+    assert nothing_is_left(store)

@@ -1,0 +1,216 @@
+"""The 2x2 table and its tests, against closed forms, scipy, and slow rearrangements by name."""
+
+from dataclasses import replace
+from itertools import permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import permutation_test
+
+from empirical.trial import association as module
+from empirical.trial.association import association, misclassified, permuted, table
+from empirical.trial.conjecture import CellKey, judge
+from empirical.trial.statistics import Share
+from tests.empirical.trial.trials import MAIN, YES, evidence, histories
+
+
+@pytest.fixture
+def cell_of(small_run):
+    """(task, format, encoding), predicted, observed -> a cell."""
+    [blank] = judge([evidence(histories(small_run(), {(1, 1, 1, 1): 1}), YES)], MAIN)
+    shares = {
+        answer: Share(successes=count, trials=2, low=0, high=1) for answer, count in ((True, 2), (False, 0), (None, 1))
+    }
+
+    def make(name, predicted, observed):
+        key = CellKey(*name, "small")
+        return replace(blank, key=key, predicted=predicted, generalizes_given_fit=shares[observed])
+
+    return make
+
+
+@pytest.fixture
+def grid(cell_of):
+    """Arrays [task, format, encoding] of True, False, None -> cells."""
+
+    def make(predicted, observed):
+        predicted, observed = np.asarray(predicted, dtype=object), np.asarray(observed, dtype=object)
+        return [
+            cell_of((f"t{t}", f"f{f}", f"e{e}"), predicted[t, f, e], observed[t, f, e])
+            for t, f, e in np.ndindex(predicted.shape)
+        ]
+
+    return make
+
+
+def drawn(shape, seed, missing=0.0):
+    draw = np.random.default_rng(seed)
+    found = (draw.random(shape) < 0.5).astype(object)
+    found[draw.random(shape) < missing] = None
+    return np.array([None if one is None else bool(one) for one in found.flat], dtype=object).reshape(shape)
+
+
+def test_the_table_counts_every_cell_once(grid):
+    answers = list(product((True, False, None), repeat=2))
+    cells = grid([[[predicted for predicted, _ in answers]]], [[[observed for _, observed in answers]]])
+    assert table(cells) == {
+        "yes_yes": 1, "yes_no": 1, "no_yes": 1, "no_no": 1, "not_observed": 2, "no_prediction": 3,
+    }  # fmt: skip
+    assert [str(cell.key) for cell in misclassified(cells)] == ["t0/f0/e1/small", "t0/f0/e3/small"]
+    found = association(cells)
+    assert (found["agreement"], found["both_kinds"]) == (0.5, True)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fishers_test_is_the_hypergeometric_tail(grid, seed):
+    predicted, observed = drawn((3, 1, 4), seed), drawn((3, 1, 4), seed + 100)
+    said, seen = int((predicted == True).sum()), int((observed == True).sum())  # noqa: E712
+    both = int(((predicted == True) & (observed == True)).sum())  # noqa: E712
+    at_least = sum(comb(said, k) * comb(12 - said, seen - k) for k in range(both, min(said, seen) + 1))
+    assert association(grid(predicted, observed))["fisher_p"] == pytest.approx(at_least / comb(12, seen))
+
+
+def by_name(cells, tasks, encodings):
+    """p and the least p by renaming tasks and encodings one arrangement at a time."""
+    predicted = {cell.key[:3]: cell.predicted for cell in cells if cell.predicted is not None}
+    observed = {cell.key[:3]: cell.observed for cell in cells if cell.observed is not None}
+    task_names = sorted({task for task, _, _ in predicted})
+    encoding_names = sorted({encoding for _, _, encoding in predicted})
+
+    def agreeing(rename_task, rename_encoding):
+        pairs = [
+            (said, observed[rename_task[task], format, rename_encoding[encoding]])
+            for (task, format, encoding), said in predicted.items()
+            if (rename_task[task], format, rename_encoding[encoding]) in observed
+        ]
+        return (sum(said == seen for said, seen in pairs) / len(pairs)) if pairs else 0.5
+
+    renamings = [
+        [dict(zip(names, order, strict=True)) for order in (permutations(names) if move else [names])]
+        for names, move in ((task_names, tasks), (encoding_names, encodings))
+    ]
+    values = [agreeing(*pair) for pair in product(*renamings)]
+    return (
+        sum(value >= values[0] for value in values) / len(values),
+        sum(value == max(values) for value in values) / len(values),
+        len(values),
+    )
+
+
+WAYS = [(True, False), (False, True), (True, True)]
+
+
+@pytest.mark.parametrize("tasks, encodings", WAYS)
+@pytest.mark.parametrize("missing", [0, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_permutations_against_renaming_by_hand(grid, tasks, encodings, missing, seed):
+    cells = grid(drawn((3, 2, 4), seed, missing), drawn((3, 2, 4), seed + 50, missing))
+    found = permuted(cells, tasks=tasks, encodings=encodings)
+    assert (found.p, found.least_p, found.arrangements) == pytest.approx(by_name(cells, tasks, encodings))
+    assert found.exact
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_permutations_of_one_kind_against_scipy(grid, seed):
+    predicted, observed = drawn((5, 1, 3), seed), drawn((5, 1, 3), seed + 50)
+
+    def agreeing(order):
+        return float((predicted == observed[order.astype(int)]).mean())
+
+    expected = permutation_test((np.arange(5),), agreeing, permutation_type="pairings", alternative="greater")
+    assert permuted(grid(predicted, observed), tasks=True, encodings=False).p == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize("tasks, encodings", WAYS)
+def test_under_the_null_p_is_uniform_on_the_values_it_can_take(grid, tasks, encodings):
+    """Every arrangement of the outcomes is as likely as any other: P(p <= a) = a exactly, for each a that occurs."""
+    predicted, observed = drawn((4, 1, 3), 3), drawn((4, 1, 3), 53)
+    found = [
+        permuted(grid(predicted, observed[list(t)][:, :, list(e)]), tasks=tasks, encodings=encodings).p
+        for t in (permutations(range(4)) if tasks else [range(4)])
+        for e in (permutations(range(3)) if encodings else [range(3)])
+    ]
+    assert len(set(found)) > 1
+    for value in found:
+        assert np.mean([p <= value + 1e-12 for p in found]) == pytest.approx(value)
+
+
+def test_outcomes_that_come_in_clusters_deceive_fisher_and_not_the_permutation_of_clusters(grid):
+    """Six tasks, each solved by all encodings or by none, whatever was predicted: predictions by task, at random."""
+    draw = np.random.default_rng(0)
+    fisher = moved = 0
+    draws = 200
+    for _ in range(draws):
+        predicted, observed = (
+            np.broadcast_to((draw.random(6) < 0.5)[:, None, None], (6, 2, 3)).astype(object) for _ in range(2)
+        )
+        cells = grid(predicted, observed)
+        fisher += association(cells)["fisher_p"] <= 0.05
+        moved += permuted(cells, tasks=True, encodings=False).p <= 0.05
+    assert fisher / draws > 0.15
+    assert moved / draws <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
+
+
+def test_what_the_encodings_alone_tell_is_no_evidence_by_task_but_by_encoding(grid):
+    """One encoding generalizes on every task, as predicted: tasks are not told apart, encodings are."""
+    answers = np.broadcast_to(np.arange(5) == 0, (4, 2, 5)).astype(object)
+    tests = association(grid(answers, answers))["permutation"]
+    assert {name: test["p"] for name, test in tests.items()} == pytest.approx(
+        {"task": 1, "encoding": 1 / 5, "task and encoding": 1 / 5}
+    )
+    assert tests["encoding"]["least_p"] == pytest.approx(1 / 5), "no outcome could have given less"
+
+
+def test_predictions_that_tell_tasks_and_encodings_apart_are_evidence_in_every_way(grid):
+    answers = drawn((5, 2, 4), 7)
+    tests = association(grid(answers, answers))["permutation"]
+    assert all(test["p"] == test["least_p"] < 0.05 for test in tests.values())
+
+
+def test_one_cluster_is_no_evidence(grid):
+    answers = drawn((1, 2, 4), 1)
+    found = permuted(grid(answers, answers), tasks=True, encodings=False)
+    assert (found.p, found.least_p, found.arrangements) == (1, 1, 1)
+
+
+def test_no_cells_are_no_evidence():
+    found = association([])
+    assert found["agreement"] is None
+    assert found["fisher_p"] == 1
+    assert [test["p"] for test in found["permutation"].values()] == [1, 1, 1]
+
+
+def test_where_cells_are_missing_is_no_evidence(grid):
+    """All predicted yes, all observed yes: nothing is told apart, however the missing cells lie."""
+    observed = np.full((4, 2, 4), True, dtype=object)
+    observed[drawn((4, 2, 4), 5) == True] = None  # noqa: E712
+    cells = grid(np.full((4, 2, 4), True, dtype=object), observed)
+    assert all(permuted(cells, tasks=tasks, encodings=encodings).p == 1 for tasks, encodings in WAYS)
+    assert association(cells)["both_kinds"] is False
+
+
+def test_an_encoding_without_predictions_is_not_moved(grid):
+    predicted, observed = drawn((3, 2, 4), 2), drawn((3, 2, 4), 52)
+    predicted[:, :, 3] = None
+    without = grid(predicted[:, :, :3], observed[:, :, :3])
+    for tasks, encodings in WAYS:
+        ways = {"tasks": tasks, "encodings": encodings}
+        assert permuted(grid(predicted, observed), **ways) == permuted(without, **ways)
+
+
+@pytest.mark.parametrize("tasks, encodings", WAYS)
+def test_drawn_arrangements_come_near_to_all_of_them_and_are_the_same_each_time(grid, monkeypatch, tasks, encodings):
+    cells = grid(drawn((5, 1, 5), 8), drawn((5, 1, 5), 58))
+    exact = permuted(cells, tasks=tasks, encodings=encodings)
+    monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
+    found = permuted(cells, tasks=tasks, encodings=encodings)
+    assert (found.exact, found.arrangements) == (False, module.DRAWN)
+    assert found.p == pytest.approx(exact.p, abs=4 * (0.25 / module.DRAWN) ** 0.5)
+    assert permuted(cells, tasks=tasks, encodings=encodings) == found
+
+
+def test_drawn_arrangements_hold_the_observed_one_so_that_p_is_never_zero(grid, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
+    answers = drawn((9, 2, 9), 1)
+    assert permuted(grid(answers, answers), tasks=True, encodings=True).p == 1 / module.DRAWN

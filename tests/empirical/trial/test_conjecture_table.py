@@ -1,0 +1,79 @@
+"""The trial on the screen: every cell and every number that a reader needs is there, and no line is cut."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from empirical.trial.trial import as_json
+from lengthgen.tables.trials import conjecture_table, sensitivity_table
+from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
+
+
+def shown(renderable):
+    console = Console(width=140)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get()
+
+
+def trial_of(*given):
+    return json.loads(json.dumps(as_json(given, MAIN)))
+
+
+@pytest.fixture
+def cells(small_run):
+    run = small_run()
+    return [
+        evidence(histories(run, {SOLVES: 9}), YES, "parity/aligned/ipe"),
+        evidence(histories(run, {FAILS: 9}), UNCOVERED, "parity/aligned/rpe"),
+        evidence(histories(run, {UNFIT: 9}), NO, "parity/aligned/ape"),
+        evidence(histories(run, {SOLVES: 1, FAILS: 8}), None, "multiplication/unaligned/rotary"),
+    ]
+
+
+def line(text, start):
+    """What stands on the one line that begins so, behind that beginning."""
+    [found] = [line.strip() for line in text.splitlines() if line.strip().startswith(start)]
+    return " ".join(found.removeprefix(start).split())
+
+
+def test_each_cell_has_its_line(cells):
+    text = shown(conjecture_table(trial_of(*cells)))
+    assert line(text, "parity aligned ipe ") == "yes yes 9/9 9/9 0.66-1.00 consistent - - 9/9"
+    assert line(text, "parity aligned rpe  ") == "no yes 9/9 0/9 0.00-0.34 consistent 4 3 0/9"
+    assert line(text, "parity aligned ape  ") == "no no 0/9 0/0 0.00-1.00 not learnt - - 0/9"
+    assert line(text, "multiplication unaligned rotary ") == "- - 9/9 1/9 0.00-0.48 no prediction - - 1/9"
+
+
+def test_both_rules_and_what_they_miss_stand_below(cells):
+    text = shown(conjecture_table(trial_of(*cells)))
+    assert line(text, "with coverage ").startswith("1 0 0 1 100% 0.500 ")
+    assert line(text, "literal  ").startswith("1 1 0 0 50% 1.000 ")
+    assert "literal: misses parity/aligned/rpe/small" in text
+    assert "literal: refuted by parity/aligned/rpe/small" in text
+    assert "the rules differ on parity/aligned/rpe/small: with coverage no, literal yes, observed no" in text
+    assert "parity aligned rpe (observed no): unexplained" in text
+    assert "parity aligned ape (observed -): not fitted: exact match 0.75" in text
+    assert "nothing tests" not in text
+
+
+def test_a_trial_that_cannot_test_the_iff_says_so(cells):
+    assert "nothing tests the 'iff'" in shown(conjecture_table(trial_of(cells[0])))
+
+
+def test_sizes_are_named_where_there_are_several(cells, small_run):
+    large = evidence(histories(small_run(), {SOLVES: 9}), YES, "parity/aligned/ipe", size="large")
+    text = shown(conjecture_table(trial_of(*cells, large)))
+    assert line(text, "parity aligned ipe large ").startswith("yes yes ")
+
+
+def test_sensitivity_names_the_cells_that_change(small_run):
+    near = evidence(histories(small_run(), {(1, 1, 0.92, 0.92): 9}), YES, "parity/aligned/ipe", declared=NO)
+    text = shown(sensitivity_table(trial_of(near)))
+    assert line(text, "threshold 0.9  ") == "1 0 0 0 100% 100% 1"
+    assert line(text, "threshold 1.0  ") == "0 1 0 0 0% 0% 0"
+    assert (
+        line(text, "threshold 0.9: parity/aligned/ipe/small: ") == "observed no -> yes, verdict refuted -> consistent"
+    )
+    assert line(text, "mode declared: parity/aligned/ipe/small: ").startswith("predicted yes -> no, ")

@@ -1,0 +1,91 @@
+"""The whole trial as data: complete, consistent with its parts, and JSON."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from empirical.trial.trial import as_json
+from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
+
+
+@pytest.fixture
+def given(small_run):
+    run = small_run()
+    cells = {
+        "a/f/ipe": (YES, {SOLVES: 9}),
+        "b/f/ipe": (YES, {FAILS: 9}),
+        "a/f/ape": (NO, {FAILS: 9}),
+        "b/f/ape": (UNCOVERED, {FAILS: 9}),
+        "a/f/nope": (NO, {UNFIT: 9}),
+        "a/f/fire": (None, {SOLVES: 9}),
+    }
+    large = evidence(histories(run, {FAILS: 9}), YES, "a/f/ipe", size="large")
+    small = [evidence(histories(run, counts), prediction, name) for name, (prediction, counts) in cells.items()]
+    return [large, *small]
+
+
+@pytest.fixture
+def trial(given):
+    return as_json(given, MAIN)
+
+
+def test_it_is_json(trial):
+    text = json.dumps(trial, allow_nan=False, sort_keys=True)
+    assert json.loads(text)["cells"][0]["prediction"]["complexity_train"] == 1
+
+
+def test_both_rules_stand_side_by_side(trial):
+    coverage, literal = trial["rules"]["coverage"], trial["rules"]["literal"]
+    assert coverage["table"] == {
+        "yes_yes": 1, "yes_no": 1, "no_yes": 0, "no_no": 2, "not_observed": 1, "no_prediction": 1,
+    }  # fmt: skip
+    assert literal["table"] == {
+        "yes_yes": 1, "yes_no": 2, "no_yes": 0, "no_no": 1, "not_observed": 1, "no_prediction": 1,
+    }  # fmt: skip
+    assert coverage["misclassified"] == coverage["refuted_by"] == ["b/f/ipe/small"]
+    assert literal["misclassified"] == literal["refuted_by"] == ["b/f/ipe/small", "b/f/ape/small"]
+    assert trial["rules_differ"] == [{"cell": "b/f/ape/small", "observed": False, "coverage": False, "literal": True}]
+    # Hypergeometric: of four observed cells one says yes; it is among the two, or three, predicted yes.
+    assert (coverage["fisher_p"], literal["fisher_p"]) == pytest.approx((1 / 2, 3 / 4))
+
+
+def test_the_cells_of_the_main_size_come_first_and_no_table_holds_others(trial):
+    assert [cell["size"] for cell in trial["cells"]] == ["small"] * 6 + ["large"]
+    assert [cell["verdict"] for cell in trial["cells"]] == [
+        "consistent", "refuted", "consistent", "consistent", "not learnt", "no prediction", "refuted",
+    ]  # fmt: skip
+    assert trial["runs_needed"] == 7, "four cells of the main size have a prediction and fitting runs"
+
+
+def test_disagreements_and_cells_not_learnt_are_looked_into(trial):
+    looked_into = [(cell["disagrees_with"], [one["kind"] for one in cell["diagnosis"]]) for cell in trial["cells"]]
+    assert looked_into == [
+        ([], []),
+        (["coverage", "literal"], ["unexplained"]),
+        ([], []),
+        (["literal"], ["unexplained"]),
+        ([], ["not fitted"]),
+        ([], []),
+        (["coverage", "literal"], ["unexplained"]),
+    ]
+
+
+def test_the_published_choice_of_checkpoint_stands_beside_and_decides_nothing(small_run):
+    lost = [(run, [replace(row, epoch=1, exact_match=1) for row in of_run] + [replace(row, epoch=2) for row in of_run])
+            for run, of_run in histories(small_run(), {FAILS: 5})]  # fmt: skip
+    [cell] = as_json([evidence(lost, YES)], MAIN)["cells"]
+    assert cell["verdict"] == "refuted"
+    assert cell["generalizes"]["successes"] == 0
+    assert cell["best_on_test"]["generalizes"]["successes"] == 5
+
+
+def test_runs_under_other_predictions_are_told(given):
+    late = replace(given[1], predicted_before_training=False)
+    told = {cell["encoding"]: cell["predicted_before_training"] for cell in as_json([late, given[3]], MAIN)["cells"]}
+    assert told == {"ipe": False, "ape": True}
+
+
+def test_every_reading_of_the_runs_is_there(trial):
+    assert {one["varied"] for one in trial["sensitivity"]} == {None, "threshold", "checkpoint", "size"}
+    assert trial["breaking"]["cells"] == 2

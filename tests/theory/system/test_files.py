@@ -1,0 +1,161 @@
+"""A file is whole or absent, its damage is noticed, and nobody removes what another process is writing."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from theory.system import files
+from theory.system.digests import file_digest
+from theory.system.errors import LengthgenError
+from theory.system.files import (
+    DamagedFile,
+    locked,
+    read_json,
+    read_sealed_bytes,
+    read_sealed_json,
+    sweep_partial,
+    write_bytes,
+    write_json,
+    write_sealed_bytes,
+    write_sealed_json,
+)
+
+CONTENT = {"rows": [1, 2.5, None, True, "\u00e9"], "by scale": {2: 0.5, 10: float("inf")}}
+
+
+def test_a_killed_writer_s_partial_file_is_swept_and_nothing_else(tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / ".metrics.json.x1.partial").write_bytes(b"half")
+    (tmp_path / "whole.json").write_bytes(b"{}")
+    sweep_partial(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["whole.json"]
+
+
+def test_a_living_writer_s_partial_file_is_not_swept(tmp_path, monkeypatch):
+    """Another command may write below the same folder at any moment."""
+
+    def sweep_then_sync(handle):
+        sweep = "import pathlib, sys; from theory.system import files; files.sweep_partial(pathlib.Path(sys.argv[1]))"
+        subprocess.run([sys.executable, "-c", sweep, str(tmp_path)], check=True)
+
+    monkeypatch.setattr(os, "fsync", sweep_then_sync)
+    write_bytes(tmp_path / "whole", b"content")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("whole", b"content")]
+
+
+def test_a_partial_file_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    lock, swept = files.fcntl.flock, []
+
+    def sweep_first(file, operation):
+        if not swept:
+            [partial] = tmp_path.glob(".*.partial")
+            swept.append(partial)
+            partial.unlink()
+        lock(file, operation)
+
+    monkeypatch.setattr(files.fcntl, "flock", sweep_first)
+    write_bytes(tmp_path / "whole", b"content")
+    assert swept
+    assert [path.name for path in tmp_path.iterdir()] == ["whole"]
+
+
+def test_a_file_name_of_the_longest_kind_can_be_written(tmp_path):
+    write_bytes(tmp_path / ("n" * 255), b"content")
+    assert [path.name for path in tmp_path.iterdir()] == ["n" * 255]
+
+
+def test_sealed_content_is_read_back(tmp_path):
+    write_sealed_json(tmp_path / "content.json", CONTENT)
+    assert read_sealed_json(tmp_path / "content.json") == json.loads(json.dumps(CONTENT))
+    write_sealed_bytes(tmp_path / "content", b"tensors")
+    assert read_sealed_bytes(tmp_path / "content") == b"tensors"
+
+
+@pytest.mark.parametrize("kind", ["json", "bytes"])
+def test_any_changed_bit_of_a_sealed_file_is_noticed_or_changes_nothing(tmp_path, kind):
+    path, places = tmp_path / "sealed", random.Random(0)
+    write, read, content = {
+        "json": (write_sealed_json, read_sealed_json, CONTENT),
+        "bytes": (write_sealed_bytes, read_sealed_bytes, bytes(range(256))),
+    }[kind]
+    write(path, content)
+    whole, content = path.read_bytes(), read(path)
+    noticed = 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            assert read(path) == content, "a blank in place of a line break"
+        except DamagedFile as error:
+            assert str(path) in str(error)
+            noticed += 1
+    assert noticed == 300 if kind == "bytes" else noticed > 200
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"3", b"{}", b'{"seal": null}', b"[" * 200_000, b"\xff"])
+def test_what_is_no_sealed_object_is_named(tmp_path, content):
+    path = tmp_path / "content.json"
+    path.write_bytes(content)
+    with pytest.raises(DamagedFile, match=r"content\.json is not as it was written"):
+        read_sealed_json(path)
+
+
+def test_a_device_a_pipe_and_a_large_file_are_refused_at_once(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(files, "LARGEST", 10)
+    (tmp_path / "large").write_bytes(b"[" + b" " * 10 + b"]")
+    for path, reason in (
+        (files.Path("/dev/zero"), "is no regular file"),
+        (tmp_path / "pipe", "is no regular file"),
+        (tmp_path, "is no regular file"),
+        (tmp_path / "large", "has 12 bytes, and at most 10 are read"),
+    ):
+        with pytest.raises(LengthgenError, match=reason):
+            read_json(path)
+        if "regular" in reason:
+            with pytest.raises(LengthgenError, match=reason):
+                file_digest(path)
+
+
+def test_text_is_utf_8_whatever_the_locale(tmp_path):
+    write_json(tmp_path / "content.json", "x")
+    (tmp_path / "content.json").write_bytes('"\u00e9"'.encode())
+    code = (
+        "import pathlib, sys; from theory.system import files; print(ascii(files.read_json(pathlib.Path(sys.argv[1]))))"
+    )
+    environment = os.environ | {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "content.json")],
+        env=environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "'\\xe9'\n"
+
+
+def test_a_lock_is_free_again_after_its_holder(tmp_path):
+    for _ in range(2):
+        with locked(tmp_path / "lock"):
+            pass
+
+
+def test_who_waits_for_a_lock_is_told_its_holder_once(tmp_path):
+    told, entered = [], threading.Event()
+
+    def wait():
+        with locked(tmp_path / "lock", on_wait=told.append):
+            entered.set()
+
+    with locked(tmp_path / "lock", on_wait=told.append):
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        while not told:
+            pass
+        assert not entered.is_set()
+    waiting.join(10)
+    assert entered.is_set()
+    assert [line.partition(" on ")[0] for line in told] == [f"process {os.getpid()}"]

@@ -1,0 +1,159 @@
+"""Code of the user's own: whatever it raises is one line, but an interrupt; and only files that are files are run."""
+
+import os
+
+import pytest
+
+from theory.system.errors import LengthgenError
+from theory.system.userfile import LARGEST, Guarded, require_name, run_file, shown, user_code
+
+
+class MineError(LengthgenError):
+    pass
+
+
+class Silent(Exception):
+    def __str__(self):
+        raise RuntimeError("no message")
+
+
+class Odd(BaseException):
+    pass
+
+
+FAILURES = [
+    (SystemExit(0), "SystemExit: 0"),
+    (SystemExit(), "SystemExit:"),
+    (EOFError(), "EOFError:"),
+    (Odd("x"), "Odd: x"),
+    (ValueError("two\nlines\x1b[31m"), r"ValueError: two lines\x1b[31m"),
+    (Silent(), "Silent: (its message cannot be shown)"),
+    (MemoryError(), "MemoryError:"),
+    (GeneratorExit(), "GeneratorExit:"),
+]
+
+
+@pytest.mark.parametrize(("failure", "reason"), FAILURES, ids=lambda one: type(one).__name__)
+def test_what_the_users_code_raises_is_one_line_that_says_where(failure, reason):
+    with pytest.raises(MineError) as caught, user_code("'mine.py': prompt fails", error=MineError):
+        raise failure
+    assert str(caught.value) == f"'mine.py': prompt fails: {reason}"
+    assert caught.value.__cause__ is failure
+
+
+def test_a_long_message_is_cut():
+    with pytest.raises(MineError) as caught, user_code("it fails", error=MineError):
+        raise ValueError("x" * 10**7)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("passed", [KeyboardInterrupt, MineError, LengthgenError])
+def test_interrupts_and_our_own_errors_pass(passed):
+    with pytest.raises(passed) as caught, user_code("it fails", error=MineError):
+        raise passed("as it is")
+    assert str(caught.value) == "as it is"
+
+
+def test_a_guarded_function_is_guarded_once_and_anew():
+    def guarded(function, name):
+        return Guarded(
+            function, read=lambda answer: answer + 1, fails=lambda at: f"{name} fails at {at}", error=MineError
+        )
+
+    once = guarded(lambda at: 1 // at, "once")
+    again = guarded(once, "again")
+    assert (once(1), again(1)) == (2, 2)
+    assert once == again and hash(once) == hash(again)
+    with pytest.raises(MineError, match=r"^again fails at 0: ZeroDivisionError"):
+        again(0)
+
+
+def of_the_user(file, text):
+    file.write_text(f"import os\n{text}\n", encoding="utf-8")
+    return run_file(str(file), what="task", error=MineError)
+
+
+def test_a_file_that_ends_the_process_is_an_error(tmp_path):
+    with pytest.raises(MineError, match=r"fails: SystemExit: it calls os\._exit\(0\)$"):
+        of_the_user(tmp_path / "own.py", "os._exit(0)")
+
+
+def test_a_function_that_ends_the_process_is_an_error(tmp_path):
+    own = of_the_user(tmp_path / "own.py", "def own():\n    os._exit(0)")["own"]
+    with pytest.raises(MineError, match=r"^it fails: SystemExit: it calls os\._exit\(0\)$"):
+        Guarded(own, read=int, fails=lambda: "it fails", error=MineError)()
+
+
+def test_processes_that_the_users_code_forks_end_as_ever_and_so_does_ours(tmp_path):
+    own = "def own():\n    child = os.fork()\n    return os.waitpid(child, 0)[1] if child else os._exit(3)"
+    forked = Guarded(of_the_user(tmp_path / "own.py", own)["own"], read=int, fails=lambda: "it fails", error=MineError)
+    assert os.waitstatus_to_exitcode(forked()) == 3
+    if not (child := os.fork()):
+        os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+
+
+@pytest.fixture
+def odd_files(tmp_path):
+    """What is no file to run, by what is said of it."""
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "device.py").symlink_to("/dev/zero")
+    (tmp_path / "folder.py").mkdir()
+    with (tmp_path / "large.py").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("none.py", "task file '.*none.py' does not exist"),
+        ("pipe.py", "'.*pipe.py' is no regular file"),
+        ("device.py", "'.*device.py' is no regular file"),
+        ("folder.py", "'.*folder.py' is no regular file"),
+        ("large.py", "task file '.*large.py' has 16,777,217 bytes; at most 16,777,216 are run"),
+        ("a\0b.py", "task file '.*b.py' "),
+        ("x" * 1000, "task file '.*' "),
+    ],
+    ids=lambda one: one[:10],
+)
+def test_what_is_no_file_is_not_run(odd_files, name, says):
+    with pytest.raises(MineError, match=says):
+        run_file(f"{odd_files}/{name}", what="task", error=MineError)
+
+
+def test_what_a_file_raises_of_ours_is_said_with_the_file(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from theory.system.errors import LengthgenError\nraise LengthgenError('no luck')"
+    )
+    with pytest.raises(MineError, match=r"task file '.*mine\.py' fails: LengthgenError: no luck"):
+        run_file(str(tmp_path / "mine.py"), what="task", error=MineError)
+
+
+def test_an_interrupt_while_a_file_runs_is_an_interrupt(tmp_path):
+    (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        run_file(str(tmp_path / "mine.py"), what="task", error=MineError)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\nb", "\x1b[2J", None, 3, b"x"])
+def test_names_are_short_and_can_be_printed(name):
+    with pytest.raises(MineError, match="the name of a task is a text of 1 to 100 printable characters"):
+        require_name(name, "name of a task", MineError)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("x" * 100, f"'{'x' * 60}'..."),
+        (10**5000, "a value of type int"),
+        (3, "3"),
+        (None, "None"),
+        (0.5, "0.5"),
+        ([1] * 10**6, "a value of type list"),
+        (Silent(), "a value of type Silent"),
+    ],
+    ids=["text", "long number", "number", "nothing", "fraction", "list", "object"],
+)
+def test_values_are_shown_in_a_few_words(value, words):
+    assert shown(value) == words
