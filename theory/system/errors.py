@@ -1,7 +1,12 @@
-"""The base of every error that the user of a command can mend."""
+"""The base of every error that the user of a command can mend, and the hint for a name that is not known."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 LONGEST = 4_000
 """Characters of a message that are shown."""
+LONGEST_COMPARED = 100
+"""Characters of an unknown name that are compared: the time to compare grows with the square of the length."""
 
 
 class LengthgenError(ValueError):
@@ -19,3 +24,18 @@ def one_line(text: str, *, longest: int = LONGEST) -> str:
         one if one.isprintable() else " " if one.isspace() else one.encode("unicode_escape").decode() for one in cut
     )
     return shown if len(text) <= longest else f"{shown}... ({len(text):,} characters in all)"
+
+
+def nearest(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
+    """Hint for an unknown name: "did you mean A or B?".
+
+    Args:
+        name: the unknown one.
+        known: all names that it could have been.
+        otherwise: the hint where none of these is close; all of them if left out.
+    """
+    names = list(known)
+    close = get_close_matches(name[:LONGEST_COMPARED], names)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"known are {', '.join(names)}" if otherwise is None else otherwise

@@ -1,14 +1,15 @@
-"""Code of the user's own: running its file, calling its functions, and what both may not do."""
+"""The user's own code: running its file, finding an object there, calling its functions, and what these may not do."""
 
 import os
 import runpy
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, NoReturn, TypeVar
 
-from theory.system.errors import LengthgenError, one_line
+from theory.system.errors import LengthgenError, nearest, one_line
 
 LARGEST = 16 << 20
 """Bytes of the largest Python file that is run."""
@@ -127,6 +128,48 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
     os._exit = _exit_unless_user_code
     with user_code(f"{what} file '{path}' fails", error=error, expected=()):
         return runpy.run_path(path)
+
+
+def split_file(text: str) -> tuple[str, str | None] | None:
+    """The file and the name that `path/to/file.py:name` consists of; without `:name` the name is None.
+
+    None for a text that names no Python file.
+    """
+    path, colon, name = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        return path, name
+    return (text, None) if text.endswith(".py") else None
+
+
+def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type = object) -> Any:
+    """The object that `path/to/file.py:name` names. The file is run: it is the user's own code.
+
+    Args:
+        text: file and name.
+        what: the object is, for messages: "task", "pattern".
+        error: raised where the text names no object of a file, where the file does not define it, or as `run_file` does.
+        kind: the object's exact type, since a subclass could change what the methods do; any type if left out.
+    """
+    path, name = split_file(text) or (text, None)
+    if name is None:
+        raise error(f"'{text}' names no {what}: write path/to/file.py:name")
+    defined = run_file(path, what=what, error=error)
+    if name not in defined or not _is_of(kind, defined[name]):
+        objects = objects_of(defined, kind)
+        wanted = "" if kind is object else f"{kind.__name__} "
+        hint = nearest(name, objects, otherwise=f"it defines {', '.join(objects) or 'none'}")
+        raise error(f"{what} file '{path}' defines no {wanted}'{name}': {hint}")
+    return defined[name]
+
+
+def objects_of(defined: Mapping[str, Any], kind: type = object) -> dict[str, Any]:
+    """Public objects of exactly one type among all that a file defines, by name; of any type all but modules."""
+    return {name: value for name, value in defined.items() if not name.startswith("_") and _is_of(kind, value)}
+
+
+def _is_of(kind: type, value: Any) -> bool:
+    """Whether the type of a value is this one; `object` stands for all types but that of modules."""
+    return type(value) is not ModuleType if kind is object else type(value) is kind
 
 
 def require_file(path: str, *, what: str, error: type[LengthgenError]) -> None:

@@ -5,7 +5,17 @@ import os
 import pytest
 
 from theory.system.errors import LengthgenError
-from theory.system.userfile import LARGEST, Guarded, require_name, run_file, shown, user_code
+from theory.system.userfile import (
+    LARGEST,
+    Guarded,
+    load_object,
+    objects_of,
+    require_name,
+    run_file,
+    shown,
+    split_file,
+    user_code,
+)
 
 
 class MineError(LengthgenError):
@@ -157,3 +167,68 @@ def test_names_are_short_and_can_be_printed(name):
 )
 def test_values_are_shown_in_a_few_words(value, words):
     assert shown(value) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mine.py:one", ("mine.py", "one")),
+        ("a/b:c.py:one", ("a/b:c.py", "one")),
+        ("mine.py", ("mine.py", None)),
+        ("mine.py:", ("mine.py", "")),
+        ("mine.txt:one", None),
+        ("parity", None),
+        (":one", None),
+        ("", None),
+    ],
+)
+def test_a_file_is_told_from_a_name(text, found):
+    assert split_file(text) == found
+
+
+@pytest.fixture
+def mine(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import math\nclass Pair(tuple): pass\nfirst = (1, 2)\nsecond = (3,)\n_hidden = (4,)\npair = Pair()\n",
+        encoding="utf-8",
+    )
+    return str(file)
+
+
+def load(text, **options):
+    return load_object(text, what="pair", error=MineError, **options)
+
+
+def test_an_object_is_loaded_by_its_name(mine):
+    assert load(f"{mine}:first", kind=tuple) == (1, 2)
+    assert load(f"{mine}:_hidden", kind=tuple) == (4,)
+    assert load(f"{mine}:pair") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("frist", {"kind": tuple}, "defines no tuple 'frist': did you mean first?"),
+        ("pair", {"kind": tuple}, "defines no tuple 'pair': it defines first, second"),
+        ("x", {"kind": int}, "defines no int 'x': it defines none"),
+        ("", {}, "defines no '': it defines Pair, first, second, pair"),
+        ("math", {}, "defines no 'math': it defines Pair"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(mine, name, options, message):
+    with pytest.raises(MineError) as caught:
+        load(f"{mine}:{name}", **options)
+    assert str(caught.value).startswith(f"pair file '{mine}' {message}")
+
+
+@pytest.mark.parametrize("text", ["mine.py", "mine", ""])
+def test_a_text_without_file_and_name_is_refused(text):
+    with pytest.raises(MineError, match=f"'{text}' names no pair: write path/to/file.py:name"):
+        load(text)
+
+
+def test_objects_of_a_file_are_public_and_of_one_exact_type(mine):
+    defined = run_file(mine, what="pair", error=MineError)
+    assert list(objects_of(defined, tuple)) == ["first", "second"]
+    assert list(objects_of(defined)) == ["Pair", "first", "second", "pair"]
