@@ -147,7 +147,7 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
     Args:
         text: file and name.
         what: the object is, for messages: "task", "pattern".
-        error: raised where the text names no object of a file, where the file does not define it, or as `run_file` does.
+        error: raised where the text names no object of a file, the file does not define it, or as `run_file` does.
         kind: the object's exact type, since a subclass could change what the methods do; any type if left out.
     """
     path, name = split_file(text) or (text, None)
