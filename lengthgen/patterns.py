@@ -1,7 +1,6 @@
 """Patterns as they are named on the command line: a formula, an array in a file, or a name in the user's own code."""
 
 import inspect
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 
 from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function, from_relation
 from theory.relation import Relation
-from theory.system.userfile import Guarded, require_file, run_file, user_code
+from theory.system.userfile import Guarded, load_object, require_file, split_file, user_code
 
 
 def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
@@ -28,14 +27,9 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
     """
     if text.endswith(".npy"):
         return _of_array(_array(text), text)
-    file = re.fullmatch(r"(.+\.py):(\w+)", text)
-    if not file:
+    if split_file(text) is None:
         return from_formula(text, parameters=parameters)
-    path, name = file.groups()
-    namespace = run_file(path, what="pattern", error=PatternError)
-    if name not in namespace:
-        raise PatternError(f"'{path}' defines no '{name}'")
-    return _as_pattern(namespace[name], text)
+    return _as_pattern(load_object(text, what="pattern", error=PatternError), text)
 
 
 def _array(path: str) -> Any:

@@ -16,7 +16,9 @@ from circuits.checker import CertificateError, Verdict
 from circuits.formats import in_format
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task, TaskError
-from circuits.tasks import load, parity, permutation
+from circuits.tasks import load
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import random_task
 from tests.circuits.test_src import FIVE_CYCLE
 

@@ -17,8 +17,9 @@ from circuits import checker, rup, sat
 from circuits.checker import CertificateError, Verdict
 from circuits.rup import ProofError, refuted
 from circuits.task import Task
-from circuits.tasks import addition_carry, permutation
-from circuits.tasks import copy as copy_task
+from circuits.tasks.addition import addition_carry
+from circuits.tasks.copying import copy as copy_task
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import direct_parity, random_task
 from tests.circuits.test_sat import random_classes
 from tests.circuits.test_src import FIVE_CYCLE

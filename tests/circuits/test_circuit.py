@@ -15,7 +15,10 @@ from circuits.circuit import BLOCK, UNDEFINED, Circuit, CircuitError, Wiring
 from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
 from circuits.task import Task, Tokens, Trace, trace
-from circuits.tasks import copy, load, parity, permutation
+from circuits.tasks import load
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 
 SCALES = 6
 
@@ -287,7 +290,7 @@ def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None
     assert flipped[key] == 0
     flipped[key] = 1
     wrong = replace(circuit, operators=(flipped, carry))
-    expected = "the circuit of 'addition-carry-base-2' is wrong at scale 3, position 11, prompt 0 1 0 + 0 1 0 ="
+    expected = "the circuit of 'addition-carry-base2' is wrong at scale 3, position 11, prompt 0 1 0 + 0 1 0 ="
     with pytest.raises(CircuitError) as caught:
         wrong.check([trace(task, 3)])
     assert str(caught.value) == expected

@@ -9,7 +9,9 @@ import pytest
 from circuits.formats import PAD, aligned, in_format
 from circuits.src import src, traces_up_to
 from circuits.task import Segment, Task, TaskError, segments
-from circuits.tasks import copy, parity, permutation
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4

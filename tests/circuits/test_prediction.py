@@ -13,7 +13,8 @@ from circuits.formats import CLOSING
 from circuits.prediction import Analysis, Prediction, analyse, predict
 from circuits.src import traces_up_to
 from circuits.task import TaskError
-from circuits.tasks import load, parity
+from circuits.tasks import load
+from circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import direct_parity
 

@@ -9,7 +9,7 @@ from circuits.circuit import Circuit, Wiring
 from circuits.formats import CLOSING
 from circuits.roles import IRRELEVANT, ScaleHintNeeded, ideal_relation, role_labels, step_roles
 from circuits.src import src, traces_up_to
-from circuits.tasks import parity
+from circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
 from theory.relation import NO_LABEL
 

@@ -16,7 +16,8 @@ from circuits.clock import Clock
 from circuits.partition import fewest_operators
 from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError, trace
-from circuits.tasks import load, parity
+from circuits.tasks import load
+from circuits.tasks.counter import parity
 from circuits.wirings import determining_sets
 from tests.circuits.examples import random_task
 from tests.oracles import sequences as oracle

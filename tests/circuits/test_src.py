@@ -13,7 +13,10 @@ from circuits import task as task_module
 from circuits.circuit import Circuit
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError, trace
-from circuits.tasks import copy, load, parity, permutation
+from circuits.tasks import load
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import addition, direct_parity, random_task, renamed
 from tests.oracles import sequences as oracle
 

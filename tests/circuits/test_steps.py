@@ -117,5 +117,5 @@ def test_a_solver_that_dies_is_no_answer_about_the_task(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
     monkeypatch.setattr(sat, "_ask", dies)
-    with pytest.raises(SolverFailed, match="task 'majority-count-base-15', mode 'free': the SAT solver gave no answer"):
+    with pytest.raises(SolverFailed, match="task 'majority-count-base15', mode 'free': the SAT solver gave no answer"):
         analyse(load("majority-count", base=15), "unaligned", 14, steps=10**12)

@@ -10,7 +10,10 @@ import pytest
 
 from circuits import task as module
 from circuits.task import MAX_SYMBOLS, Task, TaskError, Trace, trace
-from circuits.tasks import TASKS, copy, parity, permutation
+from circuits.tasks import TASKS
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import addition, direct_parity
 
 

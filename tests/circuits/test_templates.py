@@ -9,7 +9,9 @@ import pytest
 
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task, segments
-from circuits.tasks import copy, parity, permutation
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
+from circuits.tasks.growing import permutation
 from tests.circuits.examples import addition, random_task
 
 

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from circuits.task import Task, trace
-from circuits.tasks import copy, parity
+from circuits.tasks.copying import copy
+from circuits.tasks.counter import parity
 from circuits.wirings import MAX_WIRINGS, Table, alternatives, determining_sets
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle

@@ -211,7 +211,7 @@ def test_a_circuit_that_depends_on_nothing_is_drawn_without_arrows() -> None:
 
 
 def test_the_caption_counts_steps_operators_and_depth() -> None:
-    start = "The circuit of 'addition-carry-base-2' at scale 2: 5 steps, 2 unit operators of arity 3, depth 2. "
+    start = "The circuit of 'addition-carry-base2' at scale 2: 5 steps, 2 unit operators of arity 3, depth 2. "
     assert circuit_diagram.drawing(*CASES["addition with carries"]).caption.startswith(start)
 
 

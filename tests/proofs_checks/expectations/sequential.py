@@ -50,8 +50,8 @@ COUNTEREXAMPLES = {
         "as many as there are keys": r"q = 2, k = 1: .*takes 4 operators, more than 2",
         "one less": r"q = 2, k = 1: .*takes 4 operators, more than 3",
         "a position read once only": r"q = 2, k = 2: the largest SRC is 12, not 8",
-        "a fixed alphabet lets it grow with n": r"permutation-base-2: SRC up to scale 3 is 2, not 3",
-        "as many as functions of one slot": r"permutation-base-2: SRC up to scale 3 is 2, not 3",
+        "a fixed alphabet lets it grow with n": r"permutation-base2: SRC up to scale 3 is 2, not 3",
+        "as many as functions of one slot": r"permutation-base2: SRC up to scale 3 is 2, not 3",
     },
     "src-arity": {
         "no mark after the operand": r"without '=' at arity 2: SRC up to scale 2 is 2, not 1",
