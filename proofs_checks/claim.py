@@ -29,11 +29,15 @@ class Unsettled(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where the statement is made: the paper, its arXiv id, and the place in it."""
+    """Where the statement is made: the paper, its arXiv id, and the place in it, empty for the paper itself."""
 
     paper: str
     arxiv: str
-    place: str
+    place: str = ""
+
+    def at(self, place: str) -> "Source":
+        """A place in this paper."""
+        return replace(self, place=place)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,38 +3,14 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from types import ModuleType
 
 from proofs_checks import papers
 from proofs_checks.claim import Claim, Source, Strength
 from proofs_checks.ledger import Selection
-from proofs_checks.papers import (
-    alibi,
-    caching,
-    errata,
-    fire,
-    fox,
-    grape,
-    hope,
-    interpolation,
-    kerple,
-    laws,
-    learned,
-    modular,
-    ntk,
-    plaa,
-    pola,
-    randomized,
-    recoveries,
-    rope,
-    sequential,
-    sinusoidal,
-    t5,
-    trained,
-    xpos,
-    yarn,
-)
 from proofs_checks.trained import NONE, Runs
 from theory.system.errors import LengthgenError
 
@@ -53,32 +29,25 @@ def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(claims.values())
 
 
-CLAIMS = gather(
-    sinusoidal.CLAIMS,
-    learned.CLAIMS,
-    t5.CLAIMS,
-    alibi.CLAIMS,
-    kerple.CLAIMS,
-    fire.CLAIMS,
-    rope.CLAIMS,
-    xpos.CLAIMS,
-    interpolation.CLAIMS,
-    ntk.CLAIMS,
-    yarn.CLAIMS,
-    randomized.CLAIMS,
-    modular.CLAIMS,
-    grape.CLAIMS,
-    fox.CLAIMS,
-    hope.CLAIMS,
-    laws.CLAIMS,
-    caching.CLAIMS,
-    recoveries.CLAIMS,
-    errata.CLAIMS,
-    pola.CLAIMS,
-    plaa.CLAIMS,
-    sequential.CLAIMS,
-    trained.CLAIMS,
-)
+def _place(module: str, claim: Claim) -> tuple[int, str]:
+    """The place of a claim by `papers.ORDER`: that of its module, or that of its package and therein its id."""
+    name = module.removeprefix(f"{papers.__name__}.")
+    if name in papers.ORDER:
+        return papers.ORDER.index(name), ""
+    package = name.partition(".")[0]
+    return papers.ORDER.index(package) if package in papers.ORDER else len(papers.ORDER), claim.id
+
+
+def _listed() -> list[tuple[ModuleType, Claim]]:
+    """The claims of all modules of `papers`, each with the module that lists it, in order."""
+    modules = [import_module(found.name) for found in walk_packages(papers.__path__, f"{papers.__name__}.")]
+    listed = [(module, claim) for module in modules for claim in getattr(module, "CLAIMS", ())]
+    return sorted(listed, key=lambda one: _place(one[0].__name__, one[1]))
+
+
+_LISTED = _listed()
+CLAIMS = gather(claim for _, claim in _LISTED)
+_HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
 def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
@@ -113,13 +82,8 @@ def find(claim_id: str) -> Claim:
 
 
 def home(claim: Claim) -> Path:
-    """The file of the paper's module that lists the claim."""
-    modules = (module for module in vars(papers).values() if isinstance(module, ModuleType))
-    return next(
-        Path(str(module.__file__))
-        for module in modules
-        if any(listed is claim for listed in getattr(module, "CLAIMS", ()))
-    )
+    """The file of the module that lists the claim."""
+    return _HOMES[claim.id]
 
 
 def strengths(names: str) -> tuple[Strength, ...]:

@@ -138,9 +138,6 @@ CLAIMS = (
         check=haar_as_rotation,
         holds={"swapped": True, "frequency": sp.Integer(1)},
         printed={"swapped": False},
-        falsifiers={
-            "as it stands": {"swapped": False},
-            "a frequency that divides pi": {"frequency": sp.pi / 4},
-        },
+        falsifiers={"as it stands": {"swapped": False}, "a frequency that divides pi": {"frequency": sp.pi / 4}},
     ),
 )

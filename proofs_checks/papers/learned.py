@@ -10,7 +10,7 @@ from proofs_checks.identity import require_equal, same_by_sympy
 from theory.encodings import learned, sinusoidal
 from theory.encodings.encoding import KEY, QUERY
 
-_SOURCE = Source(
+SOURCE = Source(
     paper="Convolutional Sequence to Sequence Learning", arxiv="1705.03122", place="Section 3.1, position embeddings"
 )
 _POINT = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
@@ -131,7 +131,7 @@ def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
 CLAIMS = (
     Claim(
         id="ape-1",
-        source=_SOURCE,
+        source=SOURCE,
         statement="The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows "
         "that were never reached stay as they were drawn.",
         latex=r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
@@ -145,7 +145,7 @@ CLAIMS = (
     ),
     Claim(
         id="ape-2",
-        source=_SOURCE,
+        source=SOURCE,
         statement="A learned table keeps scores under a common shift of positions, for all contents, only if all its "
         "rows are equal.",
         latex=r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
@@ -164,7 +164,7 @@ CLAIMS = (
     ),
     Claim(
         id="ape-3",
-        source=_SOURCE,
+        source=SOURCE,
         statement="Some learned table of L rows is the sinusoidal code exactly, at positions 0 .. L - 1 and no others.",
         latex=r"P_p:=PE(p)\ (0\le p<L)\ \Rightarrow\ \text{learned}=\text{sinusoidal}",
         label="F",

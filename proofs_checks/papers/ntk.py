@@ -8,9 +8,12 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.interpolation.source import BASE
+from proofs_checks.papers.interpolation import BASE
 from theory.encodings import ntk, rotary
 from theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
+
+SOURCE = Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071")
+DYNAMIC_SOURCE = Source(paper="Dynamic NTK scaling, in transformers and YaRN", arxiv="2309.00071")
 
 Lengths = Callable[[sp.Expr, sp.Expr], sp.Expr]
 """Length at which a key arrived, length now -> the length for which it is turned."""
@@ -20,14 +23,6 @@ _BASE, _SCALE = sp.symbols("b s", positive=True)
 _EXCESS = sp.Symbol("m", positive=True)  # d - 2: what is divided by
 _HEAD_DIM = _EXCESS + 2
 _PLANE = sp.Symbol("l", nonnegative=True)
-
-
-def _source(place: str) -> Source:
-    return Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071", place=place)
-
-
-def _dynamic_source(place: str) -> Source:
-    return Source(paper="Dynamic NTK scaling, in transformers and YaRN", arxiv="2309.00071", place=place)
 
 
 def _logarithm(power_product: sp.Expr) -> sp.Expr:
@@ -209,7 +204,7 @@ def _labels_tell_distance_and_length() -> str:
 CLAIMS = (
     Claim(
         id="ntk-1",
-        source=_source("the scaled base"),
+        source=SOURCE.at("the scaled base"),
         statement="The base b s^(d/(d-2)) leaves the fastest plane alone, slows the slowest by s, and plane l by "
         "s^(2l/(d-2)).",
         latex=r"b' = b\,s^{d/(d-2)} \;\Rightarrow\; \theta'_l = \theta_l\,s^{-2l/(d-2)},\quad"
@@ -219,50 +214,42 @@ CLAIMS = (
         holds={"base": lambda base, head_dim, scale: ntk.scaled_base(base, head_dim=head_dim, scale=scale)},
         falsifiers={
             "base times s": {"base": lambda base, head_dim, scale: base * scale},
-            "exponent (d-2)/d": {
-                "base": lambda base, head_dim, scale: base * scale ** ((head_dim - 2) / head_dim),
-            },
+            "exponent (d-2)/d": {"base": lambda base, head_dim, scale: base * scale ** ((head_dim - 2) / head_dim)},
         },
     ),
     Claim(
         id="ntk-2",
-        source=_source("the scaled base"),
+        source=SOURCE.at("the scaled base"),
         statement="Every plane is slowed by a factor between 1 and s, a slower plane by no less than a faster one.",
         latex=r"1 = g_0 \ge g_1 \ge \dots \ge g_{d/2-1} = \tfrac1s,\quad g_l = s^{-2l/(d-2)}",
         label="F",
         check=between_none_and_all,
-        holds={
-            "factor": lambda plane, head_dim, scale: ntk.factor(ntk.share(plane, head_dim=head_dim), scale=scale),
-        },
+        holds={"factor": lambda plane, head_dim, scale: ntk.factor(ntk.share(plane, head_dim=head_dim), scale=scale)},
         falsifiers={
             "as in position interpolation": {"factor": lambda plane, head_dim, scale: 1 / scale},
             "fast planes slowed most": {
                 "factor": lambda plane, head_dim, scale: ntk.factor(
                     1 - ntk.share(plane, head_dim=head_dim), scale=scale
-                ),
+                )
             },
         },
     ),
     Claim(
         id="dntk-1",
-        source=_dynamic_source("the scale at each length"),
+        source=DYNAMIC_SOURCE.at("the scale at each length"),
         statement="Dynamic NTK scaling is RoPE for sequences up to the trained length, and only for these.",
         latex=r"s_T = \max\big(1,\ \alpha\tfrac TL-(\alpha-1)\big) = 1 \iff T\le L",
         label="P",
         check=identity_within,
-        holds={
-            "scale": lambda length, trained, alpha: ntk.dynamic_scale(length, trained_length=trained, growth=alpha),
-        },
+        holds={"scale": lambda length, trained, alpha: ntk.dynamic_scale(length, trained_length=trained, growth=alpha)},
         falsifiers={
             "alpha T / L": {"scale": lambda length, trained, alpha: sp.Max(1, alpha * length / trained)},
-            "without the maximum": {
-                "scale": lambda length, trained, alpha: alpha * length / trained - (alpha - 1),
-            },
+            "without the maximum": {"scale": lambda length, trained, alpha: alpha * length / trained - (alpha - 1)},
         },
     ),
     Claim(
         id="dntk-2",
-        source=_dynamic_source("the base recomputed as the sequence grows"),
+        source=DYNAMIC_SOURCE.at("the base recomputed as the sequence grows"),
         statement="Dynamic NTK scaling keeps the relative law if all keys are turned for the length of the sequence "
         "now; a cache of keys turned for the length at which they arrived gives other scores.",
         latex=r"(R(j\theta g_n)q)\cdot(R(i\theta g_n)k) = k^\top R\big((j-i)\theta g_n\big)q,\quad"

@@ -11,19 +11,13 @@ from proofs_checks.identity import require_equal
 from theory.encodings import randomized, rotary
 from theory.encodings.encoding import LENGTH
 
+SOURCE = Source(paper="Randomized Positional Encodings Boost Length Generalization of Transformers", arxiv="2305.16843")
+
 Draws = Callable[[int, int], Iterable[tuple[int, ...]]]
 OfSizes = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 _LONGEST = 7
 _LENGTH, _RANGE = sp.symbols("n M", integer=True, positive=True)
-
-
-def _source(place: str) -> Source:
-    return Source(
-        paper="Randomized Positional Encodings Boost Length Generalization of Transformers",
-        arxiv="2305.16843",
-        place=place,
-    )
 
 
 def _sizes(least: int = 1) -> list[tuple[int, int]]:
@@ -193,10 +187,7 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
 
 
 def clamped_codes(
-    *,
-    released_rows: Callable[[sp.Expr], sp.Expr],
-    released_shares_from: int,
-    mended_rows: Callable[[sp.Expr], sp.Expr],
+    *, released_rows: Callable[[sp.Expr], sp.Expr], released_shares_from: int, mended_rows: Callable[[sp.Expr], sp.Expr]
 ) -> Evidence:
     """Decide which offsets read one row: in the released table of M rows, and in a table of the mended size."""
     for longest in range(6, 10):
@@ -231,7 +222,7 @@ def clamped_codes(
 CLAIMS = (
     Claim(
         id="rpe-1",
-        source=_source("sampling without replacement, then sorting"),
+        source=SOURCE.at("sampling without replacement, then sorting"),
         statement="Randomized positions keep the order of tokens: every draw is strictly increasing. "
         "Every draw is looked at for M <= 7.",
         latex=r"0\le p_0<p_1<\dots<p_{n-1}\le M-1",
@@ -247,7 +238,7 @@ CLAIMS = (
     ),
     Claim(
         id="rpe-2",
-        source=_source("the uniform draw of n out of M positions"),
+        source=SOURCE.at("the uniform draw of n out of M positions"),
         statement="Every position of the range is used with the same probability n/M.",
         latex=r"\Pr[\,p\in\{p_0,\dots,p_{n-1}\}\,]=n/M",
         label="F",
@@ -260,7 +251,7 @@ CLAIMS = (
     ),
     Claim(
         id="rpe-3",
-        source=_source("the uniform draw of n out of M positions"),
+        source=SOURCE.at("the uniform draw of n out of M positions"),
         statement="Tokens a and a + k are k (M + 1)/(n + 1) apart on average, and token k is at "
         "(k + 1)(M + 1)/(n + 1) - 1.",
         latex=r"\mathbb{E}[p_{a+k}-p_a]=\frac{k(M+1)}{n+1},\quad\mathbb{E}[p_k]=\frac{(k+1)(M+1)}{n+1}-1",
@@ -281,7 +272,7 @@ CLAIMS = (
     ),
     Claim(
         id="rpe-4",
-        source=_source("the range M is chosen above all test lengths"),
+        source=SOURCE.at("the range M is chosen above all test lengths"),
         statement="A test of up to M tokens uses only positions that training uses with positive probability; a longer "
         "one cannot.",
         latex=r"N\le M\iff\{p_0,\dots,p_{N-1}\}\subseteq\{p:\Pr_{\mathrm{train}}[p]>0\}\text{ can hold}",
@@ -295,7 +286,7 @@ CLAIMS = (
     ),
     Claim(
         id="rpe-5",
-        source=_source("derived: training on n, test on N tokens"),
+        source=SOURCE.at("derived: training on n, test on N tokens"),
         statement="A shift of distribution remains: neighbours are apart by different laws at lengths n and N, with "
         "means (M + 1)/(n + 1) and (M + 1)/(N + 1), though for N > n every gap of the test occurs in training.",
         latex=r"\Pr[p_{k+1}-p_k=g]=\binom{M-g}{n-1}\Big/\binom{M}{n}",
@@ -311,7 +302,7 @@ CLAIMS = (
     ),
     Claim(
         id="rpe-6",
-        source=_source("released code, relative positions with noise: a table of M rows, read at offset + M"),
+        source=SOURCE.at("released code, relative positions with noise: a table of M rows, read at offset + M"),
         statement="The released table for relative positions is too short: offsets -1, 0, +1, +2, .. all read its last "
         "row (errata F19). A table of 2M rows gives every offset its own.",
         latex=r"\min(o+M,\,M-1)=M-1\ (o\ge-1);\quad\min(o+M,\,2M-1)=o+M",

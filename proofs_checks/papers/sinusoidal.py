@@ -14,7 +14,7 @@ from theory.encodings import rotary, sinusoidal
 OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 _PLANES = "the code is a direct sum of planes, each with its own frequency, so every even width D follows"
-_SOURCE = Source(
+SOURCE = Source(
     paper="Attention Is All You Need", arxiv="1706.03762", place="Section 3.5, PE(pos, 2i) = sin, PE(pos, 2i+1) = cos"
 )
 _WIDTHS = (2, 4, 8, 16)
@@ -182,7 +182,7 @@ def _sine_only(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
 CLAIMS = (
     Claim(
         id="sin-1",
-        source=_SOURCE,
+        source=SOURCE,
         statement="The code of position p + k is a fixed orthogonal matrix M_k times the code of p, for every p.",
         latex=r"PE(p+k)=M_k\,PE(p),\quad "
         r"M_k=\bigoplus_l\begin{pmatrix}\cos k\theta_l&\sin k\theta_l\\-\sin k\theta_l&\cos k\theta_l\end{pmatrix}",
@@ -200,7 +200,7 @@ CLAIMS = (
     ),
     Claim(
         id="sin-2",
-        source=_SOURCE,
+        source=SOURCE,
         statement="The scalar product of two codes is a sum of cosines of their distance: it depends on the distance "
         "alone, is blind to the direction, and is not monotone (at width 16 it rises at distance 4).",
         latex=r"PE(p)\cdot PE(p')=\sum_l\cos\big((p-p')\theta_l\big)",
@@ -222,7 +222,7 @@ CLAIMS = (
     ),
     Claim(
         id="sin-3",
-        source=_SOURCE,
+        source=SOURCE,
         statement="All codes have the squared norm D/2.",
         latex=r"\lVert PE(p)\rVert^2=D/2",
         label="F",
@@ -238,7 +238,7 @@ CLAIMS = (
     ),
     Claim(
         id="sin-4",
-        source=_SOURCE,
+        source=SOURCE,
         statement="Different whole positions have different codes, at every width; real positions do not (width 4 "
         "repeats after 200 pi).",
         latex=r"p,p'\in\mathbb{Z},\ PE(p)=PE(p')\Rightarrow p=p'",
@@ -258,7 +258,7 @@ CLAIMS = (
     ),
     Claim(
         id="sin-5",
-        source=_SOURCE,
+        source=SOURCE,
         statement="With codes added to the embeddings the logit is not relative: for all contents a shift of both "
         "positions leaves it unchanged only if W_q^T W_k = 0.",
         latex=r"(x+p_j)^\top W(y+p_i)=(x+p_{j+s})^\top W(y+p_{i+s})\ \forall x,y,i,j,s\iff W=0",

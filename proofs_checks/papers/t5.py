@@ -12,15 +12,13 @@ from theory.encodings import alibi, t5
 from theory.encodings.encoding import HEADS, LENGTH, Encoding
 from theory.exact import Undecided
 
+SOURCE = Source(paper="T5", arxiv="1910.10683")
+
 Buckets = Callable[[sp.Expr], sp.Expr]
 Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 FARTHEST = 160
 _BEYOND = sp.Symbol("k", integer=True, nonnegative=True)
-
-
-def _source(place: str) -> Source:
-    return Source(paper="T5", arxiv="1910.10683", place=place)
 
 
 def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: type[sp.Function]) -> Evidence:
@@ -239,7 +237,7 @@ _RULE = "section 2.1, relative position embeddings; the rule of the released cod
 CLAIMS = (
     Claim(
         id="t5-1",
-        source=_source(_RULE),
+        source=SOURCE.at(_RULE),
         statement="The causal bucket never falls with the distance, is the distance itself up to 16, takes all of 0 to "
         "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0. "
         "Of the released rule: 32 buckets, up to distance 128.",
@@ -257,7 +255,7 @@ CLAIMS = (
     ),
     Claim(
         id="t5-1-bidirectional",
-        source=_source(_RULE),
+        source=SOURCE.at(_RULE),
         statement="In the bidirectional form a key after the query has the bucket of the key as far before it, plus "
         "16; the offset 0 counts as before, so no pair of positions uses row 16 of the table. "
         "Of the released rule: 32 buckets, up to distance 128.",
@@ -274,7 +272,7 @@ CLAIMS = (
     ),
     Claim(
         id="t5-2",
-        source=_source(_RULE),
+        source=SOURCE.at(_RULE),
         statement="All distances from 113 on share bucket 31, and no nearer one has it. "
         "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta(D)=31\iff D\ge 113",
@@ -289,7 +287,7 @@ CLAIMS = (
     ),
     Claim(
         id="t5-3",
-        source=_source("section 2.1, relative position embeddings"),
+        source=SOURCE.at("section 2.1, relative position embeddings"),
         statement="T5's bias, causal or bidirectional, depends on positions through j - i alone, whatever its weights.",
         latex=r"w[\beta((j+s)-(i+s))]=w[\beta(j-i)]",
         label="P",
@@ -302,7 +300,7 @@ CLAIMS = (
     ),
     Claim(
         id="t5-4",
-        source=_source(_RULE),
+        source=SOURCE.at(_RULE),
         statement="Among keys 113 or more positions away attention weighs by content alone: there T5 is NoPE. "
         "Of the released rule: 32 buckets, up to distance 128.",
         latex=r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
@@ -317,7 +315,7 @@ CLAIMS = (
     ),
     Claim(
         id="t5-5",
-        source=_source("section 2.1, relative position embeddings"),
+        source=SOURCE.at("section 2.1, relative position embeddings"),
         statement="Any bias of the distance is a table of T5's for contexts of 17 positions; for none longer is ALiBi "
         "one, not even up to a constant in each row. "
         "Of the released rule: 32 buckets, up to distance 128.",

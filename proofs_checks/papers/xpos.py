@@ -6,8 +6,10 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.rope.source import PLANES
+from proofs_checks.papers.rope import PLANES
 from theory.encodings import hope, rotary, xpos
+
+SOURCE = Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554")
 
 KeyAction = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 
@@ -15,10 +17,6 @@ _HEAD_DIM = 64
 _FLOAT32_ENDS = 2**128 - 2**103  # half a unit above the largest float32: from here on numbers round to infinity
 _FLOAT16_ENDS = 65520
 _FAR = 10**5
-
-
-def _source(place: str) -> Source:
-    return Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554", place=place)
 
 
 def relative_law(*, key_action: KeyAction) -> Evidence:
@@ -158,7 +156,7 @@ def real_hope(*, frequency: sp.Expr) -> Evidence:
 CLAIMS = (
     Claim(
         id="xpos-1",
-        source=_source("definition of the query and key maps"),
+        source=SOURCE.at("definition of the query and key maps"),
         statement="After xPos the score depends on positions through D = j - i alone: RoPE's kernel times "
         "zeta^(D/512) in each plane.",
         latex=r"(X_q(j)q)\cdot(X_k(i)k)=\sum_l\zeta_l^{D/512}\,k_l^\top R_2(D\theta_l)\,q_l",
@@ -180,7 +178,7 @@ CLAIMS = (
     ),
     Claim(
         id="xpos-2",
-        source=_source("zeta_l = (2l/d + gamma)/(1 + gamma), gamma = 0.4"),
+        source=SOURCE.at("zeta_l = (2l/d + gamma)/(1 + gamma), gamma = 0.4"),
         statement="Every zeta is in [2/7, 1): a plane fades exponentially with the distance if the query is after the "
         "key, and grows without bound if the key is after the query, so xPos is for causal attention alone.",
         latex=r"\zeta_l\in[\tfrac27,1):\quad\lVert X(D)\rVert=\zeta_l^{D/512}\le 1\iff D\ge 0",
@@ -195,7 +193,7 @@ CLAIMS = (
     ),
     Claim(
         id="xpos-3",
-        source=_source("the factorised form of the released code, scale base 512"),
+        source=SOURCE.at("the factorised form of the released code, scale base 512"),
         statement="Computed by absolute factors, xPos overflows: in float32 the key factor of plane 0 is infinite from "
         "position 36261 on, at every head width.",
         latex=r"\zeta_0^{-n/512}\ge 2^{128}-2^{103}\iff n\ge 36261",
@@ -217,7 +215,7 @@ CLAIMS = (
     ),
     Claim(
         id="xpos-4",
-        source=_source("xPos without its rotation"),
+        source=SOURCE.at("xPos without its rotation"),
         statement="xPos without rotation, with a free rate for each channel, is real HoPE in another basis; with a "
         "rotation it is not.",
         latex=r"C\,H(D)\,C^{-1}=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big)",

@@ -7,10 +7,12 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.interpolation.source import BASE
+from proofs_checks.papers.interpolation import BASE
 from theory.encodings import rotary, yarn
 from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided
+
+SOURCE = Source(paper="YaRN", arxiv="2309.00071")
 
 Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(where, end of one kind, end of the other kind) -> gamma."""
@@ -18,10 +20,6 @@ Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 _ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
-
-
-def _source(place: str) -> Source:
-    return Source(paper="YaRN", arxiv="2309.00071", place=place)
 
 
 def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
@@ -171,7 +169,7 @@ def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evi
 CLAIMS = (
     Claim(
         id="yarn-1",
-        source=_source("the blend of frequencies and its ramp"),
+        source=SOURCE.at("the blend of frequencies and its ramp"),
         statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between their "
         "two ends both ramps are straight, the paper's in the number of turns, the code's in the index.",
         latex=r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
@@ -187,13 +185,13 @@ CLAIMS = (
             "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
             "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - yarn.ramp(turns, alpha=alpha, beta=beta)},
             "late planes kept": {
-                "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last),
+                "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last)
             },
         },
     ),
     Claim(
         id="yarn-2",
-        source=_source("released code: the range of planes over which the ramp falls"),
+        source=SOURCE.at("released code: the range of planes over which the ramp falls"),
         statement="The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; "
         "the code's ramp falls between c(beta) and c(alpha), whole and kept within 0 and d - 1.",
         latex=r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
@@ -202,24 +200,24 @@ CLAIMS = (
         holds={
             "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
                 turns, head_dim=head_dim, base=base, trained_length=trained
-            ),
+            )
         },
         falsifiers={
             "without 2 pi": {
                 "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
                     turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
-                ),
+                )
             },
             "counting every coordinate": {
                 "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
                     turns, head_dim=2 * head_dim, base=base, trained_length=trained
-                ),
+                )
             },
         },
     ),
     Claim(
         id="yarn-3",
-        source=_source("ramp over turns; released code: ramp over indices"),
+        source=SOURCE.at("ramp over turns; released code: ramp over indices"),
         statement="The paper's ramp and the code's are not the same: for d = 128, L = 4096 they are furthest apart at "
         "plane 30, where gamma differs by 0.367 (errata F17).",
         latex=r"\max_l\big|\gamma(r_l)-\gamma^{\mathrm{code}}_l\big| = 0.367\ \text{ at } l=30",
@@ -244,7 +242,7 @@ CLAIMS = (
     ),
     Claim(
         id="yarn-4",
-        source=_source("attention temperature"),
+        source=SOURCE.at("attention temperature"),
         statement="Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every "
         "logit by its square, 1/t.",
         latex=r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
@@ -259,7 +257,7 @@ CLAIMS = (
     ),
     Claim(
         id="yarn-5",
-        source=_source("the scale s = 1"),
+        source=SOURCE.at("the scale s = 1"),
         statement="At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.",
         latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
         label="F",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proofs_checks.papers import fox as claims
+from proofs_checks import registry
 from theory.encodings import fox
 
 
@@ -10,6 +10,6 @@ def test_a_threshold_that_prunes_less_is_not_called_false(monkeypatch: pytest.Mo
     """It keeps the bound, but is not the formula: the check does not decide."""
     right = fox.pruning_threshold
     monkeypatch.setattr(fox, "pruning_threshold", lambda **law: right(**law) - law["bound"])
-    claim = next(claim for claim in claims.CLAIMS if claim.id == "fox-9")
+    claim = registry.find("fox-9")
     with pytest.raises(Exception, match="no row found that loses more than eps"):
         claim.check(**claim.holds)

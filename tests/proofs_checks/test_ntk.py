@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from proofs_checks import registry
 from proofs_checks.claim import Refuted
-from proofs_checks.papers import ntk as claims
 from theory.encodings import ntk
 from theory.relation import from_function
 
@@ -15,6 +15,6 @@ def test_a_relation_that_forgets_the_length_is_refuted(monkeypatch: pytest.Monke
         relation = from_function(law, name="wrong", scale_hint=True)
         with monkeypatch.context() as patch:
             patch.setattr(ntk, "DYNAMIC", replace(ntk.DYNAMIC, relation=relation))
-            claim = next(claim for claim in claims.CLAIMS if claim.id == "dntk-2")
+            claim = registry.find("dntk-2")
             with pytest.raises(Refuted, match=r"\d+ pairs of distance and length have|have the labels"):
                 claim.check(**claim.holds)

@@ -1,13 +1,15 @@
 """What the registry refuses, and how claims are selected."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proofs_checks import registry
 from proofs_checks.claim import Claim, Evidence, Source, Strength
-from proofs_checks.papers import fox, plaa, pola, rope
+from proofs_checks.papers import ORDER
 
 
 def _accept(*, value: int) -> Evidence:
@@ -26,6 +28,10 @@ def _claim(**changes: Any) -> Claim:
         "falsifiers": {"two": {"value": 2}},
     }
     return Claim(**(fields | changes))
+
+
+def _listed_in(package: str) -> list[str]:
+    return [claim.id for claim in registry.CLAIMS if registry.home(claim).parent.name == package]
 
 
 def test_claim_without_falsifier_is_refused() -> None:
@@ -72,14 +78,14 @@ def test_duplicate_id_is_refused() -> None:
     ("names", "expected"),
     [
         (["grape-1"], ["grape-1"]),
-        (["fox"], [claim.id for claim in fox.CLAIMS]),
+        (["fox"], _listed_in("fox")),
         (["hope-6"], ["hope-6-complex", "hope-6-real"]),
         (["plaa-rpe-square", "rope-1"], ["rope-1", "plaa-rpe-square-labels", "plaa-rpe-square-limit"]),
-        (["rope-1", "rope"], [claim.id for claim in rope.CLAIMS]),
+        (["rope-1", "rope"], _listed_in("rope")),
         (["pola-2b"], ["pola-2b"]),
         (["pola-1e"], ["pola-1e", "pola-1e-count"]),
-        (["pola"], [claim.id for claim in pola.CLAIMS]),
-        (["plaa"], [claim.id for claim in plaa.CLAIMS]),
+        (["pola"], _listed_in("pola")),
+        (["plaa"], _listed_in("plaa")),
         ([], [claim.id for claim in registry.CLAIMS]),
     ],
 )
@@ -133,8 +139,24 @@ def test_unknown_strength_is_refused_in_one_line_with_a_hint(names: str, hint: s
 
 
 def test_every_claim_is_found_by_its_id_and_has_the_file_that_lists_it() -> None:
+    modules = {
+        module.__file__: module for name, module in sys.modules.items() if name.startswith("proofs_checks.papers")
+    }
     for claim in registry.CLAIMS:
         assert registry.find(claim.id) is claim
-        home = registry.home(claim)
-        assert home.parent.name == "papers" or home.name == "__init__.py"
+        assert any(listed is claim for listed in modules[str(registry.home(claim))].CLAIMS)
     assert registry.home(registry.find("pola-1a")).parent.name == "pola"
+
+
+def test_the_order_names_every_module_that_lists_claims_once_and_nothing_else() -> None:
+    folder = Path(registry.papers.__file__).parent
+    homes = {registry.home(claim).relative_to(folder).with_suffix("").parts for claim in registry.CLAIMS}
+    assert len(set(ORDER)) == len(ORDER)
+    assert {name for home in homes for name in (home[0], ".".join(home)) if name in ORDER} == set(ORDER)
+    for home in homes:
+        assert sum(name in ORDER for name in {home[0], ".".join(home)}) == 1
+
+
+def test_every_claim_names_its_place_in_the_paper() -> None:
+    for claim in registry.CLAIMS:
+        assert claim.source.paper and claim.source.arxiv and claim.source.place, claim.id

@@ -12,20 +12,7 @@ from circuits.roles import ideal_relation
 from circuits.src import src, traces_up_to
 from circuits.task import trace
 from circuits.tasks import load
-from proofs_checks.papers.sequential import (
-    arity,
-    bounded,
-    coverage,
-    hidden,
-    hitting,
-    induced,
-    layout,
-    merging,
-    monotone,
-    parity,
-    roles,
-    words,
-)
+from proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
 from proofs_checks.runner import Result
 
 
@@ -71,10 +58,10 @@ def test_symbolic_check_finds_what_small_scales_do_not_show() -> None:
     assert wrong
 
 
-@pytest.mark.parametrize("name", [roles.BLOCK, roles.ALIGNED])
+@pytest.mark.parametrize("name", [parity.BLOCK, parity.ALIGNED])
 @pytest.mark.parametrize("largest", [1, 2, 4])
 def test_defining_circuit_is_right_and_its_labels_are_counted(name: str, largest: int) -> None:
-    circuit = roles.defining_circuit(name, largest)
+    circuit = parity.defining_circuit(name, largest)
     traces = traces_up_to(circuit.task, largest)
     circuit.check(traces)
     relation = ideal_relation(circuit, scale_hint=True)
@@ -84,27 +71,27 @@ def test_defining_circuit_is_right_and_its_labels_are_counted(name: str, largest
         for query in range(one.length)
         for key in range(query + 1)
     }
-    assert roles.count_labels(circuit, scale_hint=True) == len(found) == (2 if largest == 1 else 3)
+    assert parity.count_labels(circuit, scale_hint=True) == len(found) == (2 if largest == 1 else 3)
 
 
 def test_essential_slots_of_tables() -> None:
     xor = {key: str((key[0] + key[1]).count("1") % 2) for key in product("01", repeat=2)}
-    assert roles.essential_slots(xor) == [0, 1]
-    assert roles.essential_slots({key: key[1] for key in xor}) == [1]
-    assert roles.essential_slots(dict.fromkeys(xor, "0")) == []
+    assert parity.essential_slots(xor) == [0, 1]
+    assert parity.essential_slots({key: key[1] for key in xor}) == [1]
+    assert parity.essential_slots(dict.fromkeys(xor, "0")) == []
 
 
-@pytest.mark.parametrize("name", [roles.BLOCK, roles.ALIGNED])
+@pytest.mark.parametrize("name", [parity.BLOCK, parity.ALIGNED])
 def test_signatures_are_counted_as_by_listing_them(name: str) -> None:
     for largest in (1, 2, 5):
         width = largest + 1
         pairs = [(n, t) for n in range(1, largest + 1) for t in range(1, n + 2)]
-        positions = [(t, (width if name == roles.ALIGNED else n) + t, (n, t)) for n, t in pairs]
+        positions = [(t, (width if name == parity.ALIGNED else n) + t, (n, t)) for n, t in pairs]
         absolute = {(first, second) for first, second, _ in positions}
         relative = {second - first for first, second, _ in positions}
-        assert induced.signature_count(induced.ABSOLUTE, name, largest) == len(absolute)
-        assert induced.signature_count(induced.RELATIVE, name, largest) == len(relative)
-        assert induced.signature_count(induced.IDEAL, name, largest) == 1
+        assert parity.signature_count(parity.ABSOLUTE, name, largest) == len(absolute)
+        assert parity.signature_count(parity.RELATIVE, name, largest) == len(relative)
+        assert parity.signature_count(parity.IDEAL, name, largest) == 1
 
 
 def _fewest_by_subsets(steps: list[int]) -> float:
@@ -121,16 +108,16 @@ def test_fewest_operators_as_by_all_subsets() -> None:
     for _ in range(200):
         steps = [int(step) for step in rng.integers(0 if rng.random() < 0.1 else 1, 2**8, size=rng.integers(1, 7))]
         expected = float("inf") if 0 in steps else _fewest_by_subsets(steps)
-        assert hitting.fewest_operators(steps) == expected
+        assert bounds.fewest_operators(steps) == expected
 
 
 def test_operators_served_as_by_the_definition() -> None:
     for symbols, slots, visible in ((2, 1, 2), (2, 2, 2), (2, 2, 3), (3, 1, 2)):
-        hit = hitting.served(symbols, slots, visible)
-        operators = hitting.all_functions(symbols, slots)
+        hit = bounds.served(symbols, slots, visible)
+        operators = bounds.all_functions(symbols, slots)
         inputs = list(product(range(symbols), repeat=visible))
         keys = list(product(range(symbols), repeat=slots))
-        for function in hitting.all_functions(symbols, visible):
+        for function in bounds.all_functions(symbols, visible):
             expected = 0
             for index, operator in enumerate(operators):
                 table = dict(zip(keys, operator, strict=True))
@@ -145,15 +132,15 @@ def test_hitting_agrees_with_the_search() -> None:
     for _ in range(12):
         laws = [tuple(rng.integers(0, 2, size=2**n).tolist()) for n in (1, 2, 3)]
 
-        def output(word: words.Word, laws: list[tuple[int, ...]] = laws) -> list[int]:
+        def output(word: layout.Word, laws: list[tuple[int, ...]] = laws) -> list[int]:
             return [laws[len(word) - 1][int("".join(map(str, word)), 2)]]
 
-        task = words.word_task("random law", 2, output)
+        task = layout.word_task("random law", 2, output)
         for slots in (1, 2, 3):
             found = src(task, traces_up_to(task, 3), slots).bounds
             for scale in (1, 2, 3):
-                steps = [hitting.served(2, slots, n).get(laws[n - 1], 0) for n in range(1, scale + 1)]
-                assert found[scale] == (hitting.fewest_operators(steps),) * 2
+                steps = [bounds.served(2, slots, n).get(laws[n - 1], 0) for n in range(1, scale + 1)]
+                assert found[scale] == (bounds.fewest_operators(steps),) * 2
 
 
 def test_restricted_and_padded_circuits_are_right() -> None:
@@ -161,7 +148,7 @@ def test_restricted_and_padded_circuits_are_right() -> None:
     traces = traces_up_to(task, 3)
     circuit = src(task, traces, 2).circuit
     assert circuit is not None
-    small, wide = monotone.restricted(circuit, 1), monotone.padded(circuit)
+    small, wide = bounds.restricted(circuit, 1), bounds.padded(circuit)
     assert small.check(traces[:1]) and wide.check(traces)
     assert (len(circuit.operators), len(small.operators)) == (2, 1)
     assert all(step.arguments[1] == step.arguments[2] for steps in wide.wirings.values() for step in steps)
@@ -171,9 +158,9 @@ def test_restricted_and_padded_circuits_are_right() -> None:
 
 def test_forcing_steps_at_two_slots_are_those_that_need_both() -> None:
     """Eight classes under exchange of the slots, by hand: and, or, nand, nor, xor, xnor, a < b, a <= b."""
-    steps = bounded.forcing_steps(hitting.served(2, 2, 2))
+    steps = bounds.forcing_steps(bounds.served(2, 2, 2))
     classes = {frozenset({(a, b, c, d), (a, c, b, d)}) for a, b, c, d in steps}
-    both = [f for f in hitting.all_functions(2, 2) if f[:2] != f[2:] and (f[0], f[2]) != (f[1], f[3])]
+    both = [f for f in bounds.all_functions(2, 2) if f[:2] != f[2:] and (f[0], f[2]) != (f[1], f[3])]
     assert classes == {frozenset({(a, b, c, d), (a, c, b, d)}) for a, b, c, d in both}
     assert len(classes) == 8
 
@@ -183,10 +170,10 @@ def test_largest_complexity_at_three_slots_by_orbits() -> None:
     orders = [[4 * (w >> i & 1) + 2 * (w >> j & 1) + (w >> k & 1) for w in range(8)] for i, j, k in
               ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))]  # fmt: skip
     need_all = [
-        f for f in hitting.all_functions(2, 3) if all(any(f[w] != f[w ^ bit] for w in range(8)) for bit in (1, 2, 4))
+        f for f in bounds.all_functions(2, 3) if all(any(f[w] != f[w ^ bit] for w in range(8)) for bit in (1, 2, 4))
     ]
     orbits = {frozenset(tuple(f[w] for w in order) for order in orders) for f in need_all}
-    assert hitting.fewest_operators(hitting.served(2, 3, 3).values()) == len(orbits) == 68
+    assert bounds.fewest_operators(bounds.served(2, 3, 3).values()) == len(orbits) == 68
 
 
 def test_filled_texts_can_be_read_back() -> None:
@@ -198,7 +185,7 @@ def test_filled_texts_can_be_read_back() -> None:
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
 def test_parity_at_once_without_a_mark_needs_two_operators(slots: int) -> None:
-    task = words.word_task("parity at once without '='", 2, words.parity_of)
+    task = layout.word_task("parity at once without '='", 2, layout.parity_of)
     assert src(task, traces_up_to(task, slots), slots).bounds[slots] == (2, 2)
 
 
@@ -224,8 +211,8 @@ def _composed_by_sets(
     ],
 )
 def test_composition_as_by_sets(gate: Callable[[int, int], int], symbols: int, arguments: int, depth: int) -> None:
-    reached = hidden.composed(gate, symbols, arguments, depth=depth)
-    functions = hitting.all_functions(symbols, arguments)
+    reached = arity.composed(gate, symbols, arguments, depth=depth)
+    functions = bounds.all_functions(symbols, arguments)
     assert {f for f, there in zip(functions, reached, strict=True) if there} == _composed_by_sets(
         gate, symbols, arguments, depth
     )

@@ -1,5 +1,5 @@
-"""ALiBi (arXiv 2108.12409): its slopes, what its bias does to attention, how far a query sees, and as a group."""
+"""ALiBi (arXiv 2108.12409): its slopes, its bias and its effect on attention, and the bias as a group action."""
 
-from proofs_checks.papers.alibi import laws, representation, slopes, window
+from proofs_checks.claim import Source
 
-CLAIMS = (*slopes.CLAIMS[:1], *laws.CLAIMS, *window.CLAIMS, *slopes.CLAIMS[1:], *representation.CLAIMS)
+SOURCE = Source(paper="ALiBi", arxiv="2108.12409")

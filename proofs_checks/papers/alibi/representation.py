@@ -1,4 +1,4 @@
-"""ALiBi as u^T exp((j - i) A) w: what dimension the causal form needs, and what the two-sided form."""
+"""ALiBi as u^T exp((j - i) A) w: the dimension that the causal and the two-sided form need."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -8,7 +8,7 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.alibi.source import source
+from proofs_checks.papers.alibi import SOURCE
 from theory import rational
 from theory.encodings import alibi, grape_additive
 from theory.encodings.encoding import LENGTH
@@ -155,7 +155,7 @@ def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:
 CLAIMS = (
     Claim(
         id="alibi-7",
-        source=source("section 3; as a one-parameter group of two more dimensions: GRAPE, arXiv 2512.07805"),
+        source=SOURCE.at("section 3; as a one-parameter group of two more dimensions: GRAPE, arXiv 2512.07805"),
         statement="The matrix of two-sided ALiBi on T positions has the determinant (-m)^T (-1)^(T-1) (T-1) 2^(T-2) "
         "and so rank T: no u^T exp((j - i) A) w of dimension below T gives it, and none at all gives it for every "
         "offset in Z; the causal form has rank 2 (errata F26).",
@@ -171,7 +171,7 @@ CLAIMS = (
     ),
     Claim(
         id="alibi-7-window",
-        source=source("section 3; as a one-parameter group: GRAPE, arXiv 2512.07805"),
+        source=SOURCE.at("section 3; as a one-parameter group: GRAPE, arXiv 2512.07805"),
         statement="On T positions two-sided ALiBi is u^T exp((j - i) N) w with N nilpotent of size 2T - 1, and of no "
         "smaller size: size 5 for T = 3.  Decided for T = 3 .. 8.",
         latex=r"e_1^\top e^{nN}w=|n|\ \ \forall\,|n|<T\iff \mathrm{size}(N)\ge 2T-1;\quad "

@@ -1,5 +1,5 @@
-"""FIRE (arXiv 2310.04418): what its network is given, and which biases it can represent."""
+"""FIRE (arXiv 2310.04418): the input of its network, and the biases that it can represent."""
 
-from proofs_checks.papers.fire import inputs, representation, width
+from proofs_checks.claim import Source
 
-CLAIMS = (*inputs.CLAIMS[:2], *representation.CLAIMS, *width.CLAIMS, *inputs.CLAIMS[2:])
+SOURCE = Source(paper="FIRE", arxiv="2310.04418")

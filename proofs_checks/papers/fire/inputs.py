@@ -1,4 +1,4 @@
-"""What the network of FIRE is given: its range, where it is relative, and what becomes of it beyond the threshold."""
+"""The input of FIRE's network: its range, where it is relative, and its limit beyond the threshold."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
@@ -8,10 +8,46 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
-from proofs_checks.papers.fire.numbers import refute_if_apart, require_positive, require_same, sign
-from proofs_checks.papers.fire.source import source
+from proofs_checks.papers.fire import SOURCE
+from theory.enclosure import enclose
 from theory.encodings import fire
 from theory.encodings.encoding import LENGTH
+from theory.exact import Undecided
+
+_BITS = 128
+
+
+def sign(number: sp.Expr) -> int:
+    """-1, 0 or 1.  Raises `Undecided` for what is not written as 0, but not told from it either."""
+    if number.is_Rational:
+        return int(sp.sign(number))
+    ball = enclose(number, bits=_BITS)
+    if ball is None or ball.contains(0):
+        raise Undecided(f"the sign of {number}")
+    return 1 if ball > 0 else -1
+
+
+def refute_if_apart(what: str, found: sp.Expr, stated: sp.Expr) -> None:
+    """Raises `Refuted` for two numbers with disjoint enclosures."""
+    ball = enclose(found - stated, bits=_BITS)
+    if ball is not None and not ball.contains(0):
+        raise Refuted(f"{what}: {found.n(4)} is not {stated.n(4)}")
+
+
+def require_same(what: str, left: sp.Expr, right: sp.Expr) -> str:
+    """The fact that two expressions are written alike, once sympy has cancelled what it can."""
+    if left != right:
+        raise Undecided(f"{what}: {left} and {right} are not written alike")
+    return f"{what}: {left}"
+
+
+def require_positive(what: str, amount: sp.Expr) -> str:
+    """The fact that a polynomial in positive symbols has positive coefficients only."""
+    polynomial = sp.Poly(sp.expand(amount))
+    if not all(coefficient > 0 for coefficient in polynomial.coeffs()):
+        raise Undecided(f"{what} {amount}, the sign of which is not seen")
+    return f"{what} {polynomial.as_expr()}, positive"
+
 
 Fraction = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance, query position, threshold, rate) -> the input of the network."""
@@ -144,7 +180,7 @@ def _house_positions() -> list[str]:
         fire.fraction(distance=sp.Abs(query - key), query_position=query, threshold=fire.THRESHOLD, rate=fire.RATE)
     )
     return [
-        require_same("the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law),
+        require_same("the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law)
     ]
 
 
@@ -167,10 +203,11 @@ def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rat
 
 _INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
 
+
 CLAIMS = (
     Claim(
         id="fire-1",
-        source=source(_INTERPOLATION),
+        source=SOURCE.at(_INTERPOLATION),
         statement="The input of FIRE's network, psi(j - i) / psi(max(j, L)) with psi(x) = log(c x + 1), is in [0, 1) "
         "for all keys i up to the query j.",
         latex=r"0\le\frac{\psi(j-i)}{\psi(\max(j,L))}<1\quad(1\le i\le j)",
@@ -186,7 +223,7 @@ CLAIMS = (
     ),
     Claim(
         id="fire-2",
-        source=source(_INTERPOLATION),
+        source=SOURCE.at(_INTERPOLATION),
         statement="FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond.",
         latex=r"b(j,i)=f\big(\psi(j-i)/\psi(L)\big)\ (j\le L);\quad j>L,\ D\ge 1:\ u_{j+1}(D)<u_j(D)",
         label="F",
@@ -200,7 +237,7 @@ CLAIMS = (
     ),
     Claim(
         id="fire-4",
-        source=source(_INTERPOLATION),
+        source=SOURCE.at(_INTERPOLATION),
         statement="For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D "
         "has the input of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).",
         latex=r"u_j(D)=u_L(D'),\quad cD'+1=(cD+1)^{\psi(L)/\psi(j)}\qquad(j>L)",

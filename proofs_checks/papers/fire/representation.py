@@ -1,14 +1,16 @@
-"""Which biases FIRE represents exactly, up to which query, and by which function."""
+"""Biases that FIRE represents exactly, up to which query, by which function, and by how wide a ReLU network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.identity import same_by_sympy
-from proofs_checks.papers.fire.numbers import refute_if_apart, require_same
-from proofs_checks.papers.fire.source import source
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal, same_by_sympy
+from proofs_checks.papers.fire import SOURCE
+from proofs_checks.papers.fire.inputs import refute_if_apart, require_same, sign
 from theory.encodings import alibi, fire, kerple, t5
+from theory.encodings.encoding import HEADS, LAYERS
 
 Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(input, L, c) -> f of it, that is to be ALiBi's bias."""
@@ -73,10 +75,111 @@ def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
 
 
+MOST_DISTANCES = 6
+
+
+def interpolating_width(
+    *, width: Callable[[int], int], bucket: Callable[[sp.Expr], sp.Expr], forced_by_t5: int, t5_width: int
+) -> Evidence:
+    """Decide that this width gives any table of n distances, and that T5's buckets need more than FIRE's `t5_width`.
+
+    A network 1 -> w -> 1 is piecewise linear with w kinks at most, so a table that forces more is out of its reach.
+    """
+    for count in range(2, MOST_DISTANCES + 1):
+        alternating = [position % 2 for position in range(count)]
+        forced = least_kinks(alternating)
+        if width(count) < forced:
+            raise Refuted(
+                f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
+            )
+    facts = [_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1)]
+    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    forced = least_kinks(values)
+    if forced != forced_by_t5 or forced <= t5_width:
+        raise Refuted(
+            f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
+        )
+    if t5_width != fire.HIDDEN:
+        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
+    first = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    return Evidence(
+        strength=Strength.BOUNDED,
+        reach=f"n <= {MOST_DISTANCES}",
+        facts=(
+            *facts,
+            "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
+            "after the last jump there is one if two or more do",
+            f"n distances of values 0, 1 in turn: {least_kinks([0, 1] * 4)} kinks for n = 8, n - 2 for every n",
+            f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
+            f"{t5_width} units; from {first} distances on they are too few",
+            require_equal(
+                "numbers trained: the network, c and L, in every layer",
+                lambda: fire.ENCODING.learned,
+                lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
+            ),
+        ),
+        assumptions=(
+            f"n = 2 .. {MOST_DISTANCES} for the width that is enough",
+            "the order of inputs is that of distances",
+        ),
+    )
+
+
+def least_kinks(values: Sequence[int]) -> int:
+    """A number of kinks that no piecewise linear function through these values, in order, goes below.
+
+    In the gap of each jump there is a point at which the function has the jump's sign.  Between two such points a
+    function with one kink is monotone, or takes every value twice at most; without a kink it is strictly monotone.
+    """
+    runs = [len(list(run)) for _, run in groupby(values)]
+    rises = [after > before for before, after in pairwise(one for one, _ in groupby(values))]
+    turns = sum(
+        _kinks_between(size, turned=before != after)
+        for size, before, after in zip(runs[1:-1], rises, rises[1:], strict=False)
+    )
+    return turns + sum(run > 1 for run in (runs[0], runs[-1]) if len(runs) > 1)
+
+
+def _kinks_between(size: int, *, turned: bool) -> int:
+    if turned:
+        return 2 if size > 2 else 1
+    return 2 if size > 1 else 0
+
+
+def _interpolation(count: int, units: int) -> str:
+    """The network t_0 + sum a_k relu(u - u_k), k < `units`, at the inputs u_0 < u_1 < ... of the distances."""
+    inputs = [
+        fire.fraction(
+            distance=sp.Integer(distance),
+            query_position=sp.Integer(count),
+            threshold=sp.Integer(count),
+            rate=sp.Rational(1, 10),
+        )
+        for distance in range(count)
+    ]
+    for distance, (before, after) in enumerate(pairwise(inputs)):
+        if sign(after - before) <= 0:
+            raise Refuted(f"distances {distance} and {distance + 1} have the inputs {before.n(4)} and {after.n(4)}")
+    # Any table is given by its first value and the slopes between neighbours.
+    first, nodes = sp.Symbol("t0", real=True), sp.symbols(f"u:{count}", real=True)
+    slopes = sp.symbols(f"s:{count - 1}", real=True)
+    steps = [slope * (after - before) for slope, (before, after) in zip(slopes, pairwise(nodes), strict=True)]
+    table = [sp.Add(first, *steps[:at]) for at in range(count)]
+    weights = [after - before for before, after in pairwise((sp.S.Zero, *slopes))][:units]
+    reached = [
+        sp.Add(first, *(weight * (nodes[at] - node) for weight, node in zip(weights, nodes[:at], strict=False)))
+        for at in range(count)
+    ]
+    what = f"{count} distances, {units} units, any table"
+    if count == 2:  # one slope, of which both are made in the same way
+        return same_by_sympy(what, sp.Matrix(reached), sp.Matrix(table))
+    return require_equal(what, sp.Matrix(reached), sp.Matrix(table))
+
+
 CLAIMS = (
     Claim(
         id="fire-3",
-        source=source("representation of T5's, ALiBi's and Kerple's biases; psi fixed to log(c x + 1)"),
+        source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; psi fixed to log(c x + 1)"),
         statement="With threshold L some f gives any bias g(j - i) exactly for all keys of all queries up to L: f(u) = "
         "g((e^(u psi(L)) - 1)/c), for ALiBi -(m/c)(e^(u log(c L + 1)) - 1); beyond L it does not.",
         latex=r"f(u)=g\Big(\frac{e^{u\psi(L)}-1}{c}\Big)\Rightarrow b(j,i)=g(j-i)\ \forall\,i\le j\le L",
@@ -89,6 +192,24 @@ CLAIMS = (
             "without the 1 taken off": {
                 "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - alibi.SLOPE / rate
             },
+        },
+    ),
+    Claim(
+        id="fire-3-width",
+        source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
+        statement="n - 1 ReLU units give any table of n distances, a table that alternates forces n - 2 kinks, and "
+        "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. "
+        "The width is decided for n <= 6.",
+        latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
+        label="F",
+        check=interpolating_width,
+        holds={"width": lambda count: count - 1, "bucket": t5.bucket, "forced_by_t5": 45, "t5_width": 32},
+        answers=("forced_by_t5", "t5_width"),
+        falsifiers={
+            "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
+            "n - 2 units": {"width": lambda count: count - 2},
+            "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
+            "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
         },
     ),
 )

@@ -1,26 +1,5 @@
 """Forgetting Transformer (arXiv 2503.02130)."""
 
-from proofs_checks.papers.fox import (
-    equivalents,
-    gauge,
-    hard_gates,
-    path,
-    prefix_sums,
-    pruning,
-    special_cases,
-)
+from proofs_checks.claim import Source
 
-CLAIMS = tuple(
-    sorted(
-        (
-            *path.CLAIMS,
-            *special_cases.CLAIMS,
-            *equivalents.CLAIMS,
-            *gauge.CLAIMS,
-            *pruning.CLAIMS,
-            *prefix_sums.CLAIMS,
-            *hard_gates.CLAIMS,
-        ),
-        key=lambda claim: int(claim.id.removeprefix("fox-")),
-    )
-)
+SOURCE = Source(paper="Forgetting Transformer (FoX)", arxiv="2503.02130")

@@ -1,4 +1,4 @@
-"""Gated GRAPE-A (arXiv 2512.07805): how many features its bias takes, and which lifts and slopes it is not."""
+"""Gated GRAPE-A: the features that its bias takes, lifts and slopes that it is not, and bounds on link functions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,11 +8,11 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import product, require_equal, same_by_sympy
-from proofs_checks.papers.grape.source import source
+from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
+from proofs_checks.papers.grape import SOURCE
 from theory.domain import member
 from theory.enclosure import enclose
-from theory.encodings import grape_additive, grape_gated, links
+from theory.encodings import grape_additive, grape_gated, grape_path, links
 from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided
 
@@ -31,10 +31,7 @@ def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, in
     at = {"query_position": j, "key_position": i}
     bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
-    facts = [
-        require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias),
-        _encoded(),
-    ]
+    facts = [require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias), _encoded()]
     for variant, (by_query, by_key) in VARIANTS.items():
         pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
         features = sum(1 for one, other in pairs if one * other != 0)
@@ -174,9 +171,7 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
                 sp.Integer(0),
             ),
             require_equal(
-                "that of softplus at 0 is log(cosh(z/2)^2), not 0",
-                bend,
-                lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4,
+                "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
             ),
             "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
             "number of further coordinates",
@@ -185,10 +180,60 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     )
 
 
+def lipschitz_links(*, link: Callable[[sp.Expr], sp.Expr], constant: sp.Rational) -> Evidence:
+    """Decide 0 < (log sigma)' <= constant and log sigma < 0, with x = e^-z > 0, and softplus(z) = -log sigma(-z)."""
+    z, slope = sp.symbols("z alpha", real=True)
+    x = sp.Symbol("x", positive=True)
+    value, steepness = (one.subs(z, -sp.log(x)) for one in (sp.exp(link(z)), link(z).diff(z)))
+    steepest = sp.limit(steepness, x, sp.oo)
+    if steepest < constant:
+        raise Refuted(f"the slope tends to {steepest} as z falls, not to {constant}")
+    excess = _numerator(constant - steepness, x)
+    facts = [
+        _positive("(log sigma)' > 0, so it increases", _numerator(steepness, x), x),
+        _positive("exp(log sigma) < 1, so log sigma < 0", _numerator(1 - value, x), x),
+        _positive(f"(log sigma)' < {constant}", excess, x),
+        require_equal("(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))),
+        require_equal(
+            "softplus' = 1 - (log sigma)'", lambda: derivative(links.softplus(z), z), lambda: 1 - derivative(link(z), z)
+        ),
+        same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(links.softplus(z)), 1 + sp.exp(z)),
+    ]
+    potential = grape_path.potential(z, slope=slope, probe_dim=sp.Integer(2))
+    facts.append(
+        require_equal(
+            "an edge's derivative", lambda: derivative(potential, z), lambda: slope * derivative(link(z / 2), z)
+        )
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(*facts, "the derivative tends to 1 as z falls, so no smaller constant does"),
+        assumptions=("every real z is -log x for one x > 0",),
+    )
+
+
+def _numerator(expression: sp.Expr, variable: sp.Symbol) -> sp.Poly:
+    """The numerator of a rational function of x > 0 whose denominator has positive coefficients only."""
+    numerator, denominator = sp.together(expression).as_numer_denom()
+    if any(coefficient < 0 for coefficient in sp.Poly(denominator, variable).coeffs()):
+        numerator, denominator = -numerator, -denominator
+    if any(coefficient < 0 for coefficient in sp.Poly(denominator, variable).coeffs()):
+        raise Refuted(f"the denominator {denominator} changes its sign")
+    return sp.Poly(numerator, variable)
+
+
+def _positive(what: str, polynomial: sp.Poly, variable: sp.Symbol) -> str:
+    """The fact that no coefficient is negative and some are positive; else a point x = 2^k at which it is not."""
+    if all(coefficient >= 0 for coefficient in polynomial.coeffs()) and not polynomial.is_zero:
+        return f"{what}: the numerator {polynomial.as_expr()} has no negative coefficient, x = e^-z > 0"
+    point = next((sp.Integer(2) ** power for power in range(-20, 21) if polynomial.eval(2**power) <= 0), None)
+    raise Refuted(f"{what}: the numerator {polynomial.as_expr()} is {polynomial.eval(point)} at x = {point}")
+
+
 CLAIMS = (
     Claim(
         id="grape-17",
-        source=source(
+        source=SOURCE.at(
             "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
             "(our reading: of the later versions only quotations were at hand)"
         ),
@@ -222,7 +267,7 @@ CLAIMS = (
     ),
     Claim(
         id="grape-17-lift",
-        source=source(
+        source=SOURCE.at(
             "Section 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1, which has softplus gates come from it "
             "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)"
         ),
@@ -241,8 +286,25 @@ CLAIMS = (
         },
     ),
     Claim(
+        id="grape-21",
+        source=SOURCE.at("the link g = log sigmoid of the edge potentials"),
+        statement="log sigma is negative, increases, and changes by at most as much as its argument; no constant below "
+        "1 will do.  softplus(z) = -log sigma(-z) is positive and so too.",
+        latex=r"g=\log\sigma:\ g<0,\ 0<g'(z)=\frac{1}{1+e^{z}}<1",
+        label="P",
+        check=lipschitz_links,
+        holds={"link": links.log_sigmoid, "constant": sp.Integer(1)},
+        answers=("constant",),
+        falsifiers={
+            "twice the logarithm": {"link": lambda z: 2 * links.log_sigmoid(z)},
+            "half the logarithm": {"link": lambda z: links.log_sigmoid(z) / 2},
+            "softplus, which is positive": {"link": links.softplus},
+            "log sigma(-z), which falls": {"link": lambda z: links.log_sigmoid(-z)},
+        },
+    ),
+    Claim(
         id="grape-gated",
-        source=source("the released code: gates along vectors of length 1; ALiBi as a special case"),
+        source=SOURCE.at("the released code: gates along vectors of length 1; ALiBi as a special case"),
         statement="Gated GRAPE-A is ALiBi at no parameters: a gate is softplus of the content along a vector of length "
         "1 and rises with it, so no slope is the same for all content.",
         latex=r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",

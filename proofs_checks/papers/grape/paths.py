@@ -1,14 +1,17 @@
-"""GRAPE (arXiv 2512.07805): biases summed along a path, with edges that all queries share."""
+"""GRAPE-AP and FoX as GRAPE-A: biases summed along a path, with edges that all queries share or that the query sees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Strength
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.grape.source import source
-from theory.encodings import alibi, fox, grape_additive, grape_path
+from proofs_checks.papers.grape import SOURCE
+from theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
+from theory.encodings.encoding import KEY, QUERY
+from theory.exact import Undecided
 
 
 def fox_unipotent(*, link: Callable[[sp.Expr], sp.Matrix], key_action: Callable[[sp.Matrix], sp.Matrix]) -> Evidence:
@@ -57,26 +60,196 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
             lambda: combine(path, summed, added),
         ),
         same_by_sympy(
-            "A_0 = a_0",
-            empty_value("A_0", prefix(sp.Integer(0))),
-            sp.Symbol(str(grape_path.INCREMENTS[0]), real=True),
+            "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape_path.INCREMENTS[0]), real=True)
         ),
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=("induction on j - i, so any path length",),
-    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("induction on j - i, so any path length",))
 
 
 def _inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
     return matrix.inv().T
 
 
+Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
+Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
+GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
+"""Gates of the tokens 0, 1 and 2 in examples."""
+LAMBDA = sp.IndexedBase("lambda", positive=True)
+FIXED = sp.Symbol("lambda_q", positive=True)
+_ROWS = len(GATES) - 1
+
+
+def row_semigroup(*, path: Path, rest: Path) -> Evidence:
+    """Decide, by induction, path(i -> u) = path(m -> u) + rest(i -> m) for the edges that one query sees."""
+    query, key, middle, until = sp.symbols("j i m u", integer=True)
+    near, far = sp.symbols("b_near b_far", real=True)
+    short, long, part = path(query, middle, until), path(query, key, until), rest(query, key, middle)
+    added = last_term("from m", short, path(query, middle, until + 1))
+    gained = last_term("from i", long, path(query, key, until + 1))
+    step = last_term("rest", part, rest(query, key, middle + 1))
+    own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
+    encoded = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
+    alike = (
+        ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
+        ("m -> m + 1: the rest grows by the path's edge", step, own),
+        ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
+        (
+            "the encoding sums up to the query's own edge",
+            last_term("bias", path(query, key, query - 1), encoded),
+            sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
+        ),
+    )
+    tests = (
+        ("u = m: the path from m is empty", lambda: far + empty_value("from m", path(query, middle, middle)), far),
+        ("u -> u + 1", lambda: combine(long, far + near, gained), lambda: far + combine(short, near, added)),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *(same_by_sympy(*test) for test in alike),
+            *(require_equal(*test) for test in tests),
+            "u = j: b(j, i) = b(j, m) + the path from i to m",
+        ),
+        assumptions=("i <= m <= j", "induction on m - i and on u - m, so any length"),
+    )
+
+
+def monotone_rows(*, inside: Mapping[str, Row], outside: Mapping[str, Row]) -> Evidence:
+    """Decide which biases are path integrals with edges <= 0: those whose edges b(j, l - 1) - b(j, l) are."""
+    query, key = sp.symbols("j i", integer=True, nonnegative=True)
+    facts = []
+    for name, row in inside.items():
+        above = _rising_edge(row)
+        if above:
+            raise Refuted(f"{name}: {above}")
+        edge, own = sp.expand(grape_path.edge(partial(row, query), key)), sp.expand(row(query, query))
+        if not (edge.is_nonpositive and own == 0):
+            raise Undecided(f"{name}: the edge {edge}, b(j, j) = {own}")
+        facts.append(f"{name}: b(j, j) = {own}, every edge is {edge}")
+    for name, row in outside.items():
+        above = _rising_edge(row)
+        if not above:
+            raise Refuted(f"{name}: no edge of the rows up to {_ROWS} is above 0")
+        facts.append(f"{name}: {above}")
+    edge = sp.expand(grape_path.path(query=query, key=key, until=key + 1).doit())
+    if not edge.is_nonpositive:
+        raise Refuted(f"the encoding's edge {edge} may be above 0")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            f"b(j, i) - b(j, i + 1) = {edge} <= 0: a path integral with edges <= 0 does not fall with the key",
+            "conversely a row with b(j, j) = 0 that does not fall is the path integral of its edges b(j, l - 1) - "
+            "b(j, l) <= 0, since these add up to b(j, i) - b(j, j)",
+        ),
+        assumptions=("psi = alpha log sigma(.) <= 0, as in the paper",),
+    )
+
+
+def _rising_edge(row: Row) -> str:
+    """The first edge above 0 at gates `GATES` of the tokens; empty where there is none."""
+    tokens = {LAMBDA[place]: gate for place, gate in enumerate(GATES)} | {FIXED: GATES[0]}
+    for query in range(1, _ROWS + 1):
+        values = [sp.sympify(row(sp.Integer(query), sp.Integer(key))).subs(tokens) for key in range(query + 1)]
+        for token in range(1, query + 1):
+            edge = grape_path.edge(values.__getitem__, token)
+            if edge > 0:
+                shown = [float(value) for value in values[: token + 1]]
+                gates = tuple(map(float, GATES[: query + 1]))
+                return f"gates {gates}: b({query}, .) = {shown}, so psi({query}, {token}) = {float(edge)}"
+    return ""
+
+
+def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
+    """Decide that a path of constant edges is ALiBi's bias, and one of edges that all queries share FoX's."""
+    j, i = sp.symbols("j i", integer=True, nonnegative=True)
+    slope = alibi.SLOPE
+    constant = path(j, i).replace(grape_path.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
+    for distance in (1, 2, 0):
+        found = constant.subs(j, i + distance)
+        if sp.expand(found + slope * distance) != 0:
+            raise Refuted(
+                f"constant edges -m: b(i + {distance}, i) = {sp.expand(found)}, ALiBi has {-slope * distance}"
+            )
+    shared = fox.path_bias(key=i, query=j)
+    limits = [
+        same_by_sympy(f"{end} of the path as in FoX", one, other) for end, one, other in _ends(path(j, i), shared)
+    ]
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal("constant edges -m", constant, lambda: alibi.bias(slope, query_position=j, key_position=i)),
+            *limits,
+            "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias",
+        ),
+    )
+
+
+def _ends(path: sp.Sum, other: sp.Sum) -> tuple[tuple[str, sp.Expr, sp.Expr], ...]:
+    (_, first, last), (_, other_first, other_last) = path.limits[0], other.limits[0]
+    return ("begin", first, other_first), ("end", last, other_last)
+
+
+def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
+    """Decide that an edge's affinity does not change when all positions are shifted."""
+    j, token, shift = sp.symbols("j l s", real=True)
+    probes = sp.symbols("p1 p2", real=True), sp.symbols("r1 r2", real=True)
+
+    def moved_by(offset: sp.Expr) -> sp.Expr:
+        return affinity(*probes, query_position=j + offset, token_position=token + offset)
+
+    here = moved_by(sp.Integer(0))
+    turn = rotary.rotation(token - j)
+    facts = (
+        require_equal("affinity = p.R2(l - j) r", here, lambda: sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
+        require_equal("affinity at j + s, l + s = affinity at j, l", lambda: moved_by(shift), here),
+        f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
+        f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d_p follows",))
+
+
+def _gated(query: sp.Expr, key: sp.Expr, *, by_query: sp.Expr, by_key: sp.Expr) -> sp.Expr:
+    at = {"query_position": query, "key_position": key}
+    return grape_gated.bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
+
+
+def _by_query(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """Query-gated; the gate of the query is one number for its row."""
+    return _gated(query, key, by_query=FIXED, by_key=sp.Integer(0))
+
+
+def _by_key(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    return _gated(query, key, by_query=sp.Integer(0), by_key=LAMBDA[key])
+
+
+def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """GRAPE-A with edges that do not depend on the query: -theta (A_j - A_i), here for constant edges."""
+    return _gated(query, key, by_query=sp.Rational(1, 2), by_key=sp.Rational(1, 2))
+
+
+def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
+    return grape_path.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
+
+
+def _change(affinity: Callable[..., sp.Expr]) -> float:
+    """b(8, 0) at positions shifted by 3 less that at 0, .., 8, for one constant probe."""
+    probe = sp.Matrix([4, 0])
+
+    def bias(shift: int) -> sp.Expr:
+        edges = (
+            affinity(probe, probe, query_position=sp.Integer(8 + shift), token_position=sp.Integer(token + shift))
+            for token in range(1, 9)
+        )
+        return sp.Add(*(grape_path.potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
+
+    return abs(float((bias(3) - bias(0)).evalf(20)))
+
+
 CLAIMS = (
     Claim(
         id="grape-10",
-        source=source("FoX as GRAPE-A: Section 5, and Appendix C for the printed sign"),
+        source=SOURCE.at("FoX as GRAPE-A: Section 5, and Appendix C for the printed sign"),
         statement="The links I - psi_l E multiply to I - (sum psi_l) E along a path, and with the key moved by the "
         "inverse transpose the score is q.k + sum log f_l: the Forgetting Transformer (errata F10: Appendix C prints "
         "I + psi_l E, which gives the bias the opposite sign).",
@@ -93,8 +266,88 @@ CLAIMS = (
         },
     ),
     Claim(
+        id="grape-15",
+        source=SOURCE.at("path integral additive bias: collapse of the path, the row semigroup"),
+        statement="For one query the biases of GRAPE-AP compose along the row, b(j, i) = b(j, m) + the path from i to "
+        "m as the query j sees it, and b(j, j) = 0.",
+        latex=r"b(j,i)=b(j,m)+\sum_{l=i+1}^{m}\psi(j,l),\quad b(j,j)=0",
+        label="P",
+        check=row_semigroup,
+        holds={
+            "path": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+            "rest": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+        },
+        falsifiers={
+            "the rest as the key m sees it": {
+                "rest": lambda query, key, until: grape_path.path(query=until, key=key, until=until)
+            },
+            "the key's own edge counts": {
+                "path": lambda query, key, until: grape_path.path(query=query, key=key - 1, until=until)
+            },
+        },
+    ),
+    Claim(
+        id="grape-15-last-edge",
+        source=SOURCE.at(
+            "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t (our "
+            "reading: the converted copy of version 1 at hand drops what stands after the inequality's sign)"
+        ),
+        statement="The edge into the query itself is part of the path: with the sum over i < l <= j constant edges are "
+        "ALiBi and shared ones FoX; with potentials for l < j alone (our reading) the nearest key has no bias.",
+        latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
+        label="F",
+        check=last_edge,
+        holds={"path": lambda query, key: grape_path.path(query=query, key=key, until=query)},
+        printed={"path": lambda query, key: grape_path.path(query=query, key=key, until=query - 1)},
+        falsifiers={
+            "the key's own edge too": {
+                "path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query)
+            },
+            "one step early": {"path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query - 1)},
+        },
+    ),
+    Claim(
+        id="grape-15-monotone",
+        source=SOURCE.at("GRAPE-AP as containing GRAPE-A, as the case of edges that do not depend on the endpoint"),
+        statement="A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the "
+        "key moves towards the query: GRAPE-A with edges that no query changes is one, as the paper says, and so is "
+        "query-gated GRAPE-A; key-gated is not (errata F12 takes the paper to claim it, which its words do not).",
+        latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l),\ \psi\le0\iff b(j,\cdot)\ \text{non-decreasing},\ b(j,j)=0",
+        label="F",
+        check=monotone_rows,
+        holds={
+            "inside": {"constant slope": _without_endpoint, "gated by the query": _by_query},
+            "outside": {"gated by the key": _by_key},
+        },
+        falsifiers={
+            "key-gated biases too": {"inside": {"gated by the key": _by_key}},
+            "query-gated biases are none": {"outside": {"gated by the query": _by_query}},
+            "biases that rise with the distance": {
+                "inside": {"the other sign": lambda query, key: -_by_query(query, key)}
+            },
+        },
+    ),
+    Claim(
+        id="grape-16",
+        source=SOURCE.at("edge potentials of GRAPE-AP, which turn the token's probe alone; the released code does too"),
+        statement="With both probes turned, <R_j p_j, R_l p_l>, GRAPE-AP does not depend on where positions begin; "
+        "with the token's probe alone turned it does (errata F12).",
+        latex=r"\langle R_{j+s}p_j,R_{l+s}p_l\rangle=\langle R_jp_j,R_lp_l\rangle",
+        label="F",
+        check=origin,
+        holds={"affinity": lambda query, token, **at: grape_path.affinity(query_probe=query, token_probe=token, **at)},
+        falsifiers={
+            "the token's probe alone is turned": {"affinity": _one_sided},
+            "the query's probe is turned back": {
+                "affinity": lambda query, token, query_position, token_position: grape_path.affinity(
+                    query, token, query_position=-query_position, token_position=token_position
+                )
+            },
+        },
+    ),
+    Claim(
         id="grape-20",
-        source=source("Section 5: a path sum as a difference of prefix sums"),
+        source=SOURCE.at("Section 5: a path sum as a difference of prefix sums"),
         statement="The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to a_u (errata F10: the paper "
         "prints A_u without a_u).",
         latex=r"\sum_{l=i+1}^{j}a_l=A_j-A_i,\quad A_u=\sum_{l\le u}a_l",

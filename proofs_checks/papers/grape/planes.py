@@ -1,4 +1,4 @@
-"""GRAPE-M on several planes (arXiv 2512.07805): RoPE as a case, when planes commute, and what the basis adds."""
+"""GRAPE-M on several planes: RoPE as a case, commuting planes, the learned basis, and phases that read the content."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.grape.source import source
-from theory.encodings import grape, grape_commuting, rotary
+from proofs_checks.induction import combine, empty_value, last_term
+from proofs_checks.papers.grape import SOURCE
+from theory.encodings import grape, grape_commuting, grape_contextual, rotary
 from theory.encodings.encoding import KEY, QUERY
 
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
@@ -216,10 +217,46 @@ def _one_plane() -> grape.Frame:
     return grape.Frame.of(*grape_commuting.spanning([AXES, (0, 1, 0, 0)]))
 
 
+def contextual_phases(
+    *, phase: Callable[[sp.Expr], sp.Sum], key_action: Callable[[sp.Expr, sp.Expr], sp.Matrix]
+) -> Evidence:
+    """Decide that scores follow the rates from the key on, to the query and without it, by induction on j - i."""
+    j = sp.Symbol("j", integer=True)
+    before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
+    added = last_term("phase", phase(j), phase(j + 1))
+    own = grape_contextual.RATES[j]
+    longer = combine(phase(j), before + gained, added)
+
+    def kernel() -> sp.Matrix:
+        return key_action(before, frequency).T * grape_contextual.action(before + gained, frequency=frequency)
+
+    tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.Integer(0))), sp.Integer(0)),
+            same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + gained + sp.Symbol(str(own), real=True)),
+            *(require_equal(*test) for test in tests),
+            _constant_rates(rate),
+        ),
+        assumptions=("induction on j - i, so any distance", "plane by plane, so every even d follows"),
+    )
+
+
+def _constant_rates(rate: sp.Symbol) -> str:
+    """What the symbolic encoding scores where all rates are one number: as RoPE, with its frequency times the rate."""
+    query, key = sp.Integer(5), sp.Integer(3)
+    score = grape_contextual.ENCODING.score(query_position=query, key_position=key).doit()
+    rope = rotary.score(QUERY, KEY, query_position=query, key_position=key, frequency=rate * rotary.FREQUENCY)
+    return require_equal(
+        "constant rates: RoPE at w theta", lambda: score.subs(dict.fromkeys(score.atoms(sp.Indexed), rate)), rope
+    )
+
+
 CLAIMS = (
     Claim(
         id="grape-5",
-        source=source("recovery of RoPE by GRAPE-M"),
+        source=SOURCE.at("recovery of RoPE by GRAPE-M"),
         statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
         "prints L(e_{2l-1}, e_{2l}), which turns the other way; U J U^T, to which the same line equates it, is right).",
         latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
@@ -227,14 +264,11 @@ CLAIMS = (
         check=rope_planes,
         holds={"a": (0, 1), "b": (1, 0)},
         printed={"a": (1, 0), "b": (0, 1)},
-        falsifiers={
-            "printed orientation": {"a": (1, 0), "b": (0, 1)},
-            "axes of length two": {"a": (0, 2)},
-        },
+        falsifiers={"printed orientation": {"a": (1, 0), "b": (0, 1)}, "axes of length two": {"a": (0, 2)}},
     ),
     Claim(
         id="grape-6",
-        source=source("Proposition 3.1: commuting subspaces"),
+        source=SOURCE.at("Proposition 3.1: commuting subspaces"),
         statement="If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the "
         "product of their exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the "
         "a_l are orthogonal to each other, which does not suffice).",
@@ -254,7 +288,7 @@ CLAIMS = (
     ),
     Claim(
         id="grape-7",
-        source=source("GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back"),
+        source=SOURCE.at("GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back"),
         statement="For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and "
         "W_k absorb: learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), "
         "as long as no gain of normalised queries and keys stands between.",
@@ -267,6 +301,28 @@ CLAIMS = (
                 "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
             },
             "at half the frequencies": {"spectrum": lambda frequencies: [one / 2 for one in frequencies]},
+        },
+    ),
+    Claim(
+        id="grape-contextual",
+        source=SOURCE.at("contextual GRAPE-M: cumulative phases of the tokens before"),
+        statement="With phases summed over the tokens before, a score depends on the rates of the tokens from the key "
+        "on, up to the query and without it: their sum stands where RoPE has j - i.",
+        latex=r"R(\Phi_i\theta)^\top R(\Phi_j\theta)=R\Big(\theta\sum_{l=i}^{j-1}w_l\Big)",
+        label="P",
+        check=contextual_phases,
+        holds={
+            "phase": lambda position: grape_contextual.phase(position=position),
+            "key_action": lambda phase, frequency: grape_contextual.action(phase, frequency=frequency),
+        },
+        falsifiers={
+            "the query's own rate counts": {"phase": lambda position: grape_contextual.phase(position=position + 1)},
+            "the key is turned back": {
+                "key_action": lambda phase, frequency: grape_contextual.action(-phase, frequency=frequency)
+            },
+            "the key is turned by its position": {
+                "key_action": lambda phase, frequency: grape_contextual.action(sp.Symbol("i"), frequency=frequency)
+            },
         },
     ),
 )

@@ -1,13 +1,14 @@
-"""GRAPE-A (arXiv 2512.07805): how far unipotent matrices stretch, and which dictionaries of them stay unipotent."""
+"""GRAPE-A: biases as unipotent actions on two extra coordinates, their norms, dictionaries and offsets in space."""
 
 from collections.abc import Callable
 
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.grape.source import source
-from theory.encodings import grape_additive
+from proofs_checks.identity import derivative, product, require_equal
+from proofs_checks.papers.grape import SOURCE
+from theory.encodings import alibi, grape_additive, rotary
+from theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -21,11 +22,7 @@ def stretches(*, values: Callable[..., tuple[sp.Expr, sp.Expr]], condition: Cond
     gram = matrix.T * matrix
     tests = (
         ("spectrum {1}", (matrix - x * sp.eye(2)).det, lambda: (1 - x) ** 2),
-        (
-            "N^T N has the eigenvalues sigma^2",
-            (gram - x * sp.eye(2)).det,
-            lambda: (largest**2 - x) * (smallest**2 - x),
-        ),
+        ("N^T N has the eigenvalues sigma^2", (gram - x * sp.eye(2)).det, lambda: (largest**2 - x) * (smallest**2 - x)),
         ("sigma_+ sigma_- = 1", lambda: largest * smallest, sp.Integer(1)),
         ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", lambda: largest**2, lambda: 1 + s**2 / 2 + s * root),
         ("condition number = sigma_+ / sigma_-", lambda: condition(s, root), lambda: largest / smallest),
@@ -73,10 +70,233 @@ def dictionary(*, vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]]) 
     )
 
 
+def alibi_unipotent(
+    *, generator: Callable[[sp.Expr], sp.Matrix], key_action: Callable[[sp.Matrix], sp.Matrix]
+) -> Evidence:
+    """Decide that the unipotent group of the generator scores q.k plus the ALiBi bias."""
+    i, offset, t, slope, content = sp.symbols("i D t m c", real=True)
+    j = i + offset
+    nilpotent = generator(slope)
+    group = grape_additive.unipotent(nilpotent, t)
+    key_matrix = key_action(grape_additive.unipotent(nilpotent, i))
+    expected = content + alibi.bias(slope, query_position=j, key_position=i)
+
+    def scored() -> sp.Expr:
+        on_query = grape_additive.unipotent(nilpotent, j)
+        return grape_additive.score(content, query_action=on_query, key_action=key_matrix)
+
+    def encoded() -> sp.Expr:
+        return grape_additive.ENCODING.score(query_position=j, key_position=i).xreplace({grape_additive.SLOPE: slope})
+
+    tests = (
+        ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
+        ("G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)),
+        ("G' = A G, so G(t) = exp(tA)", lambda: derivative(group, t), lambda: nilpotent * group),
+        ("score = q.k - m D at j = i + D", scored, expected),
+        ("the encoding scores the same", encoded, lambda: QUERY.dot(KEY) + expected - content),
+    )
+    facts = tuple(require_equal(*test) for test in tests)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=("the group fixes the d content coordinates, which enter by q.k alone, so every d follows",),
+    )
+
+
+def extra_coordinates(
+    *, slope: Callable[[sp.Expr], sp.Expr], generator: Callable[[sp.Expr], sp.Matrix], enough: int
+) -> Evidence:
+    """Decide the least number of coordinates beside the content with which a unipotent group scores beta (j - i).
+
+    `slope` is the score of one step in beta, `generator` that of the group on two coordinates.
+    """
+    one, facts = _with_one(slope), _with_two(slope, generator)
+    least = 0 if _does_without(slope) else 1 if one == 0 else 2
+    reasons = (
+        "no extra coordinate: the score at q = k = 0 is 0, not beta",
+        f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {one}, so A^2 has the "
+        f"entry {one**2}, which is {(one**2).subs(dict.fromkeys(one.free_symbols, 1))} at beta = p = r = 1",
+        "2 extra coordinates: A = beta E has A^2 = 0 and scores q.k + beta (j - i)",
+    )
+    if enough != least:
+        raise Refuted(reasons[min(enough, least)])
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(*reasons, *facts),
+        assumptions=(
+            "scores (G(j) q^).(G(i)^-T k^) = q^^T G(j - i)^T k^, G(n) = I + nA, A^2 = 0, for all q and k of any d",
+            "beta != 0; contents x e_a and y e_b with any a and b, so that every entry of A is met",
+        ),
+    )
+
+
+def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evidence:
+    """Decide that one group of block matrices scores the rotated content plus the linear bias."""
+    i, offset, theta, slope = sp.symbols("i D theta omega", real=True)
+    j = i + offset
+    query, key = sp.symbols("q1 q2", real=True), sp.symbols("k1 k2", real=True)
+    turns = [rotary.rotation(position * theta) for position in (j, i)]
+    shears = [grape_additive.unipotent(shear(slope), position) for position in (j, i)]
+    scored = grape_additive.joint_score(
+        query,
+        key,
+        query_action=sp.diag(turns[0], shears[0]),
+        key_action=sp.diag(turns[1] if rotated else turns[1].T, shears[1].inv().T),
+    )
+    content = rotary.score(query, key, query_position=j, key_position=i, frequency=theta)
+    bias = scored - content
+    tests = (
+        ("R is its own inverse transpose", lambda: turns[1].T * turns[1], sp.eye(2)),
+        ("score = rotated content - omega D", scored, lambda: content - slope * offset),
+        ("at one position the bias is 0", lambda: bias.subs(offset, 0), sp.Integer(0)),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(require_equal(*test) for test in tests),
+        assumptions=(
+            "the content's other planes add their own scores, so every even d follows",
+            "omega > 0 takes in Lambda",
+        ),
+    )
+
+
+def _does_without(slope: Callable[[sp.Expr], sp.Expr]) -> bool:
+    """Whether (x e_a)^T A^T (y e_b) = beta for all x, y has a solution."""
+    x, y, entry = sp.symbols("x y B_ab", real=True)
+    beta = sp.Symbol("beta", real=True, nonzero=True)
+    return sp.linsolve(sp.Poly(entry * x * y - slope(beta), x, y).coeffs(), [entry]) is not sp.S.EmptySet
+
+
+def _with_one(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+    """A_(d+1,d+1), from (x e_a, p)^T A^T (y e_b, r) = beta for all x, y; all else is forced to be 0."""
+    x, y = sp.symbols("x y", real=True)
+    p, r, beta = sp.symbols("p r beta", real=True, nonzero=True)
+    entries = sp.symbols("B_ab u_a w_b z", real=True)
+    block, column, row, corner = entries
+    requirement = sp.Poly(block * x * y + column * x * r + row * p * y + corner * p * r - slope(beta), x, y)
+    (solution,) = sp.linsolve(requirement.coeffs(), entries)
+    if any(solution[:3]):
+        raise Refuted(f"the content may enter: {solution}")
+    return solution[3]
+
+
+def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Expr], sp.Matrix]) -> tuple[str, ...]:
+    """The facts that the generator does it."""
+    beta, position, key = sp.symbols("beta j i", real=True)
+    generator = generator_of(slope(beta))
+    scored = grape_additive.score(
+        sp.Integer(0),
+        query_action=grape_additive.unipotent(generator, position),
+        key_action=_inverse_transpose(grape_additive.unipotent(generator, key)),
+    )
+    return (
+        require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
+        require_equal("score of (0, 1, 0) and (0, 0, 1)", scored, lambda: slope(beta) * (position - key)),
+    )
+
+
+def _inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
+    return matrix.inv().T
+
+
+Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
+"""(place of the query, place of the key) -> m."""
+
+WEIGHTS = sp.Matrix(sp.symbols("alpha_x alpha_y", real=True))
+_TRIANGLE = tuple(sp.Matrix(place) for place in ((0, 0), (3, 0), (3, 4)))
+
+
+def composition(*, offset: Offset) -> Evidence:
+    """Decide G(m(t, l)) G(m(l, j)) = G(m(t, j)) for G(m) = I + m omega A with A^2 = 0, over all places."""
+    key, between, query = _TRIANGLE
+    parts, whole = offset(query, between) + offset(between, key), offset(query, key)
+    if sp.expand(parts - whole) != 0:
+        steps = f"{offset(between, key)} and {offset(query, between)}"
+        raise Refuted(f"from (0, 0) by (3, 0) to (3, 4): m = {steps}, together {parts}, not {whole}")
+    rate = sp.Symbol("omega", real=True)
+    places = [sp.Matrix(sp.symbols(f"x_{name} y_{name}", real=True)) for name in "tlj"]
+    far, middle, near = places
+
+    def action(there: sp.Matrix, here: sp.Matrix) -> sp.Matrix:
+        return grape_additive.unipotent(rate * grape_additive.nilpotent(), offset(there, here))
+
+    shift = sp.Matrix(sp.symbols("s_x s_y", real=True))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal(
+                "G(m(t, l)) G(m(l, j)) = G(m(t, j))",
+                lambda: action(far, middle) * action(middle, near),
+                lambda: action(far, near),
+            ),
+            require_equal(
+                "the offset of moved places", lambda: offset(far + shift, near + shift), lambda: offset(far, near)
+            ),
+            "offsets that add up are m(t, j) = f(t) - f(j), f(t) = m(t, origin): so a key is moved once and cached",
+            "a length depends on r_t - r_j alone as well, but no action of one place each gives it: its matrix over T "
+            "places on a line has rank T (claim alibi-7)",
+        ),
+        assumptions=("two coordinates stand for three",),
+    )
+
+
+def _city_block(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
+    return sp.Abs(there[0] - here[0]) - sp.Abs(there[1] - here[1])
+
+
 CLAIMS = (
     Claim(
+        id="grape-8",
+        source=SOURCE.at("ALiBi as GRAPE-A"),
+        statement="A unipotent one-parameter group on two extra coordinates, with keys moved by the inverse transpose, "
+        "scores exactly q.k - m (j - i): ALiBi.",
+        latex=r"A=-mE,\ A^2=0:\quad (G(j)\hat q)\cdot(G(i)^{-\top}\hat k) = q\cdot k - m(j-i)",
+        label="P",
+        check=alibi_unipotent,
+        holds={"generator": lambda slope: alibi.generator(slope=slope), "key_action": _inverse_transpose},
+        falsifiers={
+            "generator transposed": {"generator": lambda slope: alibi.generator(slope=slope).T},
+            "key moved by G": {"key_action": lambda matrix: matrix},
+            "growing with distance": {"generator": lambda slope: alibi.generator(slope=-slope)},
+        },
+    ),
+    Claim(
+        id="grape-9",
+        source=SOURCE.at("minimality of the lift to d + 2 coordinates"),
+        statement="Two coordinates beside the content are enough for a unipotent group to score q.k + beta (j - i) for "
+        "all q and k, beta != 0, and one is not.",
+        latex=r"A\in\mathfrak{gl}(d{+}1),\ A^2=0,\ \hat q^\top(I+nA)^\top\hat k=q\cdot k+c+n\beta"
+        r"\ \Rightarrow\ \beta=0",
+        label="P",
+        check=extra_coordinates,
+        holds={"slope": lambda beta: beta, "generator": lambda slope: alibi.generator(slope=-slope), "enough": 2},
+        answers=("enough",),
+        falsifiers={
+            "beta = 0": {"slope": lambda beta: sp.S.Zero},
+            "the generator transposed": {"generator": lambda slope: alibi.generator(slope=-slope).T},
+            "the generator of ALiBi's sign": {"generator": lambda slope: alibi.generator(slope=slope)},
+        },
+    ),
+    Claim(
+        id="grape-11",
+        source=SOURCE.at("Appendix E: rotation and bias in one group"),
+        statement="The block matrices of exp(mL) and [[1, 0], [-m omega, 1]] score the rotated content plus "
+        "-omega (j - i) (errata F10: the paper prints the entry +m omega in the upper right, which gives no bias).",
+        latex=r"\mathrm{diag}\Big(e^{mL},\begin{pmatrix}1&0\\-m\omega&1\end{pmatrix}\Big):\ "
+        r"q^\top e^{(i-j)L}k-\omega(j-i)",
+        label="F",
+        check=joint_lift,
+        holds={"shear": lambda slope: -slope * grape_additive.nilpotent(), "rotated": True},
+        printed={"shear": lambda slope: slope * grape_additive.nilpotent().T},
+        falsifiers={
+            "the printed entry, in the upper right": {"shear": lambda slope: slope * grape_additive.nilpotent().T},
+            "growing with distance": {"shear": lambda slope: slope * grape_additive.nilpotent()},
+            "the key turned back": {"rotated": False},
+        },
+    ),
+    Claim(
         id="grape-12",
-        source=source("spectrum and singular values of the unipotent lift"),
+        source=SOURCE.at("spectrum and singular values of the unipotent lift"),
         statement="I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with "
         "product 1, the condition number sigma_+^2, all within 1 - s and 1 + s; for any A with A^2 = 0 the same holds "
         "with s |A|.",
@@ -95,7 +315,7 @@ CLAIMS = (
     ),
     Claim(
         id="grape-13",
-        source=source("closure of a dictionary of generators"),
+        source=SOURCE.at("closure of a dictionary of generators"),
         statement="If every A_r^2 and every product A_r A_s of two different generators is 0, every combination of "
         "them has square 0, so it is unipotent again.",
         latex=r"A_r^2=0,\ A_rA_s=0\ (r\ne s)\ \Rightarrow\ \Big(\sum_r\theta_rA_r\Big)^2=0",
@@ -105,6 +325,24 @@ CLAIMS = (
         falsifiers={
             "only the squares are 0": {"vanishing": lambda first, second: (first**2, second**2)},
             "products are 0 in one order": {"vanishing": lambda first, second: (first**2, second**2, first * second)},
+        },
+    ),
+    Claim(
+        id="grape-distance",
+        source=SOURCE.at("Appendix G: offsets of pixels and points in space (read in a converted copy of version 1)"),
+        statement="The composition law of the unipotent actions holds for offsets linear in the coordinates, alpha . "
+        "(r_t - r_j); it fails for m = |r_t - r_j|, of which the paper says that it still holds: lengths do not add.",
+        latex=r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
+        label="F",
+        check=composition,
+        holds={"offset": lambda there, here: grape_additive.linear_offset(there, here, weights=WEIGHTS)},
+        printed={"offset": lambda there, here: grape_additive.length_offset(there=there, here=here)},
+        falsifiers={
+            "the squared length": {"offset": lambda there, here: grape_additive.length_offset(there, here) ** 2},
+            "the difference of the city-block lengths": {"offset": lambda there, here: _city_block(here, -there)},
+            "the product of the coordinates": {
+                "offset": lambda there, here: (there[0] - here[0]) * (there[1] - here[1])
+            },
         },
     ),
 )

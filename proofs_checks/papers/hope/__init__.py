@@ -1,23 +1,5 @@
 """HoPE, hyperbolic rotary encoding (arXiv 2509.05218)."""
 
-from proofs_checks.papers.hope import (
-    boost,
-    discrimination,
-    factorised,
-    far_mass,
-    horizon,
-    monotone,
-    normal_form,
-    rope,
-)
+from proofs_checks.claim import Source
 
-CLAIMS = (
-    *boost.CLAIMS,
-    *monotone.CLAIMS,
-    *far_mass.CLAIMS,
-    *rope.CLAIMS,
-    *normal_form.CLAIMS,
-    *discrimination.CLAIMS,
-    *factorised.CLAIMS,
-    *horizon.CLAIMS,
-)
+SOURCE = Source(paper="HoPE (hyperbolic rotary encoding)", arxiv="2509.05218")

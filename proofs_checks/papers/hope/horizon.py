@@ -1,17 +1,233 @@
-"""How far a plane sees: with RoPE's frequencies and one theta' nearly all planes are local."""
+"""Reach and rounding: keys at a wanted distance (errata F6), absolute factors (errata F7), and local planes."""
 
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.hope.source import source
+from proofs_checks.identity import require_equal
+from proofs_checks.papers.hope import SOURCE
+from theory import exact
 from theory.enclosure import enclose
 from theory.encodings import hope, rotary
 
-_BITS = 64
+Query = tuple[sp.Expr, ...]
+Construction = Callable[[Query, sp.Expr, dict[str, sp.Expr]], Sequence[sp.Expr]]
+
+QUERY: Query = sp.symbols("q1 q2", real=True)
+KEY: Query = sp.symbols("k1 k2", real=True)
+_EXAMPLE: Query = (sp.Integer(2), sp.Integer(1))
+_NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
+_LOOKED_AT = range(-2, 7)
+
+
+def peak(*, query: Query, key: Construction) -> Evidence:
+    """Decide that the constructed key's score is greatest at D = r, among all real D and so among the integers.
+
+    d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta)).  Where P > 0 > N and the bracket is zero at D = r, it
+    is negative before r and positive after it: the score rises up to r and falls from there.
+    """
+    _compare_scores(query, key)
+    theta, gap = sp.symbols("theta g", positive=True)
+    offset, wanted = sp.symbols("D r", real=True)
+    law: dict[str, Any] = {"rate": theta, "damping": theta + gap}
+    slow, fast = hope.decay_rates(**law)
+    made = key(query, wanted, law)
+
+    def carried() -> hope.Pair:
+        return hope.channels(query, key(query, wanted, law))
+
+    slope = hope.light_cone_score(query, made, offset=offset, **law).diff(offset)
+    at_peak = -slow * sp.exp(2 * wanted * theta)
+    bracket = fast * (slow - slow * sp.exp(2 * theta * (wanted - offset)))
+    margins = hope.falling_margins(query, made, **law)
+    facts = (
+        require_equal("P = theta' + theta, which is positive", lambda: carried()[0], fast),
+        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", lambda: carried()[1], at_peak),
+        require_equal(
+            "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
+            slope,
+            lambda: -sp.exp(-offset * slow) / 2 * bracket,
+        ),
+        require_equal(
+            "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
+            lambda: margins[1],
+            lambda: slow * fast * (1 - sp.exp(2 * wanted * theta)),
+        ),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=(
+            "q1 is neither q2 nor -q2 in some plane; the key is 0 in the others",
+            "theta' > theta > 0, r >= 0",
+        ),
+    )
+
+
+def _compare_scores(query: Query, key: Construction) -> None:
+    """Raise `Refuted` for a query without a channel, or an example whose score is not greatest at r = 3."""
+    example, wanted = query if query != QUERY else _EXAMPLE, 3
+    in_slow, in_fast = hope.channels(example, KEY)
+    if sp.expand(in_slow) == 0 or sp.expand(in_fast) == 0:
+        scores = ", ".join(str(sp.N(score, 5)) for score in _scores(example, (2, 1)).values())
+        raise Refuted(
+            f"q = {example} is on the light cone: P = {in_slow}, N = {in_fast} for every key, one decay without "
+            f"a peak; k = (2, 1) scores {scores} at D = {_LOOKED_AT[0]} to {_LOOKED_AT[-1]}"
+        )
+    found = _scores(example, key(example, sp.Integer(wanted), _NUMBERS))
+    best = max(_LOOKED_AT, key=lambda offset: found[offset])
+    if best != wanted:
+        raise Refuted(
+            f"q = {example}, k for r = {wanted}: the score is {sp.N(found[best], 5)} at D = {best} and "
+            f"{sp.N(found[wanted], 5)} at D = {wanted}, greatest at D = {best} of {_LOOKED_AT[0]} to {_LOOKED_AT[-1]}"
+        )
+
+
+def _scores(query: Query, key: Sequence[Any]) -> dict[int, sp.Expr]:
+    """The score at each distance that is looked at."""
+    return {
+        offset: sp.N(hope.light_cone_score(query, key, offset=sp.Integer(offset), **_NUMBERS), 30)
+        for offset in _LOOKED_AT
+    }
+
+
+def _ours(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
+    return hope.peaked_key(query, offset=wanted, **law)
+
+
+def boosted_query(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
+    """The paper's key, as we read it: the query boosted to the wanted offset."""
+    return tuple(hope.boost(wanted * law["rate"]) * sp.Matrix(query))
+
+
+Evaluate = Callable[..., float]
+"""(position of the key, offset, dtype) -> the score."""
+
+POSITION = sp.Symbol("m", integer=True, nonnegative=True)
+OFFSETS = (0, 1, 7)
+_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
+_QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
+_BITS = 128
+_QUOTED, _FARTHEST = 15, 2**12
+_ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
+
+
+def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
+    """The light-cone score from the distance alone, each step rounded to `dtype`."""
+    del position
+    (q1, q2), (k1, k2) = ([dtype(float(one)) for one in content] for content in (_QUERY, _KEY))
+    slow, fast = (dtype(np.exp(-offset * float(rate))) for rate in hope.decay_rates(**_LAW))
+    return float(((q1 + q2) * (k1 + k2) * slow + (q1 - q2) * (k1 - k2) * fast) / dtype(2))
+
+
+def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
+    """The paper's algorithm with the key at the position; all entries of its factors are rounded as well as can be."""
+    first, second = _products(position, offset, dtype)
+    with np.errstate(all="ignore"):
+        return float(first + second)
+
+
+def _products(position: int, offset: int, dtype: type[np.floating[Any]]) -> tuple[Any, Any]:
+    """The two products of coordinates that the factorised score adds."""
+    query = _acted(hope.query_action(POSITION, **_LAW), position + offset, _QUERY, dtype)
+    key = _acted(hope.key_action(POSITION, **_LAW), position, _KEY, dtype)
+    with np.errstate(all="ignore"):
+        return query[0] * key[0], query[1] * key[1]
+
+
+def _acted(
+    action: sp.Matrix, position: int, content: tuple[sp.Expr, sp.Expr], dtype: type[np.floating[Any]]
+) -> tuple[Any, Any]:
+    at = {POSITION: position}
+    with np.errstate(all="ignore"):
+        balls: list[Any] = [enclose(entry.rewrite(sp.exp), bits=_BITS, given=at) for entry in action]
+        a, b, c, d = (dtype(float(ball)) for ball in balls)
+        first, second = (dtype(float(one)) for one in content)
+        return a * first + b * second, c * first + d * second
+
+
+def accurate(
+    *,
+    evaluate: Evaluate,
+    dtype: type[np.floating[Any]],
+    positions: tuple[int, ...],
+    factors: Evaluate,
+    lost: tuple[int, ...],
+) -> Evidence:
+    """Decide that an evaluation stays within six roundings of each channel, with the key at each of the positions.
+
+    `lost` is where the evaluation by factors is 0 and where not finite, in float32, then in float64.
+    """
+    unit = float(np.finfo(dtype).eps) / 2
+    in_slow, in_fast = hope.channels(_QUERY, _KEY)
+    worst = 0.0
+    for position in positions:
+        for offset in OFFSETS:
+            right, size = (
+                float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_LAW), 30))
+                for p, n in ((in_slow / 2, in_fast / 2), (abs(in_slow) / 2, abs(in_fast) / 2))
+            )
+            found = evaluate(position, offset, dtype)
+            if not abs(found - right) <= 1.01 * _ROUNDINGS * unit * size:
+                raise Refuted(
+                    f"q = {_QUERY}, k = {_KEY}, key at {position}, D = {offset}: {found:.6g} in {dtype.__name__}, "
+                    f"where the score is {right:.6g}"
+                )
+            worst = max(worst, abs(found - right) / size)
+    ends, loss = _loss(dtype, factors)
+    if ends != lost:
+        raise Refuted(f"{'; '.join(loss[1:])}; not from {', '.join(map(str, lost))}")
+    return Evidence(
+        strength=Strength.NUMERIC,
+        facts=(f"positions {positions}: off by {worst:.2g} of the channels' sizes at most", *loss),
+        assumptions=(
+            f"D in {OFFSETS}, theta = 1, theta' = 1.1, q = {_QUERY}, k = {_KEY}",
+            f"tolerance: {_ROUNDINGS} roundings of each channel, and 1 % for their products",
+        ),
+    )
+
+
+def _loss(dtype: type[np.floating[Any]], factors: Evaluate) -> tuple[tuple[int, ...], list[str]]:
+    """Where cancellation and overflow end the factorised score of D = 0, and the facts about it."""
+    product, _ = _products(_QUOTED, 0, dtype)
+    wanted, found = (evaluate(_QUOTED, 0, dtype) for evaluate in (relative, factors))
+    facts = [
+        f"factorised in {dtype.__name__}, key at {_QUOTED}, D = 0: two products of {float(product):.4g} with opposite "
+        f"signs, whose last place is {float(np.spacing(product)):.4g}, must add to {wanted:.4g}; "
+        f"with the best rounding of the factors they add to {found:.4g}"
+    ]
+    ends = []
+    for width in (np.float32, np.float64):
+        scores = partial(factors, offset=0, dtype=width)
+        gone = _first(scores, lambda score: score == 0)
+        broken = _first(scores, lambda score: not math.isfinite(score))
+        facts.append(f"factorised in {width.__name__}: 0 from position {gone}, not finite from position {broken}")
+        ends += [gone, broken]
+    return tuple(ends), facts
+
+
+def _first(score: Callable[[int], float], met: Callable[[float], bool]) -> int:
+    """The first position from which on it is met, by doubling and halving."""
+    after = 1
+    while not met(score(after)):
+        after *= 2
+        if after > _FARTHEST:
+            raise exact.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
+    before = after // 2
+    while after - before > 1:
+        middle = (before + after) // 2
+        before, after = (before, middle) if met(score(middle)) else (middle, after)
+    return after
+
+
+_HORIZON_BITS = 64
 
 
 def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evidence:
@@ -44,13 +260,61 @@ def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evide
 
 def _kept(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
     slow, _ = hope.decay_rates(rate=rate, damping=damping)
-    return enclose(sp.exp(-distance * slow), bits=_BITS)
+    return enclose(sp.exp(-distance * slow), bits=_HORIZON_BITS)
 
 
 CLAIMS = (
     Claim(
+        id="hope-8",
+        source=SOURCE.at("Eq. 13, discrimination, and the key constructed for it"),
+        statement="For every query off the light cone and every r there is a key whose score is greatest at D = r, "
+        "among all integers D: N = -P (theta' - theta)/(theta' + theta) e^(2 r theta), P > 0 (errata F6: for the "
+        "paper's key, which we read as a boosted copy of the query, P and N are positive and the score only falls).",
+        latex=r"P>0,\ N=-P\,\tfrac{\theta'-\theta}{\theta'+\theta}e^{2\theta r}\ \Rightarrow\ "
+        r"\arg\max_{D\in\mathbb Z}s(D)=r",
+        label="F",
+        check=peak,
+        holds={"query": QUERY, "key": _ours},
+        printed={"key": boosted_query},
+        falsifiers={
+            "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},
+            "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
+            "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
+            "peak one step later": {"key": lambda query, wanted, law: hope.peaked_key(query, offset=wanted + 1, **law)},
+            "key reversed": {"key": lambda query, wanted, law: [-one for one in _ours(query, wanted, law)]},
+        },
+    ),
+    Claim(
+        id="hope-9",
+        source=SOURCE.at("Algorithm 1: absolute factors of queries and keys"),
+        statement="In float32 the relative form of the score is right to its last digits at any position.  Factors of "
+        "queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that nothing is left from "
+        "position 9 on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).",
+        latex=r"e^{n\theta'}B(-n\theta)k\sim e^{2.1n}",
+        label="F",
+        check=accurate,
+        holds={
+            "evaluate": relative,
+            "dtype": np.float32,
+            "positions": (0, 15, 43, 339, 1024, 10**6),
+            "factors": factorised,
+            "lost": (9, 43, 19, 339),
+        },
+        answers=("lost",),
+        falsifiers={
+            "factors, position 15": {"evaluate": factorised, "positions": (15,)},
+            "factors, position 43": {"evaluate": factorised, "positions": (43,)},
+            "factors, position 1024": {"evaluate": factorised, "positions": (1024,)},
+            "factors at half the position": {
+                "factors": lambda position, offset, dtype: factorised(position // 2, offset, dtype)
+            },
+            "factors in float64, position 19": {"evaluate": factorised, "dtype": np.float64, "positions": (19,)},
+            "factors in float64, position 339": {"evaluate": factorised, "dtype": np.float64, "positions": (339,)},
+        },
+    ),
+    Claim(
         id="hope-10",
-        source=source("one damping theta' for all planes, with RoPE's frequencies"),
+        source=SOURCE.at("one damping theta' for all planes, with RoPE's frequencies"),
         statement="With RoPE's frequencies and any theta' > 1, at most 1 of the 32 planes of a head of 64 keeps more "
         "than a thousandth of its signal at distance 64.",
         latex=r"\#\{l: e^{-64(\theta'-\theta_l)}>10^{-3}\}\le 1",

@@ -1,5 +1,6 @@
-"""Position interpolation (arXiv 2306.15595): what dividing positions does, and the bounds that recommend it."""
+"""Position interpolation (arXiv 2306.15595): the effect of divided positions, and the bounds that recommend it."""
 
-from proofs_checks.papers.interpolation import bounds_apart, closed_forms, error_bound, scaling
+from proofs_checks.claim import Source
 
-CLAIMS = (*scaling.CLAIMS, *error_bound.CLAIMS, *closed_forms.CLAIMS, *bounds_apart.CLAIMS)
+SOURCE = Source(paper="Position interpolation", arxiv="2306.15595")
+BASE = 10000

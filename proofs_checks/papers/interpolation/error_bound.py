@@ -1,4 +1,4 @@
-"""Theorem 2.1: how far an interpolated score may be from the straight line between two trained distances."""
+"""Divided positions as divided frequencies, and Theorem 2.1: the error of a straight line between trained distances."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,17 +8,56 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.interpolation.source import BASE, source
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from proofs_checks.papers.interpolation import BASE, SOURCE
 from theory.encodings import interpolation, rotary
 from theory.encodings.encoding import KEY, QUERY
+
+_WIDTHS = (2, 4, 8)  # where the frequencies of base 10^4 are rational
+
+
+def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]]) -> Evidence:
+    """Decide that RoPE with these frequencies is interpolated RoPE: plane by plane, and the list at a few widths."""
+    i, j, scale = sp.symbols("i j s", positive=True)
+    facts = []
+    for head_dim in _WIDTHS:
+        slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
+        what = f"d = {head_dim}: frequencies = theta_l / s"
+        facts.append(same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed))
+    shrunk = rotary.FREQUENCY * interpolation.SHRINK
+    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
+    facts.append(
+        require_equal(
+            "score at j/s, i/s and theta = score at j, i and theta/s",
+            lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
+            slow,
+        )
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(facts),
+        assumptions=("u stands for 1/s", "plane by plane, so every even d follows"),
+    )
+
+
+def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide by which angle a plane turns from one index to the next, given its frequency and u = 1/s."""
+    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
+    here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
+    turn = rotary.rotation(step(theta, shrink))
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(require_equal("R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn),),
+        assumptions=("u stands for 1/s",),
+    )
+
 
 Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
 """Frequencies and base -> K."""
 
 _X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
 _ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
-_WIDTHS = (128, 2)
+_PRINTED_WIDTHS = (128, 2)
 _MOST_PLANES = 3
 
 
@@ -27,7 +66,7 @@ def least_constant(*, constant: Constant) -> Evidence:
 
     A K that is exceeded falls by a counterexample; the others by the error's integral form and by its limit.
     """
-    rows = [(head_dim, *_in_the_middle(head_dim, constant)) for head_dim in _WIDTHS]
+    rows = [(head_dim, *_in_the_middle(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
     where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
     exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
     if exceeded:
@@ -119,8 +158,41 @@ def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Exp
 
 CLAIMS = (
     Claim(
+        id="pi-1",
+        source=SOURCE.at("definition of position interpolation"),
+        statement="Dividing positions by s is dividing every frequency of RoPE by s.",
+        latex=r"R\big(\tfrac{n}{s}\,\theta_l\big) = R\big(n\,\tfrac{\theta_l}{s}\big)",
+        label="P",
+        check=frequency_scaling,
+        holds={"frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=scale)},
+        falsifiers={
+            "base times s": {
+                "frequencies": lambda head_dim, scale: [
+                    theta * scale ** sp.Rational(-2 * plane, head_dim)
+                    for plane, theta in enumerate(rotary.frequencies(head_dim, BASE))
+                ]
+            },
+            "frequencies times s": {
+                "frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=1 / scale)
+            },
+        },
+    ),
+    Claim(
+        id="pi-6",
+        source=SOURCE.at("definition of position interpolation"),
+        statement="Interpolated neighbours differ by the angle theta/s in each plane: s times less than in training.",
+        latex=r"R\big(\tfrac{n+1}{s}\theta\big)R\big(\tfrac{n}{s}\theta\big)^\top = R(\theta/s)",
+        label="F",
+        check=neighbours,
+        holds={"step": lambda frequency, shrink: frequency * shrink},
+        falsifiers={
+            "whatever s": {"step": lambda frequency, shrink: frequency},
+            "s^2 times less": {"step": lambda frequency, shrink: frequency * shrink**2},
+        },
+    ),
+    Claim(
         id="pi-2",
-        source=source("Theorem 2.1 (interpolation bound)"),
+        source=SOURCE.at("Theorem 2.1 (interpolation bound)"),
         statement="Between two distances the score differs from its linear interpolation by at most "
         "K max|h| (x - x1)(x2 - x), with K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints "
         "K = d/(8 ln c), which is exceeded at its own d = 128, c = 10^4).",

@@ -1,8 +1,11 @@
-"""Low-Dimension-to-High-Dimension Generalization And Its Implications for Length Generalization (arXiv 2410.08898).
+"""Attention with advice (PLAA), its min-degree bias, and RPE-Square (arXiv 2410.08898).
 
-Only its title and abstract could be read: attention with advice (PLAA), its min-degree bias, and RPE-Square.
+Only the paper's title and abstract could be read.
 """
 
-from proofs_checks.papers.plaa import bias, function_class, pola_case, rpe_square
+from proofs_checks.claim import Source
 
-CLAIMS = (*function_class.CLAIMS, *bias.CLAIMS, *pola_case.CLAIMS, *rpe_square.CLAIMS)
+SOURCE = Source(
+    paper="Low-Dimension-to-High-Dimension Generalization And Its Implications for Length Generalization",
+    arxiv="2410.08898",
+)

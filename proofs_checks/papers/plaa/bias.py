@@ -1,20 +1,168 @@
-"""The bias of gradient descent in PLAA (arXiv 2410.08898): where it is of least degree, and what then generalizes."""
+"""Functions that PLAA computes, and the bias of its gradient descent: where it is of least degree and generalizes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.plaa.bases import NamedBasis, mixed_bases, separated_bases, shown, small_bases
-from proofs_checks.papers.plaa.source import source
-from theory import min_degree, plaa
+from proofs_checks.papers.plaa import SOURCE
+from theory import min_degree, plaa, relation
 from theory.dimension import every_pattern
+from theory.min_degree import PositionBasis, position_basis, relation_basis
 from theory.rational import exact_matrix, fractions, null_space, rank
 
+NamedBasis = tuple[str, PositionBasis]
+
+
+def separated_bases(size: int) -> tuple[NamedBasis, ...]:
+    """Encodings whose functions of different degree the training set keeps apart at every scale."""
+    bands = [np.eye(size, k=offset, dtype=np.int64) for offset in range(size)]
+    relations = (relation.absolute(), relation.relative(), relation.clipped_relative(1), relation.constant())
+    return (
+        *((law.name, relation_basis(law.labels(size))) for law in relations),
+        ("nested windows", position_basis(np.cumsum(bands, axis=0))),
+        ("a band and the prefix sum", position_basis([bands[0], np.triu(np.ones((size, size), dtype=np.int64))])),
+    )
+
+
+def mixed_bases(size: int) -> tuple[NamedBasis, ...]:
+    """Encodings whose functions of different degree become dependent on some training set."""
+    first, second = (np.diag(row) for row in np.eye(size, dtype=np.int64)[:2])
+    return (("two cells and the diagonal", position_basis([first, second, np.eye(size, dtype=np.int64)])),)
+
+
+def small_bases() -> Iterator[PositionBasis]:
+    """Every basis of 0/1 diagonals at N = 3 and of one or two matrices at N = 2, and some encodings at N = 4."""
+    diagonals = [np.diag(entries) for entries in product((0, 1), repeat=3) if any(entries)]
+    squares = [np.array([[a, b], [0, c]]) for a, b, c in product((0, 1, 2), repeat=3) if a or b or c]
+    for matrices, most in ((diagonals, 3), (squares, 2)):
+        for size in range(1, most + 1):
+            for chosen in combinations(matrices, size):
+                if rank([matrix.ravel() for matrix in chosen]) == size:
+                    yield position_basis(chosen)
+    for _, basis in (*separated_bases(4), *mixed_bases(4)):
+        yield basis
+    bands = [np.eye(4, k=offset, dtype=np.int64) for offset in range(4)]
+    yield position_basis([bands[0], bands[2], bands[0] + bands[2] + bands[3]])
+
+
+def shown(basis: PositionBasis) -> str:
+    """The matrices in one line."""
+    return f"U = {[[[str(entry) for entry in row] for row in matrix] for matrix in basis.matrices]}".replace("'", "")
+
+
 Numbers = NDArray[Any]
+
+LARGEST_SIZE = 5
+
+
+def function_class(
+    *,
+    advice: Callable[[Sequence[int]], int],
+    on_all_ones: Callable[[int], int],
+    cells: Callable[[int], list[tuple[int, int]]],
+    degree: Callable[[int, int, int], int],
+) -> Evidence:
+    """Decide the values, the independence and the Fourier expansion of the x_i 1[n(x) = j], hence of every f_A."""
+    for size in range(1, LARGEST_SIZE + 1):
+        inputs = [tuple(map(int, signs)) for signs in product((1, -1), repeat=size)]
+        functions = cells(size)
+        advised = [advice(signs) if -1 in signs else on_all_ones(size) for signs in inputs]
+        values = np.array(
+            [
+                [signs[key - 1] * (last == query) for signs, last in zip(inputs, advised, strict=True)]
+                for key, query in functions
+            ]
+        )
+        for (key, query), row in zip(functions, values, strict=True):
+            if row[0] != 0:
+                raise Refuted(f"N = {size}: x_{key} 1[n(x) = {query}] is {row[0]} on the all-ones input")
+        _require_columns_seen(size, inputs, functions, values)
+        _require_library(size, inputs, functions, values)
+        spectrum = values @ _characters(inputs)
+        for (key, query), row in zip(functions, spectrum, strict=True):
+            _require_spectrum(size, inputs, row, key, query)
+            largest = max(signs.count(-1) for signs, weight in zip(inputs, row, strict=True) if weight)
+            if largest != degree(size, key, query):
+                raise Refuted(
+                    f"N = {size}: x_{key} 1[n(x) = {query}] has degree {largest}, not {degree(size, key, query)}"
+                )
+            if plaa.degree(_unit(size, key, query)) != largest:
+                raise Refuted(f"N = {size}: E_{key},{query} has degree {largest}, not what `theory.plaa.degree` says")
+    return Evidence(
+        strength=Strength.BOUNDED,
+        reach=f"N <= {LARGEST_SIZE}",
+        facts=(
+            f"every N <= {LARGEST_SIZE}, all {2**LARGEST_SIZE} inputs at the largest: zero on the all-ones input, the "
+            "N(N+1)/2 functions x_i 1[n(x) = j] independent, those with j <= N0 already on the training set, where the "
+            "others vanish",
+            "their Fourier coefficients and degrees, by the transform over all inputs, are those of `theory.plaa`; a "
+            "coefficient depends on the two least members of its set alone",
+            "f_A is linear in A, so this decides every matrix of these sizes",
+        ),
+    )
+
+
+def _require_columns_seen(
+    size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
+) -> None:
+    """That on the inputs with n(x) <= N0 the first N0 columns give independent functions, and the others zero."""
+    of_column = np.array([query for _, query in functions])
+    for scale in range(1, size + 1):
+        met = [all(sign == 1 for sign in signs[scale:]) for signs in inputs]
+        seen, beyond = values[of_column <= scale][:, met], values[of_column > scale][:, met]
+        if beyond.any():
+            raise Refuted(f"N = {size}: a column beyond N0 = {scale} does not vanish on the inputs with n(x) <= N0")
+        if (independent := rank(seen)) != len(seen):
+            raise Refuted(
+                f"N = {size}, N0 = {scale}: {len(seen)} cells give {independent} independent functions, so two "
+                "matrices have one f_A on the training set"
+            )
+
+
+def _characters(inputs: Sequence[tuple[int, ...]]) -> Numbers:
+    """chi_S(x) for every input x in rows; the set S is where the input that names the column is -1."""
+    return np.array(
+        [
+            [int(np.prod([sign for sign, named in zip(signs, names, strict=True) if named == -1])) for names in inputs]
+            for signs in inputs
+        ]
+    )
+
+
+def _unit(size: int, key: int, query: int) -> Numbers:
+    unit = np.zeros((size, size), dtype=np.int64)
+    unit[key - 1, query - 1] = 1
+    return unit
+
+
+def _require_library(
+    size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
+) -> None:
+    computed = plaa.evaluate(np.array([_unit(size, *cell) for cell in functions]), np.array(inputs))
+    if (computed != values).any():
+        at, point = np.argwhere(computed != values)[0]
+        raise Refuted(
+            f"N = {size}: f of E_{functions[at]} at {inputs[point]} is {computed[at, point]}, not {values[at, point]}"
+        )
+
+
+def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Numbers, key: int, query: int) -> None:
+    table = plaa.fourier(_unit(size, key, query))
+    for signs, total in zip(inputs, spectrum, strict=True):
+        members = [at for at, sign in enumerate(signs) if sign == -1]
+        least = (*members[:2], size, size)[:2]
+        if table[least] != Fraction(int(total), 2**size):
+            raise Refuted(
+                f"N = {size}: E_{key},{query} has coefficient {Fraction(int(total), 2**size)} at the set "
+                f"{[member + 1 for member in members]}, not {table[least]}"
+            )
+
+
 Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
 
 GRID_SIZE = 3
@@ -141,8 +289,30 @@ def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> ND
 
 CLAIMS = (
     Claim(
+        id="plaa-1",
+        source=SOURCE.at("PLAA, definition; its Fourier expansion is ours"),
+        statement="The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with "
+        "n(x) <= N0 show the first N0 columns of A only. Their degree is N - j + 1 + [i < j]. "
+        "Decided for N <= 5.",
+        latex=r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
+        label="F",
+        check=function_class,
+        holds={
+            "advice": lambda signs: max(at for at, sign in enumerate(signs, 1) if sign == -1),
+            "on_all_ones": lambda size: 0,
+            "cells": lambda size: [(i, j) for j in range(1, size + 1) for i in range(1, j + 1)],
+            "degree": lambda size, key, query: size - query + 1 + (key < query),
+        },
+        falsifiers={
+            "advice is the first -1": {"advice": lambda signs: signs.index(-1) + 1},
+            "the all-ones input is advised N": {"on_all_ones": lambda size: size},
+            "full matrices": {"cells": lambda size: [(i, j) for j in range(1, size + 1) for i in range(1, size + 1)]},
+            "one degree for the whole column": {"degree": lambda size, key, query: size - query + 2},
+        },
+    ),
+    Claim(
         id="plaa-2",
-        source=source(
+        source=SOURCE.at(
             "gradient descent under a generalised RPE; only title and abstract could be read, so the statement that "
             "is corrected and the degree profile are our reading, not the paper's text"
         ),
@@ -165,7 +335,7 @@ CLAIMS = (
     ),
     Claim(
         id="plaa-3",
-        source=source("generalization if and only if the target agrees with the bias"),
+        source=SOURCE.at("generalization if and only if the target agrees with the bias"),
         statement="Where the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is "
         "right on all inputs if and only if the target is in the span of the U_k and is its own min- "
         "degree interpolator. "

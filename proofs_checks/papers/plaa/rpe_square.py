@@ -1,6 +1,6 @@
-"""RPE-Square (arXiv 2410.08898): one index for each ideal slot at every scale, and the limit of sharp attention."""
+"""POLA as a case of PLAA, and RPE-Square: an index for each ideal slot, and the limit of sharp attention."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -9,8 +9,56 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.plaa.source import source
-from theory import rpe_square
+from proofs_checks.papers.plaa import SOURCE
+from theory import min_degree, pola, rpe_square
+from theory.dimension import every_relation
+from theory.relation import Labels
+
+SIZE = 3
+
+
+def pola_is_the_disjoint_case(
+    *, basis_of: Callable[[Labels], min_degree.PositionBasis], weights: Callable[[int], Sequence[int]]
+) -> Evidence:
+    """Decide that what PLAA learns under the 0/1 matrices of a relation is what POLA learns, for every relation."""
+    keys, queries = np.triu_indices(SIZE)
+    cells = np.vstack([np.eye(len(keys), dtype=np.int64), [[3, -1, 4, 1, -5, 9], [2, 7, -1, 8, 2, 8]]])
+    targets = np.zeros((len(cells), SIZE, SIZE), dtype=np.int64)
+    targets[:, keys, queries] = cells
+    count = 0
+    for labels in every_relation(SIZE):
+        basis = basis_of(labels)
+        for scale in range(1, SIZE + 1):
+            found = basis.matrix(
+                min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
+            ).astype(np.float64)
+            expected = pola.learned_matrix(targets, labels, training_scale=scale)
+            if (found != expected).any():
+                at = int((found != expected).any(axis=(1, 2)).argmax())
+                raise Refuted(
+                    f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
+                    f"{found[at].tolist()}, POLA {expected[at].tolist()}"
+                )
+            learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
+            if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
+                raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
+        count += 1
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"N = {SIZE}",
+        facts=(
+            f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution, rounded once, equals the "
+            "floating-point matrix of POLA bit for bit on a basis of the targets and two dense ones",
+            "on targets in the span it is the min-degree interpolator",
+        ),
+        assumptions=("POLA weighs all pairs i <= j <= N0 alike, so PLAA weighs all values of the advice alike",),
+    )
+
+
+def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
+    disjoint = min_degree.relation_basis(labels).matrices
+    return min_degree.position_basis(np.cumsum(disjoint, axis=0))
+
 
 Numbers = NDArray[Any]
 Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
@@ -181,8 +229,23 @@ def _positions(anchors: NDArray[np.int64]) -> NDArray[np.int64]:
 
 CLAIMS = (
     Claim(
+        id="plaa-pola",
+        source=SOURCE.at("generalised RPE; its relation to POLA (arXiv 2510.04130) is ours"),
+        statement="With the 0/1 matrices of a relation, which have disjoint supports, PLAA with all values of the "
+        "advice equally likely learns exactly what POLA learns under the relation. "
+        "Decided for N = 3.",
+        latex=r"U_k=\mathbf 1[\varphi=k]\ \Rightarrow\ A_{\mathrm{PLAA}}=A_{\mathrm{POLA}}(\varphi)",
+        label="F",
+        check=pola_is_the_disjoint_case,
+        holds={"basis_of": min_degree.relation_basis, "weights": lambda scale: [1] * scale},
+        falsifiers={
+            "uniform law over inputs": {"weights": lambda scale: [2**j for j in range(scale)]},
+            "overlapping supports": {"basis_of": _overlapping_basis},
+        },
+    ),
+    Claim(
         id="plaa-rpe-square-labels",
-        source=source("RPE-Square, the index (j - l_j) - (i - l_i)"),
+        source=SOURCE.at("RPE-Square, the index (j - l_j) - (i - l_i)"),
         statement="In unaligned copy and reversed addition, RPE-Square gives each ideal slot one index at every "
         "scale and step: -1 for the digit written next, 0 for the one before. The plain relative index "
         "changes with the scale.",
@@ -200,7 +263,7 @@ CLAIMS = (
     ),
     Claim(
         id="plaa-rpe-square-limit",
-        source=source("RPE-Square, the score; its limit and the bound are ours"),
+        source=SOURCE.at("RPE-Square, the score; its limit and the bound are ours"),
         statement="If the anchors' logits lead by at least D in a text of T tokens, every score of RPE-Square is "
         "within 4 max|R| (T - 1) e^-D of R at (j - a_j) - (i - a_i).",
         latex=r"|\mathrm{score}_{ij}-R_{(j-a_j)-(i-a_i)}|\le 4\max|R|\,(T-1)\,e^{-D}",

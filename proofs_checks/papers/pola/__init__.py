@@ -1,25 +1,12 @@
-"""On the Limitations and Capabilities of Position Embeddings for Length Generalization (arXiv 2510.04130)."""
+"""Position-only linear attention (arXiv 2510.04130); little of the paper's numbered items can be read."""
 
-from proofs_checks.papers.pola import (
-    definition3_rejected,
-    definition3_taken,
-    theorem1_boundary,
-    theorem1_counting,
-    theorem1_dimension,
-    theorem1_volume,
-    theorem2_flow,
-    theorem2_generalization,
-    theorem2_worked,
+from proofs_checks.claim import Source
+
+SOURCE = Source(
+    paper="On the Limitations and Capabilities of Position Embeddings for Length Generalization", arxiv="2510.04130"
 )
 
-CLAIMS = (
-    *theorem1_counting.CLAIMS,
-    *theorem1_volume.CLAIMS,
-    *theorem1_dimension.CLAIMS,
-    *theorem1_boundary.CLAIMS,
-    *theorem2_generalization.CLAIMS,
-    *theorem2_flow.CLAIMS,
-    *theorem2_worked.CLAIMS,
-    *definition3_rejected.CLAIMS,
-    *definition3_taken.CLAIMS,
-)
+
+def formalised(item: str, place: str) -> Source:
+    """A place in our formalisation of an item of the paper, such as 2b of Theorem 2."""
+    return SOURCE.at(f"{item}, in our formalisation ({place}); the printed text could not be read in full")

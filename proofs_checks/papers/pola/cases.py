@@ -1,6 +1,7 @@
-"""The small cases on which the claims are exhausted, and which patterns each relation learns there."""
+"""The small cases on which the claims are exhausted: the patterns that each relation learns, and exact numbers."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -53,3 +54,17 @@ def reached(
     patterns = every_pattern(size, values)
     learned = (learn(patterns, labels, training_scale=training_scale) for labels in every_relation(size))
     return np.array([right(found, patterns) for found in learned])
+
+
+def small_fractions(values: NDArray[np.float64]) -> NDArray[Any]:
+    """The fractions of small denominator that the floats stand for."""
+    exact = np.array([_fraction(value) for value in values.ravel().tolist()], dtype=object)
+    return exact.reshape(values.shape)
+
+
+@cache
+def _fraction(value: float) -> Fraction:
+    exact = Fraction(value).limit_denominator(1000)
+    if abs(float(exact) - value) > TOLERANCE:
+        raise ArithmeticError(f"{value} is no fraction of small denominator: exact arithmetic does not apply")
+    return exact

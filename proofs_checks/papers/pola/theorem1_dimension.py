@@ -1,4 +1,7 @@
-"""Theorem 1 of arXiv 2510.04130, formalised: dimensions over all blocks together (1d) and of low complexity (1e)."""
+"""Theorem 1, formalised: dimensions over all blocks together (1d) and of low complexity (1e), and its boundary.
+
+The boundary: an encoding of real values, chosen after the target.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,8 @@ from numpy.typing import NDArray
 from sympy.functions.combinatorial.numbers import stirling
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES
-from proofs_checks.papers.pola.small_fractions import small_fractions
-from proofs_checks.papers.pola.source import source
+from proofs_checks.papers.pola import formalised
+from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES, shown, small_fractions
 from theory import learners, pola
 from theory.dimension import cell_count, every_relation, kinds
 from theory.lrc import lrc
@@ -213,10 +216,88 @@ def _one_scale_earlier(pattern: NDArray[Any]) -> int:
     return lrc(pattern, max(1, len(pattern) - 1))
 
 
+Cells = tuple[Any, ...]
+
+_FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
+
+
+def real_labels_after_the_target(
+    *, labels: Callable[[Cells], Cells], works: Callable[[Cells, Cells], bool]
+) -> Evidence:
+    """Decide, over an alphabet with an irrational number: A = slope * phi, the slope learned, is right where stated."""
+    zero, facts = _FIELD(0), []
+    alphabet = (zero, _FIELD(1), _FIELD.from_sympy(sp.sqrt(2)))
+    for training_scale in TRAINING_SCALES:
+        shows = shown(training_scale)
+        reached: Counter[Cells] = Counter()
+        for target in product(alphabet, repeat=cell_count(SCALE)):
+            phi = labels(target)
+            seen = [(x, y) for x, y, show in zip(phi, target, shows, strict=True) if show]
+            weight = sum((x * x for x, _ in seen), zero)
+            slope = sum((x * y for x, y in seen), zero) / weight if weight else zero
+            block = tuple(y for _, y in seen)
+            right = all(slope * x == y for x, y in zip(phi, target, strict=True))
+            if right != works(block, target):
+                shape, marks = ([str(_real(entry)) for entry in cells] for cells in (target, phi))
+                raise Refuted(
+                    f"N0 = {training_scale}, A = [{', '.join(shape)}], phi = [{', '.join(marks)}]: the slope learned "
+                    f"is {_real(slope)}, which {'generalizes' if right else 'does not generalize'}"
+                )
+            reached[block] += right
+        most = max(reached.values())
+        facts.append(
+            f"N0 = {training_scale}, N = {SCALE}, entries in {{0, 1, sqrt 2}}: the one rule phi := A reaches {most} "
+            f"targets with each block that is not zero, where one relation fixed before reaches 1; of the "
+            f"{most} with the block zero it reaches {reached[(zero,) * int(shows.sum())]}"
+        )
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach="N = 3",
+        facts=(
+            *facts,
+            "argument for every N and A: the slope is (sum A^2)/(sum A^2) = 1 over T_N0 unless B0 = 0, where it stays "
+            "0 and only A = 0 is right; so all of F_M but a null set is reached, and all of F_{M,B0} if B0 != 0",
+            "neither half alone does it: countably many real-valued phi fixed before the target fall under pola-1a, "
+            "and labels chosen after it from a countable set reach a countable part of each F_{M,B0}",
+            "integer labels with a slope do reach, if B0 != 0, the targets whose entries are whole multiples of one "
+            "number: a dense but countable part, so an irrational ratio is what refutes them",
+        ),
+        assumptions=("A_ij = s phi(i,j) with one slope s, least squares from s = 0",),
+    )
+
+
+@cache
+def _real(element: Any) -> sp.Expr:
+    return _FIELD.to_sympy(element)
+
+
+def _the_target(target: Cells) -> Cells:
+    return target
+
+
+def _all_ones(target: Cells) -> Cells:
+    return tuple(_FIELD(1) for _ in target)
+
+
+def _level_numbers(target: Cells) -> Cells:
+    numbers = {_FIELD(0): 0}
+    return tuple(_FIELD(numbers.setdefault(entry, len(numbers))) for entry in target)
+
+
+def _whole_multiples(target: Cells) -> Cells:
+    """Integers in the ratio of the entries, where they have one; otherwise the entries rounded."""
+    unit = next((entry for entry in target if entry), _FIELD(1))
+    ratios = [_real(entry / unit) for entry in target]
+    if all(ratio.is_Rational for ratio in ratios):
+        scale = lcm(*(int(ratio.q) for ratio in ratios))
+        return tuple(_FIELD(int(ratio * scale)) for ratio in ratios)
+    return tuple(_FIELD(round(_real(entry))) for entry in target)
+
+
 CLAIMS = (
     Claim(
         id="pola-1d",
-        source=source("Theorem 1", "1d"),
+        source=formalised("Theorem 1", "1d"),
         statement="Over all leading blocks together, countably many relations with a learner Lipschitz in the block "
         "reach dimension at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in "
         "the block; least squares attains the bound. "
@@ -234,7 +315,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-1e",
-        source=source("Theorem 1", "1e"),
+        source=formalised("Theorem 1", "1e"),
         statement="The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension "
         "min(r, d_N). "
         "Every kind of pattern is tried for N <= 3.",
@@ -251,7 +332,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-1e-count",
-        source=source("Theorem 1", "1e"),
+        source=formalised("Theorem 1", "1e"),
         statement="Exactly (r + 1)^D targets with the leading block B0, r = LRC_N0(B0) and ||B0|| <= M, keep the "
         "complexity r at scale N. "
         "Every kind of block is tried for N <= 3.",
@@ -264,6 +345,24 @@ CLAIMS = (
             "one value more": {"number": lambda r, free: (r + 2) ** free},
             "one free entry more": {"number": lambda r, free: (r + 1) ** (free + 1)},
             "M below the block's largest entry": {"half_side": lambda largest: max(0, largest - 1)},
+        },
+    ),
+    Claim(
+        id="pola-1-boundary",
+        source=formalised("Theorem 1", "its boundary"),
+        statement="If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := "
+        "A with one learned slope generalizes on every A whose leading block is not zero, and on A = 0. "
+        "Targets are tried for N = 3; an argument does the rest.",
+        latex=r"\varphi := A:\ (N_0,N)\text{-LG on }A \iff A_{[N_0],[N_0]} \ne 0 \text{ or } A = 0",
+        label="F",
+        check=real_labels_after_the_target,
+        holds={"labels": _the_target, "works": lambda block, target: any(block) or not any(target)},
+        falsifiers={
+            "integer labels in the ratio of the entries": {"labels": _whole_multiples},
+            "level sets as integer labels": {"labels": _level_numbers},
+            "real labels fixed before the target": {"labels": _all_ones},
+            "a zero block too": {"works": lambda block, target: True},
+            "the zero target not": {"works": lambda block, target: any(block)},
         },
     ),
 )

@@ -1,15 +1,18 @@
-"""Why Theorem 2 of arXiv 2510.04130 holds, formalised: the flow decouples over labels, and learners follow it."""
+"""Theorem 2, formalised: gradient flow decouples over labels, learners follow it, and three patterns at work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
 from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.pola.source import source
+from proofs_checks.papers.pola import formalised
+from proofs_checks.papers.pola.cases import DESCENT
 from theory import flow, learners, pola
+from theory.lrc import level_sets, lrc_profile
+from theory.relation import absolute, clipped_relative, constant, relative
 
 Pattern = NDArray[np.float64]
 
@@ -121,10 +124,72 @@ def _relaxed(kept: sp.Expr) -> sp.Expr:
     return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * kept
 
 
+def worked_cases(
+    *,
+    patterns: Callable[[int], Mapping[str, Pattern]],
+    clip: int,
+    succeed: Mapping[str, frozenset[str]],
+    complexities: Mapping[str, tuple[int, int]],
+) -> Evidence:
+    """Decide which relations learn the worked patterns from scale 4 up to 8, and their complexities at both."""
+    training_scale, scale = 4, 8
+    misses = []
+    for name, pattern in patterns(scale).items():
+        profile = lrc_profile(pattern, (training_scale, scale))
+        if tuple(profile.values()) != complexities[name]:
+            raise Refuted(f"{name}: complexity {profile}, not {complexities[name]}")
+        relations = {"constant": constant(), "absolute": absolute(), "relative": relative()}
+        relations |= {"clipped": clipped_relative(clip), "level sets": level_sets(pattern)}
+        for relation, law in relations.items():
+            learned = pola.learned_matrix(pattern, law.labels(scale), training_scale=training_scale)
+            error = pola.error_by_scale(learned, pattern).largest
+            # Entries are multiples of 1/128 and a class has at most 10 cells in training: a miss is at least 1/1280.
+            first = int(np.argmax(error > 1 / 2000)) + 1 if error[-1] > 1 / 2000 else None
+            if (first is None) != (relation in succeed[name]):
+                found = "generalizes" if first is None else f"fails from scale {first}"
+                raise Refuted(f"{name} under the {relation} relation {found}: largest error {error[-1]:.6g}")
+            if first is not None:
+                misses.append(f"{name} under {relation} fails from scale {first}, by {error[-1]:.3g}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"From scale {training_scale} to {scale}",
+        facts=("LRC at scales 4 and 8: " + ", ".join(f"{name} {pair}" for name, pair in complexities.items()), *misses),
+        assumptions=(DESCENT, "start 0", f"clipped at distance {clip}; 0.5^(j-i) fails under every relation by (2b)"),
+    )
+
+
+def _worked_patterns(scale: int) -> dict[str, Pattern]:
+    keys, queries = np.indices((scale, scale))
+    window = np.where(queries == keys, 2.0, np.where(queries == keys + 1, -1.0, 0.0))
+    return {
+        "prefix sum": np.triu(np.ones((scale, scale))),
+        "window filter": window,
+        "0.5^(j-i)": np.triu(0.5 ** np.abs(queries - keys)),
+    }
+
+
+def _with(name: str, change: Callable[[Pattern], Pattern]) -> Parameters:
+    """One of the patterns changed."""
+
+    def changed(scale: int) -> dict[str, Pattern]:
+        patterns = _worked_patterns(scale)
+        return patterns | {name: change(patterns[name])}
+
+    return {"patterns": changed}
+
+
+SUCCEED = {
+    "prefix sum": frozenset({"constant", "clipped", "level sets"}),
+    "window filter": frozenset({"relative", "clipped", "level sets"}),
+    "0.5^(j-i)": frozenset[str](),
+}
+COMPLEXITIES = {"prefix sum": (1, 1), "window filter": (2, 2), "0.5^(j-i)": (4, 8)}
+
+
 CLAIMS = (
     Claim(
         id="pola-2-flow",
-        source=source("Theorem 2", "gradient flow"),
+        source=formalised("Theorem 2", "gradient flow"),
         statement="Gradient flow decouples over labels: each parameter goes to the mean of the pattern over its "
         "class, at twice the class's weight. Labels never met do not move. Gradient descent does the same "
         "in steps.",
@@ -139,13 +204,11 @@ CLAIMS = (
             "descent_solution": _relaxed,
         },
         falsifiers={
-            "correlated tokens": {
-                "second_moment": lambda key, other: (1 + flow.unit_second_moment(key, other)) / 2,
-            },
+            "correlated tokens": {"second_moment": lambda key, other: (1 + flow.unit_second_moment(key, other)) / 2},
             "tokens of variance 2": {"second_moment": lambda key, other: 2 * flow.unit_second_moment(key, other)},
             "half the speed": {"velocity": lambda theta, weight, mean: -weight * (theta - mean)},
             "towards the sum over the class": {
-                "velocity": lambda theta, weight, mean: -2 * weight * (theta - weight * mean),
+                "velocity": lambda theta, weight, mean: -2 * weight * (theta - weight * mean)
             },
             "labels never met decay to 0": {"unseen_velocity": lambda theta: -2 * theta},
             "the start fades at half the speed": {"flow_solution": lambda kept: _relaxed(sp.sqrt(kept))},
@@ -154,7 +217,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-2-learners",
-        source=source("Theorem 2", "gradient flow and descent, as computed"),
+        source=formalised("Theorem 2", "gradient flow and descent, as computed"),
         statement="The closed forms of gradient flow and gradient descent that are computed are the solutions of the "
         "derived flow, for data that mix the scales up to N0.",
         latex=r"m_k=\sum_{\varphi(i,j)=k}\ \sum_{n\ge j}p_n",
@@ -165,6 +228,26 @@ CLAIMS = (
             "tokens of variance 2": {"second_moment": lambda key, other: 2 * flow.unit_second_moment(key, other)},
             "a query counts in its own scale only": {"query_weight": lambda weights, query: float(weights[query - 1])},
             "every pair counts alike": {"query_weight": lambda weights, query: 1.0},
+        },
+    ),
+    Claim(
+        id="pola-2-worked",
+        source=formalised("Theorem 2", "worked cases"),
+        statement="From scale 4 to 8: a prefix sum is learned under the constant and the clipped relation, a window "
+        "filter of two weights under the relative and the clipped one, and 0.5^(j-i) under none.",
+        latex=r"N_0=4,\ N=8:\quad \mathrm{LRC}\ 1\to1,\ 2\to2,\ 4\to8",
+        label="F",
+        check=worked_cases,
+        holds={"patterns": _worked_patterns, "clip": 2, "succeed": SUCCEED, "complexities": COMPLEXITIES},
+        answers=("succeed", "complexities"),
+        falsifiers={
+            "sums over the last four tokens": _with("prefix sum", lambda sums: sums - np.triu(sums, 4)),
+            "a window over the first tokens": _with(
+                "window filter", lambda window: np.triu(window[:1].repeat(8, axis=0))
+            ),
+            "a clip at distance 1": {"clip": 1},
+            "0.5^(j-i) up to distance 3": _with("0.5^(j-i)", lambda powers: powers - np.triu(powers, 4)),
+            "0.5^(j-i) rounded to halves": _with("0.5^(j-i)", lambda powers: np.round(2 * powers) / 2),
         },
     ),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola import formalised
 from proofs_checks.papers.pola.cases import DESCENT, SCALE, TOLERANCE, TRAINING_SCALES, VALUES, right, said
-from proofs_checks.papers.pola.source import source
 from theory import pola
 from theory.dimension import every_pattern, every_relation
 from theory.lrc import lrc_profile
@@ -204,7 +204,7 @@ def _labels_met(labels: Labels, training_scale: int) -> int:
 CLAIMS = (
     Claim(
         id="pola-2a",
-        source=source("Theorem 2", "2a"),
+        source=formalised("Theorem 2", "2a"),
         statement="Under a fixed relation, the patterns that generalize from N0 to N are those constant on "
         "its classes and 0 on classes not met at N0: a linear space whose dimension is the number of "
         "labels met at N0. "
@@ -212,11 +212,7 @@ CLAIMS = (
         latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=0\ \forall k\notin\varphi(T_{N_0})\},\ \dim=|\varphi(T_{N_0})|",
         label="F",
         check=generalizes_exactly_on,
-        holds={
-            "condition": _both(_consistent, _unmet_zero),
-            "dimension": _labels_met,
-            "starts": ((0,),),
-        },
+        holds={"condition": _both(_consistent, _unmet_zero), "dimension": _labels_met, "starts": ((0,),)},
         falsifiers={
             "classes never met are free": {"condition": _consistent},
             "0 where never met is enough": {"condition": _unmet_zero},
@@ -227,7 +223,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-2b",
-        source=source("Theorem 2", "2b"),
+        source=formalised("Theorem 2", "2b"),
         statement="Some position relation lets position-only linear attention generalize a pattern from scale N0 to N "
         "if and only if the pattern's linear representation complexity is the same at both scales. "
         "Decided for N = 3, under every relation.",
@@ -244,7 +240,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-2c",
-        source=source("Theorem 2", "2c"),
+        source=formalised("Theorem 2", "2c"),
         statement="Consistency (the pattern is constant on the classes of the relation) and coverage (every label of "
         "scale N is met at N0) suffice for generalization from N0 to N, from every start; neither does alone. "
         "Decided for N = 3, under every relation.",
@@ -260,7 +256,7 @@ CLAIMS = (
     ),
     Claim(
         id="pola-2-start",
-        source=source("Theorem 2", "2a, from another start"),
+        source=formalised("Theorem 2", "2a, from another start"),
         statement="From a start theta0 a label that training never meets keeps its theta0: the patterns that "
         "generalize are those constant on classes and equal to theta0 on the classes never met, an affine space of the "
         "same dimension. "
@@ -268,11 +264,7 @@ CLAIMS = (
         latex=r"\{A:\ A=\theta\circ\varphi,\ \theta_k=\theta^{(0)}_k\ \forall k\notin\varphi(T_{N_0})\}",
         label="F",
         check=generalizes_exactly_on,
-        holds={
-            "condition": _both(_consistent, _unmet_at_start),
-            "dimension": _labels_met,
-            "starts": ((1,), (2, 0, 1)),
-        },
+        holds={"condition": _both(_consistent, _unmet_at_start), "dimension": _labels_met, "starts": ((1,), (2, 0, 1))},
         falsifiers={
             "the start is forgotten": {"condition": _both(_consistent, _unmet_zero)},
             "the start where never met is enough": {"condition": _unmet_at_start},

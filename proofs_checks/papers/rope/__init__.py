@@ -1,5 +1,6 @@
 """RoFormer (arXiv 2104.09864)."""
 
-from proofs_checks.papers.rope import decay, gains, planes, relative
+from proofs_checks.claim import Source
 
-CLAIMS = (*relative.CLAIMS, *decay.CLAIMS, *planes.CLAIMS, *gains.CLAIMS)
+SOURCE = Source(paper="RoFormer (RoPE)", arxiv="2104.09864")
+PLANES = "the head is a direct sum of planes, each with its own frequency, so every even d follows"

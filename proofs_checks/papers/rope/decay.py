@@ -1,4 +1,4 @@
-"""What becomes of the score with distance: a bound that is one, and nothing more; and any distance can win."""
+"""The score as the distance grows: it has a bound and no limit, and any distance can win."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.induction import empty_value, last_term
-from proofs_checks.papers.rope.source import PLANES, source
+from proofs_checks.papers.rope import PLANES, SOURCE
 from theory import equality, exact
 from theory.encodings import rotary
 
@@ -173,7 +173,7 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
 CLAIMS = (
     Claim(
         id="rope-3",
-        source=source("Section 3.4.3, long-term decay: summation by parts"),
+        source=SOURCE.at("Section 3.4.3, long-term decay: summation by parts"),
         statement="RoPE's long-term decay is that of an upper bound: the score need not fall with distance (all ones, "
         "d = 16, rises at D = 4), and its largest value need not be at D = 0.",
         latex=r"\Big|\sum_{l<d/2} h_l e^{iD\theta_l}\Big|"
@@ -206,7 +206,7 @@ CLAIMS = (
     ),
     Claim(
         id="rope-4",
-        source=source("the form of the score"),
+        source=SOURCE.at("the form of the score"),
         statement="For every distance r and every query that is not zero in the first plane, the key R(r) q makes the "
         "score largest at distance r and nowhere else.",
         latex=r"k=R(r)q:\quad q^\top R(D-r)\,q<\lVert q\rVert^2\quad(D\in\mathbb{Z},\ D\ne r)",

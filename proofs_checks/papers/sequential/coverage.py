@@ -1,4 +1,4 @@
-"""Equal SRC does not settle what is learned (arXiv 2510.04130, the conjecture on SRC): operator entries must be met."""
+"""Equal SRC does not settle what is learned: operator entries must be met in training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from circuits.src import src, traces_up_to
 from circuits.task import Trace
 from circuits.tasks import load
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola.source import source
+from proofs_checks.papers.pola import formalised
 
 Entry = tuple[int, int]
 """Operator and key."""
@@ -195,7 +195,7 @@ _COVERAGE: Mapping[str, int] = {
 CLAIMS = (
     Claim(
         id="src-coverage",
-        source=source("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
+        source=formalised("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
         statement="With the wiring given, what is right up to N0 is right up to N if and only if every operator entry "
         "in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with "
         "4 of its 8 entries. "

@@ -1,4 +1,4 @@
-"""Two operators that free argument order makes one (arXiv 2510.04130, Def. 4, in our formalisation)."""
+"""Two operators that free argument order makes one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from circuits.task import Task
 from circuits.tasks import load
 from circuits.tasks.digits import Numbers, digit_task
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola.source import source
+from proofs_checks.papers.pola import formalised
 
 Digits = tuple[int, int, int]
 Order = tuple[int, int, int]
@@ -183,7 +183,7 @@ def _reading(place: Place, second: Order) -> Place:
 CLAIMS = (
     Claim(
         id="src-merging",
-        source=source("Definition 4", "the order of the arguments, which is free"),
+        source=formalised("Definition 4", "the order of the arguments, which is free"),
         statement="Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as "
         "(a, c, x) and the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). "
         "Addition with carry tokens needs two in any order. "

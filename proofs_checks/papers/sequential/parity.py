@@ -1,15 +1,33 @@
-"""SRC of parity with chain of thought (arXiv 2510.04130, Def. 4): one operator at every scale."""
+"""Parity with chain of thought at every scale: its SRC, the labels of its ideal relation, and induced operators."""
 
-from collections.abc import Callable
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, pairwise, product
+from typing import Any
 
+import numpy as np
+import sympy as sp
+
+from circuits.circuit import UNDEFINED, Circuit, Wiring
+from circuits.formats import aligned
+from circuits.induced import induced_complexity
+from circuits.roles import ScaleHintNeeded, ideal_relation
 from circuits.src import src, traces_up_to
 from circuits.task import Task
 from circuits.tasks import load
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola.source import source
-from proofs_checks.papers.sequential.layout import Key, Slots, cases, sequence, slots_of_parity, steps, xor
-from proofs_checks.papers.sequential.words import parities_of, word_task
+from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+from proofs_checks.papers.pola import formalised
+from proofs_checks.papers.sequential.layout import (
+    Key,
+    Slots,
+    cases,
+    parities_of,
+    sequence,
+    slots_of_parity,
+    steps,
+    word_task,
+    xor,
+)
+from theory import relation
 
 Operator = Callable[[Key], str]
 
@@ -52,8 +70,8 @@ def _require_right_when_run(slots: Slots, operator: Operator) -> None:
 
 
 def _require_right_at_every_scale(slots: Slots, operator: Operator) -> None:
-    for aligned in (False, True):
-        for step in steps(aligned=aligned):
+    for of_one_width in (False, True):
+        for step in steps(aligned=of_one_width):
             for key, wanted in cases(step, slots):
                 if operator(key) != wanted:
                     raise Refuted(f"{step.name} step: {key} gives {operator(key)}, not {wanted}")
@@ -76,10 +94,181 @@ def _bitwise(combine: Callable[[int, int], int]) -> Operator:
     return lambda key: str(combine(*map(int, key))) if set(key) <= {"0", "1"} else xor(key)
 
 
+LARGEST = 6
+SEARCHED_FROM = 3
+"""The search may read the padding in place of '=' as y_0 where that is as simple, which it is aligned to scale 2."""
+
+BLOCK, ALIGNED = "block", "aligned"
+
+
+def parity_in(layout: str, largest_scale: int) -> Task:
+    """Parity as it is written, or padded."""
+    return aligned(load("parity"), largest_scale) if layout == ALIGNED else load("parity")
+
+
+def searched_circuit(layout: str, largest_scale: int) -> Circuit:
+    """The circuit that the search finds at arity 2."""
+    task = parity_in(layout, largest_scale)
+    circuit = src(task, traces_up_to(task, largest_scale), 2).circuit
+    assert circuit is not None, "parity is feasible at arity 2"
+    return circuit
+
+
+def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_parity) -> Circuit:
+    """The circuit of src-parity, its operator as far as it is used up to the largest scale."""
+    task = parity_in(layout, largest_scale)
+    symbols = task.alphabet
+    table = np.full(len(symbols) ** 2, UNDEFINED, dtype=np.uint8)
+    wirings = {}
+    for trace in traces_up_to(task, largest_scale):
+        width = trace.prompt_length - 1
+        wirings[trace.scale] = tuple(
+            Wiring(position=width + 1 + t, arguments=slots(t, width), operator=0) for t in range(1, trace.scale + 2)
+        )
+        for wiring in wirings[trace.scale]:
+            x, y = (trace.tokens[argument - 1].astype(np.int64) for argument in wiring.arguments)
+            table[x * len(symbols) + y] = trace.tokens[wiring.position - 1]
+    return Circuit(task=task, arity=2, wirings=wirings, operators=(table,))
+
+
+def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
+    """Decide how many labels the ideal relation has at every largest scale from `smallest` on."""
+    for layout, hint in scale_hint.items():
+        for largest in range(smallest, LARGEST + 1):
+            circuits = [defining_circuit(layout, largest, slots)]
+            if largest >= SEARCHED_FROM:
+                circuits.append(searched_circuit(layout, largest))
+            for circuit in circuits:
+                try:
+                    found = count_labels(circuit, scale_hint=hint)
+                except ScaleHintNeeded as needed:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
+                if found != labels:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {found} labels, not {labels}")
+        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
+            "what is written, so both have one; from t = 2 on no slot is x_1, so some pairs are irrelevant",
+            f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels",
+            "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing",
+        ),
+        assumptions=("the circuit of src-parity; other circuits of one operator may read other positions",),
+    )
+
+
+def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
+    """How many labels pairs of a key and a query no earlier have."""
+    relation = ideal_relation(circuit, scale_hint=scale_hint)
+    found: set[int] = set()
+    for scale, wirings in circuit.wirings.items():
+        length = wirings[-1].position
+        found |= set(relation.labels(length, scale)[np.triu_indices(length)].tolist())
+    return len(found)
+
+
+def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, padded: bool) -> None:
+    """That the irrelevant pairs and the slots that matter make so many labels."""
+    met: dict[Key, str] = {}
+    irrelevant = False
+    for step in steps(aligned=padded):
+        if smallest == 1 and step.name == "later":
+            continue
+        met |= dict(cases(step, slots))
+        positions = slots(step.t, step.w)
+        distances = [(second - first).expand() for first, second in combinations(positions, 2)]
+        if not all(distance.is_positive or distance.is_negative for distance in distances):
+            raise Refuted(f"{step.name} step: one key may fill two slots of {positions}")
+        irrelevant |= all((position - 1).expand().is_positive for position in positions)
+    found = int(irrelevant) + len(essential_slots(met))
+    if found != labels:
+        raise Refuted(f"the defining circuit: {found} labels, not {labels}")
+
+
+def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
+    """Slots (from 0) that change the value while the others stay."""
+    pairs = list(combinations(table, 2))
+    differ = [[slot for slot, both in enumerate(zip(*pair, strict=True)) if len(set(both)) > 1] for pair in pairs]
+    alone = {slots[0] for slots, (a, b) in zip(differ, pairs, strict=True) if len(slots) == 1 and table[a] != table[b]}
+    return sorted(alone)
+
+
+Count = Callable[[Any], Any]
+"""N -> operators induced up to scale N."""
+
+SEARCHED_LAYOUTS = 7
+
+IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
+
+
+def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) -> Evidence:
+    """Decide the number of operators that each encoding induces up to N, for every N."""
+    circuit = searched_circuit(layout, SEARCHED_LAYOUTS)
+    traces = traces_up_to(parity_in(layout, SEARCHED_LAYOUTS), SEARCHED_LAYOUTS)
+    relations = {
+        IDEAL: ideal_relation(circuit, scale_hint=layout == BLOCK),
+        RELATIVE: relation.relative(),
+        ABSOLUTE: relation.absolute(),
+    }
+    size = sp.Symbol("N", integer=True, positive=True)
+    proved = []
+    for encoding, count in counts.items():
+        for scale, found in induced_complexity(circuit, relations[encoding], traces).complexity.items():
+            if found != count(sp.Integer(scale)):
+                raise Refuted(f"{layout}: {encoding} induces {found:g} operators up to {scale}, not {count(scale)}")
+        general = signature_count(encoding, layout, size, slots)
+        if sp.expand(general - count(size)) != 0:
+            raise Refuted(f"{layout}: {encoding} induces {general} operators up to N, not {count(size)}")
+        proved.append(f"{encoding} {sp.factor(general)}")
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            f"{layout}, scales 1..N pooled, every N: {'; '.join(proved)}",
+            "argument: each encoding labels the two slots differently and no other key like them, so a view is a key, "
+            "all steps of one label set share xor, and the label sets are counted by the rank of their map from (n, t)",
+            f"the same numbers are computed from a circuit found by search, N = 1..{SEARCHED_LAYOUTS}",
+        ),
+        assumptions=("the layout ends with '$', which is a step as well",),
+    )
+
+
+def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_of_parity) -> Any:
+    """How many pairs of labels the slots have over all steps t = 1 .. n + 1 of all scales n = 1 .. N."""
+    n, t, width = sp.symbols("n t w", positive=True)
+    w = width if layout == ALIGNED else n
+    labels = []
+    for slot, position in enumerate(slots(t, w), start=1):
+        label = {IDEAL: sp.Integer(slot), RELATIVE: w + t - position, ABSOLUTE: position}[encoding]
+        labels.append(sp.expand(label))
+    if not all((later - first).expand().is_nonzero for first, later in pairwise(labels)):
+        raise Refuted(f"{layout}: {encoding} gives both slots the labels {labels}")
+    rates = sp.Matrix([[sp.diff(label, variable) for variable in (n, t)] for label in labels])
+    by_scale, by_step = (any(rates[:, column]) for column in (0, 1))
+    if by_scale and by_step:
+        if rates.rank() < 2:
+            raise ValueError(f"the labels {labels} do not tell n and t apart")
+        index = sp.Symbol("index", integer=True, positive=True)
+        return sp.expand(sp.summation(index + 1, (index, 1, size)))
+    return size if by_scale else size + 1 if by_step else sp.Integer(1)
+
+
+_ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
+_BLOCK_COUNTS: Mapping[str, Count] = {
+    IDEAL: lambda N: 1,
+    RELATIVE: lambda N: N,
+    ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
+}
+
+
+def _with(counts: Mapping[str, Count], **changes: Count) -> Parameters:
+    return {"counts": {**counts, **changes}}
+
+
 CLAIMS = (
     Claim(
         id="src-parity",
-        source=source("Definition 4", "parity with chain of thought"),
+        source=formalised("Definition 4", "parity with chain of thought"),
         statement="At arity 2, SRC of parity with chain of thought is 1 at every scale.",
         latex=r"\mathrm{SRC}_2(\text{parity},n)=1\quad\forall n",
         label="F",
@@ -94,6 +283,53 @@ CLAIMS = (
             "and": {"operator": _bitwise(int.__and__)},
             "reads the bit before": {"slots": lambda t, w: (w + 1 if t == 1 else t - 1, w + t)},
             "reads the parity before the last": {"slots": lambda t, w: (t, w + 1)},
+        },
+    ),
+    Claim(
+        id="src-roles",
+        source=formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
+        statement="The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at "
+        "every largest scale from 2 on: aligned without scale hint, unaligned with it.",
+        latex=r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
+        label="F",
+        check=ideal_labels,
+        holds={"slots": slots_of_parity, "labels": 3, "smallest": 2, "scale_hint": {ALIGNED: False, BLOCK: True}},
+        answers=("labels",),
+        falsifiers={
+            "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
+            "from scale 1 on": {"smallest": 1},
+            "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
+        },
+    ),
+    Claim(
+        id="src-induced-aligned",
+        source=formalised("Figure 1", "operators induced on scale-aligned data"),
+        statement="On scale-aligned parity with chain of thought, the ideal and the relative encoding induce one "
+        "operator up to every N, the absolute one for each step of scale N: N + 1, with the one that writes '$'.",
+        latex=r"\mathrm{SRC}_{\mathrm{IPE}}=\mathrm{SRC}_{\mathrm{rel}}=1,\ \mathrm{SRC}_{\mathrm{abs}}=N+1",
+        label="P",
+        check=induced_counts,
+        holds={"layout": ALIGNED, "slots": slots_of_parity, "counts": _ALIGNED_COUNTS},
+        answers=("counts",),
+        falsifiers={
+            "the same without alignment": {"layout": BLOCK},
+            "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
+        },
+    ),
+    Claim(
+        id="src-induced-block",
+        source=formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
+        statement="Without alignment and with scales 1..N pooled, the ideal encoding with scale hint induces one "
+        "operator, the relative N, the absolute N(N+3)/2: one for each step of each scale.",
+        latex=r"\mathrm{SRC}_{\mathrm{IPE}}=1,\ \mathrm{SRC}_{\mathrm{rel}}=N,\ \mathrm{SRC}_{\mathrm{abs}}=N(N+3)/2",
+        label="F",
+        check=induced_counts,
+        holds={"layout": BLOCK, "slots": slots_of_parity, "counts": _BLOCK_COUNTS},
+        answers=("counts",),
+        printed=_with(_BLOCK_COUNTS, relative=lambda N: 1),
+        falsifiers={
+            "the same aligned": {"layout": ALIGNED},
+            "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
         },
     ),
 )

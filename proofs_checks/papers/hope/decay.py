@@ -1,4 +1,4 @@
-"""How a score falls with the distance: always to zero, not always on the way (errata F4)."""
+"""The boost: the relative law of its scores, and how they fall with the distance (errata F4)."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -10,10 +10,83 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.hope.source import source
+from proofs_checks.papers.hope import SOURCE
 from theory import exact
 from theory.enclosure import enclose
 from theory.encodings import hope
+
+Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
+
+
+def relative_law(*, key_action: Action, direction: int) -> Evidence:
+    """Decide that boosted and damped queries and keys score by the offset alone, with the stated formula."""
+    i, distance, theta, damping = sp.symbols("i D theta theta'", real=True)
+    j = i + distance
+    query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
+    shared = {"rate": theta, "damping": damping}
+    offset = direction * distance
+
+    def kernel() -> sp.Matrix:
+        return hope.query_action(j, **shared).T * key_action(i, theta, damping)
+
+    def stated() -> sp.Expr:
+        return hope.score(query, key, offset=offset, **shared)
+
+    boost, flip = hope.boost(theta), sp.Matrix([[0, 1], [1, 0]])
+    own = {"rate": hope.RATE, "damping": hope.RATE + hope.MARGIN}
+    tests = (
+        ("B(0) = I", lambda: boost.subs(theta, 0), sp.eye(2)),
+        ("B' = X B, so B(t) = exp(tX)", lambda: derivative(boost, theta), lambda: flip * boost),
+        ("actions at j = i + D and i = H(D)", kernel, lambda: hope.kernel(offset, **shared)),
+        ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel() * key)[0], stated),
+        (
+            "the encoding scores so, with theta' = theta + g above theta",
+            lambda: hope.ENCODING.score(query, key, query_position=j, key_position=i),
+            lambda: hope.score(query, key, offset=distance, **own),
+        ),
+        (
+            "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2",
+            stated,
+            lambda: hope.light_cone_score(query, key, offset=offset, **shared),
+        ),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(require_equal(*test) for test in tests),
+        assumptions=("the head is a direct sum of planes, so every even d follows", "exact arithmetic"),
+    )
+
+
+def lorentz(*, form: sp.Matrix, bound: Callable[[sp.Expr], sp.Expr], attained: Sequence[int]) -> Evidence:
+    """Decide that the boost keeps the form, and which factor bounds the growth of the Euclidean norm.
+
+    With u = q1 + q2 and v = q1 - q2 the boost multiplies u by e^t and v by e^-t, and |q|^2 = (u^2 + v^2)/2.
+    """
+    t = sp.Symbol("t", real=True)
+    query = sp.Matrix(sp.symbols("q1 q2", real=True))
+    boost = hope.boost(t)
+    boosted = boost * query
+    u, v = hope.light_cone() * query
+    room = bound(t) ** 2 * query.dot(query) - boosted.dot(boosted)
+    extreme = sp.Matrix(attained)
+    tests = (
+        ("B^T G B = G", lambda: boost.T * form * boost, form),
+        ("B^T B = B(2t), which is I at t = 0 only: not orthogonal", lambda: boost.T * boost, lambda: hope.boost(2 * t)),
+        ("e^(2t) |q|^2 - |B q|^2 = v^2 sinh 2t, not negative for t >= 0", room, lambda: v**2 * sp.sinh(2 * t)),
+        (f"attained at q = {tuple(attained)}: B q = e^t q", lambda: boost * extreme, lambda: bound(t) * extreme),
+        (
+            "B(-t) is B(t) with v and u exchanged: e^|t| for t < 0",
+            (lambda: boost * sp.diag(1, -1)),
+            lambda: sp.diag(1, -1) * boost.subs(t, -t),
+        ),
+        ("u^2 + v^2 = 2 |q|^2", lambda: u**2 + v**2, lambda: 2 * query.dot(query)),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=tuple(require_equal(*test) for test in tests),
+        assumptions=("one plane; over a head the largest factor of its planes bounds the growth",),
+    )
+
 
 Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Margins = Callable[[Sequence[sp.Expr], Sequence[sp.Expr], sp.Expr, sp.Expr], tuple[sp.Expr, ...]]
@@ -189,10 +262,52 @@ def _share(ratio: sp.Rational) -> Any:
 
 _FALLING: Margins = lambda query, key, rate, damping: hope.falling_margins(query, key, rate=rate, damping=damping)  # noqa: E731
 
+
 CLAIMS = (
     Claim(
+        id="hope-1",
+        source=SOURCE.at("definition of the query and key maps, and the score that follows"),
+        statement="HoPE's score depends on positions through D = j - i alone: two channels per plane that decay at the "
+        "rates theta' - theta and theta' + theta.",
+        latex=r"e^{-D\theta'}(S\cosh D\theta + A\sinh D\theta)"
+        r"=\tfrac12\big(Pe^{-D(\theta'-\theta)}+Ne^{-D(\theta'+\theta)}\big)",
+        label="P",
+        check=relative_law,
+        holds={
+            "key_action": lambda position, rate, damping: hope.key_action(position, rate=rate, damping=damping),
+            "direction": 1,
+        },
+        falsifiers={
+            "key boosted forwards": {
+                "key_action": lambda position, rate, damping: hope.key_action(position, rate=-rate, damping=damping)
+            },
+            "key not damped": {
+                "key_action": lambda position, rate, damping: hope.key_action(
+                    position, rate=rate, damping=sp.Integer(0)
+                )
+            },
+            "offset reversed": {"direction": -1},
+        },
+    ),
+    Claim(
+        id="hope-2",
+        source=SOURCE.at("the boost as a Lorentz transformation"),
+        statement="The boost keeps q1^2 - q2^2 and not the norm: |B(t) q| <= e^|t| |q|, with equality at q1 = q2 for "
+        "t > 0 and at q1 = -q2 for t < 0.",
+        latex=r"B^\top\mathrm{diag}(1,-1)B=\mathrm{diag}(1,-1),\quad \|B(t)q\|\le e^{|t|}\|q\|",
+        label="P",
+        check=lorentz,
+        holds={"form": sp.ImmutableMatrix(sp.diag(1, -1)), "bound": sp.exp, "attained": (1, 1)},
+        falsifiers={
+            "norm preserved": {"form": sp.ImmutableMatrix(sp.eye(2))},
+            "bounded by cosh t": {"bound": sp.cosh},
+            "attained at q2 = 0": {"attained": (1, 0)},
+            "attained at q1 = -q2": {"attained": (1, -1)},
+        },
+    ),
+    Claim(
         id="hope-3",
-        source=source("exponential decay with the damping theta' > theta"),
+        source=SOURCE.at("exponential decay with the damping theta' > theta"),
         statement="With theta' above every theta the score tends to 0 as D grows: each plane's is at most "
         "(|P| + |N|)/2 e^(-D (theta' - theta)) in absolute value.",
         latex=r"\theta'>\theta\ \Rightarrow\ |s(D)|\le\tfrac12(|P|+|N|)\,e^{-D(\theta'-\theta)}\to 0",
@@ -208,7 +323,7 @@ CLAIMS = (
     ),
     Claim(
         id="hope-4",
-        source=source("monotone decay of attention"),
+        source=SOURCE.at("monotone decay of attention"),
         statement="The score of one plane never rises with the distance if and only if P >= 0 and "
         "P (theta' - theta) + N (theta' + theta) >= 0, that is S theta' >= A theta (errata F4: the paper has it fall "
         "for all content).",
@@ -225,7 +340,7 @@ CLAIMS = (
     ),
     Claim(
         id="hope-4-gaussian",
-        source=source("monotone decay of attention"),
+        source=SOURCE.at("monotone decay of attention"),
         statement="Of independent standard normal q and k, at theta = 1 and theta' = 1.1, 27 % have a score that never "
         "rises with the distance.",
         latex=r"\Pr=\tfrac14\Big(1+\tfrac4{\pi^2}\big(\chi_2(r)-\ln r\,\mathrm{artanh}\,r\big)\Big),\quad "

@@ -1,0 +1,397 @@
+"""KERPLE (arXiv 2205.09921): conditionally positive definite kernels, constants added to them, and their weights.
+
+A kernel K is conditionally positive definite if c^T K c >= 0 on all points, for all c that sum to zero.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.enclosing import ball
+from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from theory import rational
+from theory.encodings import alibi, kerple
+from theory.encodings.encoding import HEADS, LENGTH, Encoding
+
+SOURCE = Source(paper="KERPLE", arxiv="2205.09921")
+AtDistance = Callable[[sp.Expr], sp.Expr]
+Constant = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+
+_THEOREM = "the power and the logarithmic kernel, conditionally positive definite"
+_POINTS = ((0, 1), (0, 1, 2), (0, 1, 3), (0, 1, 2, 3, 4, 5), (0, 7, 50))
+_PAIR = ((0, 1), (1, -1))
+_TRIPLE = ((-1, 0, 1), (1, -2, 1))
+_RATE = sp.Rational(1, 10)
+
+
+def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
+    """Decide the exponents p with -|x - y|^p conditionally positive definite: 0 < p <= `largest` and no others."""
+    exponent = sp.Symbol("p", positive=True)
+    obstacle = form(lambda distance: kernel(distance, exponent), *_TRIPLE)
+    _require_threshold(obstacle, exponent, largest)
+    if (kerple.EXPONENTS.start, kerple.EXPONENTS.end, kerple.EXPONENTS.left_open) != (0, largest, True):
+        raise Refuted(f"the encoding's exponents are {kerple.EXPONENTS}, not those above 0 up to {largest}")
+    a, b, p, wave = sp.symbols("a b p g", real=True)
+    x, y, u, v = sp.symbols("x y u v", real=True)
+    facts = (
+        f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = {obstacle}, negative for every p > 2",
+        f"the encoding's exponents are those above 0 up to {kerple.EXPONENTS.end}",
+        require_equal("-K(t) = t^p, written with t = e^b", lambda: -kernel(sp.exp(b), p), lambda: sp.exp(p * b)),
+        require_equal(
+            "with v = tu, e^a = v: (1 - cos tu) u^(-1-p) du = t^p (1 - cos v) v^(-1-p) dv, g for 1 - cos v",
+            lambda: wave * sp.exp((a - b) * (-1 - p)) * sp.exp(-b),
+            lambda: sp.exp(p * b) * wave * sp.exp(a * (-1 - p)),
+        ),
+        require_equal(
+            "1 - cos v = 2 sin(v/2)^2, so between 0 and v^2/2, and at most 2",
+            lambda: 1 - sp.cos(v),
+            lambda: 2 * sp.sin(v / 2) ** 2,
+        ),
+        require_equal(
+            "v^(1-p) is integrable up to 1 for p < 2: derivative of v^(2-p)/(2-p)",
+            lambda: derivative(sp.exp((2 - p) * a) / (2 - p), a),
+            lambda: sp.exp((1 - p) * a) * sp.exp(a),
+        ),
+        require_equal(
+            "v^(-1-p) is integrable from 1 on for p > 0: derivative of -v^(-p)/p",
+            lambda: derivative(-sp.exp(-p * a) / p, a),
+            lambda: sp.exp((-1 - p) * a) * sp.exp(a),
+        ),
+        "so for 0 < p < 2, |t|^p is a positive constant times the integral of (1 - cos tu) u^(-1-p) over u > 0",
+        require_equal(
+            "cos (x - y)u = cos xu cos yu + sin xu sin yu",
+            lambda: sp.cos((x - y) * u),
+            lambda: sp.cos(x * u) * sp.cos(y * u) + sp.sin(x * u) * sp.sin(y * u),
+        ),
+        "so for sum c = 0 the form is that constant times the integral of |sum c e^(ixu)|^2 u^(-1-p), not negative",
+        require_equal(
+            "p = 2: K = 2xy - x^2 - y^2, so for sum c = 0 the form is 2 (sum c x)^2",
+            lambda: kernel(x - y, sp.Integer(2)),
+            lambda: 2 * x * y - x**2 - y**2,
+        ),
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("finitely many real points",))
+
+
+def log_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
+    """Decide the exponents p for which -log(1 + a |x - y|^p) is so for every a > 0: 0 < p <= `largest`, no others."""
+    for points, weights in (_PAIR, _TRIPLE):
+        value = form(lambda distance: kernel(distance**largest, _RATE), points, weights)
+        if ball(value) < 0:
+            raise Refuted(f"p = {largest}, a = 1/10, x = {points}, c = {weights}: c^T K c = {value.n(4)}")
+    exponent, rate = sp.symbols("p a", positive=True)
+    obstacle = form(lambda distance: kernel(distance**exponent, rate), *_TRIPLE).diff(rate).subs(rate, 0)
+    _require_threshold(obstacle, exponent, largest)
+    s, t = sp.symbols("s t", positive=True)
+    centred, first, second, origin = sp.symbols("K~ K_x K_y K_0", real=True)
+    density = (1 - sp.exp(-s * t)) * sp.exp(-t) / t
+    facts = (
+        f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = a ({obstacle}) + O(a^2), negative for p > 2 and small a",
+        same_by_sympy("e^(-K) = 1 + s at s = a |x - y|^p", sp.exp(-kernel(s / rate, rate)), 1 + s),
+        same_by_sympy("derivative of log(1 + s)", (-kernel(s / rate, rate)).diff(s), 1 / (1 + s)),
+        require_equal(
+            "derivative of (1 - e^(-st)) e^(-t)/t in s", lambda: derivative(density, s), lambda: sp.exp(-(1 + s) * t)
+        ),
+        require_equal(
+            "which is that of -e^(-(1 + s)t)/(1 + s) in t, so its integral over t > 0 is 1/(1 + s)",
+            lambda: derivative(-sp.exp(-(1 + s) * t) / (1 + s), t),
+            lambda: sp.exp(-(1 + s) * t),
+        ),
+        "so log(1 + s) is the integral of (1 - e^(-st)) e^(-t)/t over t > 0: both are 0 at s = 0",
+        "K' = K(x, y) - K(x, 0) - K(0, y) + K(0, 0) is positive semidefinite for K = -|x - y|^p: its form at c is that "
+        "of K at c with -sum c at the point 0 (claim kerple-1)",
+        require_equal(
+            "e^K is e^(K') times a factor of x and one of y",
+            lambda: sp.exp(centred + first + second - origin),
+            lambda: sp.exp(centred) * sp.exp(first - origin / 2) * sp.exp(second - origin / 2),
+        ),
+        "and e^(K'), a power series in K' with positive coefficients, is positive semidefinite, as entrywise products "
+        "are (Schur); so is e^(-ta|x - y|^p)",
+        "for sum c = 0 the form of -log(1 + a|x - y|^p) is the integral of that of e^(-ta|x - y|^p), times e^(-t)/t",
+    )
+    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("finitely many real points", "any a > 0"))
+
+
+def form(kernel: AtDistance, points: Sequence[int], weights: Sequence[int]) -> sp.Expr:
+    """c^T K c."""
+    return sp.Add(
+        *(
+            one * other * kernel(sp.Integer(abs(x - y)))
+            for x, one in zip(points, weights, strict=True)
+            for y, other in zip(points, weights, strict=True)
+        )
+    )
+
+
+def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Rational) -> None:
+    """That the form of three points, which falls as p rises, is zero where it is said to turn negative."""
+    value = obstacle.subs(exponent, largest)
+    if value.is_negative:
+        apart = (100**largest * value).n(4)
+        raise Refuted(
+            f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, and 100 times these points {apart}"
+        )
+    if value.is_positive:
+        raise Refuted(
+            f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, so larger exponents pass too"
+        )
+
+
+def positive_with_constant(*, constant: Constant, exponent: int) -> Evidence:
+    """Decide that K + c is positive definite for the stated c, K strictly so for sums of zero, on distinct points.
+
+    The constant may depend on the kernel through g (the largest (w^T K 1)^2 / (w^T K w) over sum w = 0), 1^T K 1 and n.
+    """
+    facts = [_on_points(points, constant, exponent) for points in _POINTS]
+    within, cross, total, strength = sp.symbols("A B k g", positive=True)
+    count, share = sp.Symbol("n", positive=True), sp.Symbol("t", real=True)
+    added = constant(strength, total, count)
+    whole = within + 2 * share * cross + share**2 * (total + added * count**2)
+    content, other, kernel, other_kernel, shift = sp.symbols("s s_ K K_ c", real=True)
+    facts += [
+        require_equal(
+            "v = w + t 1, sum w = 0, A = w^T K w, B = w^T K 1: A v^T (K + c 1 1^T) v = (A + t B)^2 + t^2 (..)",
+            lambda: within * whole,
+            lambda: (within + share * cross) ** 2 + share**2 * (within * (total + added * count**2) - cross**2),
+        ),
+        require_equal(
+            "what is in these brackets is (g A - B^2) + A, positive for w not 0 by the choice of g",
+            lambda: within * (total + added * count**2) - cross**2,
+            lambda: (strength * within - cross**2) + within,
+        ),
+        require_equal("for w = 0 the form is t^2 (g + 1)", lambda: total + added * count**2, lambda: strength + 1),
+        "g is finite: B^2 / A is continuous on the sphere of all w with sum 0, on which A > 0 (K is strict)",
+        "K = -|x - y|^p is strict for 0 < p < 2: sum c e^(ixu) vanishes for all u only if c = 0, the points being "
+        "distinct; so is -log(1 + a|x - y|^p), as -t a|x - y|^p leads its integrand for small t",
+        require_equal(
+            "softmax does not see the constant: ratio of two weights of a row",
+            lambda: sp.exp(content + kernel + shift) / sp.exp(other + other_kernel + shift),
+            lambda: sp.exp(content + kernel) / sp.exp(other + other_kernel),
+        ),
+    ]
+    return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("finitely many distinct real points",))
+
+
+def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:
+    kernel = [[_entry(x, y, exponent) for y in points] for x in points]
+    differences = [[kernel[a][b] - kernel[0][b] for b in range(len(points))] for a in range(1, len(points))]
+    within = [[row[b] - row[0] for b in range(1, len(points))] for row in differences]
+    if not _definite(within):
+        raise Refuted(
+            f"x = {points}, p = {exponent}: the form is not positive on all w with sum 0, {within} on the w = "
+            "e_i - e_1, so no constant makes it positive definite"
+        )
+    cross = [[sum(row)] for row in differences]
+    solved = rational.solve(rational.exact_matrix(within), rational.exact_matrix(cross))
+    strength = (rational.exact_matrix(cross).transpose() * solved)[0, 0]
+    total = sum(map(sum, kernel))
+    exact = constant(sp.Rational(int(strength.p), int(strength.q)), sp.Integer(total), sp.Integer(len(points)))
+    added = Fraction(int(exact.p), int(exact.q))
+    if not _definite([[entry + added for entry in row] for row in kernel]):
+        raise Refuted(f"x = {points}, p = {exponent}, c = {added}: K + c 1 1^T is not positive definite")
+    return f"x = {points}, p = {exponent}: g = {strength}, and K + c 1 1^T is positive definite with c = {added}"
+
+
+def _entry(x: int, y: int, exponent: int) -> int:
+    return int(kerple.power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
+
+
+def _definite(matrix: Sequence[Sequence[int | Fraction]]) -> bool:
+    """Sylvester: all leading minors are positive."""
+    sizes = range(1, len(matrix) + 1)
+    return all(rational.exact_matrix(np.array(matrix, dtype=object)[:size, :size]).det() > 0 for size in sizes)
+
+
+def alibi_case(*, exponent: int, slopes: int) -> Evidence:
+    """Decide that the power kernel with this exponent, and as r1 so many slopes, is ALiBi's bias."""
+    slope = alibi.SLOPE
+    distance = sp.Symbol("D", nonnegative=True)
+    values = {kerple.SCALE: slopes * slope, kerple.EXPONENT: sp.Integer(exponent)}
+    expected = alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            require_equal(
+                "-m D^p = -m (j - i), D = j - i",
+                lambda: kerple.power(distance, scale=slopes * slope, exponent=sp.Integer(exponent)),
+                expected,
+            ),
+            require_equal(
+                "the law, key before the query", lambda: _sides(kerple.POWER, distance)[0].xreplace(values), expected
+            ),
+            require_equal(
+                "the law, key after the query, is that of the two-sided ALiBi",
+                lambda: _sides(kerple.POWER, distance)[1].xreplace(values),
+                expected,
+            ),
+            same_by_sympy("numbers trained", kerple.POWER.learned, 2 * HEADS),
+        ),
+    )
+
+
+def polynomial_tail(*, block: Callable[[sp.Expr, sp.Expr], sp.Expr], largest_divergent: sp.Rational) -> Evidence:
+    """Decide for which r1 the weights (1 + r2 D)^(-r1) have no finite sum: those up to `largest_divergent`.
+
+    `block` is 2^k times the weight D^(-r1) at D = 2^k, a function of k and r1.
+    """
+    scale, rate = sp.symbols("r1 r2", positive=True)
+    distance, level = sp.Symbol("D", positive=True), sp.Symbol("k", integer=True, nonnegative=True)
+    facts = [
+        require_equal(
+            "weight^(-1/r1) = 1 + r2 D",
+            lambda: sp.exp(-kerple.logarithm(distance, scale=sp.S.One, rate=rate)),
+            lambda: 1 + rate * distance,
+        ),
+        require_equal(
+            "scale: r1 times the kernel of r1 = 1",
+            kerple.logarithm(distance, scale=scale, rate=rate),
+            lambda: scale * kerple.logarithm(distance, scale=sp.S.One, rate=rate),
+        ),
+        same_by_sympy(
+            "the law, key before and key after the query",
+            sp.Matrix(_sides(kerple.LOGARITHM, distance)),
+            sp.Matrix([kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)] * 2),
+        ),
+        same_by_sympy("numbers trained", kerple.LOGARITHM.learned, 2 * HEADS),
+        require_equal("1 + r2 D exceeds r2 D by 1", lambda: 1 + rate * distance - rate * distance, sp.S.One),
+        require_equal(
+            "and falls short of (1 + r2) D by D - 1, not negative for D >= 1",
+            lambda: (1 + rate) * distance - (1 + rate * distance),
+            lambda: distance - 1,
+        ),
+        "so the weight at D is D^(-r1) within the factors (1 + r2)^(-r1) and r2^(-r1)",
+    ]
+    growth = sp.powsimp(block(level + 1, scale) / block(level, scale))
+    at_edge = growth.subs(scale, largest_divergent)
+    if at_edge > 1:
+        more = (1 + largest_divergent) / 2
+        raise Refuted(f"r1 = {more}: 2^k terms of at least 2^(-{more} (k + 1)) each: the blocks do not even fall to 0")
+    if at_edge < 1:
+        raise Refuted(
+            f"r1 = {largest_divergent}: block k has 2^k terms of at most 2^(-{largest_divergent} k): finite sum"
+        )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            f"2^k distances from 2^k on weigh 2^(k (1 - r1)) together, within a factor 2^r1: each block {growth} times "
+            "the one before, 1 or more if and only if r1 <= 1",
+            "so for r1 <= 1 the sum has no limit: the share of any fixed window falls to 0 as the context grows",
+            require_equal(
+                "ALiBi: sums (1 - e^(-mT))/(1 - e^(-m)) < 1/(1 - e^(-m)); the term that step T adds",
+                lambda: (
+                    (1 - sp.exp(-alibi.SLOPE * (level + 1))) / (1 - sp.exp(-alibi.SLOPE))
+                    - (1 - sp.exp(-alibi.SLOPE * level)) / (1 - sp.exp(-alibi.SLOPE))
+                ),
+                lambda: sp.exp(alibi.bias(alibi.SLOPE, query_position=level, key_position=sp.S.Zero)),
+            ),
+        ),
+        assumptions=("equal contents", "r1, r2 > 0"),
+    )
+
+
+def _sides(encoding: Encoding, distance: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The law at this distance, for a key before and for one after the query."""
+    i = sp.Symbol("i", real=True)
+    assert encoding.bias is not None
+    return encoding.bias(i + distance, i, LENGTH), encoding.bias(i, i + distance, LENGTH)
+
+
+CLAIMS = (
+    Claim(
+        id="kerple-1",
+        source=SOURCE.at(_THEOREM),
+        statement="-|x - y|^p is conditionally positive definite for 0 < p <= 2, and for no p > 2.",
+        latex=r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j|x_i-x_j|^p\ge 0\iff p\le 2\qquad(p>0)",
+        label="P",
+        check=power_kernel,
+        holds={
+            "kernel": lambda distance, exponent: kerple.power(distance, scale=sp.S.One, exponent=exponent),
+            "largest": sp.Integer(2),
+        },
+        answers=("largest",),
+        falsifiers={
+            "of the squared distance": {
+                "kernel": lambda distance, exponent: kerple.power(distance**2, scale=sp.S.One, exponent=exponent)
+            },
+            "of the root of the distance": {
+                "kernel": lambda distance, exponent: kerple.power(sp.sqrt(distance), scale=sp.S.One, exponent=exponent)
+            },
+            "growing with the distance": {
+                "kernel": lambda distance, exponent: kerple.power(distance, scale=-sp.S.One, exponent=exponent)
+            },
+        },
+    ),
+    Claim(
+        id="kerple-2",
+        source=SOURCE.at(_THEOREM),
+        statement="-log(1 + a |x - y|^p) is conditionally positive definite for every a > 0 if 0 < p <= 2, and only "
+        "then; the released kernel has p = 1.",
+        latex=r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j\log(1+a|x_i-x_j|^p)\ge 0\ \forall a>0\iff p\le 2\qquad(p>0)",
+        label="P",
+        check=log_kernel,
+        holds={
+            "kernel": lambda distance, rate: kerple.logarithm(distance, scale=sp.S.One, rate=rate),
+            "largest": sp.Integer(2),
+        },
+        answers=("largest",),
+        falsifiers={
+            "+|x - y|^p": {"kernel": lambda distance, rate: distance},
+            "+log": {"kernel": lambda distance, rate: -kerple.logarithm(distance, scale=sp.S.One, rate=rate)},
+            "of the squared distance": {
+                "kernel": lambda distance, rate: kerple.logarithm(distance**2, scale=sp.S.One, rate=rate)
+            },
+        },
+    ),
+    Claim(
+        id="kerple-3",
+        source=SOURCE.at("from a conditionally positive definite kernel to a positive definite one, and softmax"),
+        statement="On finitely many distinct points a kernel K that is strictly conditionally positive definite, as "
+        "-|x - y|^p is for p < 2, is positive definite once a large constant is added; softmax does not see it.",
+        latex=r"K+c\,\mathbf{1}\mathbf{1}^\top\succ 0,\ c=\frac{g-\mathbf{1}^\top K\mathbf{1}+1}{n^2},\ "
+        r"g=\max_{\sum w=0}\frac{(w^\top K\mathbf{1})^2}{w^\top Kw};\quad\sigma(s+K+c)=\sigma(s+K)",
+        label="P",
+        check=positive_with_constant,
+        holds={"constant": lambda strength, total, count: (strength - total + 1) / count**2, "exponent": 1},
+        falsifiers={
+            "already with c = 0": {"constant": lambda strength, total, count: sp.S.Zero},
+            "with the c at which it is only semidefinite": {
+                "constant": lambda strength, total, count: (strength - total) / count**2
+            },
+            "for p = 2 too": {"exponent": 2},
+        },
+    ),
+    Claim(
+        id="kerple-4",
+        source=SOURCE.at("the power kernel, its relation to ALiBi"),
+        statement="ALiBi is the power kernel with p = 1 and r1 = m.",
+        latex=r"-r_1|j-i|^{p}=-m(j-i)\quad\text{at } p=1,\ r_1=m",
+        label="P",
+        check=alibi_case,
+        holds={"exponent": 1, "slopes": 1},
+        falsifiers={"p = 2": {"exponent": 2}, "r1 = 2m": {"slopes": 2}},
+    ),
+    Claim(
+        id="kerple-5",
+        source=SOURCE.at("the logarithmic kernel; its tail is ours"),
+        statement="At equal content the logarithmic kernel weighs (1 + r2 D)^(-r1), a power of the distance: the "
+        "sum over all distances is infinite if and only if r1 <= 1, and then no window is effective; of ALiBi it is "
+        "finite.",
+        latex=r"\sum_{D\ge 0}(1+r_2D)^{-r_1}=\infty\iff r_1\le 1,\quad \sum_{D\ge 0}e^{-mD}=\frac{1}{1-e^{-m}}",
+        label="F",
+        check=polynomial_tail,
+        holds={
+            "block": lambda level, scale: sp.Integer(2) ** (level * (1 - scale)),
+            "largest_divergent": sp.Integer(1),
+        },
+        answers=("largest_divergent",),
+        falsifiers={
+            "blocks of one length": {"block": lambda level, scale: sp.Integer(2) ** (-level * scale)},
+            "blocks in the plane": {"block": lambda level, scale: sp.Integer(2) ** (level * (2 - scale))},
+            "the weight's root": {"block": lambda level, scale: sp.Integer(2) ** (level * (1 - scale / 2))},
+        },
+    ),
+)

@@ -1,0 +1,305 @@
+"""SRC is monotone in scale and arity, and bounded where both alphabet and arity are fixed."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise, permutations, product
+from math import factorial, inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.circuit import UNDEFINED, Circuit, Wiring
+from circuits.src import src, traces_up_to
+from circuits.tasks import load
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola import formalised
+from proofs_checks.papers.sequential.layout import Word, word_task
+
+Function = tuple[int, ...]
+
+
+def all_functions(symbols: int, arguments: int) -> list[Function]:
+    """Every function of so many arguments over 0 .. symbols - 1."""
+    return list(product(range(symbols), repeat=symbols**arguments))
+
+
+@cache
+def served(symbols: int, arity: int, visible: int, *, repeats: bool = True) -> dict[Function, int]:
+    """Function of the visible positions -> the operators that compute it through some wiring, as a set of bits.
+
+    A function that is not there is computed by none. `repeats`: whether a wiring may read a position twice.
+    """
+    words = list(product(range(symbols), repeat=visible))
+    wirings = product(range(visible), repeat=arity) if repeats else permutations(range(visible), arity)
+    keys = []
+    for wiring in wirings:
+        arguments = [[word[position] for position in wiring] for word in words]
+        keys.append([sum(value * symbols**place for place, value in enumerate(reversed(key))) for key in arguments])
+    found: dict[Function, int] = {}
+    for index, values in enumerate(all_functions(symbols, arity)):
+        for of_wiring in keys:
+            function = tuple(values[key] for key in of_wiring)
+            found[function] = found.get(function, 0) | 1 << index
+    return found
+
+
+def fewest_operators(steps: Iterable[int]) -> float:
+    """The least number of operators that hit every step; infinite where a step is hit by none."""
+    distinct = sorted(set(steps), key=int.bit_count)
+    if not all(distinct):
+        return inf
+    needed: list[int] = []
+    for step in distinct:
+        if not any(other & step == other for other in needed):
+            needed.append(step)
+    return _fewest(needed, [], len(needed))
+
+
+def _fewest(steps: Sequence[int], groups: list[int], best: int) -> int:
+    """The fewest groups of steps, each hit by one operator, that take in the steps and those already grouped."""
+    if len(groups) >= best:
+        return best
+    if not steps:
+        return len(groups)
+    first, *rest = steps
+    for index, group in enumerate(groups):
+        if group & first:
+            best = _fewest(rest, [*groups[:index], group & first, *groups[index + 1 :]], best)
+    return _fewest(rest, [*groups, first], best)
+
+
+Order = Callable[[Any, Any], bool]
+
+SCALES = (1, 2, 3)
+ARITIES = (1, 2, 3)
+CIRCUITS = (("parity", None, 2, 5), ("addition-carry", 2, 3, 2), ("permutation", 3, 1, 5), ("sort-trace", 2, 2, 3))
+"""Task, base, arity and largest scale of the circuits on which the two arguments are carried out."""
+
+
+def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> Evidence:
+    """Decide how SRC changes with the scale and with the arity: on all tiny tasks, and by changing real circuits."""
+    values = [_tiny_values(arity, repeats) for arity in ARITIES]
+    for arity, by_task in zip(ARITIES, values, strict=True):
+        for task, found in by_task.items():
+            for n, (now, later) in enumerate(pairwise(found), start=1):
+                if not with_scale(now, later):
+                    raise Refuted(f"{_shown(task)}: at arity {arity} SRC is {now} up to {n}, {later} up to {n + 1}")
+    for arity, (fewer, more) in zip(ARITIES, pairwise(values), strict=False):
+        for task in fewer:
+            for n, (less, greater) in enumerate(zip(fewer[task], more[task], strict=True), start=1):
+                if not with_arity(less, greater):
+                    raise Refuted(
+                        f"{_shown(task)}: up to scale {n} SRC is {less} at arity {arity}, {greater} at {arity + 1}"
+                    )
+    carried = [_carry_out(*case, with_scale=with_scale, with_arity=with_arity) for case in CIRCUITS]
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"n <= {SCALES[-1]}",
+        facts=(
+            f"all {len(values[0])} tasks that append one bit f_n(x) to n bits x, n = 1..3, arities {ARITIES}",
+            "argument for every task, with the scale: a circuit up to n is, without its last scale, one up to n - 1; "
+            "with the arity: a slot more that repeats the last one changes no step. Carried out and checked on "
+            f"{'; '.join(carried)}",
+        ),
+        assumptions=("a wiring may read a position twice",),
+    )
+
+
+def restricted(circuit: Circuit, largest_scale: int) -> Circuit:
+    """The circuit without the scales beyond, and without the operators that only they use."""
+    wirings = {scale: steps for scale, steps in circuit.wirings.items() if scale <= largest_scale}
+    used = sorted({step.operator for steps in wirings.values() for step in steps})
+    return replace(
+        circuit,
+        wirings={
+            scale: tuple(replace(step, operator=used.index(step.operator)) for step in steps)
+            for scale, steps in wirings.items()
+        },
+        operators=tuple(circuit.operators[index] for index in used),
+    )
+
+
+def padded(circuit: Circuit) -> Circuit:
+    """The circuit with one slot more, which reads what the last one reads."""
+    symbols = len(circuit.task.alphabet)
+
+    def repeat_last(step: Wiring) -> Wiring:
+        return replace(step, arguments=(*step.arguments, step.arguments[-1]))
+
+    def widen(table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        wide = np.full(len(table) * symbols, UNDEFINED, dtype=np.uint8)
+        keys = np.arange(len(table))
+        wide[keys * symbols + keys % symbols] = table
+        return wide
+
+    return replace(
+        circuit,
+        arity=circuit.arity + 1,
+        wirings={scale: tuple(map(repeat_last, steps)) for scale, steps in circuit.wirings.items()},
+        operators=tuple(map(widen, circuit.operators)),
+    )
+
+
+@cache
+def _tiny_values(arity: int, repeats: bool) -> dict[tuple[int, ...], list[float]]:
+    """Task, as the index of f_n for every n, -> SRC up to each scale."""
+    hit = [served(2, arity, n, repeats=repeats) for n in SCALES]
+    steps = [[hit[n - 1].get(function, 0) for function in all_functions(2, n)] for n in SCALES]
+    known: dict[frozenset[int], float] = {}
+
+    def fewest(needed: frozenset[int]) -> float:
+        if needed not in known:
+            known[needed] = fewest_operators(needed)
+        return known[needed]
+
+    found = {}
+    for task in product(*(range(len(of_scale)) for of_scale in steps)):
+        chosen = [of_scale[index] for of_scale, index in zip(steps, task, strict=True)]
+        found[task] = [fewest(frozenset(chosen[:n])) for n in SCALES]
+    return found
+
+
+def _carry_out(name: str, base: int | None, arity: int, largest: int, *, with_scale: Order, with_arity: Order) -> str:
+    """Both arguments on the circuits that the search finds for one task."""
+    task = load(name, base=base)
+    traces = traces_up_to(task, largest)
+    whole, wide = src(task, traces, arity), src(task, traces, arity + 1)
+    if whole.circuit is None:
+        raise ValueError(f"{task.name} is infeasible at arity {arity}")
+    padded(whole.circuit).check(traces)
+    for n in range(1, largest + 1):
+        least = src(task, traces[:n], arity).values[n]
+        part = restricted(whole.circuit, n)
+        part.check(traces[:n])
+        if least is None or len(part.operators) < least or not with_scale(least, whole.values[largest]):
+            raise Refuted(f"{task.name}: {len(part.operators)} operators up to {n}, {least} are the fewest")
+        if not with_arity(least, wide.values[n]):
+            raise Refuted(f"{task.name}, scale {n}: {least} at arity {arity}, {wide.values[n]} at {arity + 1}")
+    return f"{task.name} (arity {arity}, scales 1..{largest})"
+
+
+def _shown(task: tuple[int, ...]) -> str:
+    rows = (all_functions(2, n)[index] for n, index in zip(SCALES, task, strict=True))
+    return ", ".join(f"f_{n} = {''.join(map(str, row))}" for n, row in zip(SCALES, rows, strict=True))
+
+
+Pair = tuple[int, int]
+"""Symbols and arity."""
+
+FORCED: tuple[Pair, ...] = ((2, 1), (2, 2))
+"""Where the largest SRC is reached by a task small enough for the search."""
+PERMUTATIONS = ((2, 5), (3, 8), (4, 5))
+"""Base and largest scale of the permutation controls."""
+
+
+def src_is_bounded(
+    *, bound: Callable[[int, int], int], repeats: bool, largest: Mapping[Pair, int], control: Callable[[int, int], int]
+) -> Evidence:
+    """Decide the largest SRC of any task of q symbols at arity k, the bound on it, and SRC of the controls."""
+    for (symbols, arity), value in largest.items():
+        hit = served(symbols, arity, arity, repeats=repeats)
+        found = fewest_operators(hit.values())
+        if found > bound(symbols, arity):
+            raise Refuted(
+                f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {found:g} "
+                f"operators, more than {bound(symbols, arity)}"
+            )
+        if found != value:
+            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {found:g}, not {value}")
+        if (symbols, arity) in FORCED:
+            _require_forced(symbols, arity, value, hit)
+    for base, scales in PERMUTATIONS:
+        task = load("permutation", base=base)
+        for n, bounds in src(task, traces_up_to(task, scales), 1).bounds.items():
+            if bounds != (control(n, base),) * 2:
+                raise Refuted(f"{task.name}: SRC up to scale {n} is {bounds[0]:g}, not {control(n, base)}")
+    return Evidence(
+        strength=Strength.BOUNDED,
+        reach="k = 1, 2, 3",
+        facts=(
+            f"largest SRC of any task, where finite, at (q, k): {', '.join(f'{p}: {v}' for p, v in largest.items())}; "
+            f"reached by tasks that the search solves at {FORCED}",
+            "argument: a step is a function of the at most k positions that it reads, so operators that hit every "
+            "function of k positions serve all tasks; a task with all of these as steps needs as many",
+            "one slot: every operator is needed, q^q. More slots: fewer than q^(q^k), since an operator also serves "
+            "with its slots exchanged or filled alike",
+            "permutation controls by search: "
+            f"{', '.join(f'base {base}: min(n, {factorial(base)}) up to n = {n}' for base, n in PERMUTATIONS)}",
+            "SRC does not fall (src-monotone) and is bounded, so it is constant from some scale on, or infinite",
+        ),
+        assumptions=("alphabet and arity are the same at all scales",),
+    )
+
+
+def forcing_steps(hit: Mapping[Function, int]) -> list[Function]:
+    """Functions such that operators which hit these hit all: one for each least set of operators."""
+    least: dict[int, Function] = {}
+    for function, operators in hit.items():
+        if not any(other & operators == other and other != operators for other in hit.values()):
+            least.setdefault(operators, function)
+    return list(least.values())
+
+
+def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function, int]) -> None:
+    """That the search finds this SRC where scale n appends the n-th forcing step of the first `arity` symbols."""
+    steps = forcing_steps(hit)
+
+    def output(word: Word) -> list[int]:
+        key = sum(symbol * symbols**place for place, symbol in enumerate(reversed(word[:arity])))
+        return [steps[len(word) - arity][key]]
+
+    task = word_task(f"all functions of {arity} of {symbols} symbols", symbols, output, longer=arity - 1)
+    found = src(task, traces_up_to(task, len(steps)), arity).bounds[len(steps)]
+    if found != (value, value):
+        raise Refuted(f"{task.name}: SRC up to scale {len(steps)} is {found[0]:g}, not {value}")
+
+
+_LARGEST: Mapping[Pair, int] = {(2, 1): 4, (3, 1): 27, (4, 1): 256, (2, 2): 8, (2, 3): 68}
+
+
+CLAIMS = (
+    Claim(
+        id="src-monotone",
+        source=formalised("Definition 4", "SRC as a function of scale and arity"),
+        statement="SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows. "
+        "Every task that appends a bit is tried for n <= 3; an argument does the rest.",
+        latex=r"\mathrm{SRC}_k(f,n)\le\mathrm{SRC}_k(f,n+1),\quad \mathrm{SRC}_{k+1}(f,n)\le\mathrm{SRC}_k(f,n)",
+        label="F",
+        check=src_is_monotone,
+        holds={"with_scale": operator.le, "with_arity": operator.ge, "repeats": True},
+        falsifiers={
+            "it rises with every scale": {"with_scale": operator.lt},
+            "it falls with the scale": {"with_scale": operator.ge},
+            "it falls with every slot": {"with_arity": operator.gt},
+            "it rises with the arity": {"with_arity": operator.le},
+            "slots must differ": {"repeats": False},
+        },
+    ),
+    Claim(
+        id="src-bounded",
+        source=formalised("Definition 4", "SRC over a fixed alphabet at a fixed arity"),
+        statement="Where finite, SRC at arity k over q symbols is at most q^(q^k), so constant from some scale on. The "
+        "bound is attained at k = 1, not beyond: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. "
+        "Permutations of q symbols have min(n, q!).",
+        latex=r"\mathrm{SRC}_k(f,n)<\infty\Rightarrow\mathrm{SRC}_k(f,n)\le q^{q^k}",
+        label="F",
+        check=src_is_bounded,
+        holds={
+            "bound": lambda q, k: q ** (q**k),
+            "repeats": True,
+            "largest": _LARGEST,
+            "control": lambda n, base: min(n, factorial(base)),
+        },
+        answers=("largest",),
+        falsifiers={
+            "as many as there are keys": {"bound": lambda q, k: q**k},
+            "one less": {"bound": lambda q, k: q ** (q**k) - 1},
+            "a position read once only": {"repeats": False},
+            "a fixed alphabet lets it grow with n": {"control": lambda n, base: n},
+            "as many as functions of one slot": {"control": lambda n, base: min(n, base**base)},
+        },
+    ),
+)

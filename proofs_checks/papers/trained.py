@@ -1,0 +1,373 @@
+"""Claims on trained models, decided by stored runs: each names the protocol whose runs it reads.
+
+Of arXiv 2510.04130 the plots could not be read: what a claim says of a figure is our reading [F].
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+from circuits.modes import Mode
+from circuits.prediction import Prediction
+from empirical.runs.protocol import Cell
+from empirical.runs.store import RunStore
+from empirical.trial import conjecture
+from empirical.trial.conjecture import CellKey, Setting, JudgedCell, judge
+from empirical.trial.outcomes import History, by_checkpoint, outcome
+from empirical.trial.statistics import ALPHA
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from proofs_checks.majority import Count, settle
+from proofs_checks.papers import randomized
+from proofs_checks.papers.pola import SOURCE
+from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
+from theory.system.errors import LengthgenError
+from theory.system.files import read_sealed_json
+
+
+def figure(number: int) -> Source:
+    """A figure whose caption we know, and whose plot we do not."""
+    return SOURCE.at(f"Figure {number}, whose plot could not be read; sizes, digits and formats are ours")
+
+
+CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
+RANDOMIZED = randomized.SOURCE.at("abstract; of its tasks duplicating and reversing a string, by decoders")
+SURVEY = Source(
+    paper="Length Extrapolation of Transformers: A Survey from the Perspective of Positional Encoding",
+    arxiv="2312.17044",
+    place="on absolute encodings; the tasks are ours",
+)
+
+
+def most_generalize(*, runs: Runs, arm: Arm, generalize: bool, least: int | None) -> Evidence:
+    """Decide whether in at least so many cells, or in all, most runs that fit generalize, or do not."""
+    reading = runs.read(arm)
+    counts = [_runs_that_do(cell, generalize) for cell in reading.arms[0]]
+    return settle(
+        counts,
+        least=len(counts) if least is None else least,
+        trial="runs",
+        does="generalize" if generalize else "do not generalize",
+        reading=reading,
+    )
+
+
+def _runs_that_do(trained: TrainedCell, generalize: bool) -> Count:
+    outcomes = [outcome(history, threshold=history[0].evaluation.threshold) for history in trained.histories]
+    fitting = [one for one in outcomes if one.fits]
+    return Count(
+        cell=str(trained.cell),
+        did=sum(one.generalizes is generalize for one in fitting),
+        trials=len(fitting),
+        of=len(outcomes),
+        note="" if len(fitting) == len(outcomes) else f"; {len(outcomes) - len(fitting)} more runs do not fit",
+    )
+
+
+_IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"))
+_ABSOLUTE = Arm(protocol="fig2", encodings=("ape",))
+_ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"))
+_COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",))
+"""What the same check must see generalize: a task whose SRC stays, under its ideal encoding."""
+_NOT = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
+_DOES = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
+
+
+def _learned_labels(id: str, encoding: str, how: str) -> Claim:
+    return Claim(
+        id=id,
+        source=figure(4),
+        statement=f"Labels learned {how}, trained on scales 1-10, generalize to scale 20 on at least two of selecting "
+        "the first, the middle and the last symbol.",
+        latex=rf"{_DOES}\ \text{{on at least 2 of 3 tasks}}",
+        label="F",
+        check=most_generalize,
+        holds={"runs": NONE, "arm": Arm(protocol="fig4", encodings=(encoding,)), "generalize": True, "least": 2},
+        answers=("generalize", "least"),
+        falsifiers={"so do learned absolute codes on copy, shift and parity": {"arm": _ABSOLUTE_OF_THREE}},
+    )
+
+
+def _absolute(id: str, what: str, encoding: str, tasks: str) -> Claim:
+    return Claim(
+        id=id,
+        source=SURVEY,
+        statement=f"{what} do not extrapolate: trained to {tasks} 1 to 5 symbols, most models do not reach 20.",
+        latex=rf"{_NOT}\ \text{{on each task}}",
+        label="P",
+        check=most_generalize,
+        holds={
+            "runs": NONE,
+            "arm": Arm(protocol="randomized", encodings=(encoding,)),
+            "generalize": False,
+            "least": None,
+        },
+        answers=("generalize", "least"),
+        falsifiers={"nor does the ideal encoding": {"arm": _COPY}},
+    )
+
+
+MARGIN = 0.1
+"""Of mean exact match: what is as close counts as a match ([F], fixed before its runs were looked at)."""
+
+
+def most_pairs(
+    *, runs: Runs, arm: Arm, other: Arm, measure: str, scales: Sequence[int], wins: Callable[[float], bool], does: str
+) -> Evidence:
+    """Decide whether in every cell most pairs of runs of one seed, both fitting, differ as `wins` says.
+
+    The difference is that of the means, over the scales, of a measure (a column of the metrics) at the last
+    checkpoint, first arm minus other.  Cells of the arms are paired in their order.
+    """
+    reading = runs.read(arm, other)
+    counts = [_pairs_won(first, second, measure, scales, wins) for first, second in zip(*reading.arms, strict=True)]
+    return settle(counts, least=len(counts), trial="pairs", does=does, reading=reading)
+
+
+def _pairs_won(
+    first: TrainedCell, second: TrainedCell, measure: str, scales: Sequence[int], wins: Callable[[float], bool]
+) -> Count:
+    if (first.cell.task, first.cell.base) != (second.cell.task, second.cell.base):
+        raise ValueError(f"{first.cell} and {second.cell} are different tasks")
+    pairs = list(zip(first.histories, second.histories, strict=True))
+    differences = [
+        _mean(one, measure, scales) - _mean(two, measure, scales) for one, two in pairs if _fits(one) and _fits(two)
+    ]
+    reach = f"; differences {min(differences):.3f} to {max(differences):.3f}" if differences else ""
+    return Count(
+        cell=f"{first.cell} against {second.cell.format}, {second.cell.encoding}",
+        did=sum(map(wins, differences)),
+        trials=len(differences),
+        of=len(pairs),
+        note=f"{reach}; {len(pairs)} pairs in all",
+    )
+
+
+def _fits(history: History) -> bool:
+    return outcome(history, threshold=history[0].evaluation.threshold).fits
+
+
+def _mean(history: History, measure: str, scales: Sequence[int]) -> float:
+    _, rows = history
+    *_, last = by_checkpoint(rows).values()
+    return fmean(getattr(last[scale], measure) for scale in scales)
+
+
+_ARITHMETIC = ("addition", "multiplication", "division")
+_PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
+_RANDOM = Arm(protocol="randomized", encodings=("random-ape[longest=128]", "random-rpe[longest=128]"))
+
+
+Predictions = dict[Cell, Prediction]
+
+
+def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) -> Evidence:
+    """Decide whether predictions and what most fitting runs do agree in more cells than by chance, or in fewer.
+
+    The test moves outcomes between tasks and between encodings (`empirical.trial.association`): that cells of one
+    task, or of one encoding, resemble each other makes no p-value small.
+    """
+    reading = runs.read(Arm(protocol=protocol))
+    assert runs.out is not None, "nothing is read from nowhere"
+    predicted = _stored(runs.out / protocol / "predictions.json")
+    evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
+    first = reading.arms[0][0].histories[0][0]
+    setting = Setting(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
+    from empirical.trial.association import association, permuted  # which takes a second to import
+
+    cells = [_negated(cell) if negated else cell for cell in judge(evidence, setting)]
+    found = association(cells)
+    table, missed = found["table"], found["misclassified"]
+    right = table["yes_yes"] + table["no_no"]
+    agree = f"{right} of {right + len(missed)} observed cells do as predicted"
+    more = found["permutation"]["task and encoding"]["p"]
+    if more > ALPHA:
+        fewer = permuted([_negated(cell) for cell in cells], tasks=True, encodings=True).p
+        if fewer <= ALPHA:
+            raise Refuted(f"{agree}, fewer than by chance: p = {fewer:.2g}; not {missed[0]}, for one")
+        raise Unsettled(f"not decided: {agree}, p = {more:.2g}")
+    return Evidence(
+        strength=Strength.STATISTICAL,
+        facts=(
+            f"{agree}, p = {more:.2g} over rearrangements of tasks and encodings; Fisher's exact test, cells taken for "
+            f"independent: {found['fisher_p']:.2g}",
+            f"predicted yes: {table['yes_yes']} do, {table['yes_no']} do not; predicted no: {table['no_yes']} do, "
+            f"{table['no_no']} do not; {table['not_observed']} without a fitting run or with a tie",
+            f"not as predicted: {', '.join(missed) or 'none'}",
+            reading.fact,
+        ),
+        assumptions=(*reading.conditions, "predictions were stored before training: every run names theirs by hash"),
+    )
+
+
+def _stored(path: Path) -> Predictions:
+    """The stored predictions of the main mode, by cell."""
+    try:
+        answer = read_sealed_json(path)["answer"]
+        return {
+            Cell(**one["cell"]): Prediction.from_json(one["prediction"])
+            for one in answer
+            if one["mode"] == Mode.FREE and one["prediction"] is not None
+        }
+    except (OSError, LengthgenError, KeyError, TypeError) as error:
+        raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
+
+
+def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.Evidence:
+    """What the trial is given of a cell, if its runs name the prediction that is stored."""
+    cell, prediction = trained.cell, predicted.get(trained.cell)
+    if prediction is None:
+        raise Unsettled(f"{cell}: no prediction is stored")
+    for run, _ in trained.histories:
+        if store.environment(run).get(f"prediction_sha256_{Mode.FREE}") != prediction.digest:
+            raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
+    first = trained.histories[0][0]
+    return conjecture.Evidence(
+        key=CellKey(task=cell.task, format=cell.format, encoding=cell.encoding, size=str(first.model)),
+        predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
+        runs=trained.histories,
+        predicted_before_training=True,
+    )
+
+
+def _negated(cell: JudgedCell) -> JudgedCell:
+    return cell if cell.predicted is None else replace(cell, predicted=not cell.predicted)
+
+
+def _claim(rule: str, label: Literal["P", "F"], statement: str, latex: str) -> Claim:
+    return Claim(
+        id=f"conjecture-{rule}",
+        source=CONJECTURE,
+        statement=f"{statement} agrees with what the runs of Figure 2's tasks and encodings do in more cells than by "
+        "chance.",
+        latex=latex,
+        label=label,
+        check=predictions_agree,
+        holds={"runs": NONE, "protocol": "fig2", "rule": rule, "negated": False},
+        falsifiers={"the predictions negated": {"negated": True}},
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="fig2-ideal",
+        source=figure(2),
+        statement="Trained on scales 1-5, the ideal encoding (for Shift with scale hint) generalizes to scale 20 on "
+        "Copy, Shift, Parity, Addition, Multiplication and Division.",
+        latex=rf"{_DOES}\ \text{{on each of 6 tasks}}",
+        label="F",
+        check=most_generalize,
+        holds={"runs": NONE, "arm": _IDEAL, "generalize": True, "least": None},
+        answers=("generalize", "least"),
+        falsifiers={"learned absolute codes do": {"arm": _ABSOLUTE}},
+    ),
+    Claim(
+        id="fig2-absolute",
+        source=figure(2),
+        statement="Trained on scales 1-5, learned absolute codes generalize to scale 20 on none of the six tasks.",
+        latex=rf"{_NOT}\ \text{{on each of 6 tasks}}",
+        label="F",
+        check=most_generalize,
+        holds={"runs": NONE, "arm": _ABSOLUTE, "generalize": False, "least": None},
+        answers=("generalize", "least"),
+        falsifiers={"the ideal encoding on none": {"arm": _IDEAL}},
+    ),
+    _learned_labels("fig4-hint", "lbpe-sh", "with scale hint"),
+    _learned_labels("fig4-no-hint", "lbpe", "without scale hint"),
+    Claim(
+        id="control-growing",
+        source=CONJECTURE,
+        statement="Where SRC grows with the scale (a permutation of its own at each step), no encoding tried "
+        "generalizes, the one with the task's roles and scale hint included.",
+        latex=rf"\mathrm{{SRC}}(20)>\mathrm{{SRC}}(5)\Rightarrow{_NOT}",
+        label="F",
+        check=most_generalize,
+        holds={
+            "runs": NONE,
+            "arm": Arm(protocol="controls", tasks=("permutation",)),
+            "generalize": False,
+            "least": None,
+        },
+        answers=("generalize", "least"),
+        falsifiers={"nor does copying, whose SRC stays": {"arm": _COPY}},
+    ),
+    Claim(
+        id="control-infeasible",
+        source=CONJECTURE,
+        statement="Where no operators of bounded arity compute the task (parity and long multiplication at once), no "
+        "encoding tried generalizes.",
+        latex=rf"\mathrm{{SRC}}(20)=\infty\Rightarrow{_NOT}",
+        label="F",
+        check=most_generalize,
+        holds={
+            "runs": NONE,
+            "arm": Arm(protocol="controls", tasks=("parity-direct", "multiplication-nn")),
+            "generalize": False,
+            "least": None,
+        },
+        answers=("generalize", "least"),
+        falsifiers={"nor does copying, whose SRC stays": {"arm": _COPY}},
+    ),
+    _absolute("ape-4", "Learned absolute codes", "ape", "copy or to reverse"),
+    _absolute("sin-6", "Sinusoidal codes", "sinusoidal", "copy"),
+    Claim(
+        id="fig3-hint",
+        source=figure(3),
+        statement="The ideal encoding with scale hint, on data that are not aligned, matches the ideal encoding on "
+        f"aligned data: in Addition, Multiplication and Division most runs of one seed are at most {MARGIN:g} apart "
+        "in mean exact match at scales 16-20.",
+        latex=rf"\Pr(\lvert a_{{16..20}}-b_{{16..20}}\rvert\le{MARGIN:g})>\tfrac12\ \text{{on each of 3 tasks}}",
+        label="F",
+        check=most_pairs,
+        holds={
+            "runs": NONE,
+            "arm": Arm(protocol="fig3", encodings=("ipe-sh",), tasks=_ARITHMETIC),
+            "other": Arm(protocol="fig3", encodings=("ipe",), tasks=_ARITHMETIC),
+            "measure": "exact_match",
+            "scales": range(16, 21),
+            "wins": lambda difference: abs(difference) <= MARGIN,
+            "does": f"are at most {MARGIN:g} apart",
+        },
+        falsifiers={
+            "learned absolute codes match it": {"arm": Arm(protocol="fig2", encodings=("ape",), tasks=_ARITHMETIC)},
+            "the hint is better by more than the margin": {
+                "wins": lambda difference: difference > MARGIN,
+                "does": f"are more than {MARGIN:g} better",
+            },
+        },
+    ),
+    Claim(
+        id="rpe-7",
+        source=RANDOMIZED,
+        statement="Positions drawn at random beat plain ones at lengths not seen: trained to copy and to reverse 1 to "
+        "5 symbols, with learned absolute and with relative codes, most runs have the higher mean token accuracy at "
+        "scales 6-20 than the plain run of the same seed.",
+        latex=r"\Pr(a^{\text{drawn}}_{6..20}>a^{\text{plain}}_{6..20})>\tfrac12\ \text{on each of 4 pairs}",
+        label="P",
+        check=most_pairs,
+        holds={
+            "runs": NONE,
+            "arm": _RANDOM,
+            "other": _PLAIN,
+            "measure": "token_accuracy",
+            "scales": range(6, 21),
+            "wins": lambda difference: difference > 0,
+            "does": "are better",
+        },
+        falsifiers={"plain positions beat those drawn": {"arm": _PLAIN, "other": _RANDOM}},
+    ),
+    _claim(
+        "literal",
+        "P",
+        "That an encoding generalizes iff the complexity that it induces stays, read literally,",
+        r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty",
+    ),
+    _claim(
+        "coverage",
+        "F",
+        "That an encoding generalizes iff the complexity that it induces stays and training meets every label and "
+        "operator entry",
+        r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty\ \text{and all entries are met}",
+    ),
+)
