@@ -29,7 +29,7 @@ def recalled(path: Path, key: Any) -> Any | None:
     """The answer stored at `path` under this key, if there is one; says so where the file is damaged."""
     try:
         stored = read_sealed_json(path)
-        return stored["answer"] if stored["key"] == seal(key) else None
+        return stored["answer"] if stored["key"] == _of_file(path, key) else None
     except FileNotFoundError:
         return None
     except (DamagedFile, KeyError):
@@ -39,4 +39,9 @@ def recalled(path: Path, key: Any) -> Any | None:
 
 def keep(path: Path, key: Any, answer: Any) -> None:
     """Stores the answer at `path` under this key, in place of what is there."""
-    write_sealed_json(path, {"key": seal(key), "answer": answer})
+    write_sealed_json(path, {"key": _of_file(path, key), "answer": answer})
+
+
+def _of_file(path: Path, key: Any) -> str:
+    """The key as a file of this name stores it: the answer of another file, moved here, is not this one's."""
+    return seal([path.name, key])

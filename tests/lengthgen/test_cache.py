@@ -41,3 +41,10 @@ def test_an_edited_answer_is_not_believed(ask, tmp_path, capsys):
 def test_an_answer_is_returned_even_if_another_process_replaces_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr("lengthgen.cache.keep", lambda path, key, answer: keep(path, "another key", None))
     assert cached(tmp_path / "answer.json", "key", lambda: {1: (2,)}) == {"1": [2]}
+
+
+def test_the_answer_of_another_file_is_not_believed_in_its_place(tmp_path):
+    parity, copy = tmp_path / "parity.json", tmp_path / "copy.json"
+    assert [cached(parity, 1, lambda: "parity"), cached(copy, 1, lambda: "copy")] == ["parity", "copy"]
+    copy.write_bytes(parity.read_bytes())
+    assert cached(copy, 1, lambda: "copy") == "copy"
