@@ -21,7 +21,7 @@ import matplotlib
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
 from paper_figs.catalogue import catalogue, chosen
-from paper_figs.entry import Entry, Undrawable
+from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import write
 from paper_figs.sources import Needs, Sources
 from theory.system.digests import source_digest

@@ -18,10 +18,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import LEVEL, Cell, common_scales, interval
+from paper_figs.declaration import Entry
+from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
+from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
-
-__all__ = ["Cell", "caption", "draw", "rows"]
 
 _CURVES = 6
 """In one panel: beyond that, marks set side by side can no longer be told apart."""
@@ -207,3 +208,27 @@ def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
         else:
             found.append((scale, scale))
     return found
+
+
+def _of_parity(sources: Sources) -> Drawing:
+    known = sources.protocol("fig1")
+    train, threshold = known.train, known.profile.evaluation.threshold
+    [(task, cells)] = sources.cells("fig1").items()
+    model = model_sizes(sources.models("fig1")[0])
+    return Drawing(
+        shown=draw(cells, train=train, threshold=threshold, task=task),
+        rows=rows(cells, train=train, threshold=threshold),
+        caption=caption(cells, train=train, threshold=threshold, task=task, model=model),
+    )
+
+
+FIGURES = (
+    Entry(
+        place=150,
+        name="parity-seeds",
+        title="Parity by scale, every run",
+        make=_of_parity,
+        needs=Needs(protocols=("fig1",)),
+        least_width=PAGE_WIDTH,
+    ),
+)

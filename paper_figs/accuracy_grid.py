@@ -5,7 +5,8 @@ alone: of m values the median lies between the r-th smallest and the r-th larges
 1 - 2 P(Bin(m, 1/2) < r), whatever their distribution. r is the largest with at least 90%, or 1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import ceil, comb
 from statistics import median
 
@@ -16,12 +17,21 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from empirical.runs.protocol import Protocol
+from empirical.trial.outcomes import Checkpoint
 from paper_figs.cells import Cell, common_scales
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
+from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import Look, context, glossary, line_style, looks
 
 LEAST_LEVEL = 0.9
+CHECKPOINTS = {
+    Checkpoint.LAST: "at the last checkpoint",
+    Checkpoint.BEST_ON_TEST: "at the checkpoint with the best average over all scales, which selects on the test "
+    "scales [P]",
+}
 _TRAINED = "0.92"
 # Inches: the least width of a panel, its height, a line of the legend, what is below and above all panels.
 _NARROWEST, _HEIGHT, _LEGEND, _BELOW = 1.5, 1.45, 0.18, 0.15
@@ -229,3 +239,49 @@ def _curve(axes: Axes, cell: Cell, its: Look, place: int, curves: int, *, marked
     if marked and ends:
         mark = style | {"linestyle": "none", "markersize": 2.2, "markeredgewidth": 0.5}
         axes.plot(*zip(*ends, strict=True), **mark, zorder=2, gid=f"ends:{cell.encoding}", clip_on=False)
+
+
+def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST, size: int = 0) -> Drawing:
+    """Every task of a protocol by scale, all encodings; `size` counts the protocol's models."""
+    known, model = sources.protocol(protocol), sources.models(protocol)[size]
+    return drawing(
+        sources.cells(protocol, checkpoint, model),
+        train=known.train,
+        threshold=known.profile.evaluation.threshold,
+        width=sources.width,
+        checkpoint=CHECKPOINTS[checkpoint],
+        model=model_sizes(model),
+    )
+
+
+def _of_paper(place: int, name: str, title: str, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST) -> Entry:
+    make = partial(accuracy, protocol=protocol, checkpoint=checkpoint)
+    return Entry(place=place, name=name, title=title, make=make, needs=Needs(protocols=(protocol,)))
+
+
+def _of_protocol(named: str, protocol: Protocol) -> Iterable[Entry]:
+    """One for each size of its models; those that are figures of the paper are left out."""
+    for size, model in enumerate(protocol.profile.models):
+        if size or named not in _PAPER_PROTOCOLS:
+            yield Entry(
+                place=500,
+                name=f"accuracy-{protocol.name}" + (f"-{model}" if size else ""),
+                title=f"{protocol.name}: every task by scale" + (f", models of {model}" if size else ""),
+                make=partial(accuracy, protocol=named, size=size),
+                needs=Needs(protocols=(named,)),
+            )
+
+
+_PAPER_PROTOCOLS = ("fig2", "fig4")
+FIGURES = (
+    _of_paper(110, "figure2", "Six tasks by scale, last checkpoint", "fig2"),
+    _of_paper(
+        110,
+        "figure2-best-on-test",
+        "Six tasks by scale, checkpoint selected on the test scales",
+        "fig2",
+        Checkpoint.BEST_ON_TEST,
+    ),
+    _of_paper(130, "figure4", "A learned relation on three Select tasks", "fig4"),
+    _of_protocol,
+)

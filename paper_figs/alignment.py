@@ -9,10 +9,14 @@ from matplotlib.lines import Line2D
 
 from paper_figs.accuracy_grid import median_interval, rank
 from paper_figs.cells import Cell, common_scales
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
+from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import Look, context, line_style, looks
 
+SCALES = (5, 10, 15, 20)
+"""Those of Figure 3."""
 _NARROWEST, _HEIGHT = 1.5, 1.75
 _APART, _SPREAD = 0.4, 0.1
 """Of a task's place: between the two encodings, and over how much of it seeds are spread."""
@@ -141,3 +145,24 @@ def _caption(
         f"{seeds} runs (seeds), a dash their median, a bar reaches {spread} and holds the median of all such runs with "
         f"probability {level:.1%}. Medians at scale {last}: {'; '.join(told)}."
     )
+
+
+def _of_runs(sources: Sources) -> Drawing:
+    return drawing(
+        sources.cells("fig3"),
+        scales=SCALES,
+        train=sources.protocol("fig3").train,
+        width=sources.width,
+        model=model_sizes(sources.models("fig3")[0]),
+    )
+
+
+FIGURES = (
+    Entry(
+        place=120,
+        name="figure3",
+        title="Alignment against a scale hint, at scales 5, 10, 15, 20",
+        make=_of_runs,
+        needs=Needs(protocols=("fig3",)),
+    ),
+)

@@ -6,9 +6,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
-from paper_figs.trial_cells import Judged, Trial, judged_how, label_of, main_cells, several_formats, task_of
+from paper_figs.trial_cells import (
+    Judged,
+    Trial,
+    judged_how,
+    label_of,
+    main_cells,
+    several_formats,
+    task_of,
+    trial_figure,
+)
 
 _HEIGHT, _NAMES, _LEFT, _ABOVE = 2.0, 1.05, 0.55, 0.3
 """Inches: of the axes, of what is below them, beside them and above them."""
@@ -16,8 +26,8 @@ _WIDEST = 0.3
 """Inches: of a cell's column."""
 
 
-def drawing(trial: Trial, *, train: Sequence[int], last: int, width: float, protocol: str) -> Drawing:
-    """The figure, of the cells that have a prediction and a fitting run; `last` is the largest scale tested."""
+def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
+    """The figure, of the cells that have a prediction and a fitting run."""
     cells = [cell for cell in main_cells(trial) if cell["breaking"]]
     rows: list[dict[str, object]] = [
         {
@@ -35,9 +45,9 @@ def drawing(trial: Trial, *, train: Sequence[int], last: int, width: float, prot
     ]
     nothing: list[dict[str, object]] = [{"task": "none has a prediction and a fitting run"}]
     return Drawing(
-        shown=_draw(cells, train=train, last=last, width=width),
+        shown=_draw(cells, train=protocol.train, last=protocol.test[-1], width=width),
         rows=rows or nothing,
-        caption=_caption(trial, cells, protocol),
+        caption=_caption(trial, cells, protocol.name),
     )
 
 
@@ -105,3 +115,6 @@ def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
         f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Elsewhere than "
         f"predicted: {'; '.join(wrong) or 'none'}. {glossary(drawn) if drawn else ''}"
     ).strip()
+
+
+FIGURES = (trial_figure("breaking", "breaking scale, predicted against observed", drawing, place=560),)

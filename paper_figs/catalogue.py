@@ -1,21 +1,19 @@
-"""All figures and tables by name."""
+"""All figures and tables by name, as the modules of paper_figs declare them (`paper_figs.declaration`)."""
 
-from collections.abc import Sequence
+import pkgutil
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
 
+import paper_figs
 from empirical.runs.profile import ProfileError
-from empirical.runs.protocol import Protocol
 from empirical.runs.protocol import names as protocol_names
-from paper_figs import of_conjecture, of_labels, of_paper, of_tables, of_theory
-from paper_figs.entry import Entry
+from paper_figs.declaration import Entry, Family
 from paper_figs.names import file_name
-from paper_figs.sources import Needs, Sources
-from theory.system.errors import LengthgenError
-
-_DRAWN_ALREADY = ("fig2", "fig4")
-"""Protocols whose accuracy by scale is a figure of the paper."""
+from paper_figs.sources import Sources
+from theory.system.errors import LengthgenError, nearest
 
 
 class UnknownFigure(LengthgenError):
@@ -23,7 +21,7 @@ class UnknownFigure(LengthgenError):
 
 
 def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entry]:
-    """Every figure and table, by name.
+    """Every figure and table, by name: those of no one protocol, then those of each, both by place.
 
     Args:
         sources: where protocols are looked up.
@@ -32,45 +30,62 @@ def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entr
     Raises:
         ProfileError: a file that is no protocol, or whose figures have names that are taken.
     """
-    found = {entry.name: entry for entry in [*of_paper.ENTRIES, *of_tables.ENTRIES, *of_theory.ENTRIES]}
-    for protocol in [*protocol_names(), *dict.fromkeys(protocols)]:
-        for entry in _of_protocol(protocol, sources.protocol(protocol)):
+    entries, families = declared(_modules())
+    found = dict(entries)
+    for named in [*protocol_names(), *dict.fromkeys(protocols)]:
+        protocol = sources.protocol(named)
+        for entry in sorted((one for family in families for one in family(named, protocol)), key=_place):
             name = file_name(entry.name)
             if name in found:
-                raise ProfileError(f"protocol '{protocol}': two figures would be '{name}': rename it, or its tasks")
+                raise ProfileError(f"protocol '{named}': two figures would be '{name}': rename it, or its tasks")
             found[name] = replace(entry, name=name)
     return found
 
 
+def declared(modules: Iterable[ModuleType]) -> tuple[dict[str, Entry], list[Family]]:
+    """The FIGURES of modules: entries by name and in order of their places, and families.
+
+    Entries of one place stand in the order of modules and within a module.
+
+    Raises:
+        ValueError: two entries have one name.
+    """
+    entries: list[tuple[Entry, str]] = []
+    families: list[Family] = []
+    for module in modules:
+        for one in getattr(module, "FIGURES", ()):
+            if isinstance(one, Entry):
+                entries.append((one, module.__name__))
+            else:
+                families.append(one)
+    found: dict[str, Entry] = {}
+    declaring: dict[str, str] = {}
+    for entry, module_name in sorted(entries, key=lambda pair: _place(pair[0])):
+        if entry.name in found:
+            raise ValueError(f"two figures are named '{entry.name}': in {declaring[entry.name]} and in {module_name}")
+        found[entry.name], declaring[entry.name] = entry, module_name
+    return found, families
+
+
 def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
-    """Those of these names; all where none is named.
+    """The entries of these names; all where none is named.
 
     Raises:
         UnknownFigure: with the closest names.
     """
     for name in names:
         if name not in entries:
-            close = get_close_matches(name, entries)
-            hint = f"did you mean {' or '.join(close)}?" if close else "`lengthgen figures --list` names all"
+            hint = nearest(name, entries, otherwise="`lengthgen figures --list` names all")
             raise UnknownFigure(f"no figure or table is named '{name}': {hint}")
     return [entries[name] for name in dict.fromkeys(names or entries)]
 
 
-def _of_protocol(named: str, protocol: Protocol) -> list[Entry]:
-    """Those of a protocol, by the name or file under which it is looked up."""
-    found = [
-        Entry(
-            name=f"accuracy-{protocol.name}" + (f"-{model}" if size else ""),
-            title=f"{protocol.name}: every task by scale" + (f", models of {model}" if size else ""),
-            make=partial(of_paper.accuracy, protocol=named, size=size),
-            needs=Needs(protocols=(named,)),
-        )
-        for size, model in enumerate(protocol.profile.models)
-        if size or named not in _DRAWN_ALREADY
-    ]
-    return [
-        *found,
-        *of_labels.entries(protocol),
-        *of_tables.entries(named, protocol.name),
-        *of_conjecture.entries(named, protocol.name),
-    ]
+@lru_cache(maxsize=1)
+def _modules() -> tuple[ModuleType, ...]:
+    """The modules of this package, by name; the report's, one package below, draw no figures."""
+    names = sorted(one.name for one in pkgutil.iter_modules(paper_figs.__path__) if not one.ispkg)
+    return tuple(import_module(f"paper_figs.{name}") for name in names)
+
+
+def _place(entry: Entry) -> int:
+    return entry.place

@@ -3,6 +3,7 @@
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -16,12 +17,18 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
+from circuits.prediction import analyse
+from circuits.tasks import load
 from paper_figs import saving
+from paper_figs.declaration import Entry
 from paper_figs.names import file_name
 from paper_figs.saving import Drawing
+from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 from theory.system.errors import LengthgenError
 
+TASKS = {"parity": 4, "addition": 3, "multiplication": 3}
+"""Tasks with a figure of their own -> the scale at which their circuit is drawn."""
 COLUMNS = 14
 """Positions of the prompt, or steps: more do not fit the width of a page."""
 LAYERS = 10
@@ -329,3 +336,20 @@ def _keys(figure: Figure, handles: Sequence[Artist], *, bottom: float) -> None:
             handles=handles, loc="lower center", ncols=min(len(handles), _LEGEND_COLUMNS), frameon=False,
             bbox_to_anchor=(0.5, bottom / figure.get_figheight()), borderaxespad=0, borderpad=0, handlelength=3.0,
         )  # fmt: skip
+
+
+def _found(_: Sources, *, task: str) -> Drawing:
+    scale = TASKS[task]
+    return drawing(analyse(load(task), "unaligned", scale).circuit, scale)
+
+
+FIGURES = tuple(
+    Entry(
+        place=340,
+        name=f"circuit-{task}",
+        title=f"The circuit of {task} at scale {scale}",
+        make=partial(_found, task=task),
+        least_width=PAGE_WIDTH,
+    )
+    for task, scale in TASKS.items()
+)

@@ -1,12 +1,12 @@
 """The cells that do not do as predicted, with what may lie behind each: a table."""
 
 from paper_figs.saving import Drawing, Printed
-from paper_figs.trial_cells import Trial, judged_how, label_of, main_cells, of_runs, said
+from paper_figs.trial_cells import Trial, judged_how, label_of, main_cells, of_runs, said, trial_figure
 
 HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "p against", "finding")
 
 
-def drawing(trial: Trial, *, protocol: str) -> Drawing:
+def drawing(trial: Trial, protocol: str) -> Drawing:
     """Every cell that disagrees with the rule of coverage or with the literal one."""
     wrong = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
     rows: list[dict[str, object]] = [
@@ -53,3 +53,13 @@ def drawing(trial: Trial, *, protocol: str) -> Drawing:
         rows=rows or nothing,
         caption=caption,
     )
+
+
+FIGURES = (
+    trial_figure(
+        "disagreements",
+        "cells that do not do as predicted (table)",
+        lambda trial, protocol, _: drawing(trial, protocol.name),
+        place=570,
+    ),
+)

@@ -10,6 +10,7 @@ from circuits.encodings import HintNeeded, parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.prediction import Analysis, analyse
 from circuits.tasks import load
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import context, glossary, line_style, look
@@ -91,3 +92,13 @@ def _draw(found: Mapping[str, Mapping[str, Curve]], used: Sequence[str], width: 
                 axes.set_ylabel("operators")
         finish(figure, [Line2D([], [], **line_style(look(one)), label=look(one).label) for one in used])
     return figure
+
+
+FIGURES = (
+    Entry(
+        place=350,
+        name="induced-complexity",
+        title="Operators induced by each encoding, six tasks",
+        make=lambda sources: drawing(courses(), width=sources.width),
+    ),
+)

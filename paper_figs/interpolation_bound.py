@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import context
@@ -104,3 +105,13 @@ def _draw(found: list[Course], width: float) -> Figure:
         labels = {"error": "error of the line", "printed": "bound as printed", "corrected": "bound corrected"}
         finish(figure, [Line2D([], [], **_STYLES[what], label=label) for what, label in labels.items()])
     return figure
+
+
+FIGURES = (
+    Entry(
+        place=370,
+        name="interpolation-bound",
+        title="The interpolation bound of 2306.15595, broken and corrected",
+        make=lambda sources: drawing(width=sources.width),
+    ),
+)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,14 +12,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from circuits.roles import ideal_relation
-from empirical.encodings.learned_relation import Weights, compare, open_queries, strongest
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.sources import Needs, Sources, task_name
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
 from theory.relation import NO_LABEL, Labels
 
+if TYPE_CHECKING:  # it needs torch, which figures are listed without
+    from empirical.encodings.learned_relation import Weights
+
 RANKS = 3
+SCALE = 11
+"""The first scale beyond the training of fig4."""
 _NAMES = ("largest weight", "second", "third")
 # Light throughout, so that black digits stay legible; lightness falls steadily.
 _SHADES = LinearSegmentedColormap.from_list("weights", ["#FFFFFF", "#86AED0"])
@@ -48,7 +56,7 @@ class Learned:
     queries: tuple[int, ...]
     ideal: Labels
     labels: Labels
-    weights: Weights
+    weights: "Weights"
     meaning: dict[int, int]
     agreeing: int
     pairs: int
@@ -63,6 +71,7 @@ def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
     import torch
 
     from empirical.encodings.lbpe import LBPE
+    from empirical.encodings.learned_relation import compare, open_queries, strongest
     from empirical.training.testing import trained
 
     setting, model = trained(run, store, [scale], "cpu")
@@ -173,7 +182,7 @@ def _draw(shown: Sequence[Learned]) -> Figure:
     return figure
 
 
-def _matrix(axes: Axes, one: Learned, labels: Labels, shades: Weights) -> None:
+def _matrix(axes: Axes, one: Learned, labels: Labels, shades: "Weights") -> None:
     size = len(labels)
     edges = np.arange(size + 1) + 0.5
     hidden = np.tri(size, k=-1, dtype=bool)
@@ -198,3 +207,22 @@ def _matrix(axes: Axes, one: Learned, labels: Labels, shades: Weights) -> None:
     axes.set_yticks(ticks)
     axes.tick_params(length=0, pad=1.5, labelsize=6.0)
     axes.spines[:].set_visible(False)
+
+
+def _first_runs(sources: Sources, *, encoding: str) -> Drawing:
+    """The first run of each task."""
+    runs_of = {at: runs for at, runs in sources.of_size("fig4").items() if at.encoding == encoding}
+    return drawing([learned(runs[0], sources.store, SCALE, task_name(at)) for at, runs in runs_of.items()])
+
+
+FIGURES = tuple(
+    Entry(
+        place=140,
+        name=name,
+        title=f"Relations learned by {encoding} beside the ideal ones",
+        make=partial(_first_runs, encoding=encoding),
+        needs=Needs(protocols=("fig4",)),
+        least_width=PAGE_WIDTH,
+    )
+    for name, encoding in (("figure5", "lbpe"), ("figure5-scale-hint", "lbpe-sh"))
+)

@@ -8,7 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.sources import Needs
 from paper_figs.style import SMALLEST_TEXT, context
 
 STRENGTHS = ("general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
@@ -98,3 +100,15 @@ def _cell(axes: Axes, found: Mapping[str, int], left: float, bottom: float, step
             color=text, zorder=3, gid=f"count:{verdict}",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4} if hatch else None,
         )  # fmt: skip
+
+
+FIGURES = (
+    Entry(
+        place=390,
+        name="ledger",
+        title="Claims by paper, strength and verdict",
+        make=lambda sources: drawing(sources.ledger(), width=sources.width),
+        needs=Needs(ledger=True),
+        least_width=5.5,
+    ),
+)

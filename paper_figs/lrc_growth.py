@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
 from paper_figs.style import Dashes, context
@@ -86,3 +87,13 @@ def _draw(
         else:
             finish(figure, handles)
     return figure
+
+
+FIGURES = (
+    Entry(
+        place=300,
+        name="lrc-growth",
+        title="LRC of pattern families by scale",
+        make=lambda sources: drawing(width=sources.width),
+    ),
+)

@@ -5,6 +5,7 @@ Colour never stands alone: what is learned wrong carries a cross, a number below
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from zlib import crc32
 
@@ -16,12 +17,24 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from paper_figs import saving
+from paper_figs.declaration import Entry
 from paper_figs.pattern_matrix import SIDE, Panel, draw_panel, training_line, width, written, written_labels
 from paper_figs.pattern_study import Study, study
 from paper_figs.saving import Drawing
+from paper_figs.sources import Sources
 from paper_figs.style import DIVERGING, PAGE_WIDTH, context
-from theory.pattern import Pattern, Value
+from theory.pattern import Pattern, Value, from_formula
 from theory.relation import Labels
+
+PATTERNS = {
+    "prefix-sum": "1",
+    "window": "2 if i == j else 1 if j - i == 1 else 0",
+    "decay": "0.5**(j-i)",
+    "middle": "1 if i == ceil(n/2) else 0",
+}
+"""The worked cases of Theorem 2, and one that needs a scale hint."""
+TRAIN, TEST = 4, 8
+"""Scales of their figures."""
 
 _COLUMNS = 4
 # Inches: key names, between matrices, above and below a matrix, the legend.
@@ -273,3 +286,19 @@ def _legend(figure: Figure, found: Study, panels: Sequence[Panel]) -> None:
     bar.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
     bar.tick_params(length=2, pad=1, labelsize=6.5)
     figure.text((_KEYS + SIDE + 0.08) / across, 0.235 / down, "entry", va="center")
+
+
+def _worked(_: Sources, *, text: str) -> Drawing:
+    return drawing(from_formula(text), train=TRAIN, test=TEST)
+
+
+FIGURES = tuple(
+    Entry(
+        place=310,
+        name=f"pattern-{name}",
+        title=f"What each encoding's learner returns for A = {text}",
+        make=partial(_worked, text=text),
+        least_width=PAGE_WIDTH,
+    )
+    for name, text in PATTERNS.items()
+)

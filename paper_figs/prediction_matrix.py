@@ -9,9 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
-from paper_figs.trial_cells import Judged, Trial, judged_how, main_cells, of_runs, said, several_formats, task_of
+from paper_figs.trial_cells import (
+    Judged,
+    Trial,
+    judged_how,
+    main_cells,
+    of_runs,
+    said,
+    several_formats,
+    task_of,
+    trial_figure,
+)
 
 _DARK, _PALE, _UNKNOWN = "#5B7FA6", "#FFFFFF", "0.88"
 # Inches: names of tasks, a line of cells, above, and below where the legend is; the widest cell.
@@ -20,10 +31,10 @@ _COUNTS = 0.42
 """Inches: the margin with the counts of a line."""
 
 
-def drawing(trial: Trial, *, width: float, protocol: str) -> Drawing:
+def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     """The figure; the counts at its margins are those of cells that have a prediction and an observation."""
     cells = main_cells(trial)
-    return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol))
+    return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
 
 
 def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
@@ -146,3 +157,8 @@ def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
         f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
+
+
+FIGURES = (
+    trial_figure("predicted", "predicted against observed, by task and encoding", drawing, place=540, least_width=5.5),
+)

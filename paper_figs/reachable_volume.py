@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import context
@@ -119,3 +120,13 @@ def _draw(found: Sequence[Reached], width: float) -> Figure:
                 axes.set_ylabel("share of all targets")
         finish(figure, [Line2D([], [], **points, label="reached, exact"), Line2D([], [], **line, label="bound")])
     return figure
+
+
+FIGURES = (
+    Entry(
+        place=320,
+        name="reachable-volume",
+        title="Theorem 1: share of targets reached, and its bound",
+        make=lambda sources: drawing([reached(*case) for case in CASES], width=sources.width),
+    ),
+)

@@ -11,7 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from paper_figs import saving
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, Dashes, context
 
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
@@ -148,3 +150,20 @@ def _caption(graph: nx.MultiDiGraph) -> str:
 def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
     """Draws the lattice; returns the files written."""
     return [str(path) for path in saving.write(drawing(graph), folder, "recovery-lattice")]
+
+
+def _proved(_: Sources) -> Drawing:
+    from proofs_checks.lattice import lattice  # imports every claim: not to list figures
+
+    return drawing(lattice())
+
+
+FIGURES = (
+    Entry(
+        place=380,
+        name="recovery-lattice",
+        title="Which encoding contains which, and which does not",
+        make=_proved,
+        least_width=PAGE_WIDTH,
+    ),
+)

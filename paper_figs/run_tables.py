@@ -6,10 +6,12 @@ from statistics import fmean, median
 from typing import Any
 
 from empirical.runs.protocol import Protocol
+from empirical.runs.protocol import names as protocol_names
 from empirical.trial.outcomes import by_checkpoint
 from paper_figs.cells import interval
-from paper_figs.saving import Drawing, Printed
-from paper_figs.sources import Sources, task_name
+from paper_figs.declaration import Entry, each_protocol
+from paper_figs.saving import Drawing, Printed, plain_table
+from paper_figs.sources import Sources, model_sizes, task_name
 from paper_figs.style import look
 
 
@@ -26,7 +28,7 @@ def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
         "checkpoints and test samples of the profile `paper` are stated by arXiv 2510.04130 [P]; the rest is our "
         "choice."
     )
-    return _printed(rows, caption, "l" + "r" * len(settings))
+    return plain_table(rows, caption, "l" + "r" * len(settings))
 
 
 def _settings(protocol: Protocol) -> dict[str, str]:
@@ -44,20 +46,20 @@ def _settings(protocol: Protocol) -> dict[str, str]:
     }
 
 
-def coverage(sources: Sources, name: str) -> Drawing:
+def coverage(sources: Sources, *, protocol: str) -> Drawing:
     """Of each task, the share of test steps whose operator entry the run's training set showed, by scale."""
-    protocol = sources.protocol(name)
-    beyond = [scale for scale in protocol.test if scale not in protocol.train]
-    shown = sorted({protocol.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
+    known = sources.protocol(protocol)
+    beyond = [scale for scale in known.test if scale not in known.train]
+    shown = sorted({known.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
     rows: list[dict[str, object]] = []
     found: dict[tuple[str, str], list[dict[int, float]]] = {}
-    for condition, runs in sources.of_size(name).items():
+    for condition, runs in sources.of_size(protocol).items():
         for rows_of_run in sources.metrics(runs):
             last = [*by_checkpoint(rows_of_run).values()][-1]
             of_it = found.setdefault((task_name(condition), condition.format), [])
-            of_it.append({scale: last[scale].seen_steps for scale in protocol.test})
+            of_it.append({scale: last[scale].seen_steps for scale in known.test})
     for (task, form), every in found.items():
-        mean = {scale: fmean(one[scale] for one in every) for scale in protocol.test}
+        mean = {scale: fmean(one[scale] for one in every) for scale in known.test}
         rows.append(
             {
                 "task": task,
@@ -70,7 +72,7 @@ def coverage(sources: Sources, name: str) -> Drawing:
         )
     lines = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
     caption = (
-        f"Coverage, protocol {protocol.name}: the share of test steps whose operator entry (operator and tokens in its "
+        f"Coverage, protocol {known.name}: the share of test steps whose operator entry (operator and tokens in its "
         "essential slots [F]) occurs in the training set of the run, mean over runs by scale; the mean over all scales "
         "beyond training; and the least of any run and scale there. Failures at steps that training never showed say "
         "nothing against an encoding."
@@ -79,12 +81,12 @@ def coverage(sources: Sources, name: str) -> Drawing:
     return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
 
 
-def results(sources: Sources, name: str) -> Drawing:
+def results(sources: Sources, *, protocol: str) -> Drawing:
     """Every cell of the main model size: runs that fit, that generalize, and exact match at the largest scale."""
-    protocol = sources.protocol(name)
-    threshold, last = protocol.profile.evaluation.threshold, protocol.test[-1]
+    known = sources.protocol(protocol)
+    threshold, last = known.profile.evaluation.threshold, known.test[-1]
     rows: list[dict[str, Any]] = []
-    for task, cells in sources.cells(name).items():
+    for task, cells in sources.cells(protocol).items():
         for cell in cells:
             solved = cell.solved(cell.scales, threshold)
             low, high = interval(solved, cell.seeds)
@@ -94,7 +96,7 @@ def results(sources: Sources, name: str) -> Drawing:
                     "format": cell.format,
                     "encoding": look(cell.encoding).label,
                     "runs": cell.seeds,
-                    "fit": cell.solved(protocol.train, threshold),
+                    "fit": cell.solved(known.train, threshold),
                     "generalize": solved,
                     "low": low,
                     "high": high,
@@ -116,10 +118,9 @@ def results(sources: Sources, name: str) -> Drawing:
         ]
         for row in rows
     ]
-    model = protocol.profile.models[0]
     caption = (
-        f"Results of protocol {protocol.name}, profile {protocol.profile_name}, models of width {model.width}, layers "
-        f"{model.layers}, heads {model.heads}, last checkpoint: runs that solve all training scales (fit) and all "
+        f"Results of protocol {known.name}, profile {known.profile_name}, models of "
+        f"{model_sizes(known.profile.models[0])}, last checkpoint: runs that solve all training scales (fit) and all "
         f"scales up to {last} (generalize, with the exact 95% interval of its share), a scale being solved from an "
         f"exact match of {threshold:g} on; exact match at scale {last}, median and range over runs."
     )
@@ -127,6 +128,13 @@ def results(sources: Sources, name: str) -> Drawing:
     return Drawing(shown=Printed(headings=headings, lines=lines, columns="lllrrrrr"), rows=rows, caption=caption)
 
 
-def _printed(rows: list[dict[str, object]], caption: str, columns: str) -> Drawing:
-    lines = [[str(value) for value in row.values()] for row in rows]
-    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
+FIGURES = (
+    Entry(
+        place=240,
+        name="table-hyperparameters",
+        title="How models are trained (table)",
+        make=lambda sources: hyperparameters([sources.protocol(name) for name in protocol_names()]),
+    ),
+    each_protocol("results", "fit, generalization, exact match of every cell (table)", results, place=520),
+    each_protocol("coverage", "share of test steps that training shows (table)", coverage, place=530),
+)

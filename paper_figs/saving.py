@@ -48,6 +48,12 @@ class Drawing:
     caption: str
 
 
+def plain_table(rows: Rows, caption: str, columns: str) -> Drawing:
+    """A table that shows its rows as they are; `columns` as in `Printed`."""
+    lines = [[str(value) for value in row.values()] for row in rows]
+    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
+
+
 def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     """Writes the files of a drawing; returns their paths.
 

@@ -6,6 +6,7 @@ import sympy as sp
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import SMALLEST_TEXT, context
@@ -155,3 +156,13 @@ def _draw(found: list[Course], width: float) -> Figure:
             ],
         )
     return figure
+
+
+FIGURES = (
+    Entry(
+        place=360,
+        name="score-laws",
+        title="Bias and kernel of every relative encoding by distance",
+        make=lambda sources: drawing(courses(), width=sources.width),
+    ),
+)

@@ -197,6 +197,11 @@ def task_name(condition: Condition) -> str:
     return condition.task.rpartition(":")[2] + digits
 
 
+def model_sizes(model: Model) -> str:
+    """How large a model is, in words."""
+    return f"width {model.width}, layers {model.layers}, heads {model.heads}"
+
+
 def _of(condition: Condition) -> tuple[str, str, str]:
     """As a trial names a cell."""
     digits = "" if condition.base is None else f" base {condition.base}"

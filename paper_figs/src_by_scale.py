@@ -5,9 +5,10 @@ from math import inf, isinf
 
 from matplotlib.lines import Line2D
 
+from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing, Printed
 from paper_figs.small_panels import finish, grid
-from paper_figs.src_study import LARGEST, Complexity
+from paper_figs.src_study import LARGEST, Complexity, complexities
 from paper_figs.style import SMALLEST_TEXT, context
 
 _MARKS = {"exact": ("o", "full"), "sampled": ("o", "none"), "bounds": ("_", "full"), "infinite": ("^", "full")}
@@ -120,3 +121,19 @@ def _caption(found: Sequence[Complexity]) -> str:
         f"Constant from scale 1 on: {len(constant)} of them "
         f"({', '.join(constant)})."
     )
+
+
+FIGURES = (
+    Entry(
+        place=230,
+        name="table-src",
+        title="SRC of all tasks by scale (table)",
+        make=lambda _: table(complexities()),
+    ),
+    Entry(
+        place=330,
+        name="src-by-scale",
+        title="SRC of all tasks by scale",
+        make=lambda sources: figure(complexities(), sources.width),
+    ),
+)

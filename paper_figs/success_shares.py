@@ -4,16 +4,26 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
-from paper_figs.trial_cells import Judged, Trial, judged_how, main_cells, of_runs, several_formats, task_of
+from paper_figs.trial_cells import (
+    Judged,
+    Trial,
+    judged_how,
+    main_cells,
+    of_runs,
+    several_formats,
+    task_of,
+    trial_figure,
+)
 
 SHARES = {"fit": "fit", "generalizes_given_fit": "generalize | fit", "generalizes": "generalize"}
 # Inches: a line, what is above and below all lines, between tasks, names at the left, counts beside a panel.
 _LINE, _ABOVE, _BELOW, _BETWEEN, _NAMES, _COUNTS = 0.135, 0.22, 0.34, 0.05, 1.55, 0.3
 
 
-def drawing(trial: Trial, *, width: float, protocol: str) -> Drawing:
+def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     """The figure: a line for each cell, a panel for each of the three shares."""
     cells = main_cells(trial)
     rows: list[dict[str, object]] = [
@@ -27,7 +37,7 @@ def drawing(trial: Trial, *, width: float, protocol: str) -> Drawing:
         }
         for cell in cells
     ]
-    return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol))
+    return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol.name))
 
 
 def _draw(cells: list[Judged], width: float) -> Figure:
@@ -93,3 +103,14 @@ def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
         f"Of all {every} runs {both['fit']} fit and {both['generalizes']} generalize. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
+
+
+FIGURES = (
+    trial_figure(
+        "success",
+        "P(fit), P(generalizes | fit), P(generalizes) by counts of seeds",
+        drawing,
+        place=550,
+        least_width=5.5,
+    ),
+)

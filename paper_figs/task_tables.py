@@ -7,7 +7,8 @@ from circuits.formats import in_format
 from circuits.prediction import analyse
 from circuits.task import Task
 from circuits.tasks import TASKS, load
-from paper_figs.saving import Drawing, Printed
+from paper_figs.declaration import Entry
+from paper_figs.saving import Drawing, plain_table
 from paper_figs.style import look
 from theory.relation import NO_LABEL
 
@@ -36,7 +37,7 @@ def tasks() -> Drawing:
         "of the alphabet; slots: of the operators of the reference circuit [F], unbounded where none of bounded arity "
         "is known."
     )
-    return _printed(rows, caption, "lrllr")
+    return plain_table(rows, caption, "lrllr")
 
 
 def formats() -> Drawing:
@@ -61,7 +62,7 @@ def formats() -> Drawing:
         f"one width and two more), and the tokens of an instance of scales 1, {TRAIN} and {TEST}, there aligned to "
         f"scale {TEST}."
     )
-    return _printed(rows, caption, "lllrrr")
+    return plain_table(rows, caption, "lllrrr")
 
 
 def relations() -> Drawing:
@@ -97,7 +98,7 @@ def relations() -> Drawing:
         f"on Parity, operands padded to scale {TEST}, at scales {TRAIN} and {TEST}. None: positions are drawn anew for "
         "each batch, so that a pair has no label of its own. Learned labels (LBPE): those that training should find."
     )
-    return _printed(rows, caption, "lllllrr")
+    return plain_table(rows, caption, "lllllrr")
 
 
 def _labels(matrix: np.ndarray) -> int:
@@ -116,6 +117,8 @@ def _instance(task: Task, scale: int) -> tuple[str, str]:
     return " ".join(tokens[:length]), " ".join(tokens[length:])
 
 
-def _printed(rows: list[dict[str, object]], caption: str, columns: str) -> Drawing:
-    lines = [[str(value) for value in row.values()] for row in rows]
-    return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
+FIGURES = (
+    Entry(place=200, name="table-tasks", title="Tasks, with an instance of each (table)", make=lambda _: tasks()),
+    Entry(place=210, name="table-formats", title="Formats of the six tasks (table)", make=lambda _: formats()),
+    Entry(place=220, name="table-relations", title="Encodings and their relations (table)", make=lambda _: relations()),
+)

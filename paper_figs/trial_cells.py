@@ -1,12 +1,27 @@
 """The judged cells of a trial (empirical/trial/trial.py) as its figures show them: in one order, under short names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from empirical.runs.protocol import Protocol
+from paper_figs.declaration import Family, each_protocol
+from paper_figs.saving import Drawing
+from paper_figs.sources import Sources
 from paper_figs.style import look
 
 Trial = Mapping[str, Any]
 Judged = Mapping[str, Any]
+TrialDrawing = Callable[[Trial, Protocol, float], Drawing]
+"""The drawing of (trial, its protocol, width in inches)."""
+
+
+def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, least_width: float = 0.0) -> Family:
+    """A figure of the trial of every protocol. Arguments as `paper_figs.declaration.each_protocol`."""
+
+    def make(sources: Sources, *, protocol: str) -> Drawing:
+        return drawing(sources.trial(protocol), sources.protocol(protocol), sources.width)
+
+    return each_protocol(kind, title, make, place=place, trial=True, least_width=least_width)
 
 
 def main_cells(trial: Trial) -> list[Judged]:

@@ -11,7 +11,7 @@ import pytest
 from circuits.sat import SolverFailed
 from empirical.runs.run import FORMAT_VERSION, one_run
 from lengthgen.commands.figures import WidthName
-from paper_figs import of_labels, style
+from paper_figs import style, task_labels
 from paper_figs.catalogue import catalogue
 from paper_figs.sources import Sources
 from tests.paper_figs.made_up import fill, protocol_file, sources
@@ -127,7 +127,7 @@ def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_aga
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "skipped labels-fig4-select-first: unaligned: " in err
     with monkeypatch.context() as known:
-        known.setattr(of_labels, "analyse", None)
+        known.setattr(task_labels, "analyse", None)
         code, out, err = run("figures", *options, "--json")
     assert (code, json.loads(out)["unchanged"]) == (0, [*some])
     code, out, err = run("figures", "labels-fig4-select-first", *options)
@@ -145,7 +145,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")
 
     with monkeypatch.context() as short:
-        short.setattr(of_labels, "analyse", dies)
+        short.setattr(task_labels, "analyse", dies)
         code, out, err = run("figures", *options)
         assert (code, out) == (2, "") and "error: labels-made-up-copy: the SAT solver gave no answer" in err
     code, out, _ = run("figures", *options, "--json")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from paper_figs import of_labels
+from paper_figs import task_labels
 from paper_figs.catalogue import catalogue
-from paper_figs.entry import Undrawable
+from paper_figs.declaration import Undrawable
 from paper_figs.saving import Drawing
 from paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
@@ -73,7 +73,7 @@ def test_why_none_is_drawn_is_said(tmp_path: Path, task: str, encoding: str, why
 
 
 def test_a_circuit_that_takes_too_many_steps_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_labels, "STEPS", 1)
+    monkeypatch.setattr(task_labels, "STEPS", 1)
     with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the limit of 1 steps"):
         drawing(tmp_path, CELL.format('["parity"]', "aligned", '["rpe"]'), task="parity")
 
@@ -88,7 +88,7 @@ def test_how_slow_the_machine_is_does_not_decide_what_is_drawn(tmp_path: Path, m
 def test_what_is_too_long_for_print_is_said_before_its_circuit_is_sought(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(of_labels, "analyse", None)
+    monkeypatch.setattr(task_labels, "analyse", None)
     with pytest.raises(Undrawable, match="aligned: scale 2 has 16 positions, and 11 can be read in print"):
         drawing(tmp_path, CELL.format('["addition"]', "aligned", '["rpe"]'), task="addition")
 

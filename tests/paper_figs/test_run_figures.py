@@ -15,7 +15,6 @@ from paper_figs import (
     alignment,
     breaking_scales,
     disagreements,
-    of_paper,
     prediction_matrix,
     run_tables,
     saving,
@@ -60,7 +59,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     made_up: tuple[Sources, str], checkpoint: Checkpoint
 ) -> None:
     given, name = made_up
-    drawing = of_paper.accuracy(given, protocol=name, checkpoint=checkpoint)
+    drawing = accuracy_grid.accuracy(given, protocol=name, checkpoint=checkpoint)
     assert isinstance(drawing.shown, Figure)
     for condition, runs in given.of_size(name).items():
         axes = panel(drawing.shown, f"accuracy:{condition.task}:aligned")
@@ -106,10 +105,10 @@ def test_figures_of_runs_fit_every_width(made_up: tuple[Sources, str], width: fl
     given, name = made_up
     trial, known = given.trial(name), given.protocol(name)
     shown = [
-        of_paper.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
-        prediction_matrix.drawing(trial, width=width, protocol="made-up"),
-        success_shares.drawing(trial, width=width, protocol="made-up"),
-        breaking_scales.drawing(trial, train=known.train, last=known.test[-1], width=width, protocol="made-up"),
+        accuracy_grid.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
+        prediction_matrix.drawing(trial, known, width),
+        success_shares.drawing(trial, known, width),
+        breaking_scales.drawing(trial, known, width),
         alignment.drawing(given.cells(name), scales=(2, 4), train=(1, 2), width=width, model="any"),
     ]
     for drawing in shown:
@@ -141,7 +140,7 @@ def test_alignment_shows_every_run(made_up: tuple[Sources, str]) -> None:
 def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
     trial = given.trial(name)
-    drawing = prediction_matrix.drawing(trial, width=7.0, protocol="made-up")
+    drawing = prediction_matrix.drawing(trial, given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     [axes] = drawing.shown.axes
     grounds = {patch.get_gid(): patch.get_facecolor() for patch in axes.patches}
@@ -161,7 +160,7 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
 
 def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = success_shares.drawing(given.trial(name), width=7.0, protocol="made-up")
+    drawing = success_shares.drawing(given.trial(name), given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     for encoding, solving in (("ipe", 5), ("ape", 0)):
         for what, count in (("fit", 5), ("generalizes_given_fit", solving), ("generalizes", solving)):
@@ -175,7 +174,7 @@ def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> No
 
 def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = breaking_scales.drawing(given.trial(name), train=(1, 2), last=6, width=7.0, protocol="made-up")
+    drawing = breaking_scales.drawing(given.trial(name), given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     [axes] = drawing.shown.axes
     never = dict(zip([text.get_text() for text in axes.get_yticklabels()], axes.get_yticks(), strict=True))["never"]
@@ -193,7 +192,7 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
 
 def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = disagreements.drawing(given.trial(name), protocol="made-up")
+    drawing = disagreements.drawing(given.trial(name), "made-up")
     assert isinstance(drawing.shown, saving.Printed)
     assert [(row["task"], row["encoding"], row["generalize"], row["fit"]) for row in drawing.rows] == [
         ("copy", "rpe", 0, 5),
@@ -202,13 +201,13 @@ def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> N
     assert [line[:6] for line in drawing.shown.lines] == [
         (task, "aligned", "RPE", "yes", "yes", "0/5") for task in ("copy", "parity")
     ]
-    nothing = disagreements.drawing({"cells": [], "main": given.trial(name)["main"]}, protocol="made-up")
+    nothing = disagreements.drawing({"cells": [], "main": given.trial(name)["main"]}, "made-up")
     assert "0 of 0" in nothing.caption and [*nothing.rows] == [{"task": "none"}]
 
 
 def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    for row in run_tables.results(given, name).rows:
+    for row in run_tables.results(given, protocol=name).rows:
         solving = 5 if row["encoding"] == "IPE" else 0
         assert (row["fit"], row["generalize"], row["runs"]) == (5, solving, 5)
         assert (row["low"], row["high"]) == interval(solving, 5)
@@ -219,7 +218,7 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         ]
         last = [score(run, EPOCHS[-1], 6) for run in runs]
         assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
-    for row in run_tables.coverage(given, name).rows:
+    for row in run_tables.coverage(given, protocol=name).rows:
         runs = [run for at, same in given.of_size(name).items() if at.task == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
         assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
@@ -291,7 +290,7 @@ training.epochs = 1
     from safetensors.torch import load
 
     numbers = load(given.store.checkpoint(run))
-    encoding = LBPE(layers=run.model.layers, head_width=run.model.width // run.model.heads, scale_hint=False)
+    encoding = LBPE(layers=run.model.layers, head_dim=run.model.width // run.model.heads, scale_hint=False)
     own = {key.removeprefix("encoding."): value.reshape(encoding.get_parameter(key.removeprefix("encoding.")).shape)
            for key, value in numbers.items() if key.startswith("encoding.")}  # fmt: skip
     encoding.load_state_dict(own)

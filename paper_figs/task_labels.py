@@ -11,7 +11,7 @@ from circuits.task import Task, TaskError, trace
 from circuits.tasks import load
 from empirical.runs.protocol import Cell, Protocol
 from paper_figs import label_matrices
-from paper_figs.entry import Entry, Undrawable
+from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
@@ -78,7 +78,7 @@ def _step(analysis: Analysis, scale: int) -> int:
     return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
 
 
-def entries(protocol: Protocol) -> list[Entry]:
+def _of_protocol(_: str, protocol: Protocol) -> list[Entry]:
     """One for each task of a protocol."""
     by_task: dict[tuple[str, int | None], list[Cell]] = {}
     for cell in protocol.cells:
@@ -90,6 +90,7 @@ def entries(protocol: Protocol) -> list[Entry]:
             encodings.setdefault(cell.format, []).append(cell.encoding)
         found.append(
             Entry(
+                place=510,
                 name=f"labels-{protocol.name}-{name}",
                 title=f"{protocol.name}: circuit, and labels of each encoding, of {name}",
                 make=partial(labels, task=task, base=base, encodings=encodings),
@@ -115,3 +116,22 @@ def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:
         + ("" if base is None else f"-base{base}")
         for (task, base), brief in zip(tasks, short, strict=True)
     ]
+
+
+FIGURES = (
+    *(
+        Entry(
+            place=100,
+            name=name,
+            title=f"Parity: circuit, and labels of each encoding at scale {scale}, step {step} marked",
+            make=partial(parity, scale=scale, step=step),
+            least_width=PAGE_WIDTH,
+        )
+        for name, scale, step in (
+            ("figure1", 3, 2),
+            ("figure1-next-step", 3, 3),
+            ("figure1-smaller-scale", 2, 2),
+        )
+    ),
+    _of_protocol,
+)
