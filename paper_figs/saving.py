@@ -9,9 +9,9 @@ from textwrap import wrap
 
 from matplotlib.figure import Figure
 
-from paper_figs import latex
 from paper_figs.names import file_name
 from paper_figs.style import context
+from proofs_checks import latex
 from theory.system.errors import one_line
 from theory.system.files import write_bytes
 

@@ -12,11 +12,12 @@ from circuits.circuit import Circuit
 from circuits.prediction import analyse
 from circuits.tasks import load
 from empirical.runs.profile import ProfileError
-from paper_figs import circuit_diagram, latex
+from paper_figs import circuit_diagram
 from paper_figs.catalogue import catalogue
 from paper_figs.names import LONGEST, file_name
 from paper_figs.saving import Drawing, Printed, write
 from paper_figs.sources import Sources
+from proofs_checks import latex
 from tests.paper_figs.made_up import PROTOCOL
 
 HOSTILE = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from paper_figs import latex
 from paper_figs.saving import Drawing, Printed, write
+from proofs_checks import latex
 
 TABLE = Drawing(
     shown=Printed(headings=("task", "share"), lines=[("a_b", "50%"), ("c & d", "≥ 1")], columns="lr"),
