@@ -1,4 +1,4 @@
-"""What a claim is: a statement with its source, and one check that decides the statement and its mutations alike."""
+"""Claims: a statement with its source, and one check that decides the statement and its mutations alike."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ Parameters = Mapping[str, Any]
 
 
 class Strength(StrEnum):
-    """How far a check reaches, from strong to weak."""
+    """Reach of a check, from strong to weak."""
 
     GENERAL = "general"  # symbolic: every dimension and parameter
     BOUNDED = "bounded"  # symbolic or exact for each dimension up to a bound
@@ -29,7 +29,7 @@ class Unsettled(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where the statement is made: the paper, its arXiv id, and the place in it, empty for the paper itself."""
+    """Paper that makes a statement, its arXiv id, and the place in it; empty for the paper itself."""
 
     paper: str
     arxiv: str
@@ -42,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a check that did not refute has established, and under which assumptions.
+    """Facts that a check established, and the assumptions under which it did.
 
     `reach` is the range that a bounded or exhaustive check went through, in the words of the statement, which must
     name it: "N <= 3".

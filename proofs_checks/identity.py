@@ -90,7 +90,7 @@ def _sides(what: str, left: Side, right: Side) -> tuple[list[sp.Expr], list[sp.E
 
 
 def _undecided(same: list[sp.Expr]) -> str:
-    """How many entries were not decided, as they are one expression on both sides."""
+    """Number of entries left undecided, as they are one expression on both sides, in words."""
     zeros = sum(1 for entry in same if entry == 0)
     others = len(same) - zeros
     return (f"; {_count(zeros)} 0 on both sides as written" if zeros else "") + (
@@ -99,7 +99,7 @@ def _undecided(same: list[sp.Expr]) -> str:
 
 
 def _evaluated(parts: dict[sp.Expr, sp.Expr]) -> str:
-    """What sympy evaluated before the engines decided."""
+    """Expressions that sympy evaluated before the engines decided, in words."""
     values = dict.fromkeys(map(str, parts.values()))
     return f"; evaluated by sympy before: {', '.join(values)}" if values else ""
 

@@ -30,7 +30,7 @@ class LedgerError(LengthgenError):
 
 
 class Steps(Protocol):
-    """What is told of each claim that ends."""
+    """Listener that hears of each claim that ends."""
 
     def step(self, name: str) -> None:
         """One more has ended: its id and its verdict."""
@@ -110,7 +110,7 @@ def run(
 
 
 def settled(selection: Selection, cache: Path) -> dict[str, Result]:
-    """What is stored of the selection and still to be believed, by id; nothing is run."""
+    """Stored results of the selection that are still to be believed, by id; nothing is run."""
     return _settled(selection, _tasks(selection, cache))
 
 
@@ -120,7 +120,7 @@ def _settled(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Resu
 
 
 def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
-    """Of the claims that are proved; those on runs are neither run in a worker nor stored."""
+    """Tasks of the claims that are proved; those on runs are neither run in a worker nor stored."""
     homes = {claim.id: selection.home(claim) for claim in selection.claims if not claim.on_runs}
     code = _code(homes.values())
     versions = reading.versions()

@@ -29,7 +29,7 @@ from proofs_checks.trained import Reading
 
 @dataclass(frozen=True, kw_only=True)
 class Count:
-    """Of one cell: how many of its trials do what is claimed; a trial is a run, or a pair of runs, that fits.
+    """Count of a cell's trials that do what is claimed; a trial is a run, or a pair of runs, that fits.
 
     Attributes:
         note: what else is to be said.

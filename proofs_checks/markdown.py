@@ -15,7 +15,7 @@ _WRONG = ("the paper prints", "what is right", "why the printed statement fails"
 
 
 def document(results: Sequence[Result]) -> str:
-    """What the marks mean, what papers print wrongly, and all claims; each by paper.
+    """Ledger as Markdown: the meaning of the marks, what papers print wrongly, and all claims; each by paper.
 
     Links to code begin at the root of the repository.
     """
@@ -60,7 +60,7 @@ def _wrong_row(result: Result) -> tuple[str, ...]:
 
 
 def as_printed(statement: str) -> tuple[str, str]:
-    """What is right, and what the paper has instead: the brackets that a corrected statement ends with; else empty."""
+    """Right statement and printed one, from the brackets that a corrected statement ends with; else empty."""
     if not statement.endswith(")."):
         return statement, ""
     end = start = len(statement) - 2

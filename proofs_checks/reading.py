@@ -1,4 +1,4 @@
-"""Which code a claim reads: the module that lists it and all project modules that this imports, found without running.
+"""Code that a claim reads: the module that lists it and all project modules that this imports, found without running.
 
 What a module takes from others it names in its import statements, wherever they stand.  Not seen are modules that are
 imported by a computed name, and what a package's `__init__` does to others where no name is taken from it.
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks")
 """The project's packages that a claim may read."""
 LIBRARIES = ("sympy", "mpmath", "python-flint", "numpy", "scipy", "networkx", "python-sat", "torch")
-"""What these packages compute with."""
+"""Libraries that these packages compute with."""
 
 
 def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:

@@ -25,7 +25,7 @@ MARKS: Mapping[Strength, str] = {
     Strength.NUMERIC: "numeric",
     Strength.STATISTICAL: "trained runs",
 }
-"""How far a check reaches, in the words that a reader sees; from strong to weak."""
+"""Reach of a check in the words that a reader sees, from strong to weak."""
 LEGEND: Mapping[Strength, str] = {
     Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open",
     Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
@@ -34,11 +34,11 @@ LEGEND: Mapping[Strength, str] = {
     Strength.NUMERIC: "floating point with a tolerance, at the parameters that are named: no proof",
     Strength.STATISTICAL: "a test of trained runs, which can refute and not prove",
 }
-"""What each mark means."""
+"""Meaning of each mark."""
 
 
 def mark(result: Result) -> str:
-    """How far the check of a claim reaches, in a reader's words; a dash where it has settled nothing."""
+    """Reach of a claim's check in a reader's words; a dash where it has settled nothing."""
     return MARKS[result.strength] if result.strength else "-"
 
 
@@ -75,7 +75,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def rejected(result: Result) -> int:
-    """How many falsifiers the check rejected."""
+    """Number of falsifiers that the check rejected."""
     return sum(falsifier.rejected for falsifier in result.falsifiers)
 
 

@@ -13,7 +13,7 @@ TIME_LIMIT = 60.0
 
 
 class Verdict(StrEnum):
-    """What a run established about a claim."""
+    """Outcome of a claim's run."""
 
     VERIFIED = "verified"  # the statement holds and every falsifier is rejected
     REFUTED = "refuted"  # the statement fails: the reason is a counterexample
@@ -51,7 +51,7 @@ class Result:
 
     @property
     def strength(self) -> Strength | None:
-        """How far the evidence reaches; None for a claim that does not hold."""
+        """Reach of the evidence; None for a claim that does not hold."""
         return self.evidence.strength if self.evidence and self.holds else None
 
     def as_plain(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _evidence(plain: Mapping[str, Any]) -> Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """What the check did with one statement: evidence, a refutation, or neither."""
+    """Outcome of the check on one statement: evidence, a refutation, or neither."""
 
     evidence: Evidence | None = None
     refuted: bool = False

@@ -42,7 +42,7 @@ class TrainedCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What was read: the cells of each arm, what names the runs, and under which conditions they were trained."""
+    """Runs that were read: the cells of each arm, a fact that names the runs, and the conditions of their training."""
 
     arms: tuple[tuple[TrainedCell, ...], ...]
     fact: str
@@ -51,7 +51,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """Where trained runs lie, and under which profile they were trained.
+    """Place of trained runs, and the profile under which they were trained.
 
     Attributes:
         out: the folder that `lengthgen sweep` has as --out; None where no runs are given.

@@ -127,7 +127,7 @@ def form(kernel: AtDistance, points: Sequence[int], weights: Sequence[int]) -> s
 
 
 def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Rational) -> None:
-    """That the form of three points, which falls as p rises, is zero where it is said to turn negative."""
+    """Require that the form of three points, which falls as p rises, is zero where it is said to turn negative."""
     value = obstacle.subs(exponent, largest)
     if value.is_negative:
         apart = (100**largest * value).n(4)

@@ -22,6 +22,30 @@ MODULUS = 97
 PAIRS: tuple[Pair, ...] = tuple((a, b) for a in range(MODULUS) for b in range(MODULUS))
 SEEDS = (42, 43, 44)
 
+View = Callable[[str], Hashable]
+"""Text as a predictor sees it."""
+Answers = Callable[[Hashable], Mapping[int, Fraction]]
+"""View -> the labels answered, each with its probability."""
+
+_TESTED = 400
+
+Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
+"""Seed -> training and test pairs."""
+
+_SMALL = 3
+
+_ROUNDING = Fraction(1, 20)
+"""Largest error of a number given in tenths."""
+
+_BY_POSITION = {
+    "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
+    "i1_001_1": ("5.7", "8.0", "97.0", "98.0", "97.3", "98.3", "97.7"),
+    "i1_002a": ("5.0", "22.3", "96.7", "98.0", "97.0", "97.3", "99.3"),
+    "i1_002_alibi": ("32.0", "30.7", "33.7", "33.3", "39.7", "35.0", "36.0"),
+}
+"""Accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
+_EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
+
 
 def text(pair: Pair) -> str:
     """The expression as the model reads it; fillers and templates around it hold no digit and no plus sign."""
@@ -39,14 +63,6 @@ def split(seed: int) -> tuple[list[Pair], list[Pair]]:
     Random(seed).shuffle(shuffled)
     half = len(shuffled) // 2
     return shuffled[:half], shuffled[half:]
-
-
-View = Callable[[str], Hashable]
-"""What a predictor sees of a text."""
-Answers = Callable[[Hashable], Mapping[int, Fraction]]
-"""View -> the labels answered, each with its probability."""
-
-_TESTED = 400
 
 
 def bag(text: str) -> Hashable:
@@ -124,7 +140,7 @@ def bag_rule(
 
 
 def _labels(pairs: Iterable[Pair], view: View) -> dict[Hashable, Counter[int]]:
-    """How often each label occurs with each view."""
+    """Number of times that each label occurs with each view."""
     found: dict[Hashable, Counter[int]] = defaultdict(Counter)
     for pair in pairs:
         found[view(text(pair))][label(pair)] += 1
@@ -146,12 +162,6 @@ def _percent(share: Fraction) -> str:
 def _tenths(percent: int) -> Fraction:
     """A percentage given in tenths."""
     return Fraction(percent, 1000)
-
-
-Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
-"""Seed -> training and test pairs."""
-
-_SMALL = 3
 
 
 def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction, unordered: int) -> Evidence:
@@ -201,7 +211,7 @@ def by_unordered_pair(seed: int) -> tuple[list[Pair], list[Pair]]:
 
 
 def _chance(pairs: int, trained: Callable[[int], int]) -> Fraction:
-    """Of the splits of so many pairs that test a given one, the share that train another given one."""
+    """Share of the splits of so many pairs that train one given pair, among those that test another."""
     return Fraction(comb(pairs - 2, trained(pairs) - 1), comb(pairs - 1, trained(pairs)))
 
 
@@ -239,19 +249,6 @@ def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
         facts=(f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}",),
         assumptions=("the baseline's training texts: no filler, padded on the right",),
     )
-
-
-_ROUNDING = Fraction(1, 20)
-"""Of a number given in tenths."""
-
-_BY_POSITION = {
-    "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
-    "i1_001_1": ("5.7", "8.0", "97.0", "98.0", "97.3", "98.3", "97.7"),
-    "i1_002a": ("5.0", "22.3", "96.7", "98.0", "97.0", "97.3", "99.3"),
-    "i1_002_alibi": ("32.0", "30.7", "33.7", "33.3", "39.7", "35.0", "36.0"),
-}
-"""Accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
-_EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
 
 
 def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported: Mapping[str, str]) -> Evidence:

@@ -192,7 +192,7 @@ def _clash(bucket: Buckets, context: int) -> str:
 
 
 def _require_labels(encoding: Encoding, buckets: list[int]) -> None:
-    """That the relation of the encoding labels distances with these buckets."""
+    """Require that the relation of the encoding labels distances with these buckets."""
     assert encoding.relation is not None
     keys = np.ones(len(buckets), dtype=np.int64)
     labels = encoding.relation.label(keys, keys + np.arange(len(buckets))).tolist()

@@ -25,12 +25,6 @@ from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 from theory.system.errors import LengthgenError
 from theory.system.files import read_sealed_json
 
-
-def figure(number: int) -> Source:
-    """A figure whose caption we know, and whose plot we do not."""
-    return SOURCE.at(f"Figure {number}, whose plot could not be read; sizes, digits and formats are ours")
-
-
 CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
 RANDOMIZED = randomized.SOURCE.at("abstract; of its tasks duplicating and reversing a string, by decoders")
 SURVEY = Source(
@@ -38,6 +32,28 @@ SURVEY = Source(
     arxiv="2312.17044",
     place="on absolute encodings; the tasks are ours",
 )
+
+_IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"))
+_ABSOLUTE = Arm(protocol="fig2", encodings=("ape",))
+_ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"))
+_COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",))
+"""Control that the same check must see generalize: a task whose SRC stays, under its ideal encoding."""
+_NOT = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
+_DOES = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
+
+MARGIN = 0.1
+"""Margin in mean exact match within which two runs match ([F], fixed before its runs were looked at)."""
+
+_ARITHMETIC = ("addition", "multiplication", "division")
+_PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
+_RANDOM = Arm(protocol="randomized", encodings=("random-ape[longest=128]", "random-rpe[longest=128]"))
+
+Predictions = dict[Cell, Prediction]
+
+
+def figure(number: int) -> Source:
+    """A figure whose caption we know, and whose plot we do not."""
+    return SOURCE.at(f"Figure {number}, whose plot could not be read; sizes, digits and formats are ours")
 
 
 def most_generalize(*, runs: Runs, arm: Arm, generalize: bool, least: int | None) -> Evidence:
@@ -63,15 +79,6 @@ def _runs_that_do(trained: TrainedCell, generalize: bool) -> Count:
         of=len(outcomes),
         note="" if len(fitting) == len(outcomes) else f"; {len(outcomes) - len(fitting)} more runs do not fit",
     )
-
-
-_IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"))
-_ABSOLUTE = Arm(protocol="fig2", encodings=("ape",))
-_ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"))
-_COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",))
-"""What the same check must see generalize: a task whose SRC stays, under its ideal encoding."""
-_NOT = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
-_DOES = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
 
 
 def _learned_labels(id: str, encoding: str, how: str) -> Claim:
@@ -106,10 +113,6 @@ def _absolute(id: str, what: str, encoding: str, tasks: str) -> Claim:
         answers=("generalize", "least"),
         falsifiers={"nor does the ideal encoding": {"arm": _COPY}},
     )
-
-
-MARGIN = 0.1
-"""Of mean exact match: what is as close counts as a match ([F], fixed before its runs were looked at)."""
 
 
 def most_pairs(
@@ -152,14 +155,6 @@ def _mean(history: History, measure: str, scales: Sequence[int]) -> float:
     _, rows = history
     *_, last = by_checkpoint(rows).values()
     return fmean(getattr(last[scale], measure) for scale in scales)
-
-
-_ARITHMETIC = ("addition", "multiplication", "division")
-_PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
-_RANDOM = Arm(protocol="randomized", encodings=("random-ape[longest=128]", "random-rpe[longest=128]"))
-
-
-Predictions = dict[Cell, Prediction]
 
 
 def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) -> Evidence:
@@ -215,7 +210,7 @@ def _stored(path: Path) -> Predictions:
 
 
 def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.Evidence:
-    """What the trial is given of a cell, if its runs name the prediction that is stored."""
+    """Evidence of a cell for the trial, if its runs name the prediction that is stored."""
     cell, prediction = trained.cell, predicted.get(trained.cell)
     if prediction is None:
         raise Unsettled(f"{cell}: no prediction is stored")

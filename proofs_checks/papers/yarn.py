@@ -21,6 +21,9 @@ _ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
 
+_SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
+"""Head width, base, trained length, beta: nothing clamped, the lower end, the upper end."""
+
 
 def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
     """Decide what becomes of a plane where gamma is 1 and where it is 0, and that both ramps are straight between."""
@@ -70,10 +73,6 @@ def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Exp
         ),
         assumptions=("theta = b^(-2l/d) at real l; b > 1",),
     )
-
-
-_SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
-"""Head width, base, trained length, beta: nothing clamped, the lower end, the upper end."""
 
 
 def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:

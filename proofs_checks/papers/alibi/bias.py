@@ -17,6 +17,21 @@ Slopes = Callable[[int], Sequence[sp.Expr]]
 MOST_HEADS = 64
 _BITS = 128
 
+_SLOPES_OF_8 = tuple(sp.Rational(1, 2**head) for head in range(1, 9))
+_WINDOWS_OF_8 = ("13.8", "27.6", "55.3", "110.5", "221.0", "442.1", "884.2", "1768.4")
+
+Bias = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+Normaliser = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+Bound = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+UniformBound = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+BiasAtDistance = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+_SLOPE, _CONTENT = sp.symbols("m C", positive=True)
+_WINDOW, _LENGTH = sp.symbols("W T", integer=True, positive=True)
+_LEVELS = (sp.S.Zero, sp.log(2))
+"""Bounds of the content that are tried with numbers; e^0 and e^(log 2) keep all rational."""
+
 
 def slope_set(*, stated: Slopes) -> Evidence:
     """Decide that the stated slopes are those of `alibi.slopes`, in order, for every number of heads up to 64."""
@@ -82,14 +97,6 @@ def _start(heads: int) -> sp.Expr:
     return sp.Integer(2) ** sp.Rational(-8, heads)
 
 
-_SLOPES_OF_8 = tuple(sp.Rational(1, 2**head) for head in range(1, 9))
-_WINDOWS_OF_8 = ("13.8", "27.6", "55.3", "110.5", "221.0", "442.1", "884.2", "1768.4")
-
-
-Bias = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-Normaliser = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
-
 def _published(slope: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
     return alibi.bias(slope, query_position=query, key_position=key)
 
@@ -133,16 +140,6 @@ def relative_law(*, bias: Bias) -> Evidence:
 
 def _softmax(logit: sp.Expr, other: sp.Expr) -> sp.Expr:
     return sp.exp(logit) / (sp.exp(logit) + sp.exp(other))
-
-
-Bound = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-UniformBound = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-BiasAtDistance = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
-_SLOPE, _CONTENT = sp.symbols("m C", positive=True)
-_WINDOW, _LENGTH = sp.symbols("W T", integer=True, positive=True)
-_LEVELS = (sp.S.Zero, sp.log(2))
-"""Bounds of the content that are tried with numbers; e^0 and e^(log 2) keep all rational."""
 
 
 def sharp_window(*, bound: Bound, values: int) -> Evidence:
@@ -199,7 +196,7 @@ def suffix_is_enough(*, bias: BiasAtDistance, bound: UniformBound) -> Evidence:
 
 
 def _geometric_sums(bias: BiasAtDistance | None = None) -> list[str]:
-    """That the weights e^b(D) for a <= D < b sum to S(a, b), by induction on b."""
+    """The fact that the weights e^b(D) for a <= D < b sum to S(a, b), by induction on b."""
     law = bias or _linear
     first, last = sp.symbols("a b", integer=True, nonnegative=True)
     total = _sum(_SLOPE, first, last)

@@ -16,6 +16,13 @@ from theory.exact import Undecided
 
 _BITS = 128
 
+Fraction = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""(distance, query position, threshold, rate) -> the input of the network."""
+
+FARTHEST = 8
+_RATES = (sp.Rational(1, 10), sp.Integer(1), sp.Integer(3))
+_THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
+
 
 def sign(number: sp.Expr) -> int:
     """-1, 0 or 1.  Raises `Undecided` for what is not written as 0, but not told from it either."""
@@ -47,14 +54,6 @@ def require_positive(what: str, amount: sp.Expr) -> str:
     if not all(coefficient > 0 for coefficient in polynomial.coeffs()):
         raise Undecided(f"{what} {amount}, the sign of which is not seen")
     return f"{what} {polynomial.as_expr()}, positive"
-
-
-Fraction = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(distance, query position, threshold, rate) -> the input of the network."""
-
-FARTHEST = 8
-_RATES = (sp.Rational(1, 10), sp.Integer(1), sp.Integer(3))
-_THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
 
 
 def unit_range(*, fraction: Fraction) -> Evidence:
@@ -143,7 +142,7 @@ def _cases() -> Iterator[tuple[sp.Rational, sp.Rational, sp.Integer, sp.Integer]
 
 
 def _require_last(threshold: int, last: int) -> None:
-    """That up to the query `last` there is one input for each distance, and beyond it another."""
+    """Require that up to the query `last` there is one input for each distance, and beyond it another."""
     for distance in range(1, FARTHEST):
         queries = range(distance + 1, FARTHEST + 1)
         inputs = [_published(sp.Integer(distance), sp.Integer(j), sp.Integer(threshold), sp.S.One) for j in queries]
@@ -173,7 +172,7 @@ def _require_relation(threshold: int) -> None:
 
 
 def _house_positions() -> list[str]:
-    """That the encoding of the house, which counts from 0, is the paper's one position on."""
+    """The fact that the encoding of the house, which counts from 0, is the paper's one position on."""
     query, key = sp.symbols("j i", integer=True, positive=True)
     assert fire.ENCODING.bias is not None
     law = fire.LAW(

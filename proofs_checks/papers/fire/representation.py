@@ -22,6 +22,8 @@ _BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("T5", lambda distance: t5.WEIGHTS[t5.bucket(distance)]),
 )
 
+MOST_DISTANCES = 6
+
 
 def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
     """Decide that f of the input is the bias for queries up to L + `beyond`, and for ALiBi in closed form."""
@@ -73,9 +75,6 @@ def _beyond() -> sp.Expr:
 def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     distance = fire.recovered_distance(part, threshold=threshold, rate=rate)
     return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
-
-
-MOST_DISTANCES = 6
 
 
 def interpolating_width(

@@ -14,8 +14,12 @@ from theory.encodings import fox, grape_additive
 
 OVER_PATHS = "induction on the length of the path, so any positions"
 
+Weight = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Kept = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
 
 def along_path(key: sp.Expr, query: sp.Expr) -> sp.Sum:
+    """Bias of FoX: the sum of the log gates after the key, up to the query."""
     return fox.path_bias(key=key, query=query)
 
 
@@ -133,10 +137,6 @@ def other_names(*, cable_logit: Callable[[sp.Expr], sp.Expr], link: Callable[[sp
             "D_ij = c_j - c_i (fox-8); the path's product is grape-10",
         ),
     )
-
-
-Weight = Callable[[sp.Expr, sp.Expr], sp.Expr]
-Kept = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def softmax(own: sp.Expr, rest: sp.Expr) -> sp.Expr:

@@ -16,6 +16,12 @@ from theory.encodings import alibi, fox
 
 PathFormula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
+Formula = Callable[[sp.Expr], sp.Expr]
+
+_BITS = 100
+
+Recurrence = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+
 
 def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
     """Decide exp(D_ij) = F_ij by induction on j - i, and with it the equality of the two attentions."""
@@ -46,12 +52,6 @@ def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
         facts=tuple(require_equal(*test) for test in tests),
         assumptions=("gates in (0, 1), written f = exp(log f)", "induction on j - i, so any path and row length"),
     )
-
-
-Formula = Callable[[sp.Expr], sp.Expr]
-
-
-_BITS = 100
 
 
 def constant_gates(*, gate: Formula) -> Evidence:
@@ -118,9 +118,6 @@ def _refute_bound(room: sp.Expr, x: sp.Symbol) -> None:
         value = sp.N(room.subs(x, sp.Integer(2) ** exponent), 15)
         if value < 0:
             raise Refuted(f"e^-z = {sp.Integer(2) ** exponent}: -log f exceeds the bound by {sp.N(-value, 5)}")
-
-
-Recurrence = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
 
 def recurrence(*, carried: Recurrence) -> Evidence:

@@ -24,6 +24,22 @@ _KEYS, _BOUND, _MASS = 64, sp.Integer(3), sp.exp(-5)
 _TRIFLE = sp.Rational(1, 10**9)
 _BITS = 100
 
+Formula = Callable[[sp.Expr], sp.Expr]
+
+Gates = NDArray[np.float32]
+PathSum = Callable[[Gates, int, int], float]
+Tolerance = Callable[[int, float], float]
+
+DISTANCES = (1, 20, 200, 2000)
+_BLOCK = 64
+_UNIT = float(np.finfo(np.float32).eps) / 2
+_KEY, _QUERY = sp.symbols("i j", integer=True)
+
+Words = NDArray[np.int64]
+Visible = Callable[[Words, int, int], NDArray[np.bool_]]
+
+_TOKENS = 8
+
 
 def pruned_mass(*, threshold: Threshold) -> Evidence:
     """Decide that keys with D_ij < threshold weigh at most eps together, where |S| <= U over T keys.
@@ -79,9 +95,6 @@ def _adversarial_mass(threshold: Threshold) -> str:
     return f"loses {lost.str(4, radius=False)}"
 
 
-Formula = Callable[[sp.Expr], sp.Expr]
-
-
 def timescale(*, logit: Formula) -> Evidence:
     """Decide sigma(b) = e^(-1/T) for the logit b of a timescale T, so that -1/log sigma(b) = T; and the timescales."""
     rate = sp.Symbol("r", positive=True)
@@ -115,16 +128,6 @@ def _expansion(logit: Formula) -> list[str]:
         off: Any = enclose(logit(sp.Integer(value)) - sp.log(value), bits=_BITS)
         facts.append(f"T = {value}: b - log T = {off.str(6, radius=False)}, -1/(2T) = {-1 / (2 * value)}")
     return facts
-
-
-Gates = NDArray[np.float32]
-PathSum = Callable[[Gates, int, int], float]
-Tolerance = Callable[[int, float], float]
-
-DISTANCES = (1, 20, 200, 2000)
-_BLOCK = 64
-_UNIT = float(np.finfo(np.float32).eps) / 2
-_KEY, _QUERY = sp.symbols("i j", integer=True)
 
 
 def after_a_hard_run() -> Gates:
@@ -228,12 +231,6 @@ def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         facts=(*facts, "-log f = p > 0: a bonus, which grows without bound the further the key is after the query"),
         assumptions=("gates in (0, 1)", OVER_PATHS),
     )
-
-
-Words = NDArray[np.int64]
-Visible = Callable[[Words, int, int], NDArray[np.bool_]]
-
-_TOKENS = 8
 
 
 def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:

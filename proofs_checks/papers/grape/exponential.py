@@ -18,6 +18,11 @@ GRAM = grape.Gram(alpha=ALPHA, beta=BETA, gamma=GAMMA)
 """Any scalar products of independent a and b, with s in place of b.b."""
 INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, L = 0 and exp(tL) = I)"
 
+Group = Callable[[sp.Expr], grape.PlaneOperator]
+LARGEST_PERIOD = 8
+TILTED = grape.Frame.of(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+"""The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
+
 
 def rank2_closed_form(*, exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol], grape.PlaneOperator]) -> Evidence:
     """Decide that the operator solves E(0) = I, E' = L E, and the square of L, in terms of scalar products."""
@@ -120,7 +125,7 @@ def _off(gram: grape.Gram, steps: int) -> str:
 
 
 def _as_matrices() -> str:
-    """That operators held by their coefficients add, multiply and transpose as 4 x 4 matrices do, on whole numbers."""
+    """The fact that operators held by coefficients add, multiply and transpose as 4 x 4 whole matrices do."""
     vectors = (sp.Matrix([1, 2, 0, 1]), sp.Matrix([0, 1, 3, -1]))
     gram = grape.Gram.of(*vectors)
     first = grape.PlaneOperator(gram=gram, identity=sp.Integer(3), coefficients=sp.Matrix([[1, 2], [3, 5]]))
@@ -148,12 +153,6 @@ def _cosine_over_speed(gram: grape.Gram, time: sp.Symbol, speed: sp.Symbol) -> g
 
 def _lengths_swapped(gram: grape.Gram, **rest: sp.Expr) -> sp.Matrix:
     return grape.displacement(grape.Gram(alpha=gram.beta, beta=gram.alpha, gamma=gram.gamma), **rest)
-
-
-Group = Callable[[sp.Expr], grape.PlaneOperator]
-LARGEST_PERIOD = 8
-TILTED = grape.Frame.of(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
-"""The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
 
 
 def rotations(*, group: Group) -> Evidence:

@@ -20,7 +20,7 @@ Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 """(position, gate) -> what of a query or a key enters the scalar product."""
 
 VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
-"""Which of the query's and the key's gate each variant has."""
+"""Gates, of the query and of the key, that each variant has."""
 EXAMPLE_SIZE = 6
 _BITS = 200
 

@@ -9,6 +9,13 @@ from proofs_checks.identity import product, require_equal
 from proofs_checks.papers.grape import SOURCE
 from theory.encodings import grape, householder, rotary
 
+Basis = Callable[[int], sp.Matrix]
+"""Dimension -> an orthogonal B, whose first two columns span the plane of e_1 and e_2."""
+DIMENSIONS = (2, 3, 4)
+
+FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
+"""Products of the query's and the key's gain on the two coordinates of a rotated pair."""
+
 
 def partial_reflections(
     *, factor: Callable[[sp.Expr], sp.Expr], orthogonal: frozenset[int], determinant: sp.Expr
@@ -43,11 +50,6 @@ def partial_reflections(
         ),
         assumptions=("|w| = 1, dimension at least 2", "sigma_min(A B) >= sigma_min(A) sigma_min(B) (textbook)"),
     )
-
-
-Basis = Callable[[int], sp.Matrix]
-"""Dimension -> an orthogonal B, whose first two columns span the plane of e_1 and e_2."""
-DIMENSIONS = (2, 3, 4)
 
 
 def exchanged(dimension: int) -> sp.Matrix:
@@ -109,10 +111,6 @@ def _generator(a: sp.Matrix, b: sp.Matrix) -> sp.Matrix:
 def _rotated(dimension: int) -> sp.Matrix:
     """An arbitrary rotation at d = 2."""
     return rotary.rotation(sp.Symbol("t", real=True)) if dimension == 2 else exchanged(dimension)
-
-
-FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
-"""Products of the query's and the key's gain on the two coordinates of a rotated pair."""
 
 
 def gains_after_rotation(*, first: sp.Expr, second: sp.Expr) -> Evidence:

@@ -9,9 +9,18 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.grape import SOURCE
+from proofs_checks.papers.grape.unipotent import inverse_transpose
 from theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
 from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided
+
+Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
+Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
+GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
+"""Gates of the tokens 0, 1 and 2 in examples."""
+LAMBDA = sp.IndexedBase("lambda", positive=True)
+FIXED = sp.Symbol("lambda_q", positive=True)
+_ROWS = len(GATES) - 1
 
 
 def fox_unipotent(*, link: Callable[[sp.Expr], sp.Matrix], key_action: Callable[[sp.Matrix], sp.Matrix]) -> Evidence:
@@ -64,19 +73,6 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
         ),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("induction on j - i, so any path length",))
-
-
-def _inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
-    return matrix.inv().T
-
-
-Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
-Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
-GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
-"""Gates of the tokens 0, 1 and 2 in examples."""
-LAMBDA = sp.IndexedBase("lambda", positive=True)
-FIXED = sp.Symbol("lambda_q", positive=True)
-_ROWS = len(GATES) - 1
 
 
 def row_semigroup(*, path: Path, rest: Path) -> Evidence:
@@ -257,7 +253,7 @@ CLAIMS = (
         r"\hat q^\top P^{-\top}\hat k = q\cdot k+\sum_l\psi_l",
         label="P",
         check=fox_unipotent,
-        holds={"link": lambda log_gate: fox.link(log_gate=log_gate), "key_action": _inverse_transpose},
+        holds={"link": lambda log_gate: fox.link(log_gate=log_gate), "key_action": inverse_transpose},
         printed={"link": lambda log_gate: fox.link(log_gate=-log_gate)},
         falsifiers={
             "link transposed": {"link": lambda log_gate: fox.link(log_gate=log_gate).T},

@@ -120,7 +120,7 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
 
 
 def _gain_in_the_way() -> str:
-    """That B^T does not pass a gain: B^T diag(g) B is no gain for a basis B of tilted axes."""
+    """The fact that B^T does not pass a gain: B^T diag(g) B is no gain for a basis B of tilted axes."""
     first, second = sp.symbols("g_1 g_2", positive=True)
     tilt = rotary.rotation(sp.pi / 4)
     mean, apart = (first + second) / 2, (second - first) / 2
@@ -143,7 +143,7 @@ def _norm(operator: grape.PlaneOperator) -> sp.Expr:
 
 
 def _frame_facts() -> tuple[str, ...]:
-    """What J is, and that a generator held by scalar products is the matrix a (J a)^T - (J a) a^T."""
+    """Facts: J turns pairs by a quarter; a generator held by scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
     turned = sp.Matrix(grape_commuting.quarter_turn(vector))
     quarter = rotary.rotation(sp.pi / 2)
@@ -184,7 +184,7 @@ def _converse() -> str:
 
 
 def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
-    """That exp(tL) = B R(t) B^T for a random skew L, B from its real Schur form, up to rounding."""
+    """The fact that exp(tL) = B R(t) B^T for a random skew L, B from its real Schur form, up to rounding."""
     from scipy.linalg import expm, schur  # slow to import, and the only claim that needs it
 
     drawn = np.random.default_rng(dimension).normal(size=(dimension, dimension))
@@ -244,7 +244,7 @@ def contextual_phases(
 
 
 def _constant_rates(rate: sp.Symbol) -> str:
-    """What the symbolic encoding scores where all rates are one number: as RoPE, with its frequency times the rate."""
+    """Score of the symbolic encoding where all rates are one number: that of RoPE, its frequency times the rate."""
     query, key = sp.Integer(5), sp.Integer(3)
     score = grape_contextual.ENCODING.score(query_position=query, key_position=key).doit()
     rope = rotary.score(QUERY, KEY, query_position=query, key_position=key, frequency=rate * rotary.FREQUENCY)

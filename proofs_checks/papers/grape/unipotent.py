@@ -12,6 +12,12 @@ from theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
+Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
+"""(place of the query, place of the key) -> m."""
+
+WEIGHTS = sp.Matrix(sp.symbols("alpha_x alpha_y", real=True))
+_TRIANGLE = tuple(sp.Matrix(place) for place in ((0, 0), (3, 0), (3, 4)))
+
 
 def stretches(*, values: Callable[..., tuple[sp.Expr, sp.Expr]], condition: Condition) -> Evidence:
     """Decide spectrum, singular values and condition number of I + s E, and the bounds 1 - s and 1 + s."""
@@ -187,7 +193,7 @@ def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Ex
     scored = grape_additive.score(
         sp.Integer(0),
         query_action=grape_additive.unipotent(generator, position),
-        key_action=_inverse_transpose(grape_additive.unipotent(generator, key)),
+        key_action=inverse_transpose(grape_additive.unipotent(generator, key)),
     )
     return (
         require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
@@ -195,15 +201,9 @@ def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Ex
     )
 
 
-def _inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
+def inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
+    """Action on keys beside which scores are those of the relative position."""
     return matrix.inv().T
-
-
-Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
-"""(place of the query, place of the key) -> m."""
-
-WEIGHTS = sp.Matrix(sp.symbols("alpha_x alpha_y", real=True))
-_TRIANGLE = tuple(sp.Matrix(place) for place in ((0, 0), (3, 0), (3, 4)))
 
 
 def composition(*, offset: Offset) -> Evidence:
@@ -253,7 +253,7 @@ CLAIMS = (
         latex=r"A=-mE,\ A^2=0:\quad (G(j)\hat q)\cdot(G(i)^{-\top}\hat k) = q\cdot k - m(j-i)",
         label="P",
         check=alibi_unipotent,
-        holds={"generator": lambda slope: alibi.generator(slope=slope), "key_action": _inverse_transpose},
+        holds={"generator": lambda slope: alibi.generator(slope=slope), "key_action": inverse_transpose},
         falsifiers={
             "generator transposed": {"generator": lambda slope: alibi.generator(slope=slope).T},
             "key moved by G": {"key_action": lambda matrix: matrix},

@@ -21,6 +21,10 @@ Range = tuple[Fraction, Fraction]
 OFFSET = sp.Symbol("D", integer=True, nonnegative=True)
 _BITS = 64
 
+_HOPE_TO_ROPE = "recovery of RoPE as a special case"
+
+Channel = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
 
 def content_of_five(offset: sp.Expr) -> sp.Expr:
     """HoPE's score of q = (1, 1), k = (5/2, 5/2) at theta = 1, theta' = 1.1: 5 in the slow channel, its rate 0.1."""
@@ -182,7 +186,7 @@ def no_real_rope(
 
 
 def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
-    """That the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
+    """The fact that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
     offset, nothing = sp.Symbol("D", integer=True), sp.Integer(0)
     trivial = hope.kernel(offset, rate=nothing, damping=nothing)
     facts = []
@@ -195,12 +199,6 @@ def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Exp
 
 def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
     return (variable * sp.eye(2) - matrix).det()
-
-
-_HOPE_TO_ROPE = "recovery of RoPE as a special case"
-
-
-Channel = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evidence:

@@ -17,6 +17,18 @@ from theory.encodings import hope
 
 Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 
+Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Margins = Callable[[Sequence[sp.Expr], Sequence[sp.Expr], sp.Expr, sp.Expr], tuple[sp.Expr, ...]]
+
+THETA, GAP = sp.symbols("theta g", positive=True)
+"""A plane with theta > 0; its theta' is theta + g."""
+_NUMBERS = {THETA: sp.Integer(1), GAP: sp.Rational(1, 10)}
+_SMALL, _DAMPINGS = (0, 1, -1, 2, -2), (sp.Rational(11, 10), sp.Integer(2))
+_BITS = 100
+_COURSE = (sp.S.Zero, sp.Rational(1, 1000), sp.S.One, sp.Integer(10), sp.Integer(50), sp.Integer(100))
+"""Distances whose scores tell whether one rises: it does so at once, or far out where the slow channel is left."""
+_ROUNDING = 1e-20
+
 
 def relative_law(*, key_action: Action, direction: int) -> Evidence:
     """Decide that boosted and damped queries and keys score by the offset alone, with the stated formula."""
@@ -88,19 +100,6 @@ def lorentz(*, form: sp.Matrix, bound: Callable[[sp.Expr], sp.Expr], attained: S
     )
 
 
-Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
-Margins = Callable[[Sequence[sp.Expr], Sequence[sp.Expr], sp.Expr, sp.Expr], tuple[sp.Expr, ...]]
-
-THETA, GAP = sp.symbols("theta g", positive=True)
-"""A plane with theta > 0; its theta' is theta + g."""
-_NUMBERS = {THETA: sp.Integer(1), GAP: sp.Rational(1, 10)}
-_SMALL, _DAMPINGS = (0, 1, -1, 2, -2), (sp.Rational(11, 10), sp.Integer(2))
-_BITS = 100
-_COURSE = (sp.S.Zero, sp.Rational(1, 1000), sp.S.One, sp.Integer(10), sp.Integer(50), sp.Integer(100))
-"""Distances whose scores tell whether one rises: it does so at once, or far out where the slow channel is left."""
-_ROUNDING = 1e-20
-
-
 def vanishing(*, damping: Formula, bound_rate: Formula) -> Evidence:
     """Decide |score| <= (|P| + |N|)/2 e^(-D r) at the stated rate r > 0, channel by channel."""
     damped = damping(THETA, GAP)
@@ -129,7 +128,7 @@ def vanishing(*, damping: Formula, bound_rate: Formula) -> Evidence:
 
 
 def _of_one_channel(name: str, content: Sequence[int], law: dict[str, Any], stated: sp.Expr) -> str:
-    """What the score of q = k = content, which this channel alone carries, is at D = 10."""
+    """Score of q = k = content at D = 10, which this channel alone carries, in words."""
     numbers = {key: value.subs(_NUMBERS) for key, value in law.items()}
     offset = sp.Integer(10)
     value = sp.N(hope.score(content, content, offset=offset, **numbers), 6)

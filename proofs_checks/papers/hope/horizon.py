@@ -26,6 +26,19 @@ _EXAMPLE: Query = (sp.Integer(2), sp.Integer(1))
 _NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
 _LOOKED_AT = range(-2, 7)
 
+Evaluate = Callable[..., float]
+"""(position of the key, offset, dtype) -> the score."""
+
+POSITION = sp.Symbol("m", integer=True, nonnegative=True)
+OFFSETS = (0, 1, 7)
+_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
+_QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
+_BITS = 128
+_QUOTED, _FARTHEST = 15, 2**12
+_ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
+
+_HORIZON_BITS = 64
+
 
 def peak(*, query: Query, key: Construction) -> Evidence:
     """Decide that the constructed key's score is greatest at D = r, among all real D and so among the integers.
@@ -105,18 +118,6 @@ def _ours(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp
 def boosted_query(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
     """The paper's key, as we read it: the query boosted to the wanted offset."""
     return tuple(hope.boost(wanted * law["rate"]) * sp.Matrix(query))
-
-
-Evaluate = Callable[..., float]
-"""(position of the key, offset, dtype) -> the score."""
-
-POSITION = sp.Symbol("m", integer=True, nonnegative=True)
-OFFSETS = (0, 1, 7)
-_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
-_QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
-_BITS = 128
-_QUOTED, _FARTHEST = 15, 2**12
-_ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
 
 
 def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
@@ -225,9 +226,6 @@ def _first(score: Callable[[int], float], met: Callable[[float], bool]) -> int:
         middle = (before + after) // 2
         before, after = (before, middle) if met(score(middle)) else (middle, after)
     return after
-
-
-_HORIZON_BITS = 64
 
 
 def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evidence:

@@ -18,6 +18,13 @@ from theory.exact import Undecided
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
 """Head width and base -> a number."""
 
+_LENGTH = 4096
+_STEP = 64
+_FEW = 8
+_ROUNDING = 1e-9
+"""Error bound of B(s) in float64, eps = 2.3e-16: 8 eps for a turn, 64 (8 + 64) eps for a sum of up to 64, its size
+by 4 * 64 eps more, 64 sizes and their sum by 64 (4864 + 64 * 64) eps < 2e-10."""
+
 
 def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
     """Decide the sum of theta_l^2 by induction on the number of planes, and that the constant is above half of it."""
@@ -98,14 +105,6 @@ def _at(head_dim: int, printed: OfHead) -> Any:
     return ball(_ratio(head_dim, BASE, printed))
 
 
-_LENGTH = 4096
-_STEP = 64
-_FEW = 8
-_ROUNDING = 1e-9
-"""Of B(s) in float64, eps = 2.3e-16: a turn is wrong by 8 eps at most, a sum of up to 64 by 64 (8 + 64) eps, its size
-by 4 * 64 eps more, 64 sizes and their sum by 64 (4864 + 64 * 64) eps < 2e-10."""
-
-
 def bounds_apart(*, least_ratio: int, head_dim: int, constant: Callable[[Sequence[sp.Expr]], sp.Expr]) -> Evidence:
     """Decide whether the bounds are at least so many times apart for every whole distance s = 1 .. 4095.
 
@@ -160,7 +159,7 @@ def _partial_sizes(turns: Iterable[Any]) -> Any:
 
 
 def _is_decay_bound(distance: int) -> str:
-    """That B is RoPE's decay bound of equal h_l, whose steps are 0 but for the last, which is 1."""
+    """The fact that B is RoPE's decay bound of equal h_l, whose steps are 0 but for the last, which is 1."""
     thetas = rotary.frequencies(_FEW, BASE)
     bound = ball(
         rotary.decay_bound(content=[sp.Integer(1)] * len(thetas), angles=[distance * theta for theta in thetas])

@@ -15,6 +15,14 @@ from theory.encodings.encoding import KEY, QUERY
 
 _WIDTHS = (2, 4, 8)  # where the frequencies of base 10^4 are rational
 
+Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
+"""Frequencies and base -> K."""
+
+_X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
+_ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
+_PRINTED_WIDTHS = (128, 2)
+_MOST_PLANES = 3
+
 
 def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]]) -> Evidence:
     """Decide that RoPE with these frequencies is interpolated RoPE: plane by plane, and the list at a few widths."""
@@ -50,15 +58,6 @@ def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
         facts=(require_equal("R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn),),
         assumptions=("u stands for 1/s",),
     )
-
-
-Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
-"""Frequencies and base -> K."""
-
-_X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
-_ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
-_PRINTED_WIDTHS = (128, 2)
-_MOST_PLANES = 3
 
 
 def least_constant(*, constant: Constant) -> Evidence:

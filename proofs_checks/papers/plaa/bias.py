@@ -17,6 +17,15 @@ from theory.rational import exact_matrix, fractions, null_space, rank
 
 NamedBasis = tuple[str, PositionBasis]
 
+Numbers = NDArray[Any]
+
+LARGEST_SIZE = 5
+
+Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
+
+GRID_SIZE = 3
+GRID_VALUES = (0, 1, 2)
+
 
 def separated_bases(size: int) -> tuple[NamedBasis, ...]:
     """Encodings whose functions of different degree the training set keeps apart at every scale."""
@@ -53,11 +62,6 @@ def small_bases() -> Iterator[PositionBasis]:
 def shown(basis: PositionBasis) -> str:
     """The matrices in one line."""
     return f"U = {[[[str(entry) for entry in row] for row in matrix] for matrix in basis.matrices]}".replace("'", "")
-
-
-Numbers = NDArray[Any]
-
-LARGEST_SIZE = 5
 
 
 def function_class(
@@ -110,7 +114,7 @@ def function_class(
 def _require_columns_seen(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
-    """That on the inputs with n(x) <= N0 the first N0 columns give independent functions, and the others zero."""
+    """Require that on inputs with n(x) <= N0 the first N0 columns give independent functions, and the others zero."""
     of_column = np.array([query for _, query in functions])
     for scale in range(1, size + 1):
         met = [all(sign == 1 for sign in signs[scale:]) for signs in inputs]
@@ -161,12 +165,6 @@ def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Nu
                 f"N = {size}: E_{key},{query} has coefficient {Fraction(int(total), 2**size)} at the set "
                 f"{[member + 1 for member in members]}, not {table[least]}"
             )
-
-
-Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
-
-GRID_SIZE = 3
-GRID_VALUES = (0, 1, 2)
 
 
 def descent_is_min_degree(

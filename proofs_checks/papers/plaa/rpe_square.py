@@ -16,6 +16,14 @@ from theory.relation import Labels
 
 SIZE = 3
 
+Numbers = NDArray[Any]
+Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
+
+LONGEST_COPY = 6
+LOGIT_SCALES = (2.0, 4.0, 8.0, 16.0)
+ROUNDING = 1e-12
+_ALPHABET = ("^", "+", "=", "$", "0", "1")
+
 
 def pola_is_the_disjoint_case(
     *, basis_of: Callable[[Labels], min_degree.PositionBasis], weights: Callable[[int], Sequence[int]]
@@ -58,15 +66,6 @@ def pola_is_the_disjoint_case(
 def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
     disjoint = min_degree.relation_basis(labels).matrices
     return min_degree.position_basis(np.cumsum(disjoint, axis=0))
-
-
-Numbers = NDArray[Any]
-Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
-
-LONGEST_COPY = 6
-LOGIT_SCALES = (2.0, 4.0, 8.0, 16.0)
-ROUNDING = 1e-12
-_ALPHABET = ("^", "+", "=", "$", "0", "1")
 
 
 def square_labels(
@@ -163,7 +162,7 @@ def _square(query: sp.Expr, of_query: sp.Expr, key: sp.Expr, of_key: sp.Expr) ->
 
 
 def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr], slot: sp.Expr) -> None:
-    """That x_u has the index of the slot only for u = t + 1, and no key from '=' on ever has it."""
+    """Require that x_u has the index of the slot only for u = t + 1, and no key from '=' on ever has it."""
     n, t, u, slack = sp.symbols("n t u s", integer=True, nonnegative=True)
     prompt = sp.expand(index(n + 2 + t, n + 2, u + 1, sp.Integer(1)))
     if sp.solve(prompt - slot, u) != [t + 1]:
@@ -174,7 +173,7 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """That the library's relation labels the slots so, at small scales, and no other key of copy."""
+    """Require that the library's relation labels the slots so, at small scales, and no other key of copy."""
     wanted = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = rpe_square.rpe_square(rpe_square.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):

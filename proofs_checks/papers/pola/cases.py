@@ -30,7 +30,7 @@ def said(learnable: bool) -> str:
 
 
 def shown(training_scale: int) -> NDArray[np.bool_]:
-    """Which cells of scale SCALE training shows."""
+    """Cells of scale SCALE that training shows."""
     return np.asarray(np.triu_indices(SCALE)[1] < training_scale)
 
 
@@ -43,7 +43,7 @@ def right(learned: NDArray[Any], patterns: NDArray[Any]) -> NDArray[np.bool_]:
 def reached(
     learn: Callable[..., NDArray[np.float64]], values: tuple[int, ...], *, size: int, training_scale: int
 ) -> NDArray[np.bool_]:
-    """Which patterns with entries among the values each relation learns: bool [relations, patterns].
+    """Patterns with entries among the values that each relation learns: bool [relations, patterns].
 
     Args:
         learn: `theory.pola.learned_matrix`, named by the caller, so that another one is not given its answers.

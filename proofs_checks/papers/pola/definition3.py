@@ -96,7 +96,7 @@ def staying_complexity(
 
 
 def _learnable(size: int, training_scale: int) -> list[bool]:
-    """Which of the patterns with entries in VALUES some relation learns from the training scale."""
+    """Patterns with entries in VALUES some relation learns from the training scale."""
     found = reached(pola.learned_matrix, VALUES, size=size, training_scale=training_scale)
     return [bool(by_some.any()) for by_some in found.T]
 

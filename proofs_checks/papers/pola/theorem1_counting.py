@@ -36,6 +36,16 @@ from theory.relation import Labels
 Reach = Callable[[int], NDArray[np.bool_]]
 VALUES = (0, 1, 2, 3)
 
+Volume = Callable[[int, Fraction, Fraction, int], Fraction]
+Cells = tuple[Any, ...]
+
+_RADII = tuple(map(Fraction, ("1/10", "1/2", "1", "2")))
+_VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
+    (1, 2, ((0,), (1,))),
+    (1, 3, ((0,), (1,))),
+    (2, 3, ((0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 2, 1), (1, 2, 3))),
+)
+
 
 def one_target_per_relation(*, reach: Reach, bound: Callable[[int], int]) -> Evidence:
     """Decide, block by block: of the targets with that block, a family of relations reaches at most its own number."""
@@ -112,12 +122,12 @@ def targets_per_random_learner(
 
 
 def _reached_by_every_relation(training_scale: int) -> NDArray[np.bool_]:
-    """Which patterns each relation learns: bool [relations, patterns]."""
+    """Patterns that each relation learns: bool [relations, patterns]."""
     return reached(pola.learned_matrix, VALUES, size=SCALE, training_scale=training_scale)
 
 
 def _reached_by_level_sets(training_scale: int) -> NDArray[np.bool_]:
-    """Which patterns are learned under the relation of their own level sets, one rule: bool [1, patterns]."""
+    """Patterns learned under the relation of their own level sets, one rule: bool [1, patterns]."""
     patterns = every_pattern(SCALE, VALUES)
     own = np.array([level_sets(pattern).labels(SCALE) for pattern in patterns])
     relations, relation_of = np.unique(own, axis=0, return_inverse=True)
@@ -137,17 +147,6 @@ def _chances_from_random_start(starts: int) -> list[Fraction]:
         for start in range(starts)
     )
     return [Fraction(times, starts) for times in ends.values()]
-
-
-Volume = Callable[[int, Fraction, Fraction, int], Fraction]
-Cells = tuple[Any, ...]
-
-_RADII = tuple(map(Fraction, ("1/10", "1/2", "1", "2")))
-_VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
-    (1, 2, ((0,), (1,))),
-    (1, 3, ((0,), (1,))),
-    (2, 3, ((0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 2, 1), (1, 2, 3))),
-)
 
 
 def reachable_volume(*, bound: Volume) -> Evidence:
@@ -203,7 +202,7 @@ def reachable_volume(*, bound: Volume) -> Evidence:
 def _learned_cells(
     block: Sequence[int], relations: Iterable[Labels], training_scale: int, size: int
 ) -> list[tuple[Cells, Cells]]:
-    """What each relation learns from the block: the entries that training shows, and those beyond, as Fractions."""
+    """Entries that each relation learns from the block: those that training shows, and those beyond, as Fractions."""
     target = np.zeros((size, size))
     target[np.triu_indices(training_scale)] = block
     keys, queries = np.triu_indices(size)

@@ -29,6 +29,10 @@ from theory.relation import Labels
 Pattern = NDArray[np.float64]
 Learner = Callable[[Pattern, Labels, int], Pattern]
 
+Cells = tuple[Any, ...]
+
+_FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
+
 
 def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[[int], int]) -> Evidence:
     """Decide, exactly and relation by relation: the patterns learned form a flat of at most the stated dimension.
@@ -214,11 +218,6 @@ def _zero_as_a_value(pattern: NDArray[Any]) -> int:
 
 def _one_scale_earlier(pattern: NDArray[Any]) -> int:
     return lrc(pattern, max(1, len(pattern) - 1))
-
-
-Cells = tuple[Any, ...]
-
-_FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
 
 
 def real_labels_after_the_target(

@@ -104,7 +104,7 @@ def learners_follow_the_flow(
 
 
 def _pull_of_another_label(cross: sp.Expr) -> str:
-    """What the second key of query 2 adds to the gradient of the first key's label: theta 0 and 1, A = 0."""
+    """Part that the second key of query 2 adds to the gradient of the first key's label: theta 0 and 1, A = 0."""
     shift, here = flow.OTHER_KEY - flow.KEY, flow.RELATION(flow.KEY, flow.QUERY)
     there = flow.RELATION(flow.OTHER_KEY, flow.QUERY)
     entries: dict[sp.Expr, int] = dict.fromkeys(cross.atoms(sp.Indexed), 0)

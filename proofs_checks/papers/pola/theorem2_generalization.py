@@ -124,7 +124,7 @@ def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
 def _require_nearest_minimum(
     learned: Pattern, patterns: Pattern, labels: Labels, training_scale: int, start: Pattern
 ) -> None:
-    """That the learner's parameters are, of those of least squared loss, the nearest to the start."""
+    """Require that the learner's parameters are, of those of least squared loss, the nearest to the start."""
     seen = training_scale > QUERIES
     parameter_of_cell = np.equal.outer(labels[KEYS, QUERIES], np.arange(labels.max() + 1)).astype(np.float64)
     design = parameter_of_cell[seen]

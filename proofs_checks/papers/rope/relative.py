@@ -12,6 +12,15 @@ from theory.encodings import rotary, xpos
 
 TurnedBy = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 
+LastFullTurn = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+
+_BASE = 10000
+_WIDEST = 12
+
+Gains = tuple[sp.Expr, sp.Expr]
+
+_G1, _G2, _SHARED = sp.symbols("g1 g2 c", positive=True)
+
 
 def relative_law(*, query_action: TurnedBy, key_action: TurnedBy, law: TurnedBy) -> Evidence:
     """Decide key_action(i)^T query_action(j) = law(j - i) on one plane, and that `rotary.score` is this kernel."""
@@ -60,12 +69,6 @@ def _stretched_after_turning(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix
 
 def _faded(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     return xpos.actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
-
-
-LastFullTurn = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-
-_BASE = 10000
-_WIDEST = 12
 
 
 def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incomplete: int) -> Evidence:
@@ -153,11 +156,6 @@ def _rotation(head_dim: int, layout: rotary.Layout) -> sp.Matrix:
 
 def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
     return tuple(permutation.index(place) for place in range(len(permutation)))
-
-
-Gains = tuple[sp.Expr, sp.Expr]
-
-_G1, _G2, _SHARED = sp.symbols("g1 g2 c", positive=True)
 
 
 def gains_after_rotation(*, query_gains: Gains, key_gains: Gains) -> Evidence:

@@ -1,4 +1,4 @@
-"""Why SRC needs a fixed arity and allows no hidden gates: either way it would be trivial."""
+"""Fixed arity and no hidden gates: without either of these, SRC would be trivial."""
 
 from collections.abc import Callable, Mapping
 from itertools import combinations, product
@@ -18,6 +18,11 @@ LONGEST = 5
 """Largest prompt and output of the tasks all of which are served at once."""
 FIXED = (1, 2, 3, 4, 5)
 """Arities at which parity at once ends."""
+
+Gate = Callable[[int, int], int]
+
+ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
+"""Symbols -> numbers of arguments for which all functions are composed."""
 
 
 def arity_must_be_fixed(
@@ -50,7 +55,7 @@ def arity_must_be_fixed(
 
 
 def filled_texts(largest: int, ends: str) -> dict[tuple[str, int], str]:
-    """What is visible before a step, and the bits of its prompt -> filled up with the mark, or else the last bit."""
+    """Text before a step and the bits of its prompt -> the text filled up with the mark, or else with the last bit."""
     length = 2 * largest
     found = {}
     for n, done in product(range(1, largest + 1), range(largest)):
@@ -61,7 +66,7 @@ def filled_texts(largest: int, ends: str) -> dict[tuple[str, int], str]:
 
 
 def _require_one_operator_for_all(ends: str) -> int:
-    """That texts of all tasks are told apart when filled up to one length."""
+    """Require that texts of all tasks are told apart when filled up to one length."""
     owner: dict[str, tuple[str, int]] = {}
     found = filled_texts(LONGEST, ends)
     for text, filled in found.items():
@@ -74,7 +79,7 @@ def _require_one_operator_for_all(ends: str) -> int:
 
 
 def _require_first_infeasible(task: Task, arity: int, wanted: int) -> None:
-    """That `wanted` is the first scale with a step that no `arity` positions determine."""
+    """Require that `wanted` is the first scale with a step that no `arity` positions determine."""
     needed = (minimal_arity([trace(task, n)]) for n in range(1, arity + 3))
     found = next((n for n, least in enumerate(needed, start=1) if least is None or least > arity), None)
     if found != wanted:
@@ -82,7 +87,7 @@ def _require_first_infeasible(task: Task, arity: int, wanted: int) -> None:
 
 
 def _require_left_out(task: Task, arity: int, scale: int) -> None:
-    """That whatever the first step reads, a symbol that it leaves out changes what is to be written."""
+    """Require that whatever the first step reads, a symbol that it leaves out changes what is to be written."""
     choices = [[task.alphabet[token] for token in tokens] for tokens in task.choices(scale)]
     prompt = tuple(symbols[0] for symbols in choices)
     for read in combinations(range(len(prompt)), arity):
@@ -90,12 +95,6 @@ def _require_left_out(task: Task, arity: int, scale: int) -> None:
         changed = (*prompt[:free], choices[free][1], *prompt[free + 1 :])
         if task.generate(prompt)[0] == task.generate(changed)[0]:
             raise Refuted(f"{task.name}: the first output is the same for {prompt} and {changed}")
-
-
-Gate = Callable[[int, int], int]
-
-ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
-"""Symbols -> numbers of arguments for which all functions are composed."""
 
 
 def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evidence:
@@ -124,7 +123,7 @@ def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evide
 
 
 def composed(gate: Gate, symbols: int, arguments: int, *, depth: int | None = None) -> NDArray[np.bool_]:
-    """Which functions the gate composes from its arguments: bool [q^(q^m)], indexed by the values as a number.
+    """Functions that the gate composes from its arguments: bool [q^(q^m)], indexed by the values as a number.
 
     Values stand in lexicographic order of the arguments. They are held in pieces of q, so that the gate on two pieces
     is one entry of a table. Stops once all functions are there.

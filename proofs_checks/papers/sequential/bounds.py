@@ -20,6 +20,21 @@ from proofs_checks.papers.sequential.layout import Word, word_task
 
 Function = tuple[int, ...]
 
+Order = Callable[[Any, Any], bool]
+
+SCALES = (1, 2, 3)
+ARITIES = (1, 2, 3)
+CIRCUITS = (("parity", None, 2, 5), ("addition-carry", 2, 3, 2), ("permutation", 3, 1, 5), ("sort-trace", 2, 2, 3))
+"""Task, base, arity and largest scale of the circuits on which the two arguments are carried out."""
+
+Pair = tuple[int, int]
+"""Symbols and arity."""
+
+FORCED: tuple[Pair, ...] = ((2, 1), (2, 2))
+"""Where the largest SRC is reached by a task small enough for the search."""
+PERMUTATIONS = ((2, 5), (3, 8), (4, 5))
+"""Base and largest scale of the permutation controls."""
+
 
 def all_functions(symbols: int, arguments: int) -> list[Function]:
     """Every function of so many arguments over 0 .. symbols - 1."""
@@ -69,14 +84,6 @@ def _fewest(steps: Sequence[int], groups: list[int], best: int) -> int:
         if group & first:
             best = _fewest(rest, [*groups[:index], group & first, *groups[index + 1 :]], best)
     return _fewest(rest, [*groups, first], best)
-
-
-Order = Callable[[Any, Any], bool]
-
-SCALES = (1, 2, 3)
-ARITIES = (1, 2, 3)
-CIRCUITS = (("parity", None, 2, 5), ("addition-carry", 2, 3, 2), ("permutation", 3, 1, 5), ("sort-trace", 2, 2, 3))
-"""Task, base, arity and largest scale of the circuits on which the two arguments are carried out."""
 
 
 def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> Evidence:
@@ -186,15 +193,6 @@ def _shown(task: tuple[int, ...]) -> str:
     return ", ".join(f"f_{n} = {''.join(map(str, row))}" for n, row in zip(SCALES, rows, strict=True))
 
 
-Pair = tuple[int, int]
-"""Symbols and arity."""
-
-FORCED: tuple[Pair, ...] = ((2, 1), (2, 2))
-"""Where the largest SRC is reached by a task small enough for the search."""
-PERMUTATIONS = ((2, 5), (3, 8), (4, 5))
-"""Base and largest scale of the permutation controls."""
-
-
 def src_is_bounded(
     *, bound: Callable[[int, int], int], repeats: bool, largest: Mapping[Pair, int], control: Callable[[int, int], int]
 ) -> Evidence:
@@ -244,7 +242,7 @@ def forcing_steps(hit: Mapping[Function, int]) -> list[Function]:
 
 
 def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function, int]) -> None:
-    """That the search finds this SRC where scale n appends the n-th forcing step of the first `arity` symbols."""
+    """Require that search finds this SRC where scale n appends the n-th forcing step of the `arity` first symbols."""
     steps = forcing_steps(hit)
 
     def output(word: Word) -> list[int]:

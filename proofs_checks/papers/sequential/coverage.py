@@ -31,7 +31,7 @@ CASES: Mapping[str, TaskSpec] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What training up to N0 leaves open of a task up to N."""
+    """Entries that training up to N0 leaves open in a task up to N."""
 
     complexity: tuple[float, float]  # SRC up to N0, and up to N
     operators: tuple[int, int]  # in use up to N0, and up to N

@@ -16,6 +16,12 @@ from circuits.task import Task
 
 Word = tuple[int, ...]
 
+Slots = Callable[[Any, Any], tuple[Any, ...]]
+"""t and w, numbers or expressions -> the positions that step t reads."""
+Key = tuple[str, ...]
+Bits = frozenset[sp.Expr]
+"""A token as the sum modulo 2 of the prefix parities y_i with these indices i."""
+
 
 def word_task(name: str, symbols: int, output: Callable[[Word], Sequence[int]], *, longer: int = 0) -> Task:
     """Prompts of scale n: all words of length n + `longer` over 0 .. symbols - 1."""
@@ -38,13 +44,6 @@ def parities_of(word: Word) -> list[int]:
     return [sum(word[: t + 1]) % 2 for t in range(len(word))]
 
 
-Slots = Callable[[Any, Any], tuple[Any, ...]]
-"""t and w, numbers or expressions -> the positions that step t reads."""
-Key = tuple[str, ...]
-Bits = frozenset[sp.Expr]
-"""A token as the sum modulo 2 of the prefix parities y_i with these indices i."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """Some steps of all scales: the step t of scale n in a layout of width w, as expressions in symbols >= 0."""
@@ -55,7 +54,7 @@ class Step:
     w: sp.Expr
 
     def token(self, position: sp.Expr) -> str | Bits:
-        """What lies at a position: a mark, or bits.  Raises ValueError where the symbols do not decide it."""
+        """Token at a position: a mark, or bits.  Raises ValueError where the symbols do not decide it."""
         if not (_at_least(position, 1) and _at_least(self.w + self.t, position)):
             raise ValueError(f"{self.name} step: position {position} is not one of the earlier")
         if _at_least(self.n, position):
@@ -67,7 +66,7 @@ class Step:
         return frozenset({sp.expand(position - self.w - 1)} - {sp.Integer(0)})
 
     def wanted(self) -> str | Bits:
-        """What the step writes."""
+        """Token that the step writes."""
         return frozenset({sp.expand(self.t)}) if _at_least(self.n, self.t) else "$"
 
 

@@ -17,12 +17,14 @@ Digits = tuple[int, int, int]
 Order = tuple[int, int, int]
 """Slot -> which of the three digits it reads."""
 Orders = tuple[Order, Order]
-"""Of the first and of the second token."""
+"""Order of the first and of the second token."""
 
 BASES = range(2, 17)
 SEARCHED_BASES = (2, 3)
 LARGEST = 3
 """Scale up to which the whole tasks are searched."""
+
+_AS_READ: Order = (0, 1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,8 +151,6 @@ def _sum(digits: Digits, base: int) -> tuple[int, int]:
     carry, digit = divmod(sum(digits), base)
     return digit, carry
 
-
-_AS_READ: Order = (0, 1, 2)
 
 MULTIPLICATION = Place(
     tokens=_product,

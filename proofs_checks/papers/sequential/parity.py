@@ -34,6 +34,26 @@ Operator = Callable[[Key], str]
 SEARCHED = 6
 COMPARED = 20
 
+LARGEST = 6
+SEARCHED_FROM = 3
+"""The search may read the padding in place of '=' as y_0 where that is as simple, which it is aligned to scale 2."""
+
+BLOCK, ALIGNED = "block", "aligned"
+
+Count = Callable[[Any], Any]
+"""N -> operators induced up to scale N."""
+
+SEARCHED_LAYOUTS = 7
+
+IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
+
+_ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
+_BLOCK_COUNTS: Mapping[str, Count] = {
+    IDEAL: lambda N: 1,
+    RELATIVE: lambda N: N,
+    ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
+}
+
 
 def parity_is_one(*, task: Callable[[], Task], arity: int, value: int, slots: Slots, operator: Operator) -> Evidence:
     """Decide SRC at all scales: by search at small ones, and by one circuit proved right at every scale."""
@@ -78,7 +98,7 @@ def _require_right_at_every_scale(slots: Slots, operator: Operator) -> None:
 
 
 def _require_reference(task: Task, slots: Slots, operator: Operator) -> None:
-    """That the task is defined by this circuit."""
+    """Require that the task is defined by this circuit."""
     assert task.reference is not None
     for n in range(1, COMPARED + 1):
         found = [arguments for _, arguments in task.reference.steps(n)]
@@ -92,13 +112,6 @@ def _require_reference(task: Task, slots: Slots, operator: Operator) -> None:
 def _bitwise(combine: Callable[[int, int], int]) -> Operator:
     """The operator with another law on two bits."""
     return lambda key: str(combine(*map(int, key))) if set(key) <= {"0", "1"} else xor(key)
-
-
-LARGEST = 6
-SEARCHED_FROM = 3
-"""The search may read the padding in place of '=' as y_0 where that is as simple, which it is aligned to scale 2."""
-
-BLOCK, ALIGNED = "block", "aligned"
 
 
 def parity_in(layout: str, largest_scale: int) -> Task:
@@ -159,7 +172,7 @@ def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mappin
 
 
 def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
-    """How many labels pairs of a key and a query no earlier have."""
+    """Number of labels of the pairs of a key and a query no earlier."""
     relation = ideal_relation(circuit, scale_hint=scale_hint)
     found: set[int] = set()
     for scale, wirings in circuit.wirings.items():
@@ -169,7 +182,7 @@ def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
 
 
 def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, padded: bool) -> None:
-    """That the irrelevant pairs and the slots that matter make so many labels."""
+    """Require that the irrelevant pairs and the slots that matter make so many labels."""
     met: dict[Key, str] = {}
     irrelevant = False
     for step in steps(aligned=padded):
@@ -192,14 +205,6 @@ def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
     differ = [[slot for slot, both in enumerate(zip(*pair, strict=True)) if len(set(both)) > 1] for pair in pairs]
     alone = {slots[0] for slots, (a, b) in zip(differ, pairs, strict=True) if len(slots) == 1 and table[a] != table[b]}
     return sorted(alone)
-
-
-Count = Callable[[Any], Any]
-"""N -> operators induced up to scale N."""
-
-SEARCHED_LAYOUTS = 7
-
-IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
 
 
 def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) -> Evidence:
@@ -234,7 +239,7 @@ def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) ->
 
 
 def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_of_parity) -> Any:
-    """How many pairs of labels the slots have over all steps t = 1 .. n + 1 of all scales n = 1 .. N."""
+    """Number of pairs of labels that the slots have over all steps t = 1 .. n + 1 of all scales n = 1 .. N."""
     n, t, width = sp.symbols("n t w", positive=True)
     w = width if layout == ALIGNED else n
     labels = []
@@ -251,14 +256,6 @@ def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_
         index = sp.Symbol("index", integer=True, positive=True)
         return sp.expand(sp.summation(index + 1, (index, 1, size)))
     return size if by_scale else size + 1 if by_step else sp.Integer(1)
-
-
-_ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
-_BLOCK_COUNTS: Mapping[str, Count] = {
-    IDEAL: lambda N: 1,
-    RELATIVE: lambda N: N,
-    ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
-}
 
 
 def _with(counts: Mapping[str, Count], **changes: Count) -> Parameters:
