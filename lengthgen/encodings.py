@@ -5,11 +5,11 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.cache import cached
 from proofs_checks.own import OwnEncodingError, declarations, is_file, load
 from theory import laws, properties
 from theory.encodings.catalogue import ENCODINGS, named
 from theory.encodings.encoding import Encoding, Law
+from theory.system.cache import cached
 from theory.system.digests import source_digest
 from theory.system.files import user_cache
 from theory.system.userfile import user_code

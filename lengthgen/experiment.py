@@ -27,12 +27,12 @@ from empirical.trial.conjecture import CellKey, Evidence, Setting
 from empirical.trial.outcomes import outcome
 from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
-from lengthgen.cache import cached
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress
 from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
+from theory.system.cache import cached
 from theory.system.digests import source_digest
 from theory.system.files import write_sealed_json
 from theory.system.messages import tell

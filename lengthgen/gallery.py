@@ -24,16 +24,10 @@ from paper_figs.catalogue import catalogue, chosen
 from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import write
 from paper_figs.sources import Needs, Sources
+from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
-from theory.system.files import (
-    locked,
-    read_bytes,
-    read_sealed_json,
-    user_cache,
-    write_bytes,
-    write_sealed_json,
-)
+from theory.system.files import locked, read_bytes, user_cache, write_bytes
 from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
 
@@ -146,8 +140,8 @@ class _Stored:
 def _drawn_before(stamp: Path, key: str, folder: Path) -> _Stored | None:
     """What became of it, where it was drawn from the same and its files are as they were written."""
     try:
-        known = read_sealed_json(stamp)
-        if known.get("key") != key:
+        known = recalled(stamp, key)
+        if known is None:
             return None
         contents = {name: read_bytes(folder / name) for name in known["files"]}
         if {name: _digest(content) for name, content in contents.items()} != known["files"]:
@@ -214,7 +208,7 @@ def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) 
 
 def _note(stamp: Path, key: str, found: _Stored) -> None:
     hashes = {name: _digest(content) for name, content in found.contents.items()}
-    write_sealed_json(stamp, {"key": key, "files": hashes, "undrawable": found.end.undrawable})
+    keep(stamp, key, {"files": hashes, "undrawable": found.end.undrawable})
 
 
 def _digest(content: bytes) -> str:

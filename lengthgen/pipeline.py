@@ -13,7 +13,6 @@ from circuits.tasks import TASKS, load
 from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.runs.protocol import Protocol, load_protocol
-from lengthgen.cache import cached
 from lengthgen.complexity import Question, compute
 from lengthgen.experiment import Experiment, run_conjecture
 from lengthgen.explanation import lrc_answer
@@ -23,6 +22,7 @@ from lengthgen.reporting import write_report
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
+from theory.system.cache import cached
 from theory.system.digests import file_digest, source_digest
 from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
 from theory.system.messages import tell

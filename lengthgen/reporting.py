@@ -17,7 +17,6 @@ from circuits.sat import SolverFailed
 from circuits.tasks import TASKS
 from empirical.runs.environment import revision
 from empirical.runs.store import RunStore
-from lengthgen.cache import cached, keep, recalled
 from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance
@@ -26,6 +25,7 @@ from paper_figs.report.plain import text
 from proofs_checks.reading import versions
 from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
+from theory.system.cache import cached, keep, recalled
 from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import user_cache, write_bytes

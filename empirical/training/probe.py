@@ -16,8 +16,8 @@ from empirical.model.backend import Backend
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setting
 from empirical.runs.run import Run
-from theory.system.files import DamagedFile, locked, read_sealed_json, user_cache, write_sealed_json
-from theory.system.messages import tell
+from theory.system.cache import cached
+from theory.system.files import locked, user_cache
 
 STEPS = 3
 """By which both are compared."""
@@ -34,17 +34,12 @@ def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> 
     key = [shape, run.task, run.base, run.format, backend.device, backend.compiled, torch.__version__, platform.node()]
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
+    parts = {"alone": runs[:1], "together": runs}
     with locked(path.with_suffix(".lock")):
-        try:
-            return read_sealed_json(path)
-        except FileNotFoundError:
-            pass
-        except DamagedFile:
-            tell(f"{path} was damaged and is made again")
-        parts = {"alone": runs[:1], "together": runs}
-        seconds = {kind: _seconds(Ensemble(part, setting, backend)) for kind, part in parts.items()}
-        write_sealed_json(path, seconds)
-        return seconds
+        seconds: dict[str, float] = cached(
+            path, key, lambda: {kind: _seconds(Ensemble(part, setting, backend)) for kind, part in parts.items()}
+        )
+    return seconds
 
 
 def _seconds(ensemble: Ensemble) -> float:

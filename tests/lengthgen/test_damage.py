@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import cache, reporting
+from lengthgen import reporting
 from paper_figs.catalogue import catalogue
 from paper_figs.sources import Sources
 from proofs_checks.report import as_json
 from proofs_checks.runner import run_claim
 from tests.paper_figs.made_up import PROTOCOL, sources
 from tests.proofs_checks import toys
+from theory.system import cache
 from theory.system.files import SEAL, write_sealed_json
 
 SMALL = PROTOCOL.replace('tasks = ["copy", "parity"]', 'tasks = ["copy"]').replace("seeds = 5", "seeds = 2")

@@ -1,4 +1,4 @@
-"""Computed once: an answer is stored with a key of everything it depends on, and taken from there while it fits."""
+"""Answers computed once: each is stored in a sealed file with a key of everything it depends on."""
 
 import json
 from collections.abc import Callable
@@ -16,6 +16,9 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
         path: the sealed JSON file that holds {"key": ..., "answer": ...}.
         key: everything the answer depends on, as JSON can hold it.
         compute: makes the answer, which is not None.
+
+    Raises:
+        OSError: the file cannot be read or written.
     """
     answer = recalled(path, key)
     if answer is not None:
@@ -26,15 +29,15 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
 
 
 def recalled(path: Path, key: Any) -> Any | None:
-    """The answer stored at `path` under this key, if there is one; says so where the file is damaged."""
+    """The answer stored at `path` under this key, if there is one; a damaged file is named on stderr."""
     try:
         stored = read_sealed_json(path)
-        return stored["answer"] if stored["key"] == _of_file(path, key) else None
     except FileNotFoundError:
         return None
-    except (DamagedFile, KeyError):
+    except DamagedFile:
         tell(f"{path} was damaged and is made again")
         return None
+    return stored.get("answer") if stored.get("key") == _of_file(path, key) else None
 
 
 def keep(path: Path, key: Any, answer: Any) -> None:

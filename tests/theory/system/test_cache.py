@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.cache import cached, keep
+from theory.system.cache import cached, keep
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_an_edited_answer_is_not_believed(ask, tmp_path, capsys):
 
 
 def test_an_answer_is_returned_even_if_another_process_replaces_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("lengthgen.cache.keep", lambda path, key, answer: keep(path, "another key", None))
+    monkeypatch.setattr("theory.system.cache.keep", lambda path, key, answer: keep(path, "another key", None))
     assert cached(tmp_path / "answer.json", "key", lambda: {1: (2,)}) == {"1": [2]}
 
 
