@@ -14,7 +14,7 @@ from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stacked
 from empirical.model.ensemble import Ensemble
 from empirical.model.optimizer import ModelwiseAdamW
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs.data import TEST, examples
 from empirical.runs.profile import Training
 from empirical.runs.protocol import load_protocol
@@ -65,21 +65,21 @@ def evaluation_against_x_transformers() -> Comparison:
     protocol = load_protocol("fig1", "quick")
     cell = next(cell for cell in protocol.cells if (cell.format, cell.encoding) == ("unaligned", "rpe"))
     run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
-    setting, sizes = Setting.of(run, device()), asdict(run.model)
-    tests = [examples(setting.task, [scale], 1000, split=TEST, seed=0) for scale in run.test]
-    decoder = Decoder(symbols=len(setting.task.alphabet), encoding=setting.encoding(), **sizes).to(device()).eval()
+    setup, sizes = Setup.of(run, device()), asdict(run.model)
+    tests = [examples(setup.task, [scale], 1000, split=TEST, seed=0) for scale in run.test]
+    decoder = Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **sizes).to(device()).eval()
     layers = xt.Decoder(
         dim=run.model.width, depth=run.model.layers, heads=run.model.heads,
         attn_dim_head=run.model.width // run.model.heads, attn_flash=True, rotary_pos_emb=True,
     )  # fmt: skip
     theirs = xt.TransformerWrapper(
-        num_tokens=len(setting.task.alphabet), max_seq_len=setting.geometry.length, attn_layers=layers
+        num_tokens=len(setup.task.alphabet), max_seq_len=setup.geometry.length, attn_layers=layers
     )
     theirs.to(device()).eval()
 
     def ours() -> None:
         for data in tests:
-            teacher_forced(decoder, setting.geometry, data)
+            teacher_forced(decoder, setup.geometry, data)
 
     @torch.no_grad()
     def whole() -> None:
@@ -98,11 +98,11 @@ def compiled_step_against_plain() -> Comparison:
     protocol = load_protocol("fig2", "quick")
     cell = next(cell for cell in protocol.cells if (cell.task, cell.encoding) == ("addition", "ipe"))
     run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
-    setting = Setting.of(run, device())
+    setup = Setup.of(run, device())
     samples = torch.arange(run.training.batch, device=device())[None]
 
     def step(backend: Backend) -> Callable[[], None]:
-        ensemble = Ensemble([run], setting, backend)
+        ensemble = Ensemble([run], setup, backend)
 
         def steps() -> None:
             for number in range(20):

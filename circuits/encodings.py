@@ -1,15 +1,13 @@
-"""What an experiment calls an encoding, and the relation by which that encoding tells pairs of positions apart.
+"""Encodings as experiments name them, and the relation by which each tells pairs of positions apart.
 
-An encoding is a name, a name with parameters (`clipped[limit=8]`), or an object of the user's own
-(`path/to/file.py:object`). Which relation belongs to which name is our reading [F]: an encoding can treat two pairs
-differently only if their labels differ, so its relation is the finest that its scores may depend on.
+An encoding is a name, a name with options (`clipped[limit=8]`), or an object of the user's own
+(`path/to/file.py:object`). Those of theory/encodings/ are known by their names and aliases; encodings whose relation is
+that of a task's circuit register here. Which relation belongs to which name is our reading [F]: an encoding can treat
+two pairs differently only if their labels differ, so its relation is the finest that its scores may depend on.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,16 +15,23 @@ from circuits.circuit import Circuit
 from circuits.formats import PAD
 from circuits.roles import ScaleHintNeeded, changing_pairs, ideal_relation
 from circuits.task import Task
-from theory.relation import Labels, Relation, absolute, clipped_relative, constant, relative, t5_buckets
+from theory.encodings.catalogue import ENCODINGS, named, register
+from theory.encodings.encoding import Encoding, EncodingError, Value
+from theory.encodings.own import record
+from theory.relation import Labels, Relation
 from theory.rpe_square import zigzag
-from theory.system.errors import LengthgenError
-from theory.system.userfile import run_file, user_code
+from theory.system.userfile import user_code
 
-Value = int | str
-
-
-class EncodingError(LengthgenError):
-    """No encoding is called so, a parameter does not fit, or a file does not hold what it should."""
+__all__ = [
+    "ENCODINGS",
+    "EncodingError",
+    "EncodingSpec",
+    "HintNeeded",
+    "NoRelation",
+    "parse_encoding",
+    "parse_encodings",
+    "relation_of",
+]
 
 
 class NoRelation(EncodingError):
@@ -44,41 +49,6 @@ class HintNeeded(EncodingError):
     key: int
     query: int
     scale: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """A parameter of a built-in encoding: a whole number from `least` to `most`, and its default."""
-
-    default: int
-    least: int
-    most: int
-
-    def admits(self, value: Value) -> bool:
-        """Whether the value is a whole number in the range."""
-        return type(value) is int and self.least <= value <= self.most
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.least:,} to {self.most:,}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuiltIn:
-    """An encoding that has a name.
-
-    Attributes:
-        title: a few words for tables.
-        relation: a circuit, and the parameters by their names -> the relation. Raises HintNeeded or NoRelation.
-        parameters: by name.
-        caveat: what the rule of circuits.prediction leaves out about it.
-        learns_labels: whether the labels are found in training, so that their relation need not exist before it.
-    """
-
-    title: str
-    relation: Callable[..., Relation]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    caveat: str = ""
-    learns_labels: bool = False
 
 
 def rpe_square_of(task: Task) -> Relation:
@@ -129,68 +99,46 @@ def _needed(circuit: Circuit | None) -> Circuit:
     return circuit
 
 
-def _redrawn(circuit: Circuit | None, *, longest: int) -> Relation:
-    raise NoRelation(f"it draws positions from 1..{longest} anew for each batch, so a pair has no label of its own")
-
-
-def _random(title: str, *, most: int = 65_536) -> BuiltIn:
-    return BuiltIn(
-        title=f"{title}, random positions",
-        relation=_redrawn,
-        parameters={"longest": Parameter(default=512, least=1, most=most)},
-    )
-
-
-_LAW = "one law gives the scores of all labels, so that those never met follow from the others"
+_OF_CIRCUIT = "its relation is that of a task's circuit"
 _FOUND = "training has to find these labels"
 
-ENCODINGS: dict[str, BuiltIn] = {
-    "ipe": BuiltIn(title="ideal", relation=_ideal),
-    "ipe-sh": BuiltIn(title="ideal with scale hint", relation=_ideal_hinted),
-    "rpe": BuiltIn(title="relative", relation=lambda circuit: relative()),
-    "clipped": BuiltIn(
-        title="relative, clipped",
-        relation=lambda circuit, limit: clipped_relative(limit),
-        parameters={"limit": Parameter(default=8, least=0, most=1_000_000)},
+register(
+    Encoding(name="ipe", title="IPE", aliases=("ideal",), summary="ideal", no_formula=_OF_CIRCUIT, relation_of=_ideal),
+    Encoding(
+        name="ipe-sh",
+        title="IPE-SH",
+        summary="ideal with scale hint",
+        no_formula=_OF_CIRCUIT,
+        relation_of=_ideal_hinted,
     ),
-    "t5": BuiltIn(
-        title="relative, in buckets (T5)",
-        relation=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
-        parameters={
-            "buckets": Parameter(default=32, least=2, most=1_024),
-            "longest": Parameter(default=128, least=2, most=100_000),
-        },
-    ),
-    "ape": BuiltIn(
-        title="learned absolute",
-        relation=lambda circuit: absolute(),
-        caveat="pairs share the vectors of their positions",
-    ),
-    "sinusoidal": BuiltIn(title="sinusoidal absolute", relation=lambda circuit: absolute(), caveat=_LAW),
-    "nope": BuiltIn(
-        title="none",
-        relation=lambda circuit: constant(),
-        caveat="a decoder can count positions by its causal mask",
-    ),
-    "rope": BuiltIn(title="rotary", relation=lambda circuit: relative(), caveat=_LAW),
-    "alibi": BuiltIn(title="linear in the distance (ALiBi)", relation=lambda circuit: relative(), caveat=_LAW),
-    "fire": BuiltIn(
-        title="distance as a part of the query's position (FIRE)", relation=lambda circuit: absolute(), caveat=_LAW
-    ),
-    "rpe-square": BuiltIn(
-        title="relative to anchors (RPE-Square)",
-        relation=lambda circuit: rpe_square_of(_needed(circuit).task),
+    Encoding(
+        name="rpe-square",
+        title="RPE-Square",
+        arxiv="2410.08898",
+        summary="relative to anchors (RPE-Square)",
+        no_formula="its anchors are found in the prompt",
+        relation_of=lambda circuit: rpe_square_of(_needed(circuit).task),
         caveat="training has to find the anchors",
     ),
-    "lbpe": BuiltIn(title="learned labels", relation=_ideal, caveat=_FOUND, learns_labels=True),
-    "lbpe-sh": BuiltIn(
-        title="learned labels with scale hint", relation=_ideal_hinted, caveat=_FOUND, learns_labels=True
+    Encoding(
+        name="lbpe",
+        title="LBPE",
+        summary="learned labels",
+        no_formula=_FOUND,
+        relation_of=_ideal,
+        caveat=_FOUND,
+        learns_labels=True,
     ),
-    "random-ape": _random("learned absolute"),
-    "random-rpe": _random("relative", most=4_096),  # a label is stored for every pair of positions
-    "random-rope": _random("rotary"),
-    "random-alibi": _random("linear in the distance (ALiBi)"),
-}
+    Encoding(
+        name="lbpe-sh",
+        title="LBPE-SH",
+        summary="learned labels with scale hint",
+        no_formula=_FOUND,
+        relation_of=_ideal_hinted,
+        caveat=_FOUND,
+        learns_labels=True,
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,49 +146,62 @@ class EncodingSpec:
     """An encoding as an experiment names it; two are equal iff they are the same encoding.
 
     Attributes:
-        name: one of ENCODINGS, or path/to/file.py:object.
-        parameters: every parameter of a built-in encoding with its value, sorted by name; those not given have their
+        name: that of a registered encoding, for which an alias may be given, or path/to/file.py:object.
+        options: every option of a registered encoding with its value, sorted by name; those not given have their
             defaults. An object of the user's own has none.
 
     Raises:
-        EncodingError: no such name, with the nearest ones; or a parameter that it does not have or that does not fit.
+        EncodingError: no such name, with the nearest ones; or an option that it does not have or that does not fit.
     """
 
     name: str
-    parameters: tuple[tuple[str, Value], ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
-        known = self._known()
-        for key, value in self.parameters:
+        if not self.is_own:
+            object.__setattr__(self, "name", named(self.name).name)
+        known = {} if self.is_own else ENCODINGS[self.name].options
+        for key, value in self.options:
             if key not in known:
                 has = ", ".join(known) or "none"
-                raise EncodingError(f"encoding '{self.name}' has no parameter '{key}'; its parameters: {has}")
+                raise EncodingError(f"encoding '{self.name}' has no option '{key}'; its options: {has}")
             if not known[key].admits(value):
                 raise EncodingError(f"encoding '{self.name}': {key} must be {known[key]}, not {value!r}")
-        if len(dict(self.parameters)) < len(self.parameters):
-            raise EncodingError(f"encoding '{self.name}': a parameter is given twice")
-        filled = {key: parameter.default for key, parameter in known.items()} | dict(self.parameters)
-        object.__setattr__(self, "parameters", tuple(sorted(filled.items())))
+        if len(dict(self.options)) < len(self.options):
+            raise EncodingError(f"encoding '{self.name}': an option is given twice")
+        values = {key: option.default for key, option in known.items()} | dict(self.options)
+        typed = {key: type(known[key].default)(value) for key, value in values.items()}
+        object.__setattr__(self, "options", tuple(sorted(typed.items())))
 
     def __str__(self) -> str:
         """The shortest text that `parse_encoding` reads as this."""
-        known = self._known()
-        said = [f"{key}={value}" for key, value in self.parameters if value != known[key].default]
-        return f"{self.name}[{','.join(said)}]" if said else self.name
+        known = {} if self.is_own else ENCODINGS[self.name].options
+        changed = [f"{key}={_text(value)}" for key, value in self.options if value != known[key].default]
+        return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
     def is_own(self) -> bool:
         """Whether it is an object of the user's own."""
         return self.name.rpartition(":")[0].endswith(".py")
 
-    def _known(self) -> Mapping[str, Parameter]:
-        if self.is_own:
-            return {}
-        if self.name not in ENCODINGS:
-            close = get_close_matches(self.name, ENCODINGS, n=2)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(ENCODINGS)}"
-            raise EncodingError(f"unknown encoding '{self.name}': {hint}; your own: path/to/file.py:object")
-        return ENCODINGS[self.name].parameters
+    @property
+    def record(self) -> Encoding:
+        """The encoding. A user's own file is run.
+
+        Raises:
+            EncodingError: the user's file does not exist, fails, or does not define the object.
+        """
+        return record(self.name) if self.is_own else ENCODINGS[self.name]
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+LONGEST_NUMBER = 40
+"""Characters of the longest number that is read."""
 
 
 def parse_encoding(text: str) -> EncodingSpec:
@@ -250,16 +211,23 @@ def parse_encoding(text: str) -> EncodingSpec:
         EncodingError: the text is none of these, or as for EncodingSpec.
     """
     name, opened, inside = text.strip().partition("[")
-    said = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
-    if (opened and not inside.endswith("]")) or not all(key and equals and value for key, equals, value in said):
+    parts = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
+    if (opened and not inside.endswith("]")) or not all(key and equals and value for key, equals, value in parts):
         raise EncodingError(f"'{text}' is no encoding: write name or name[key=value,...]")
-    given = [(key.strip(), _as_number(value.strip())) for key, _, value in said]
-    return EncodingSpec(name=name, parameters=tuple(given))
+    return EncodingSpec(name=name, options=tuple((key.strip(), read_value(value.strip())) for key, _, value in parts))
 
 
-def _as_number(text: str) -> Value:
-    """The text as a whole number; as it is where it is none of at most 18 digits, for EncodingSpec to refuse."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
+def read_value(text: str) -> Value:
+    """The truth value or number that a text of at most 40 characters writes; any other text as it is."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if re.fullmatch(r"[+-]?[0-9]{1,40}", text):
+        return int(text)
+    if len(text) <= LONGEST_NUMBER and re.fullmatch(
+        r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.IGNORECASE
+    ):
+        return float(text)
+    return text
 
 
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
@@ -272,41 +240,24 @@ def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
     return tuple(dict.fromkeys(parse_encoding(part) for part in parts))
 
 
-def own_object(spec: EncodingSpec) -> Any:
-    """The user's object that an encoding names. Its file is run: it is the user's own code.
-
-    Raises:
-        EncodingError: the encoding is a built-in one; or the file does not exist, fails, or does not define the object.
-    """
-    if not spec.is_own:
-        raise EncodingError(f"encoding '{spec}' is no object of a file")
-    path, _, name = spec.name.rpartition(":")
-    namespace = run_file(path, what="encoding", error=EncodingError)
-    if name not in namespace:
-        raise EncodingError(f"encoding file '{path}' defines no '{name}'")
-    return namespace[name]
-
-
 def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
     """The relation of an encoding on a circuit; None is that of a task which has none.
-
-    For an object of the user's own that is itself, if it is a Relation, and else its attribute `relation`.
 
     Raises:
         HintNeeded: it is ideal without scale hint, and the roles of the circuit change with the scale.
         NoRelation: there is none that is known.
-        EncodingError: as `own_object`, or its `relation` is no Relation.
-        RelationError: parameters that do not go together.
+        EncodingError: as `EncodingSpec.record`.
+        RelationError: options that do not go together.
     """
-    if not spec.is_own:
-        return ENCODINGS[spec.name].relation(circuit, **dict(spec.parameters))
-    own = own_object(spec)
-    with user_code(f"'{spec}': its attribute 'relation' fails", error=EncodingError):
-        relation = own if isinstance(own, Relation) else getattr(own, "relation", None)
-        if relation is None:
-            raise NoRelation("it has no attribute 'relation', so what it can tell apart is not known")
-        if not isinstance(relation, Relation):
-            raise EncodingError(
-                f"'{spec}': its attribute 'relation' must be a Relation, not a {type(relation).__name__}"
-            )
-    return relation
+    encoding = spec.record
+    if encoding.relation_of is not None:
+        if not spec.is_own:
+            return encoding.relation_of(circuit, **dict(spec.options))
+        with user_code(f"'{spec}': its relation_of fails", error=EncodingError):
+            relation = encoding.relation_of(circuit)
+            if not isinstance(relation, Relation):
+                raise EncodingError(f"'{spec}': relation_of must give a Relation, not a {type(relation).__name__}")
+            return relation
+    if encoding.relation is None:
+        raise NoRelation(encoding.no_relation or "the relation through which positions act is not known")
+    return encoding.relation

@@ -16,7 +16,7 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.clock import Clock
-from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.formats import in_format
 from circuits.induced import Induced, induced_complexity
 from circuits.modes import Mode
@@ -176,16 +176,16 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         raise TaskError(f"train and test scales must lie in 1..{len(analysis.traces)}, at least one of each")
     if analysis.result is None:
         return _infeasible(analysis, spec, train, test)
-    built_in = None if spec.is_own else ENCODINGS[spec.name]
+    encoding = spec.record
     circuit, needed = analysis.circuit, None
-    if built_in and built_in.learns_labels:  # labels that training finds need to exist at the scales in use only
+    if encoding.learns_labels:  # labels that training finds need to exist at the scales in use only
         circuit = _at(circuit, {*train, *test})
     try:
         relation = relation_of(spec, circuit)
     except NoRelation as reason:
         return _nothing(spec, str(reason))
     except HintNeeded as error:
-        if not (built_in and built_in.learns_labels):
+        if not encoding.learns_labels:
             raise
         relation, needed = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
@@ -211,7 +211,7 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         entries_covered=not any(induced.new_entries[one.scale] for one in later),
         unseen_distractors=len(_distractors(circuit, relation, later) - shown),
         breaks_at=breaks_at,
-        why=_why(low, high, first, breaks_at, built_in.caveat if built_in else ""),
+        why=_why(low, high, first, breaks_at, encoding.caveat),
     )
 
 

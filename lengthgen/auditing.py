@@ -8,10 +8,10 @@ from typing import Any
 from empirical.audit.loading import load
 from empirical.audit.report import DTYPES, audit, settings
 from empirical.audit.subject import AuditError
-from empirical.encodings.catalogue import ENCODINGS
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED, Range
 from lengthgen.progress import Progress
+from theory.encodings.own import is_file
 
 FARTHEST = 10_000_000
 """Beyond, float32 is about to run out of integers, and tables out of memory."""
@@ -76,7 +76,7 @@ def audit_answer(
     Backend(device).require()
     instance, second = values(parameters), values(other)
     for given in (instance, second):
-        _require_sizes({"heads": heads, "head_dim": head_dim} | (given if encoding in ENCODINGS else {}))
+        _require_sizes({"heads": heads, "head_dim": head_dim} | ({} if is_file(encoding) else given))
     subjects = load(
         encoding,
         claims=claims,

@@ -5,10 +5,11 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks.own import OwnEncodingError, declarations, is_file, load
+from proofs_checks.own import declarations
 from theory import laws, properties
-from theory.encodings.catalogue import ENCODINGS, named
-from theory.encodings.encoding import Encoding, Law
+from theory.encodings.catalogue import named, with_formulas
+from theory.encodings.encoding import Encoding, EncodingError, Law
+from theory.encodings.own import is_file, records
 from theory.system.cache import cached
 from theory.system.digests import source_digest
 from theory.system.files import user_cache
@@ -19,17 +20,16 @@ def selected(names: Sequence[str]) -> list[Encoding]:
     """The encodings of these names, and those of files of the user's own.
 
     Raises:
-        UnknownEncoding: with the closest names.
-        OwnEncodingError: a file defines none, or fails.
+        EncodingError: no such name, with the closest ones; or a file defines none, or fails.
     """
-    return [one for name in names for one in (load(name) if is_file(name) else [named(name)])]
+    return [one for name in names for one in (records(name) if is_file(name) else [named(name)])]
 
 
 def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
     """A row for each encoding, computed from its formulas."""
     rows = []
     for encoding in encodings:
-        with user_code(f"the formulas of '{encoding.name}' fail", error=OwnEncodingError):
+        with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
             rows.append(_row(encoding))
     return {"encodings": rows, "label": "F"}
 
@@ -37,7 +37,7 @@ def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
 def whole_matrix() -> dict[str, Any]:
     """The rows of all encodings that have a name; kept until the formulas or what decides them change."""
     place = user_cache("matrix") / "encodings.json"
-    return cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer([*ENCODINGS.values()]))
+    return cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
 
 
 def own_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from empirical.runs.run import Run, one_run, plan
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import CellKey, Evidence, Setting
+from empirical.trial.conjecture import CellKey, Criteria, Evidence
 from empirical.trial.outcomes import outcome
 from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
@@ -176,7 +176,7 @@ def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "loca
     evidence = [
         _evidence(experiment, cell, model, runs, predictions[cell]) for (cell, model), runs in experiment.runs().items()
     ]
-    trial = as_json(evidence, Setting(threshold=profile.evaluation.threshold, size=str(profile.models[0])))
+    trial = as_json(evidence, Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0])))
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
 

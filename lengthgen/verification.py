@@ -24,11 +24,11 @@ class Run:
     time_limit: float
     fresh: bool
 
-    def of(self, selection: Selection) -> tuple[Result, ...]:
-        """The results, in the order of the claims; progress goes to stderr."""
+    def of(self, selection: Selection, *, kept: bool = True) -> tuple[Result, ...]:
+        """The results, in the order of the claims, kept for the next time or not; progress goes to stderr."""
         return ledger.run(
             selection,
-            cache=user_cache("claims"),
+            cache=user_cache("claims") if kept else None,
             progress=partial(Progress, "claims"),
             time_limit=self.time_limit,
             fresh=self.fresh,

@@ -14,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from circuits.encodings import ENCODINGS, HintNeeded, NoRelation, parse_encoding
+from circuits.encodings import HintNeeded, NoRelation, parse_encoding
 from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
@@ -69,8 +69,7 @@ def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int
     if len(encodings) > _COLUMNS * _LINES:
         return f"{len(encodings)} encodings are more than the {_COLUMNS * _LINES} that fit a page"
     for encoding in encodings:
-        built_in = ENCODINGS.get(parse_encoding(encoding).name)
-        if built_in and built_in.learns_labels:
+        if parse_encoding(encoding).record.learns_labels:
             return f"'{encoding}' finds its labels in training"
         try:
             largest = int(instance.labels(encoding).max())

@@ -12,7 +12,7 @@ from paper_figs.small_panels import finish, grid
 from paper_figs.style import SMALLEST_TEXT, context
 from theory import points
 from theory.encodings import hope
-from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.catalogue import with_formulas
 from theory.encodings.encoding import Encoding, Law
 
 LARGEST = 24
@@ -41,7 +41,7 @@ class Course:
 def courses() -> list[Course]:
     """Of every encoding that turns or biases scores by distance alone; the others have no such curve."""
     found = []
-    for encoding in ENCODINGS.values():
+    for encoding in with_formulas():
         if (encoding.rotate or encoding.bias) and not encoding.embed and Law.RELATIVE in encoding.laws:
             course = _course(encoding)
             if course:

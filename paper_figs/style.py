@@ -16,7 +16,8 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
-from circuits.encodings import ENCODINGS, parse_encoding
+from circuits.encodings import ENCODINGS, EncodingSpec, parse_encoding
+from theory.encodings.encoding import Encoding
 from theory.system.errors import LengthgenError, one_line
 
 PAGE_WIDTH = 7.0
@@ -128,6 +129,10 @@ _LOOKS = {
 _RESERVE = (("*", _LONG_SHORT), (">", _LONG), ("d", _DASH_DOT_DOT), ("p", _SHORT))
 """Shape and line of encodings of the user's own."""
 
+_SHAPES = ("p", "h", "8", "P", "X", "*", "<", ">", "d")
+_LINES = (_SOLID, _LONG, _SHORT, _DOTTED, _DASH_DOT, _DASH_DOT_DOT, _LONG_SHORT)
+"""Shapes and lines of registered encodings without a look of their own, which take turns within a family."""
+
 _VARIANTS: tuple[tuple[Fill, float], ...] = (("left", -0.4), ("right", 0.3), ("top", -0.7), ("bottom", 0.5))
 """Fill and shade (share of black below 0, of white above) of further encodings that have one look."""
 
@@ -163,11 +168,30 @@ def look(encoding: str) -> Look:
         label = spec.name.replace("\\", "/").rpartition("/")[2]
         marker, line = _RESERVE[crc32(label.encode()) % len(_RESERVE)]
         return Look(label=_drawable(label), colour=_OWN, marker=marker, fill="full", line=line)
-    found = _LOOKS[spec.name]
+    found = _LOOKS.get(spec.name) or _family_look(spec)
     _, opened, said = str(spec).partition("[")
     return replace(
         found, label=f"{found.label} ({said.removesuffix(']').replace(',', ', ')})" if opened else found.label
     )
+
+
+def _family_look(spec: EncodingSpec) -> Look:
+    """The look of an encoding that has none of its own: the hue of its family, and the next shape and line of it."""
+    alike = [name for name, record in ENCODINGS.items() if name not in _LOOKS and _hue(record) == _hue(spec.record)]
+    number = alike.index(spec.name)
+    return Look(
+        label=spec.record.title,
+        colour=_hue(spec.record),
+        marker=_SHAPES[number % len(_SHAPES)],
+        fill="full" if number < len(_SHAPES) else "none",
+        line=_LINES[number % len(_LINES)],
+    )
+
+
+def _hue(record: Encoding) -> str:
+    """The hue of the family that an encoding belongs to, by what it acts on."""
+    hues = {"embed": _ABSOLUTE, "rotate": _ROTARY, "bias": _LINEAR}
+    return next((hue for hook, hue in hues.items() if hook in record.hooks), _RELATIVE)
 
 
 def looks(encodings: Iterable[str]) -> dict[str, Look]:
@@ -226,8 +250,8 @@ def glossary(encodings: Iterable[str]) -> str:
     for encoding, its in looks(encodings).items():
         spec = parse_encoding(encoding)
         name = its.label.partition(" (")[0]
-        title = "our own" if spec.is_own else ENCODINGS[spec.name].title.removesuffix(f" ({name})")
-        said.append(f"{its.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.parameters))
+        title = "our own" if spec.is_own else spec.record.summary.removesuffix(f" ({name})")
+        said.append(f"{its.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.options))
     return f"{'; '.join(said)}."
 
 

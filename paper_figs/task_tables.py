@@ -69,7 +69,7 @@ def relations() -> Drawing:
     """Encodings with the relation by which they tell pairs apart, and how many labels it has on Parity."""
     analysis = analyse(load("parity"), "aligned", TEST)
     rows: list[dict[str, object]] = []
-    for name, built_in in ENCODINGS.items():
+    for name, record in ENCODINGS.items():
         spec = EncodingSpec(name=name)
         try:
             relation = relation_of(spec, analysis.circuit)
@@ -85,11 +85,10 @@ def relations() -> Drawing:
         rows.append(
             {
                 "encoding": look(name).label,
-                "what": built_in.title,
+                "what": record.summary,
                 "relation": named,
                 "scale hint": hint,
-                "parameters": ", ".join(f"{key} = {value.default}" for key, value in built_in.parameters.items())
-                or "-",
+                "parameters": ", ".join(f"{key} = {option.default}" for key, option in record.options.items()) or "-",
                 **{f"labels at {scale}": count for scale, count in counts.items()},
             }
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.catalogue import with_formulas
 from theory.encodings.encoding import Recovery
 
 
@@ -18,13 +18,13 @@ class NonEdge:
     claim: str
 
 
-COMPLEX = ("hope", "rotary", "hope-6-complex")
+COMPLEX = ("hope", "rope", "hope-6-complex")
 """An edge that needs complex parameters, and its claim."""
 
 _BOTH_SIDES = "alibi on both sides"
 
 NON_EDGES = (
-    NonEdge(by="hope", of="rotary", reason="real parameters decay, they do not turn", claim="hope-6-real"),
+    NonEdge(by="hope", of="rope", reason="real parameters decay, they do not turn", claim="hope-6-real"),
     NonEdge(by="t5", of="alibi", reason="distances 16 and 17 share a bucket", claim="t5-5"),
     NonEdge(by="grape-additive", of=_BOTH_SIDES, reason="-m|j - i| on both sides has full rank", claim="alibi-7"),
     NonEdge(
@@ -59,9 +59,9 @@ def lattice() -> nx.MultiDiGraph:
     place of the network), "complex" or "impossible"; `claim` decides it; `reason` says why not, or in which case.
     """
     graph = nx.MultiDiGraph()
-    for encoding in ENCODINGS.values():
+    for encoding in with_formulas():
         graph.add_node(encoding.name, title=encoding.title)
-    for encoding in ENCODINGS.values():
+    for encoding in with_formulas():
         for recovery in encoding.recovers:
             claim = f"recovery-{encoding.name}-{recovery.of}"
             graph.add_edge(encoding.name, recovery.of, kind=_kind(recovery), claim=claim, reason=_reason(recovery))

@@ -2,6 +2,7 @@
 
 A settled result is believed as long as the code that its claim reads is the same, letter by letter. Claims on trained
 runs are no such claims: their checks take milliseconds, so that they run each time, here, on the runs as they are now.
+Without a cache, as for a user's own claims, nothing is kept and every claim has its process.
 """
 
 import multiprocessing
@@ -52,35 +53,42 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Task:
-    """A claim as a worker is told of it, with the code that it reads and the place and key of its stored result."""
+class _Kept:
+    """Place and key of a stored result, with the file that lists its claim and the code that this reads."""
 
-    find: Callable[[str], Claim]
-    claim_id: str
     home: Path
     code: str
     place: Path
     key: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """A claim as a worker is told of it; `kept` is None where its result is not stored."""
+
+    find: Callable[[str], Claim]
+    claim_id: str
+    kept: _Kept | None
+
+
 def run(
     selection: Selection,
     *,
-    cache: Path,
+    cache: Path | None,
     progress: Callable[[int], Steps],
     time_limit: float = runner.TIME_LIMIT,
     fresh: bool = False,
 ) -> tuple[Result, ...]:
     """Run the claims that are not settled yet, beside each other; the results are in the order of the claims.
 
-    Claims on runs are settled first, in this process, and never stored.
+    With a cache, claims on runs are settled first, in this process, and never stored.
 
     A claim that passes its limit, or whose process dies, is unsettled, and the others go on.  What is settled is
     stored by the process that found it, so that an interrupt loses nothing.
 
     Args:
         selection: the claims.
-        cache: folder of the stored results, one file a claim.
+        cache: folder of the stored results, one file a claim; None to store nothing.
         progress: called with the number of claims to run; told of each as it ends.
         time_limit: seconds for each claim.
         fresh: run what is stored as well.
@@ -90,10 +98,14 @@ def run(
     """
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
-    _make_writable(cache)
-    tasks = _tasks(selection, cache)
-    results = {} if fresh else _settled(selection, tasks)
-    results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
+    if cache is None:
+        tasks = {claim.id: _Task(find=selection.find, claim_id=claim.id, kept=None) for claim in selection.claims}
+        results = {}
+    else:
+        _make_writable(cache)
+        tasks = _tasks(selection, cache)
+        results = {} if fresh else _settled(selection, tasks)
+        results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
 
@@ -105,7 +117,8 @@ def run(
         try:
             _run_beside(waiting, tasks, time_limit, keep)
         finally:
-            sweep_partial(cache)  # what workers were writing when they were ended
+            if cache is not None:
+                sweep_partial(cache)  # what workers were writing when they were ended
     return tuple(results[claim.id] for claim in selection.claims)
 
 
@@ -115,7 +128,11 @@ def settled(selection: Selection, cache: Path) -> dict[str, Result]:
 
 
 def _settled(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Result]:
-    stored = {claim.id: _stored(claim, tasks[claim.id]) for claim in selection.claims if claim.id in tasks}
+    stored = {
+        claim.id: _stored(claim, kept)
+        for claim in selection.claims
+        if claim.id in tasks and (kept := tasks[claim.id].kept)
+    }
     return {claim_id: result for claim_id, result in stored.items() if result}
 
 
@@ -128,10 +145,12 @@ def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
         claim_id: _Task(
             find=selection.find,
             claim_id=claim_id,
-            home=home,
-            code=code[home],
-            place=cache / f"{quote(claim_id, safe='')}.json",
-            key=seal([claim_id, code[home], versions]),
+            kept=_Kept(
+                home=home,
+                code=code[home],
+                place=cache / f"{quote(claim_id, safe='')}.json",
+                key=seal([claim_id, code[home], versions]),
+            ),
         )
         for claim_id, home in homes.items()
     }
@@ -174,10 +193,10 @@ def _run_beside(
 
 def _settle(task: _Task) -> dict[str, Any]:
     """In a worker: run a claim, and store its result if that is settled and its code has not changed meanwhile."""
-    result = run_claim(task.find(task.claim_id))
+    result, kept = run_claim(task.find(task.claim_id)), task.kept
     plain = result.as_plain()
-    if result.verdict is not Verdict.UNSETTLED and _code([task.home])[task.home] == task.code:
-        write_sealed_json(task.place, {"key": task.key, "result": plain})
+    if kept and result.verdict is not Verdict.UNSETTLED and _code([kept.home])[kept.home] == kept.code:
+        write_sealed_json(kept.place, {"key": kept.key, "result": plain})
     return plain
 
 
@@ -201,15 +220,15 @@ def _begin(_: _Task) -> None:
     end_with_parent(parent.pid)
 
 
-def _stored(claim: Claim, task: _Task) -> Result | None:
-    """The result stored under the task's key, if it is whole; a damaged file is named and not believed."""
+def _stored(claim: Claim, kept: _Kept) -> Result | None:
+    """The result stored under this key, if it is whole; a damaged file is named and not believed."""
     try:
-        entry = read_sealed_json(task.place)
-        return Result.from_plain(claim, entry["result"]) if entry["key"] == task.key else None
+        entry = read_sealed_json(kept.place)
+        return Result.from_plain(claim, entry["result"]) if entry["key"] == kept.key else None
     except FileNotFoundError:
         return None
     except (DamagedFile, ValueError, KeyError, TypeError):
-        tell(f"{task.place} was damaged and is made again")
+        tell(f"{kept.place} was damaged and is made again")
         return None
 
 

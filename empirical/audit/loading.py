@@ -1,30 +1,35 @@
 """Subjects from what a user has: a name of ours, or an object of a file.
 
 An object is one of
+    a record, `theory.encodings.encoding.Encoding`, with a module;
     a function (q, k, positions) -> (q, k), or -> bias [H, J, I] of all positions among themselves;
     a function (query_positions, key_positions) -> bias [H, J, I];
     a PositionEncoding, or any nn.Module whose forward is such a function;
-    what makes one of these: a class, or a function whose parameters all have defaults or are called heads and head_dim.
+    what makes one of these: a class, or a function whose parameters all have defaults or are sizes, as for training:
+        heads, head_dim, width, layers, length, trained_length.
 Only what makes instances can be asked whether two of them are independent. Each may have an attribute `claims`.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from circuits.encodings import parse_encoding
 from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import ENCODINGS, named
-from theory.encodings.catalogue import named as symbolic
-from theory.encodings.encoding import Law
-from theory.relation import relative
-from theory.system.userfile import run_file, user_code
+from empirical.encodings.catalogue import MODULES, named
+from theory.encodings.encoding import Encoding, Law
+from theory.encodings.own import is_file
+from theory.relation import Relation, relative
+from theory.system.userfile import load_object, user_code
 
-HEADS, HEAD_DIM = 4, 64
+HEADS, HEAD_DIM, LENGTH = 4, 64, 2048
+SIZES = ("heads", "head_dim", "width", "layers", "length", "trained_length")
+"""Sizes of a model that an encoding may ask for by name."""
 SECOND_BASES = (500.0, 10000.0)
 """Of the second instance, the first that the audited one does not have, where a parameter is one of `BASES` and no
 others are asked for."""
@@ -50,34 +55,31 @@ def load(spec: str, **options: Any) -> list[Subject]:
         AuditError: no such file or object, or it is of no known form.
         EncodingError: no such name.
     """
-    path, colon, attribute = spec.rpartition(":")
-    if not colon or not path.endswith(".py"):
+    if not is_file(spec):
         return _named(spec, **options)
-    namespace = run_file(path, what="encoding", error=AuditError)
-    if attribute not in namespace:
-        public = [name for name, value in namespace.items() if callable(value) and not name.startswith("_")]
-        raise AuditError(f"'{path}' defines no '{attribute}'; it defines: {', '.join(public) or 'nothing callable'}")
-    return subjects(namespace[attribute], name=attribute, **options)
+    thing = load_object(spec, what="encoding", error=AuditError)
+    return subjects(thing, name=spec.rpartition(":")[2], **options)
 
 
-def _named(name: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
-    """One of ours; what it claims are the laws that its symbolic twin declares."""
+def _named(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
+    """A registered encoding; it claims the laws that its record declares."""
+    spec = parse_encoding(text)
+    record, make = spec.record, MODULES[spec.record.drawn_from or spec.name]
+    if record.learns_labels or getattr(make, "needs_labels", False):
+        raise AuditError(f"'{spec}' acts through labels of a relation, in which nothing is rounded")
 
-    def make(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
-        return named(name, heads=heads, head_dim=head_dim, **parameters)
+    def build(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
+        return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
 
-    # `named` is asked for the name's parameters by a call, which also refuses an unknown name.
-    named(name, heads=options.get("heads", HEADS), head_dim=options.get("head_dim", HEAD_DIM))
-    taken = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(ENCODINGS[name]).parameters]))
-    declared = _declared(name) if claims is None else claims
-    return _subjects(make, taken, name=name, claims=declared, **options)
+    taken = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
+    declared = _declared(record) if claims is None else claims
+    return _subjects(build, taken, name=str(spec), claims=declared, sizes=("heads", "head_dim"), **options)
 
 
-def _declared(name: str) -> frozenset[str]:
-    twin = symbolic(name)
-    laws = {"relative": Law.RELATIVE in twin.laws, "streaming": Law.STREAMING in twin.laws}
+def _declared(record: Encoding) -> frozenset[str]:
+    laws = {"relative": Law.RELATIVE in record.laws, "streaming": Law.STREAMING in record.laws}
     # A bias may give several distances one value, unless its relation is the distance itself.
-    distinct = not twin.bias or (twin.relation is not None and twin.relation.name == relative().name)
+    distinct = not record.bias or (record.relation is not None and record.relation.name == relative().name)
     return frozenset([law for law, holds in laws.items() if holds] + ["distinct"] * distinct)
 
 
@@ -101,6 +103,12 @@ def subjects(
     Raises:
         AuditError: it is of no known form, has no such parameters, or fails.
     """
+    if type(thing) is Encoding:
+        if thing.module is None:
+            raise AuditError(f"'{name}' has no module: there is nothing to audit")
+        thing, claims = thing.module, _declared(thing) if claims is None and not thing.no_formula else claims
+    if issubclass(type(thing), Relation):
+        raise AuditError(f"'{name}' is a relation, in whose labels nothing is rounded: there is nothing to audit")
     return _subjects(*_builder(thing, name), name=name, claims=claims, **options)
 
 
@@ -114,14 +122,16 @@ def _subjects(
     parameters: Mapping[str, Any] | None = None,
     other: Mapping[str, Any] | None = None,
     claims: Iterable[str] | None = None,
+    sizes: Sequence[str] = SIZES,
 ) -> list[Subject]:
-    """`taken`: the names of `build`'s parameters; None where it only gives what there is."""
+    """`taken`: the names of `build`'s parameters, None where it only gives what there is; `sizes`: those to fill in."""
     names = taken or []
     for key in {**(parameters or {}), **(other or {})}:
         if key not in names:
             raise AuditError(f"'{name}' has no parameter '{key}'; it has {', '.join(names) or 'none'}")
-    sizes = {"heads": heads, "head_dim": head_dim}
-    given = {**{key: size for key, size in sizes.items() if key in names}, **(parameters or {})}
+    values = (heads, head_dim, heads * head_dim, 1, LENGTH, LENGTH)
+    filled = {key: size for key, size in zip(SIZES, values, strict=True) if key in names and key in sizes}
+    given = {**filled, **(parameters or {})}
     base = next((one for one in BASES if one in names), None)
     second = other or (base and {base: next(value for value in SECOND_BASES if value != given.get(base))}) or None
 
@@ -175,7 +185,7 @@ def _builder(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
     required = [
         one.name for one in taken if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
     ]
-    if set(required) <= {"heads", "head_dim"}:
+    if set(required) <= set(SIZES):
         return thing, [one.name for one in taken]
     if isinstance(thing, type):
         raise AuditError(f"'{name}' needs {', '.join(required)}: wrap it in a function with defaults")

@@ -1,11 +1,12 @@
-"""Every torch encoding by the name of its symbolic twin (theory/encodings/catalogue.py)."""
+"""The torch modules of encodings: each is attached here under the name of its record (theory/encodings/)."""
 
 import inspect
-from collections.abc import Callable
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from circuits.circuit import Circuit
+from circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
 from empirical.encodings.alibi import ALiBi
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.fire import FIRE
@@ -16,29 +17,41 @@ from empirical.encodings.grape_commuting import GrapeCommuting
 from empirical.encodings.grape_contextual import GrapeContextual
 from empirical.encodings.grape_gated import GrapeGated
 from empirical.encodings.grape_path import GrapePath
+from empirical.encodings.guarded import guarded
 from empirical.encodings.hope import HoPE
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.kerple import KerpleLog, KerplePower
+from empirical.encodings.lbpe import LBPE
 from empirical.encodings.learned import LearnedAbsolute
 from empirical.encodings.ntk import DynamicNTK, NTKAware
+from empirical.encodings.relational import Relational
 from empirical.encodings.rotary import Rotary
+from empirical.encodings.rpe_square import RPESquare
 from empirical.encodings.sinusoidal import Sinusoidal
 from empirical.encodings.t5 import T5
 from empirical.encodings.xpos import XPos
 from empirical.encodings.yarn import YaRN
-from theory.system.errors import LengthgenError
+from theory.relation import Relation
+from theory.system.userfile import user_code
 
-ENCODINGS: dict[str, Callable[..., PositionEncoding]] = {
+MODULES: dict[str, Callable[..., PositionEncoding]] = {
     "nope": PositionEncoding,
     "sinusoidal": Sinusoidal,
-    "learned": LearnedAbsolute,
+    "ape": LearnedAbsolute,
+    "rpe": Relational,
+    "clipped": Relational,
+    "ipe": Relational,
+    "ipe-sh": Relational,
+    "rpe-square": RPESquare,
+    "lbpe": partial(LBPE, scale_hint=False),
+    "lbpe-sh": partial(LBPE, scale_hint=True),
     "t5": T5,
     "t5-bidirectional": partial(T5, bidirectional=True),
     "alibi": ALiBi,
     "kerple-power": KerplePower,
     "kerple-log": KerpleLog,
     "fire": FIRE,
-    "rotary": Rotary,
+    "rope": Rotary,
     "xpos": XPos,
     "interpolation": PositionInterpolation,
     "ntk": NTKAware,
@@ -55,47 +68,99 @@ ENCODINGS: dict[str, Callable[..., PositionEncoding]] = {
     "fox-fixed": FixedFoX,
     "hope": HoPE,
 }
-"""Randomized positions are none of these: they are a choice of positions for any of them (randomized.py)."""
+"""What makes the module, from the sizes and options that it names; one at drawn positions has that of its origin."""
+MAX_LABELS = 1_000_000
+"""Rows of a table for the labels of a relation, at most."""
 
 
-class EncodingError(LengthgenError):
-    """No encoding has this name, or it cannot be made as asked."""
+def module_of(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
+    """A module with numbers of its own, drawn from PyTorch's generator.
+
+    Args:
+        spec: of a registered encoding, or of an object of the user's own.
+        sizes: heads, head_dim, width, layers and length (positions of a table) of the model, trained_length, and
+            labels where it reads those of a relation. The module is given those that it names.
+
+    Raises:
+        EncodingError: the encoding refuses a size or an option, it has more labels than a table may have rows, or the
+            user's own object makes no module.
+    """
+    make = _maker(spec)
+    labels = sizes.get("labels", 0)
+    if make is Relational and labels > MAX_LABELS:
+        raise EncodingError(f"'{spec}' has {labels:,} labels, a table row each: number them 0, 1, 2, ...")
+    if spec.is_own and make is not Relational:
+        return own_module(make, sizes, str(spec))
+    options = {} if spec.record.drawn_from else _accepted(make, dict(spec.options))
+    try:
+        module: PositionEncoding = make(**_accepted(make, sizes) | options)
+        return module
+    except ValueError as error:
+        raise EncodingError(f"{spec.name}: {error}") from error
+
+
+def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) -> PositionEncoding:
+    """The module that a user's class or function makes of the sizes that it names, its hooks guarded.
+
+    Raises:
+        EncodingError: it fails, or makes no PositionEncoding; `name` is that of the user's object.
+    """
+    with user_code(f"'{name}' cannot be made of sizes among {', '.join(sizes)}", error=EncodingError):
+        made = make(**_accepted(make, sizes))
+        if not isinstance(made, PositionEncoding):
+            raise EncodingError(f"'{name}' makes a {type(made).__name__}, not a PositionEncoding")
+        return guarded(made, name)
+
+
+def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | None:
+    """The relation whose labels the module reads, on a circuit; None for a module that reads none.
+
+    Raises:
+        EncodingError, RelationError: as `circuits.encodings.relation_of`.
+    """
+    origin = spec.record.drawn_from
+    if origin:
+        return label_relation(EncodingSpec(name=origin), circuit)
+    with user_code(f"'{spec}': its attribute 'needs_labels' fails", error=EncodingError):
+        needs_labels = bool(getattr(_maker(spec), "needs_labels", False))
+    return relation_of(spec, circuit) if needs_labels else None
 
 
 def named(
-    name: str, *, heads: int, head_dim: int, layers: int = 1, length: int = 2048, **parameters: Any
+    name: str, *, heads: int, head_dim: int, layers: int = 1, length: int = 2048, **options: Any
 ) -> PositionEncoding:
-    """The encoding of this name for a model of these sizes.
+    """The module of an encoding for a model of these sizes.
 
     Args:
-        name: as `lengthgen encodings` lists them.
+        name: as `lengthgen encodings` lists them, or an alias, with options or without.
         heads: of the model.
         head_dim: of each head; the model's width is heads * head_dim.
         layers: of the model.
         length: positions of a table, and the trained length of what depends on one.
-        parameters: of the encoding itself, as its class names them.
+        options: of the encoding itself.
 
     Raises:
-        EncodingError: an unknown name or parameter, or a value that the encoding refuses.
+        EncodingError: an unknown name or option, or a value that the encoding refuses.
     """
-    if name not in ENCODINGS:
-        close = get_close_matches(name, ENCODINGS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(ENCODINGS)}"
-        raise EncodingError(f"no encoding is named {name!r}; {hint}")
-    make = ENCODINGS[name]
-    accepted = inspect.signature(make).parameters
-    unknown = sorted(set(parameters) - set(accepted))
-    if unknown:
-        raise EncodingError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(accepted) or 'none'}")
-    sizes = {
-        "heads": heads,
-        "head_dim": head_dim,
-        "width": heads * head_dim,
-        "layers": layers,
-        "length": length,
-        "trained_length": length,
-    }
-    try:
-        return make(**{size: value for size, value in sizes.items() if size in accepted} | parameters)
-    except ValueError as error:
-        raise EncodingError(f"{name}: {error}") from error
+    spec = parse_encoding(name)
+    spec = EncodingSpec(name=spec.name, options=tuple((dict(spec.options) | options).items()))
+    sizes = {"heads": heads, "head_dim": head_dim, "width": heads * head_dim, "layers": layers}
+    return module_of(spec, sizes | {"length": length, "trained_length": length})
+
+
+def _maker(spec: EncodingSpec) -> Callable[..., Any]:
+    record = spec.record
+    if not spec.is_own:
+        return MODULES[record.drawn_from or record.name]
+    if record.module is not None:
+        if not callable(record.module):
+            raise EncodingError(f"'{spec}' is neither a record nor what makes a PositionEncoding")
+        return record.module
+    if record.relation is not None and record.no_formula:
+        return Relational
+    raise EncodingError(f"'{spec}' has no module: give its record `module`, what makes a PositionEncoding")
+
+
+def _accepted(make: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    names = inspect.signature(make).parameters
+    return {name: value for name, value in values.items() if name in names}

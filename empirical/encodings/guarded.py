@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import EncodingError
+from theory.encodings.encoding import EncodingError
 from theory.system.userfile import user_code
 
 

@@ -43,6 +43,7 @@ class HoPE(PositionEncoding):
         if not (math.isfinite(damping) and damping > largest):
             raise ValueError(f"damping must be a finite number above the largest rate {largest:g}, not {damping}")
         margin = damping - largest
+        self.raw_margin: nn.Parameter | None
         if learned:
             self.raw_margin = nn.Parameter(torch.tensor(margin + math.log(-math.expm1(-margin))))
         else:

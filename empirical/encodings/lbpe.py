@@ -34,7 +34,7 @@ class LBPE(PositionEncoding):
         self,
         *,
         layers: int,
-        head_width: int,
+        head_dim: int,
         scale_hint: bool,
         labels: int = 8,
         hinges: int = 32,
@@ -46,7 +46,7 @@ class LBPE(PositionEncoding):
             ValueError: a size below 1; temperature not a positive finite number.
         """
         super().__init__()
-        for name, size in {"layers": layers, "head_width": head_width, "labels": labels, "hinges": hinges}.items():
+        for name, size in {"layers": layers, "head_dim": head_dim, "labels": labels, "hinges": hinges}.items():
             if size < 1:
                 raise ValueError(f"{name} must be at least 1, not {size}")
         if not (math.isfinite(temperature) and temperature > 0):
@@ -59,8 +59,8 @@ class LBPE(PositionEncoding):
         reach = math.prod(units) ** -0.5
         self.heights = nn.Parameter(torch.empty(*units, labels).uniform_(-reach, reach))
         self.levels = nn.Parameter(torch.empty(labels).uniform_(-reach, reach))
-        self.keys = nn.Parameter(torch.randn(layers, labels, head_width))
-        self.vectors = nn.Parameter(torch.randn(layers, labels, head_width))
+        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
+        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
 
     def label_weights(self, query_positions: Tensor, key_positions: Tensor, scales: Tensor | None = None) -> Tensor:
         """p of every pair, at least float32: [J, I, K], or [B, J, I, K] where positions or scales have a batch.

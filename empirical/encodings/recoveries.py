@@ -88,14 +88,14 @@ TWINS: dict[tuple[str, str], Callable[[], Pair]] = {
         _set(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
         PositionEncoding(),
     ),
-    ("xpos", "rotary"): lambda: (XPos(head_dim=HEAD_DIM, scale_base=1e300), _rope()),
-    ("interpolation", "rotary"): lambda: (PositionInterpolation(head_dim=HEAD_DIM, scale=1.0), _rope()),
-    ("ntk", "rotary"): lambda: (NTKAware(head_dim=HEAD_DIM, scale=1.0), _rope()),
-    ("dynamic-ntk", "rotary"): lambda: (DynamicNTK(head_dim=HEAD_DIM, trained_length=POSITIONS[-1] + 1), _rope()),
-    ("yarn", "rotary"): lambda: (YaRN(head_dim=HEAD_DIM, trained_length=4096, scale=1.0), _rope()),
+    ("xpos", "rope"): lambda: (XPos(head_dim=HEAD_DIM, scale_base=1e300), _rope()),
+    ("interpolation", "rope"): lambda: (PositionInterpolation(head_dim=HEAD_DIM, scale=1.0), _rope()),
+    ("ntk", "rope"): lambda: (NTKAware(head_dim=HEAD_DIM, scale=1.0), _rope()),
+    ("dynamic-ntk", "rope"): lambda: (DynamicNTK(head_dim=HEAD_DIM, trained_length=POSITIONS[-1] + 1), _rope()),
+    ("yarn", "rope"): lambda: (YaRN(head_dim=HEAD_DIM, trained_length=4096, scale=1.0), _rope()),
     ("grape", "nope"): lambda: (_set(Grape(heads=HEADS, head_dim=HEAD_DIM), a=0.0), PositionEncoding()),
-    ("grape-commuting", "rotary"): lambda: (GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM), _rope()),
-    ("grape-contextual", "rotary"): lambda: (GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=1), _rope()),
+    ("grape-commuting", "rope"): lambda: (GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM), _rope()),
+    ("grape-contextual", "rope"): lambda: (GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=1), _rope()),
     ("grape-additive", "alibi"): lambda: (GrapeAdditive(heads=HEADS), _alibi()),
     ("grape-path", "alibi"): _silent_path,
     ("fox", "alibi"): _constant_gates,
@@ -105,7 +105,7 @@ TWINS: dict[tuple[str, str], Callable[[], Pair]] = {
 
 Laws of the path through tokens are recovered where positions are the tokens' places: `PATHS`.
 """
-PATHS = {("grape-path", "alibi"), ("fox", "alibi"), ("fox-bias-only", "alibi"), ("grape-contextual", "rotary")}
+PATHS = {("grape-path", "alibi"), ("fox", "alibi"), ("fox-bias-only", "alibi"), ("grape-contextual", "rope")}
 
 
 def compared(by: str, of: str) -> tuple[int, ...]:

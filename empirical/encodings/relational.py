@@ -17,11 +17,11 @@ class Relational(PositionEncoding):
     needs_labels = True
     changes_values = True
 
-    def __init__(self, *, labels: int, layers: int, head_width: int) -> None:
+    def __init__(self, *, labels: int, layers: int, head_dim: int) -> None:
         """Tables for labels 0..labels-1."""
         super().__init__()
-        self.keys = nn.Parameter(torch.randn(layers, labels, head_width))
-        self.vectors = nn.Parameter(torch.randn(layers, labels, head_width))
+        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
+        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
 
     def bias(
         self,

@@ -17,7 +17,7 @@ from torch import Tensor
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stacked
 from empirical.model.optimizer import ModelwiseAdamW
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs.data import TRAIN, Examples, examples
 from empirical.runs.run import Run
 
@@ -25,15 +25,15 @@ from empirical.runs.run import Run
 class Ensemble:
     """Models of runs of one group, their training sets and their optimiser."""
 
-    def __init__(self, runs: Sequence[Run], setting: Setting, backend: Backend) -> None:
+    def __init__(self, runs: Sequence[Run], setup: Setup, backend: Backend) -> None:
         """Each model starts as it would alone: from its run's seed."""
-        self.runs, self.setting = tuple(runs), setting
+        self.runs, self.setup = tuple(runs), setup
         device = backend.device
         run = runs[0]
         self.train_sets = [
-            examples(setting.task, run.train, run.training.samples, split=TRAIN, seed=one.seed) for one in runs
+            examples(setup.task, run.train, run.training.samples, split=TRAIN, seed=one.seed) for one in runs
         ]
-        lengths = [setting.analysis.traces[scale - 1] for scale in run.train]
+        lengths = [setup.analysis.traces[scale - 1] for scale in run.train]
         self.first_query = min(one.prompt_length for one in lengths) - 1
         self.decoder = stacked([self._model(one) for one in runs]).to(device)
         self.forward = backend.forward_of(self.decoder)
@@ -43,7 +43,7 @@ class Ensemble:
             torch.from_numpy(_stack(self.train_sets, name, length)).flatten(0, 1).to(device)
             for name in ("tokens", "is_step")
         )
-        rows = np.concatenate([setting.geometry.rows(data.scales) for data in self.train_sets])
+        rows = np.concatenate([setup.geometry.rows(data.scales) for data in self.train_sets])
         self.rows = torch.from_numpy(rows).to(device)
         self.scales = torch.from_numpy(np.concatenate([data.scales for data in self.train_sets])).to(device)
 
@@ -72,7 +72,7 @@ class Ensemble:
             samples_MB: int64, which samples, counted through all training sets.
             step: of the training, which says which positions are drawn, where they are.
         """
-        geometry = self.setting.geometry
+        geometry = self.setup.geometry
         tokens = self.tokens[samples_MB].long()
         positions = geometry.positions(tokens.shape[-1] - 1, [(run.seed, TRAIN, step) for run in self.runs])
         logits = self.forward(
@@ -108,8 +108,8 @@ class Ensemble:
     def _model(self, run: Run) -> Decoder:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(run.seed)
-            encoding = self.setting.encoding()
-            return Decoder(symbols=len(self.setting.task.alphabet), encoding=encoding, **asdict(run.model))
+            encoding = self.setup.encoding()
+            return Decoder(symbols=len(self.setup.task.alphabet), encoding=encoding, **asdict(run.model))
 
 
 def _stack(sets: Sequence[Examples], name: str, length: int) -> NDArray[Any]:

@@ -7,10 +7,6 @@ from empirical.runs.profile import Model, ProfileError
 
 MOST_TOKENS = 10_000
 """Tokens of the longest sequence that a model reads: it compares each with all before it."""
-EVEN_HEADS = ("rope", "random-rope")
-"""Encodings that rotate pairs of coordinates of each head."""
-EVEN_WIDTH = ("sinusoidal",)
-"""Encodings that give a position pairs of coordinates."""
 
 
 def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
@@ -24,19 +20,19 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
     if spec.is_own and not Path(file).is_file():
         raise EncodingError(f"encoding file '{file}' does not exist")
     head_width = model.width // model.heads
-    if spec.name in EVEN_HEADS and head_width % 2:
+    record = None if spec.is_own else spec.record
+    if record and record.rotate and head_width % 2:
         raise ProfileError(
             f"'{spec}' needs heads of an even width, and {model.width} in {model.heads} have {head_width}"
         )
-    if spec.name in EVEN_WIDTH and model.width % 2:
+    if spec.name == "sinusoidal" and model.width % 2:
         raise ProfileError(f"'{spec}' needs an even width, not {model.width}")
     if tokens > MOST_TOKENS:
         raise ProfileError(
             f"a sequence has {tokens:,} tokens, and a model reads at most {MOST_TOKENS:,}: lower the scales"
         )
-    longest = dict(spec.parameters).get("longest")
-    if spec.name.startswith("random-") and isinstance(longest, int):
-        require_positions(tokens, longest)
+    if record and record.drawn_from:
+        require_positions(tokens, int(dict(spec.options)["longest"]))
 
 
 def require_positions(tokens: int, longest: int) -> None:

@@ -14,7 +14,7 @@ import torch
 
 from empirical.model.backend import Backend
 from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs.run import Run
 from theory.system.cache import cached
 from theory.system.files import locked, user_cache
@@ -23,21 +23,21 @@ STEPS = 3
 """By which both are compared."""
 
 
-def seconds_of_step(runs: Sequence[Run], setting: Setting, backend: Backend) -> dict[str, float]:
+def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict[str, float]:
     """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
 
     Raises:
         OSError: the cache cannot be written.
     """
     run = runs[0]
-    shape = [run.encoding, setting.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
+    shape = [run.encoding, setup.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
     key = [shape, run.task, run.base, run.format, backend.device, backend.compiled, torch.__version__, platform.node()]
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
     parts = {"alone": runs[:1], "together": runs}
     with locked(path.with_suffix(".lock")):
         seconds: dict[str, float] = cached(
-            path, key, lambda: {kind: _seconds(Ensemble(part, setting, backend)) for kind, part in parts.items()}
+            path, key, lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
         )
     return seconds
 

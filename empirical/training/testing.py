@@ -12,7 +12,7 @@ from torch import Tensor
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs.data import TEST, examples
 from empirical.runs.run import Run
 from empirical.runs.store import CHECKPOINT, RunStore, StoreError, redo
@@ -24,8 +24,8 @@ class ScaleError(LengthgenError):
     """A scale for which the model has no table row; one line says which position or label, and which table."""
 
 
-def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tuple[Setting, Decoder]:
-    """A finished run's model, and the setting of its task and encoding at other scales.
+def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tuple[Setup, Decoder]:
+    """A finished run's model, and the setup of its task and encoding at other scales.
 
     Raises:
         StoreError: the run is not finished, or broken, or its checkpoint is that of another model.
@@ -36,12 +36,12 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
     known = max(*run.train, *run.test)
     if run.format == "aligned" and max(scales) > known:
         raise ScaleError(f"the operands of {run.id} are padded to scale {known}: train with --test up to {max(scales)}")
-    setting = Setting.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
-    if not same_labels(Setting.of(run, device).geometry, setting.geometry, run.train):
+    setup = Setup.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
+    if not same_labels(Setup.of(run, device).geometry, setup.geometry, run.train):
         raise ScaleError(f"up to scale {max(scales)} the circuit of '{run.task}' is another than that of the training")
-    model = Decoder(symbols=len(setting.task.alphabet), encoding=setting.encoding(), **asdict(run.model)).to(device)
+    model = Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **asdict(run.model)).to(device)
     model.load_state_dict(_weights(run, store, model.state_dict(), max(scales)))
-    return setting, model.eval()
+    return setup, model.eval()
 
 
 def _weights(run: Run, store: RunStore, wanted: Mapping[str, Tensor], scale: int) -> dict[str, Tensor]:
@@ -88,15 +88,15 @@ def test(
     `disagreements` counts samples that one of the two gets right and the other does not: there should be none.
     Raises as `trained`.
     """
-    setting, model = trained(run, store, scales, device)
+    setup, model = trained(run, store, scales, device)
     found: dict[int, dict[str, Any]] = {}
     with torch.inference_mode():
         for scale in scales:
-            data = examples(setting.task, [scale], samples, split=TEST, seed=0)
-            [right] = teacher_forced(model, setting.geometry, data)
+            data = examples(setup.task, [scale], samples, split=TEST, seed=0)
+            [right] = teacher_forced(model, setup.geometry, data)
             found[scale] = {"exact_match": float(right.all(1).mean()), "token_accuracy": float(right.mean())}
             if running:
-                [generated] = free_running(model, setting.geometry, data)
+                [generated] = free_running(model, setup.geometry, data)
                 found[scale] |= {
                     "free_running": float(generated.mean()),
                     "disagreements": int((generated != right.all(1)).sum()),

@@ -14,7 +14,7 @@ from safetensors.torch import load, save
 
 from empirical.model.backend import CPU, Backend
 from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST, examples
 from empirical.runs.environment import environment
@@ -72,8 +72,8 @@ def train(
         if all(store.finished(run) for run in runs):
             store.forget_state(runs)  # what is left where its training was killed at its very end
             return
-        setting = Setting.of(runs[0], backend.device)
-        parts, probe = _parts(runs, store, setting, backend)
+        setup = Setup.of(runs[0], backend.device)
+        parts, probe = _parts(runs, store, setup, backend)
         total = len(parts) * runs[0].training.epochs
         left, failures = list(parts), []
         while left:
@@ -83,7 +83,7 @@ def train(
             before = total - (1 + len(left)) * part[0].training.epochs
             told = partial(_tell, progress, before, total)
             try:
-                _Training(part, store, setting, backend, probe).to_end(told, provenance or {})
+                _Training(part, store, setup, backend, probe).to_end(told, provenance or {})
             except _Diverged as error:
                 if len(part) == 1:
                     failures.append(str(error))
@@ -105,7 +105,7 @@ class _Diverged(TrainingError):
 
 
 def _parts(
-    runs: Sequence[Run], store: RunStore, setting: Setting, backend: Backend
+    runs: Sequence[Run], store: RunStore, setup: Setup, backend: Backend
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
     """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
@@ -116,7 +116,7 @@ def _parts(
         return together, {}
     if begun_alone:
         return alone, {}
-    probe = seconds_of_step(runs, setting, backend)
+    probe = seconds_of_step(runs, setup, backend)
     return (together if probe["together"] < len(runs) * probe["alone"] else alone), probe
 
 
@@ -124,18 +124,18 @@ class _Training:
     """The state of runs while they are trained together."""
 
     def __init__(
-        self, runs: tuple[Run, ...], store: RunStore, setting: Setting, backend: Backend, probe: Mapping[str, float]
+        self, runs: tuple[Run, ...], store: RunStore, setup: Setup, backend: Backend, probe: Mapping[str, float]
     ) -> None:
-        self.runs, self.store, self.setting, self.backend = runs, store, setting, backend
+        self.runs, self.store, self.setup, self.backend = runs, store, setup, backend
         self.probe = dict(probe)
         self.started = monotonic()
         memory.forget_peak(backend.device)
-        self.ensemble = Ensemble(runs, setting, backend)
+        self.ensemble = Ensemble(runs, setup, backend)
         run = runs[0]
         self.test_sets = {
-            scale: examples(setting.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
+            scale: examples(setup.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
-        self.seen = [setting.seen(data, self.test_sets) for data in self.ensemble.train_sets]
+        self.seen = [setup.seen(data, self.test_sets) for data in self.ensemble.train_sets]
         self.checkpoints = {epoch for epoch, _ in run.measured()}
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
@@ -189,7 +189,7 @@ class _Training:
     def _measure(self, losses_M: NDArray[np.float64]) -> None:
         self.ensemble.decoder.eval()
         for scale, data in self.test_sets.items():
-            right_MBJ = teacher_forced(self.ensemble.decoder, self.setting.geometry, data)
+            right_MBJ = teacher_forced(self.ensemble.decoder, self.setup.geometry, data)
             for model, rows in enumerate(self.metrics):
                 rows.append(
                     measurement(
@@ -215,7 +215,7 @@ class _Training:
         if self.store.begun_together(self.runs):
             self._restore()
         else:
-            self.ensemble = Ensemble(self.runs, self.setting, self.backend)
+            self.ensemble = Ensemble(self.runs, self.setup, self.backend)
             self.epoch = 0
         for model, run in enumerate(self.runs):
             self.store.keep_state([run], self._state(slice(model, model + 1)))

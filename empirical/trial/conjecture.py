@@ -16,7 +16,7 @@ correction a long list of right predictions contains some that chance refutes. C
 right prediction of the list is called refuted is at most 5%, and so is, separately, that any wrong one is called
 consistent. The price is runs: 5 a cell can decide one cell alone, not several (`runs_needed`); what many small cells
 say together is said by the 2x2 table, which counts a cell by the majority of its fitting runs. A family holds the
-cells of one setting that have a prediction and a fitting run; each test takes the number of fitting runs as given, so
+cells of one criteria that have a prediction and a fitting run; each test takes the number of fitting runs as given, so
 that this choice cannot favour a side. Runs of a cell differ in their seed and are taken for independent.
 """
 
@@ -69,7 +69,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Criteria:
     """How the evidence is read.
 
     Attributes:
@@ -92,7 +92,7 @@ class JudgedCell:
     """One prediction and what its runs say.
 
     Attributes:
-        predicted: whether the setting's rule says that the cell generalizes; None without a prediction.
+        predicted: whether the criteria's rule says that the cell generalizes; None without a prediction.
         verdict: as in the module's docstring.
         p_against, p_for: probability of at least so many fitting runs against the prediction, and for it, if half of
             all such runs were; None without a prediction or a fitting run.
@@ -128,20 +128,20 @@ def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
     return answers[rule]
 
 
-def judge(evidence: Sequence[Evidence], setting: Setting) -> list[JudgedCell]:
-    """A verdict for every cell of the setting's size, in the order given.
+def judge(evidence: Sequence[Evidence], criteria: Criteria) -> list[JudgedCell]:
+    """A verdict for every cell of the criteria's size, in the order given.
 
     Raises:
         TrialError: no cell has that size.
         StoreError: a run lacks a measurement.
     """
-    chosen = [one for one in evidence if one.key.size == setting.size]
+    chosen = [one for one in evidence if one.key.size == criteria.size]
     if not chosen:
         sizes = ", ".join(dict.fromkeys(one.key.size for one in evidence)) or "none"
-        raise TrialError(f"no cell has the model size '{setting.size}': those on trial have {sizes}")
-    outcomes = [_outcomes(one, setting) for one in chosen]
-    predictions = [one.predictions.get(setting.mode) for one in chosen]
-    predicted = [predicted_by(prediction, setting.rule) for prediction in predictions]
+        raise TrialError(f"no cell has the model size '{criteria.size}': those on trial have {sizes}")
+    outcomes = [_outcomes(one, criteria) for one in chosen]
+    predictions = [one.predictions.get(criteria.mode) for one in chosen]
+    predicted = [predicted_by(prediction, criteria.rule) for prediction in predictions]
     fitting = [sum(one.fits for one in of_cell) for of_cell in outcomes]
     successes = [sum(bool(one.generalizes) for one in of_cell) for of_cell in outcomes]
     tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index]]
@@ -170,9 +170,9 @@ def judge(evidence: Sequence[Evidence], setting: Setting) -> list[JudgedCell]:
     ]
 
 
-def _outcomes(evidence: Evidence, setting: Setting) -> tuple[Outcome, ...]:
+def _outcomes(evidence: Evidence, criteria: Criteria) -> tuple[Outcome, ...]:
     return tuple(
-        outcome(history, threshold=setting.threshold, checkpoint=setting.checkpoint) for history in evidence.runs
+        outcome(history, threshold=criteria.threshold, checkpoint=criteria.checkpoint) for history in evidence.runs
     )
 
 

@@ -12,7 +12,7 @@ from statistics import fmean, median
 from typing import Any
 
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import RULES, Evidence, JudgedCell, Setting, predicted_by
+from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, predicted_by
 from empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
@@ -40,7 +40,7 @@ class _Case:
 
     cell: JudgedCell
     runs: Sequence[History]
-    setting: Setting
+    criteria: Criteria
     wrong: dict[str, bool]
 
 
@@ -54,9 +54,9 @@ def disagreements(cell: JudgedCell) -> dict[str, bool]:
     }
 
 
-def diagnose(cell: JudgedCell, evidence: Evidence, setting: Setting) -> list[Finding]:
+def diagnose(cell: JudgedCell, evidence: Evidence, criteria: Criteria) -> list[Finding]:
     """The findings on one cell; none where both rules agree with what was observed."""
-    case = _Case(cell=cell, runs=evidence.runs, setting=setting, wrong=disagreements(cell))
+    case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=disagreements(cell))
     if cell.fit.successes and not case.wrong:
         return []
     return [finding for look in FINDINGS if (finding := look(case))] or [_unexplained(case)]
@@ -125,7 +125,7 @@ def _operator_coverage(case: _Case) -> Finding | None:
     """Samples all of whose operator entries were trained, against the others, where runs fail (or all generalize)."""
     if not _may_be_coverage(case):
         return None
-    threshold = case.setting.threshold
+    threshold = case.criteria.threshold
     scales = _by_scale(case)
     seen, unseen = (_pooled(scales, kind) for kind in ("seen", "unseen"))
     evidence = {"scales": scales, "seen": seen, "unseen": unseen}
@@ -162,7 +162,7 @@ def _by_scale(case: _Case) -> list[dict[str, Any]]:
         if not one.fits or one.generalizes != case.cell.observed:
             continue
         for scale in sorted(set(run.test) - set(run.train)):
-            if one.generalizes or one.exact_match[scale] < case.setting.threshold:
+            if one.generalizes or one.exact_match[scale] < case.criteria.threshold:
                 row = by_checkpoint(rows)[one.epoch][scale]
                 samples = run.evaluation.samples
                 seen = round(row.seen_samples * samples)
@@ -226,7 +226,7 @@ def _optimisation(case: _Case) -> Finding | None:
         wanted, scales = ("every scale", "test") if given.trials else ("every training scale", "train")
         elsewhere = sum(
             any(
-                all(scores[scale].exact_match >= case.setting.threshold for scale in getattr(run, scales))
+                all(scores[scale].exact_match >= case.criteria.threshold for scale in getattr(run, scales))
                 for scores in checkpoints.values()
             )
             for run, checkpoints in concerned

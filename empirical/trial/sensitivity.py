@@ -5,17 +5,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from empirical.trial.association import agreement, table
-from empirical.trial.conjecture import RULES, Evidence, JudgedCell, Setting, judge
+from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, judge
 from empirical.trial.outcomes import Checkpoint
 
 THRESHOLDS = (0.9, 0.95, 0.99, 1.0)
 
 
-def sensitivity(evidence: Sequence[Evidence], main: Setting) -> list[dict[str, Any]]:
-    """For the main setting and for each that differs from it in one choice: what becomes of the trial.
+def sensitivity(evidence: Sequence[Evidence], main: Criteria) -> list[dict[str, Any]]:
+    """For the main criteria and for each that differs from it in one choice: what becomes of the trial.
 
-    Each entry holds the setting, what was `varied` (None for the main one), for both rules the 2x2 counts and the
-    agreement, and `changed`: every cell whose prediction, observation or verdict is another than in the main setting,
+    Each entry holds the criteria, what was `varied` (None for the main one), for both rules the 2x2 counts and the
+    agreement, and `changed`: every cell whose prediction, observation or verdict is another than in the main criteria,
     with both. Cells of another model size are compared with those of the main size of the same task, format and
     encoding; one that the main size lacks is not.
     """
@@ -23,19 +23,19 @@ def sensitivity(evidence: Sequence[Evidence], main: Setting) -> list[dict[str, A
     return [
         {
             "varied": varied,
-            "setting": asdict(setting),
-            "rules": {rule: _counts(evidence, replace(setting, rule=rule)) for rule in RULES},
+            "criteria": asdict(criteria),
+            "rules": {rule: _counts(evidence, replace(criteria, rule=rule)) for rule in RULES},
             "changed": [
                 {"cell": str(cell.key), "main": _answer(reference[cell.key[:3]]), "here": _answer(cell)}
-                for cell in judge(evidence, setting)
+                for cell in judge(evidence, criteria)
                 if cell.key[:3] in reference and _answer(cell) != _answer(reference[cell.key[:3]])
             ],
         }
-        for varied, setting in [(None, main), *_variations(evidence, main)]
+        for varied, criteria in [(None, main), *_variations(evidence, main)]
     ]
 
 
-def _variations(evidence: Sequence[Evidence], main: Setting) -> Iterator[tuple[str, Setting]]:
+def _variations(evidence: Sequence[Evidence], main: Criteria) -> Iterator[tuple[str, Criteria]]:
     choices: dict[str, tuple[Any, ...]] = {
         "threshold": THRESHOLDS,
         "checkpoint": tuple(Checkpoint),
@@ -49,8 +49,8 @@ def _variations(evidence: Sequence[Evidence], main: Setting) -> Iterator[tuple[s
                 yield name, replace(main, **change)
 
 
-def _counts(evidence: Sequence[Evidence], setting: Setting) -> dict[str, Any]:
-    counts = table(judge(evidence, setting))
+def _counts(evidence: Sequence[Evidence], criteria: Criteria) -> dict[str, Any]:
+    counts = table(judge(evidence, criteria))
     return {"table": counts, "agreement": agreement(counts)}
 
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
-from empirical.trial.conjecture import RULES, Evidence, JudgedCell, Setting, judge, predicted_by
+from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, judge, predicted_by
 from empirical.trial.diagnosis import diagnose, disagreements
 from empirical.trial.outcomes import Checkpoint
 from empirical.trial.sensitivity import sensitivity
 from empirical.trial.statistics import ALPHA, CONFIDENCE, runs_needed
 
 
-def as_json(evidence: Sequence[Evidence], main: Setting) -> dict[str, Any]:
+def as_json(evidence: Sequence[Evidence], main: Criteria) -> dict[str, Any]:
     """Everything that the evidence says, as JSON holds it.
 
-    Tables, tests and lists are of the main setting, and so of one model size; the cells of other sizes are judged by
+    Tables, tests and lists are of the main criteria, and so of one model size; the cells of other sizes are judged by
     themselves and stand after those of the main size.
 
     Raises:
@@ -51,9 +51,9 @@ def _differ(cells: Sequence[JudgedCell]) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(evidence: Sequence[Evidence], setting: Setting) -> list[dict[str, Any]]:
+def _cells(evidence: Sequence[Evidence], criteria: Criteria) -> list[dict[str, Any]]:
     """The cells of one size, each with what the published checkpoint rule would have counted beside."""
-    published = judge(evidence, replace(setting, checkpoint=Checkpoint.BEST_ON_TEST))
+    published = judge(evidence, replace(criteria, checkpoint=Checkpoint.BEST_ON_TEST))
     return [
         {
             **cell.key._asdict(),
@@ -67,9 +67,9 @@ def _cells(evidence: Sequence[Evidence], setting: Setting) -> list[dict[str, Any
             "best_on_test": {"fit": asdict(best.fit), "generalizes": asdict(best.generalizes)},
             "breaking": breaking(cell),
             "disagrees_with": list(disagreements(cell)),
-            "diagnosis": [asdict(finding) for finding in diagnose(cell, one, setting)],
+            "diagnosis": [asdict(finding) for finding in diagnose(cell, one, criteria)],
             "outcomes": [asdict(one) for one in cell.outcomes],
             "predicted_before_training": cell.predicted_before_training,
         }
-        for cell, best, one in zip(judge(evidence, setting), published, evidence, strict=True)
+        for cell, best, one in zip(judge(evidence, criteria), published, evidence, strict=True)
     ]

@@ -15,6 +15,7 @@ from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
+from theory.encodings.own import is_file
 from theory.system.files import require_folder
 from theory.system.messages import tell
 
@@ -101,11 +102,11 @@ def verify(
     Claims on trained runs are asked for by name, or by --runs.
     """
     from lengthgen import verification
-    from proofs_checks import latex, markdown, own, registry, report
+    from proofs_checks import latex, markdown, registry, report
 
     if as_json and layout is not Layout.TABLE:
         raise typer.BadParameter(f"--json and --format {layout.value} exclude each other")
-    files = [name for name in names or [] if own.is_file(name)]
+    files = [name for name in names or [] if is_file(name)]
     if files:
         _verify_own(files, names or [], as_json)
         return

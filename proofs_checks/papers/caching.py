@@ -7,9 +7,10 @@ import sympy as sp
 from proofs_checks import mutations
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
 from proofs_checks.mutations import Formulas
+from proofs_checks.papers.matrix import ROWS
 from theory import cacheability
 from theory.encodings import alibi, grape_gated, grape_path, t5
-from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding
 
 
@@ -28,37 +29,6 @@ def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:
             "a key's vector may hold what the tokens before it have summed up to",
         ),
     )
-
-
-WIDTHS: Mapping[str, str] = {
-    "nope": "0",
-    "sinusoidal": "0",
-    "learned": "0",
-    "t5": "114",
-    "t5-bidirectional": "92",
-    "alibi": "2",
-    "kerple-power": "p = 1: 2; p = 2: 3; other p: none",
-    "kerple-log": "none",
-    "fire": "none",
-    "rotary": "0",
-    "xpos": "0",
-    "interpolation": "0",
-    "ntk": "0",
-    "dynamic-ntk": "none",
-    "yarn": "0",
-    "randomized": "none",
-    "grape": "0",
-    "grape-commuting": "0",
-    "grape-contextual": "0",
-    "grape-additive": "2",
-    "grape-gated": "4",
-    "grape-path": "none",
-    "fox": "2",
-    "fox-bias-only": "2",
-    "fox-fixed": "2",
-    "hope": "0",
-}
-"""Numbers beside the content, as stated; every one is decided anew."""
 
 
 def _in_words(stated: str) -> str:
@@ -88,17 +58,19 @@ def _mutated(encoding: Encoding) -> Mapping[str, Parameters]:
     """Formulas whose width is another one."""
     own: Mapping[str, tuple[str, Formulas]] = {
         "dynamic-ntk": ("the formulas of one length at all lengths", mutations.at_fixed_length),
-        "randomized": ("tokens at their own indices", mutations.with_drawn_positions_dropped),
         "grape-path": ("edges that no query changes", _SHARED_EDGES),
         "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
         "t5": ("16 buckets up to distance 64", _SIXTEEN),
         "t5-bidirectional": ("16 buckets up to distance 64", _SIXTEEN),
     }
-    if encoding.name in own:
+    mutated: list[tuple[str, Formulas]]
+    if encoding.drawn_from:
+        mutated = [("tokens at their own indices", mutations.with_drawn_positions_dropped)]
+    elif encoding.name in own:
         mutated = [own[encoding.name]]
     elif encoding.bias is None:
         mutated = [("a bias of -(j - i)^2", _SQUARED), ("a bias of -log(1 + D)", _LOGARITHM)]
-    elif WIDTHS[encoding.name].isdigit():
+    elif ROWS[encoding.name].width.isdigit():
         mutated = [("-(j - i)^2 more", _SQUARED), ("edges that the query sees in its own way", _SEEN_EDGES)]
     else:
         mutated = [("the bias of ALiBi", _LINEAR)]
@@ -106,7 +78,7 @@ def _mutated(encoding: Encoding) -> Mapping[str, Parameters]:
 
 
 def _claim(encoding: Encoding) -> Claim:
-    stated = WIDTHS[encoding.name]
+    stated = ROWS[encoding.name].width
     return Claim(
         id=f"cache-{encoding.name}",
         source=Source(paper=encoding.title, arxiv=encoding.arxiv, place="what follows from its formulas"),
@@ -120,4 +92,4 @@ def _claim(encoding: Encoding) -> Claim:
     )
 
 
-CLAIMS = tuple(_claim(encoding) for encoding in ENCODINGS.values())
+CLAIMS = tuple(_claim(encoding) for encoding in with_formulas())

@@ -8,12 +8,12 @@ import sympy as sp
 from proofs_checks import mutations
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.mutations import Formulas
+from proofs_checks.papers.matrix import ROWS
 from theory import far, laws, properties
-from theory.encodings import learned
-from theory.encodings.catalogue import ENCODINGS, named
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Encoding, Law
+from theory.encodings.catalogue import named, with_formulas
+from theory.encodings.encoding import Encoding, Law
 from theory.exact import Undecided
-from theory.far import Cases, FarCase, FarField
+from theory.far import Cases, FarField
 
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION)
 
@@ -79,114 +79,6 @@ def row(
     )
 
 
-_EVERY = frozenset(Law)
-_STREAMING = frozenset({Law.STREAMING})
-_SHIFT_ONLY = _EVERY - {Law.NORM}
-_CARRIED = _EVERY - {Law.RELATIVE}
-
-KEPT: Mapping[str, frozenset[Law]] = {
-    "nope": _EVERY,
-    "sinusoidal": _STREAMING,
-    "learned": _STREAMING,
-    "t5": _EVERY,
-    "t5-bidirectional": _EVERY,
-    "alibi": _EVERY,
-    "kerple-power": _EVERY,
-    "kerple-log": _EVERY,
-    "fire": frozenset({Law.NORM, Law.STREAMING}),
-    "rotary": _EVERY,
-    "xpos": _SHIFT_ONLY,
-    "interpolation": _EVERY,
-    "ntk": _EVERY,
-    "dynamic-ntk": _EVERY - {Law.STREAMING},
-    "yarn": _SHIFT_ONLY,
-    "randomized": frozenset({Law.NORM}),
-    "grape": _EVERY,
-    "grape-commuting": _EVERY,
-    "grape-contextual": _CARRIED,
-    "grape-additive": _EVERY,
-    "grape-gated": _EVERY,
-    "grape-path": _CARRIED,
-    "fox": _CARRIED,
-    "fox-bias-only": _EVERY,
-    "fox-fixed": _EVERY,
-    "hope": _SHIFT_ONLY,
-}
-"""The laws that each encoding keeps, as stated; every one is decided anew."""
-
-_BY_EXPONENT = (
-    FarCase(where="0 < p < 1", what=FarField.STRETCHED),
-    FarCase(where="p = 1", what=FarField.EXPONENTIAL),
-    FarCase(where="1 < p <= 2", what=FarField.FASTER),
-)
-_BY_SPEED = (
-    FarCase(where="speed > 0", what=FarField.OSCILLATING),
-    FarCase(where="speed = 0", what=FarField.CONSTANT),
-)
-
-ROWS: Mapping[str, tuple[str, sp.Expr, bool, bool, FarField | Cases]] = {
-    # name: hooks, trained numbers, causal use only, bounded, far keys
-    "nope": ("", sp.S.Zero, False, True, FarField.NONE),
-    "sinusoidal": ("embed", sp.S.Zero, False, True, FarField.UNDEFINED),
-    "learned": ("embed", WIDTH * learned.ROWS, False, True, FarField.UNDEFINED),
-    "t5": ("bias", 32 * HEADS, False, True, FarField.CONSTANT),
-    "t5-bidirectional": ("bias", 32 * HEADS, False, True, FarField.CONSTANT),
-    "alibi": ("bias", sp.S.Zero, False, False, FarField.EXPONENTIAL),
-    "kerple-power": ("bias", 2 * HEADS, False, False, _BY_EXPONENT),
-    "kerple-log": ("bias", 2 * HEADS, False, False, FarField.POLYNOMIAL),
-    "fire": ("bias", LAYERS * (33 * HEADS + 66), True, True, FarField.CONSTANT),
-    "rotary": ("rotate", sp.S.Zero, False, True, FarField.OSCILLATING),
-    "xpos": ("rotate", sp.S.Zero, True, True, FarField.UNIFORM),
-    "interpolation": ("positions rotate", sp.S.Zero, False, True, FarField.OSCILLATING),
-    "ntk": ("rotate", sp.S.Zero, False, True, FarField.OSCILLATING),
-    "dynamic-ntk": ("rotate", sp.S.Zero, False, True, FarField.OSCILLATING),
-    "yarn": ("rotate", sp.S.Zero, False, True, FarField.OSCILLATING),
-    "randomized": ("positions rotate", sp.S.Zero, False, True, FarField.UNDEFINED),
-    "grape": ("rotate", 2 * HEADS * HEAD_DIM, False, True, _BY_SPEED),
-    "grape-commuting": ("rotate", HEADS * HEAD_DIM**2 / 2, False, True, FarField.OSCILLATING),
-    "grape-contextual": ("rotate", HEAD_DIM / 2 + LAYERS * (WIDTH + 1), False, True, FarField.OSCILLATING),
-    "grape-additive": ("bias", HEADS, True, False, FarField.EXPONENTIAL),
-    "grape-gated": ("bias", LAYERS * HEADS * (2 * HEAD_DIM + 1), True, False, FarField.EXPONENTIAL),
-    "grape-path": ("bias", 8 * WIDTH * HEADS * LAYERS, True, False, FarField.EXPONENTIAL),
-    "fox": ("bias", HEADS * LAYERS * (WIDTH + 1), True, False, FarField.EXPONENTIAL),
-    "fox-bias-only": ("bias", HEADS * LAYERS, True, False, FarField.EXPONENTIAL),
-    "fox-fixed": ("bias", sp.S.Zero, True, False, FarField.EXPONENTIAL),
-    "hope": ("rotate", sp.S.One, True, True, FarField.UNIFORM),
-}
-"""The matrix as it is stated; every cell is computed anew."""
-
-
-PARAMETERS: Mapping[str, tuple[str, ...]] = {
-    "nope": (),
-    "sinusoidal": ("theta positive",),
-    "learned": ("P real",),
-    "t5": ("w any",),
-    "t5-bidirectional": ("w any",),
-    "alibi": ("m positive",),
-    "kerple-power": ("r1 positive", "p in (0, 2]"),
-    "kerple-log": ("r1 positive", "r2 positive"),
-    "fire": ("f function", "c positive", "L positive"),
-    "rotary": ("theta positive",),
-    "xpos": ("theta positive", "lambda positive"),
-    "interpolation": ("theta positive", "u positive"),
-    "ntk": ("theta positive", "g positive"),
-    "dynamic-ntk": ("theta positive", "g function", "L positive whole", "alpha positive"),
-    "yarn": ("theta positive", "u positive", "gamma in [0, 1]"),
-    "randomized": ("p nonnegative whole", "theta positive"),
-    "grape": ("speed nonnegative",),
-    "grape-commuting": ("theta positive",),
-    "grape-contextual": ("theta positive", "w positive"),
-    "grape-additive": ("omega positive",),
-    "grape-gated": ("omega positive", "lambda_q positive", "lambda_k positive"),
-    "grape-path": ("psi negative", "alpha positive"),
-    "fox": ("log_f negative",),
-    "fox-bias-only": ("b real",),
-    "fox-fixed": ("T positive",),
-    "hope": ("theta positive", "g positive"),
-}
-"""The parameters of each law on one plane of one head, and their domains, as stated; each is read anew."""
-
-
 _BREAKING: Mapping[Law, tuple[str, Formulas]] = {
     Law.RELATIVE: (
         "the score of a key grows with its position",
@@ -221,7 +113,7 @@ def _keeping_norms(encoding: Encoding) -> tuple[str, Formulas]:
 def mutated_laws(encoding: Encoding) -> Mapping[Law, tuple[str, Formulas]]:
     """For each law, a name for formulas at which the encoding keeps it if and only if the stated ones do not."""
     mending = {**_MENDING, Law.NORM: _keeping_norms(encoding)}
-    return {law: (_BREAKING if law in KEPT[encoding.name] else mending)[law] for law in Law}
+    return {law: (_BREAKING if law in ROWS[encoding.name].laws else mending)[law] for law in Law}
 
 
 _OTHER_COURSE: Mapping[FarField, tuple[str, Formulas]] = {
@@ -248,7 +140,7 @@ def _other_course(encoding: Encoding, first: FarField) -> tuple[str, Formulas]:
 
 def _other_use(encoding: Encoding) -> tuple[str, Formulas]:
     """Formulas for either side where the stated ones are for causal use only, and the other way round."""
-    if not ROWS[encoding.name][2]:
+    if not ROWS[encoding.name].causal_only:
         if encoding.rotate and not encoding.positions:
             return "damped with the distance", mutations.with_damping
         return (
@@ -265,11 +157,12 @@ def _source(encoding: Encoding) -> Source:
 
 
 def _laws_claim(encoding: Encoding) -> Claim:
-    kept = KEPT[encoding.name]
+    kept = ROWS[encoding.name].laws
     return Claim(
         id=f"laws-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title} keeps these laws and no others: {', '.join(law for law in Law if law in kept)}.",
+        statement=f"{encoding.title} keeps these laws and no others: "
+        f"{', '.join(law for law in Law if law in kept) or 'none'}.",
         latex=r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
         label="F",
         check=laws_kept,
@@ -280,16 +173,18 @@ def _laws_claim(encoding: Encoding) -> Claim:
 
 
 def _row_claim(encoding: Encoding) -> Claim:
-    hooks, trained, causal_only, bounded, found = ROWS[encoding.name]
-    cases = (FarCase(what=found),) if isinstance(found, FarField) else found
-    use, size = "causal use only" if causal_only else "either side", "bounded" if bounded else "unbounded"
+    stated = ROWS[encoding.name]
+    use = "causal use only" if stated.causal_only else "either side"
+    size = "bounded" if stated.bounded else "unbounded"
     mutated = {
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
         "one hook more": mutations.with_another_hook,
-        **dict([_other_course(encoding, cases[0].what), _other_use(encoding)]),
+        **dict([_other_course(encoding, stated.far[0].what)]),
     }
-    if encoding.bias:
+    if not (encoding.bias and encoding.positions):  # a bias of drawn positions is bounded, whatever it is
+        mutated |= dict([_other_use(encoding)])
+    if encoding.bias and not encoding.positions:
         mutated |= {
             "a bias of -e^D more": mutations.with_bias(lambda query, key, length: -sp.exp(query - key)),
             "a bias of e^D more": mutations.with_bias(lambda query, key, length: sp.exp(query - key)),
@@ -297,19 +192,20 @@ def _row_claim(encoding: Encoding) -> Claim:
     return Claim(
         id=f"far-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title}: {use}, {size}; far keys: {far.text(cases)}; trained numbers: {trained}.",
+        statement=f"{encoding.title}: {use}, {size}; far keys: {far.text(stated.far)}; trained numbers: "
+        f"{stated.learned}.",
         latex=r"\lim_{j-i\to\infty} s_{ji}",
         label="F",
         check=row,
         holds={
             "name": encoding.name,
             "formulas": mutations.unchanged,
-            "hooks": tuple(hooks.split()),
-            "parameters": PARAMETERS[encoding.name],
-            "learned": trained,
-            "causal_only": causal_only,
-            "bounded": bounded,
-            "cases": cases,
+            "hooks": tuple(stated.hooks.split()),
+            "parameters": stated.parameters,
+            "learned": stated.learned,
+            "causal_only": stated.causal_only,
+            "bounded": stated.bounded,
+            "cases": stated.far,
         },
         answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases"),
         falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
@@ -317,6 +213,6 @@ def _row_claim(encoding: Encoding) -> Claim:
 
 
 CLAIMS = (
-    *(_laws_claim(encoding) for encoding in ENCODINGS.values()),
-    *(_row_claim(encoding) for encoding in ENCODINGS.values()),
+    *(_laws_claim(encoding) for encoding in with_formulas()),
+    *(_row_claim(encoding) for encoding in with_formulas()),
 )

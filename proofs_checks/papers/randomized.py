@@ -45,7 +45,7 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
         facts=(
             require_equal(
                 "score of tokens 1, 0 = RoPE's at the positions drawn for them",
-                lambda: randomized.ENCODING.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn),
+                lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn),
                 base,
             ),
             f"every draw for 1 <= n <= M <= {_LONGEST} is strictly increasing; there are C(M, n) of them",
@@ -278,7 +278,7 @@ CLAIMS = (
         latex=r"N\le M\iff\{p_0,\dots,p_{N-1}\}\subseteq\{p:\Pr_{\mathrm{train}}[p]>0\}\text{ can hold}",
         label="P",
         check=in_support,
-        holds={"longest_test": lambda longest: int(randomized.ENCODING.limit.subs(randomized.LONGEST, longest))},
+        holds={"longest_test": lambda longest: int(randomized.ROPE.limit.subs(randomized.LONGEST, longest))},
         falsifiers={
             "one token more": {"longest_test": lambda longest: longest + 1},
             "twice the range": {"longest_test": lambda longest: 2 * longest},

@@ -11,7 +11,7 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.mutations import Formulas
 from theory import domain, laws
 from theory.encodings import kerple, t5
-from theory.encodings.catalogue import ENCODINGS, named
+from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, Recovery
 from theory.exact import Undecided
 
@@ -177,6 +177,6 @@ _OUTSIDE = Claim(
 )
 
 CLAIMS = (
-    *(_claim(encoding, recovery) for encoding in ENCODINGS.values() for recovery in encoding.recovers),
+    *(_claim(encoding, recovery) for encoding in with_formulas() for recovery in encoding.recovers),
     _OUTSIDE,
 )

@@ -14,7 +14,7 @@ from circuits.prediction import Prediction
 from empirical.runs.protocol import Cell
 from empirical.runs.store import RunStore
 from empirical.trial import conjecture
-from empirical.trial.conjecture import CellKey, Setting, JudgedCell, judge
+from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
 from empirical.trial.outcomes import History, by_checkpoint, outcome
 from empirical.trial.statistics import ALPHA
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
@@ -168,10 +168,10 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     predicted = _stored(runs.out / protocol / "predictions.json")
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
-    setting = Setting(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
+    criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
     from empirical.trial.association import association, permuted  # which takes a second to import
 
-    cells = [_negated(cell) if negated else cell for cell in judge(evidence, setting)]
+    cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
     found = association(cells)
     table, missed = found["table"], found["misclassified"]
     right = table["yes_yes"] + table["no_no"]

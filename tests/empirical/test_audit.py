@@ -13,8 +13,8 @@ from empirical.audit.grid import OFFSETS
 from empirical.audit.loading import load, subjects
 from empirical.audit.rounded import rounded_to
 from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import ENCODINGS
 from empirical.encodings.learned import LearnedAbsolute
+from theory.encodings.catalogue import with_formulas
 
 EXAMPLES = Path(__file__).parent / "examples" / "position_laws.py"
 SMALL = {"heads": 2, "head_dim": 16}
@@ -255,9 +255,9 @@ def test_encodings_that_read_content_are_audited_on_whole_sequences():
 
 
 def test_claims_of_ours_are_the_laws_of_the_symbolic_twin():
-    claims = {name: load(name, **SMALL)[0].claims for name in ("rotary", "alibi", "t5", "dynamic-ntk", "sinusoidal")}
+    claims = {name: load(name, **SMALL)[0].claims for name in ("rope", "alibi", "t5", "dynamic-ntk", "sinusoidal")}
     assert claims == {
-        "rotary": {"relative", "distinct", "streaming"},
+        "rope": {"relative", "distinct", "streaming"},
         "alibi": {"relative", "distinct", "streaming"},
         "t5": {"relative", "streaming"},
         "dynamic-ntk": {"relative", "distinct"},
@@ -265,7 +265,7 @@ def test_claims_of_ours_are_the_laws_of_the_symbolic_twin():
     }
 
 
-@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "nope"])
+@pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas() if encoding.name != "nope"])
 def test_nothing_is_found_in_any_of_ours(name):
     for subject in load(name, **SMALL):
         assert audit(subject, to=2500, dtypes=("float16",))["findings"] == []

@@ -15,7 +15,7 @@ def test_a_sound_encoding_ends_with_0_and_plain_data(answer):
     found = answer("audit", "rotary", *QUICK)
     assert found["holds"] is True
     [one] = found["audits"]
-    assert (one["subject"], one["kind"], one["last_position"]) == ("rotary", "rotate", 3000)
+    assert (one["subject"], one["kind"], one["last_position"]) == ("rope", "rotate", 3000)
     assert one["settings"].keys() == {"bfloat16", "bfloat16, autocast"}
     assert one["findings"] == []
     law = one["settings"]["bfloat16"]["law"]

@@ -4,7 +4,7 @@ import pytest
 
 from empirical.encodings.catalogue import EncodingError
 from empirical.model.backend import CPU
-from empirical.model.setup import MAX_LABELS, Setting
+from empirical.model.setup import MAX_LABELS, Setup
 from empirical.runs.store import RunStore
 from empirical.training.sweep import SweepError, train_all, train_group
 from tests.empirical.conftest import smoke_run
@@ -100,16 +100,16 @@ def test_huge_labels_are_labels_like_others(answer, labels, tmp_path, monkeypatc
 def test_no_table_of_huge_labels_is_made(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(f"{HEAD}\nmine = relation(lambda k, q, n: (q - k) * {MAX_LABELS})\n")
-    setting = Setting.of(smoke_run(f"{path}:mine"), "cpu")
+    setup = Setup.of(smoke_run(f"{path}:mine"), "cpu")
     with pytest.raises(EncodingError, match=r"labels, a table row each: number them 0, 1, 2, \.\.\."):
-        setting.encoding()
+        setup.encoding()
 
 
 def test_a_property_that_fails_is_named(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(f"{HEAD}\nmine = Fails()\n")
     with pytest.raises(EncodingError, match="its attribute 'needs_labels' fails: RuntimeError: no relation"):
-        Setting.of(smoke_run(f"{path}:mine"), "cpu")
+        Setup.of(smoke_run(f"{path}:mine"), "cpu")
 
 
 def test_user_code_that_exits_ends_its_run_and_not_the_sweep(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.trial.conjecture import CellKey, Evidence, Setting
+from empirical.trial.conjecture import CellKey, Criteria, Evidence
 from empirical.trial.trial import as_json
 from paper_figs.sources import Sources
 from theory.system.files import write_sealed_json
@@ -106,6 +106,6 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
             )
         )
     evaluation = protocol.profile.evaluation
-    trial = as_json(evidence, Setting(threshold=evaluation.threshold, size=str(protocol.profile.models[0])))
+    trial = as_json(evidence, Criteria(threshold=evaluation.threshold, size=str(protocol.profile.models[0])))
     write_sealed_json(found.out / "made-up" / "conjecture.json", trial)
     return found, str(path)

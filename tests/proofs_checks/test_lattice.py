@@ -37,7 +37,7 @@ def _in_steps(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Exp
 RIGHT_POWER = kerple.power
 
 WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
-    ("hope", "rotary"): ("theory.encodings.hope.decay_factors", _turning),
+    ("hope", "rope"): ("theory.encodings.hope.decay_factors", _turning),
     ("t5", "alibi"): ("theory.encodings.t5.bucket", lambda offset: offset),
     ("grape-additive", "alibi on both sides"): (
         "theory.encodings.grape_additive.ENCODING",
@@ -78,7 +78,7 @@ def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.Mo
         ("kerple-power", "alibi", "exact"),
         ("kerple-power", "nope", "limit"),
         ("grape-path", "alibi", "some"),
-        ("dynamic-ntk", "rotary", "within"),
+        ("dynamic-ntk", "rope", "within"),
         ("fire", "nope", "exact"),
         ("fire", "t5", "function"),
         ("fire", "alibi", "function"),
@@ -86,7 +86,7 @@ def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.Mo
         ("fire", "kerple-log", "function"),
         ("grape-gated", "alibi", "impossible"),
         ("grape-path", "grape-gated", "impossible"),
-        ("hope", "rotary", "impossible"),
+        ("hope", "rope", "impossible"),
     ],
 )
 def test_an_edge_says_how_the_special_case_is_reached(by: str, of: str, kind: str) -> None:

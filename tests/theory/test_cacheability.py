@@ -11,12 +11,12 @@ import sympy as sp
 from theory import rational
 from theory.cacheability import caching
 from theory.encodings import alibi, grape_path
-from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.catalogue import named
 from theory.encodings.encoding import LENGTH, Encoding, Parameter
 
 STATED = {
     "nope": "0",
-    "rotary": "0",
+    "rope": "0",
     "sinusoidal": "0",
     "alibi": "2",
     "grape-additive": "2",
@@ -29,13 +29,13 @@ STATED = {
     "fire": "none",
     "t5": "114",
     "dynamic-ntk": "none",
-    "randomized": "none",
+    "random-rope": "none",
 }
 
 
 @pytest.mark.parametrize(("name", "width"), STATED.items())
 def test_widths_of_the_catalogue(name: str, width: str) -> None:
-    assert str(caching(ENCODINGS[name])) == width
+    assert str(caching(named(name))) == width
 
 
 def biased(law: Callable[[sp.Expr, sp.Expr], sp.Expr], *parameters: Parameter) -> Encoding:
@@ -76,7 +76,7 @@ def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
     def number(symbol: sp.Expr) -> sp.Rational:
         return drawn.setdefault(symbol, sp.Rational(draw.randint(1, 999), draw.randint(1, 99)))
 
-    law = ENCODINGS[name].bias
+    law = named(name).bias
     assert law is not None
     matrix = []
     for query in range(12, 24):
@@ -86,7 +86,7 @@ def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
             values = {symbol: number(symbol) for symbol in bias.atoms(sp.Indexed) | bias.free_symbols}
             row.append(Fraction(str(bias.xreplace(values))))
         matrix.append(row)
-    assert str(rational.rank(matrix)) == str(caching(ENCODINGS[name]))
+    assert str(rational.rank(matrix)) == str(caching(named(name)))
 
 
 @pytest.mark.parametrize("law", [lambda d: (1 + d).log(), lambda d: d.sqrt(), lambda d: d**1.5])

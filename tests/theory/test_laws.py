@@ -8,7 +8,7 @@ import sympy as sp
 
 from theory import exact, laws
 from theory.encodings import alibi, nope, rotary
-from theory.encodings.catalogue import ENCODINGS
+from theory.encodings.catalogue import named
 from theory.encodings.encoding import LENGTH, Encoding, Family, Law, Parameter, Recovery
 from theory.twice import EnginesDisagree
 
@@ -120,12 +120,12 @@ def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
 
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])
 def test_a_shift_takes_gates_of_content_along(name):
-    assert laws.rule(ENCODINGS[name], Law.TRANSLATION).holds
+    assert laws.rule(named(name), Law.TRANSLATION).holds
 
 
 def test_a_gate_set_by_the_query_and_the_key_themselves_leaves_the_score_relative():
-    assert laws.rule(ENCODINGS["grape-gated"], Law.RELATIVE).holds
-    assert not laws.rule(ENCODINGS["fox"], Law.RELATIVE).holds
+    assert laws.rule(named("grape-gated"), Law.RELATIVE).holds
+    assert not laws.rule(named("fox"), Law.RELATIVE).holds
 
 
 def test_the_counterexample_is_one():
@@ -244,8 +244,8 @@ def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch
     monkeypatch.setattr(
         exact, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
     )
-    for by, of in (("grape-commuting", "rotary"), ("grape-contextual", "rotary"), ("grape-path", "alibi")):
-        (recovery,) = (one for one in ENCODINGS[by].recovers if one.of == of)
-        assert "both engines" in laws.recovered(ENCODINGS[by], ENCODINGS[of], recovery).reason
+    for by, of in (("grape-commuting", "rope"), ("grape-contextual", "rope"), ("grape-path", "alibi")):
+        (recovery,) = (one for one in named(by).recovers if one.of == of)
+        assert "both engines" in laws.recovered(named(by), named(of), recovery).reason
     assert len(seen) == 3
     assert all(left != other for left, other in seen)

@@ -6,7 +6,7 @@ Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2
 import sympy as sp
 
 from theory.encodings import grape_additive
-from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter
 from theory.relation import relative
 
 SLOPE = sp.Symbol("m", positive=True)
@@ -45,6 +45,8 @@ ENCODING = Encoding(
     name="alibi",
     title="ALiBi",
     arxiv="2108.12409",
+    summary="linear in the distance (ALiBi)",
+    caveat=ONE_LAW,
     parameters=(Parameter(symbol=SLOPE, meaning="slope of the head, from `slopes`"),),
     bias=lambda query_position, key_position, _: bias(
         SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)

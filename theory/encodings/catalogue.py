@@ -1,6 +1,7 @@
-"""Every symbolic encoding by its name."""
+"""The registry: every encoding by its name and aliases.
 
-from difflib import get_close_matches
+Those whose relation is that of a task's circuit register in circuits/encodings.py.
+"""
 
 from theory.encodings import (
     alibi,
@@ -19,57 +20,93 @@ from theory.encodings import (
     nope,
     ntk,
     randomized,
+    relational,
     rotary,
     sinusoidal,
     t5,
     xpos,
     yarn,
 )
-from theory.encodings.encoding import Encoding
-from theory.system.errors import LengthgenError
+from theory.encodings.encoding import Encoding, EncodingError
+from theory.system.errors import LengthgenError, nearest
 
 
-class UnknownEncoding(LengthgenError):
+class UnknownEncoding(EncodingError):
     """No encoding has this name."""
 
 
-ENCODINGS: dict[str, Encoding] = {
-    encoding.name: encoding
-    for encoding in (
-        nope.ENCODING,
-        sinusoidal.ENCODING,
-        learned.ENCODING,
-        t5.ENCODING,
-        t5.BIDIRECTIONAL,
-        alibi.ENCODING,
-        kerple.POWER,
-        kerple.LOGARITHM,
-        fire.ENCODING,
-        rotary.ENCODING,
-        xpos.ENCODING,
-        interpolation.ENCODING,
-        ntk.ENCODING,
-        ntk.DYNAMIC,
-        yarn.ENCODING,
-        randomized.ENCODING,
-        grape.ENCODING,
-        grape_commuting.ENCODING,
-        grape_contextual.ENCODING,
-        grape_additive.ENCODING,
-        grape_gated.ENCODING,
-        grape_path.ENCODING,
-        fox.ENCODING,
-        fox.BIAS_ONLY,
-        fox.FIXED,
-        hope.ENCODING,
-    )
-}
+class DuplicateEncoding(LengthgenError):
+    """Another encoding has this name or alias already."""
+
+
+ENCODINGS: dict[str, Encoding] = {}
+"""Every registered encoding by its name, in the order of registration."""
+_BY_NAME: dict[str, Encoding] = {}
+
+
+def register(*encodings: Encoding) -> None:
+    """Make encodings known by their names and aliases, in capitals or not.
+
+    Raises:
+        DuplicateEncoding: a name or alias is taken.
+    """
+    for encoding in encodings:
+        for name in (encoding.name, *encoding.aliases):
+            if name.casefold() in _BY_NAME:
+                taken = _BY_NAME[name.casefold()].name
+                raise DuplicateEncoding(f"encoding '{encoding.name}': the name '{name}' is that of '{taken}' already")
+        ENCODINGS[encoding.name] = encoding
+        _BY_NAME.update({name.casefold(): encoding for name in (encoding.name, *encoding.aliases)})
 
 
 def named(name: str) -> Encoding:
-    """The encoding of this name.  Raises `UnknownEncoding` with the closest names."""
-    if name not in ENCODINGS:
-        close = get_close_matches(name, ENCODINGS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(ENCODINGS)}"
-        raise UnknownEncoding(f"no encoding is named {name!r}; {hint}")
-    return ENCODINGS[name]
+    """The encoding of this name or alias, in capitals or not.
+
+    Raises:
+        UnknownEncoding: with the closest names.
+    """
+    encoding = _BY_NAME.get(name.strip().casefold())
+    if encoding is None:
+        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {', '.join(ENCODINGS)}")
+        raise UnknownEncoding(f"unknown encoding '{name}': {hint}; your own: path/to/file.py:object")
+    return encoding
+
+
+def with_formulas() -> tuple[Encoding, ...]:
+    """The registered encodings that have formulas, in order."""
+    return tuple(encoding for encoding in ENCODINGS.values() if not encoding.no_formula)
+
+
+register(
+    nope.ENCODING,
+    sinusoidal.ENCODING,
+    learned.ENCODING,
+    relational.RPE,
+    relational.CLIPPED,
+    t5.ENCODING,
+    t5.BIDIRECTIONAL,
+    alibi.ENCODING,
+    kerple.POWER,
+    kerple.LOGARITHM,
+    fire.ENCODING,
+    rotary.ENCODING,
+    xpos.ENCODING,
+    interpolation.ENCODING,
+    ntk.ENCODING,
+    ntk.DYNAMIC,
+    yarn.ENCODING,
+    randomized.APE,
+    randomized.RPE,
+    randomized.ROPE,
+    randomized.ALIBI,
+    grape.ENCODING,
+    grape_commuting.ENCODING,
+    grape_contextual.ENCODING,
+    grape_additive.ENCODING,
+    grape_gated.ENCODING,
+    grape_path.ENCODING,
+    fox.ENCODING,
+    fox.BIAS_ONLY,
+    fox.FIXED,
+    hope.ENCODING,
+)

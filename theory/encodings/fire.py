@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from theory.encodings import alibi, kerple, t5
-from theory.encodings.encoding import HEADS, LAYERS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, LAYERS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import Labels, Relation, absolute
 
 RATE, THRESHOLD = sp.Symbol("c", positive=True), sp.Symbol("L", positive=True)
@@ -52,6 +52,12 @@ ENCODING = Encoding(
     name="fire",
     title="FIRE",
     arxiv="2310.04418",
+    summary="distance as a part of the query's position (FIRE)",
+    options={
+        "rate": Option(default=0.1, least=0, most=1e6),
+        "threshold": Option(default=512.0, least=1, most=1e6),
+    },
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=LAW,

@@ -5,10 +5,24 @@ action: GRAPE, arXiv 2512.07805.  Both papers write the query at i and the key a
 The type "none" of the code has no gates: it is NoPE.
 """
 
+from collections.abc import Mapping
+
 import sympy as sp
 
 from theory.encodings import alibi, grape_additive
-from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
+from theory.encodings.encoding import (
+    HEADS,
+    LAYERS,
+    OF_TOKENS,
+    ONE_LAW,
+    WIDTH,
+    Encoding,
+    Family,
+    Law,
+    Option,
+    Parameter,
+    Recovery,
+)
 from theory.relation import relative
 
 LOG_GATES = sp.IndexedBase("log_f", negative=True)
@@ -77,12 +91,23 @@ def pruning_threshold(*, bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp.Exp
 
 
 def _constant(
-    name: str, title: str, parameter: Parameter, logit: sp.Expr, *, of_slope: sp.Expr, without: sp.Expr
+    name: str,
+    title: str,
+    summary: str,
+    parameter: Parameter,
+    logit: sp.Expr,
+    *,
+    of_slope: sp.Expr,
+    without: sp.Expr,
+    options: Mapping[str, Option] | None = None,
 ) -> Encoding:
     return Encoding(
         name=name,
         title=title,
         arxiv="2503.02130",
+        summary=summary,
+        options=options or {},
+        caveat=ONE_LAW,
         parameters=(parameter,),
         bias=lambda query_position, key_position, _: constant_bias(
             log_gate(logit), query_position=query_position, key_position=key_position
@@ -100,6 +125,10 @@ ENCODING = Encoding(
     name="fox",
     title="FoX",
     arxiv="2503.02130",
+    aliases=("forgetting-transformer",),
+    summary="products of forget gates (FoX)",
+    no_relation=OF_TOKENS,
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=LOG_GATES,
@@ -119,6 +148,7 @@ ENCODING = Encoding(
 BIAS_ONLY = _constant(
     "fox-bias-only",
     "FoX, gates without data",
+    "exponential in the distance, learned (FoX)",
     Parameter(symbol=LOGIT, meaning="logit of the gate of the head and layer", learned=LAYERS * HEADS),
     LOGIT,
     of_slope=timescale_logit(1 / alibi.SLOPE),
@@ -128,8 +158,13 @@ BIAS_ONLY = _constant(
 FIXED = _constant(
     "fox-fixed",
     "FoX, fixed gates",
+    "exponential in the distance (FoX)",
     Parameter(symbol=TIMESCALE, meaning="timescale of the head, from `timescales`"),
     timescale_logit(TIMESCALE),
     of_slope=1 / alibi.SLOPE,
     without=sp.oo,
+    options={
+        "shortest": Option(default=2.0, least=1e-3, most=1e12),
+        "longest": Option(default=2048.0, least=1e-3, most=1e12),
+    },
 )

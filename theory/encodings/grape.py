@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
 from theory.relation import relative
 
 SPEED = sp.Symbol("speed", nonnegative=True)
@@ -203,6 +203,9 @@ ENCODING = Encoding(
     name="grape",
     title="GRAPE-M, one plane",
     arxiv="2512.07805",
+    aliases=("grape-m",),
+    summary="rotation of one learned plane (GRAPE-M)",
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=SPEED,

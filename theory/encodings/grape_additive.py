@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
 from theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)
@@ -79,6 +79,9 @@ ENCODING = Encoding(
     name="grape-additive",
     title="GRAPE-A",
     arxiv="2512.07805",
+    aliases=("grape-a",),
+    summary="linear in the distance, slope learned (GRAPE-A)",
+    caveat=ONE_LAW,
     parameters=(
         Parameter(symbol=SLOPE, meaning="ALiBi's slope of the head times softplus of a trained number", learned=HEADS),
     ),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
 from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
 from theory.encodings.rotary import FREQUENCY
 from theory.relation import relative
@@ -67,6 +67,8 @@ ENCODING = Encoding(
     name="grape-commuting",
     title="GRAPE-M, commuting planes",
     arxiv="2512.07805",
+    summary="rotation of learned planes (GRAPE-M)",
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=FREQUENCY,
@@ -79,7 +81,7 @@ ENCODING = Encoding(
     relation=relative(),
     laws=tuple(Law),
     recovers=(
-        Recovery(of="rotary", assignment={FREQUENCY: FREQUENCY}),
+        Recovery(of="rope", assignment={FREQUENCY: FREQUENCY}),
         Recovery(of="grape", assignment={FREQUENCY: SPEED}, attained=False),
     ),
 )

@@ -5,7 +5,18 @@ Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
+from theory.encodings.encoding import (
+    HEAD_DIM,
+    LAYERS,
+    OF_TOKENS,
+    ONE_LAW,
+    WIDTH,
+    Encoding,
+    Family,
+    Law,
+    Parameter,
+    Recovery,
+)
 from theory.encodings.rotary import FREQUENCY, rotation
 
 RATES = sp.IndexedBase("w", positive=True)
@@ -30,6 +41,9 @@ ENCODING = Encoding(
     name="grape-contextual",
     title="GRAPE-M, contextual",
     arxiv="2512.07805",
+    summary="rotation by sums of token rates (GRAPE-M)",
+    no_relation=OF_TOKENS,
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=FREQUENCY, meaning="angle of the plane in a phase of 1, shared by heads", learned=HEAD_DIM / 2
@@ -43,5 +57,5 @@ ENCODING = Encoding(
     ),
     rotate=lambda position, _: (_at(position), _at(position)),
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
-    recovers=(Recovery(of="rotary", assignment={RATES: sp.Integer(1)}),),
+    recovers=(Recovery(of="rope", assignment={RATES: sp.Integer(1)}),),
 )

@@ -5,8 +5,9 @@ Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at 
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, Encoding, Family, Law, Parameter
+from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, ONE_LAW, Encoding, Family, Law, Option, Parameter
 from theory.encodings.links import softplus
+from theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)
 QUERY_GATES = sp.IndexedBase("lambda_q", positive=True)
@@ -49,6 +50,10 @@ ENCODING = Encoding(
     name="grape-gated",
     title="GRAPE-A, gated by query and key",
     arxiv="2512.07805",
+    summary="linear in the distance, gated (GRAPE-A)",
+    options={"gates": Option(default="both", words=("both", "query", "key"))},
+    relation=relative(),
+    caveat=ONE_LAW,
     parameters=(
         Parameter(symbol=SLOPE, meaning="ALiBi's slope times softplus of a trained number", learned=LAYERS * HEADS),
         _gate(QUERY_GATES, "q_j"),

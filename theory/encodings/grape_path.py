@@ -9,7 +9,18 @@ from collections.abc import Callable
 import sympy as sp
 
 from theory.encodings import alibi, rotary
-from theory.encodings.encoding import HEADS, LAYERS, WIDTH, Encoding, Family, Law, Parameter, Recovery
+from theory.encodings.encoding import (
+    HEADS,
+    LAYERS,
+    OF_TOKENS,
+    ONE_LAW,
+    WIDTH,
+    Encoding,
+    Family,
+    Law,
+    Parameter,
+    Recovery,
+)
 from theory.encodings.links import log_sigmoid
 
 SLOPE = sp.Symbol("alpha", positive=True)
@@ -66,6 +77,10 @@ ENCODING = Encoding(
     name="grape-path",
     title="GRAPE-AP",
     arxiv="2512.07805",
+    aliases=("grape-ap",),
+    summary="sums of edge potentials (GRAPE-AP)",
+    no_relation=OF_TOKENS,
+    caveat=ONE_LAW,
     parameters=(
         Parameter(
             symbol=EDGES,

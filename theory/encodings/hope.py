@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from theory.encodings import rotary
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import relative
 
 RATE = sp.Symbol("theta", positive=True)
@@ -110,6 +111,13 @@ ENCODING = Encoding(
     name="hope",
     title="HoPE",
     arxiv="2509.05218",
+    summary="decaying, hyperbolic (HoPE)",
+    options={
+        "base": rotary.BASE,
+        "damping": Option(default=1.1, least=0, most=1e6),
+        "learned": Option(default=True),
+    },
+    caveat=ONE_LAW,
     parameters=(
         Parameter(symbol=RATE, meaning="rapidity of the plane in one step, from `rotary.frequencies`"),
         Parameter(symbol=MARGIN, meaning="theta' - theta of the plane, with one theta' for all", learned=sp.Integer(1)),

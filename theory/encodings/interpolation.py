@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter, Recovery
 from theory.relation import relative
 
 SHRINK = sp.Symbol("u", positive=True)
@@ -56,10 +56,14 @@ ENCODING = Encoding(
     name="interpolation",
     title="Position interpolation",
     arxiv="2306.15595",
+    aliases=("pi", "position-interpolation"),
+    summary="rotary, positions divided",
+    options={**rotary.ROTATION_OPTIONS, "scale": rotary.STRETCH},
+    caveat=ONE_LAW,
     parameters=(*rotary.ENCODING.parameters, Parameter(symbol=SHRINK, meaning="1/s, trained length over new length")),
     positions=lambda index, _: position(index, scale=1 / SHRINK),
     rotate=rotary.ENCODING.rotate,
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
-    recovers=(Recovery(of="rotary", assignment={SHRINK: sp.Integer(1)}),),
+    recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )

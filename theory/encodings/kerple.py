@@ -7,7 +7,7 @@ its released code.
 import sympy as sp
 
 from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import HEADS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
 from theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
@@ -32,6 +32,8 @@ POWER = Encoding(
     name="kerple-power",
     title="Kerple (power)",
     arxiv="2205.09921",
+    summary="power of the distance (Kerple)",
+    caveat=ONE_LAW,
     parameters=(
         _SCALE,
         Parameter(symbol=EXPONENT, meaning="exponent, in every head", learned=HEADS, domain=EXPONENTS),
@@ -48,6 +50,9 @@ LOGARITHM = Encoding(
     name="kerple-log",
     title="Kerple (log)",
     arxiv="2205.09921",
+    aliases=("kerple",),
+    summary="logarithm of the distance (Kerple)",
+    caveat=ONE_LAW,
     parameters=(_SCALE, Parameter(symbol=RATE, meaning="rate, in every head", learned=HEADS)),
     bias=lambda query_position, key_position, _: logarithm(abs(query_position - key_position), scale=SCALE, rate=RATE),
     relation=relative(),

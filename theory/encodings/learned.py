@@ -6,6 +6,7 @@ Source: Gehring et al., arXiv 1705.03122, Section 3.1.  The table has L rows, so
 import sympy as sp
 
 from theory.encodings.encoding import WIDTH, Encoding, Law, Parameter
+from theory.relation import absolute
 
 ROWS = sp.Symbol("L", integer=True, positive=True)
 TABLE = sp.IndexedBase("P", real=True)
@@ -17,9 +18,13 @@ def code(position: sp.Expr) -> sp.Matrix:
 
 
 ENCODING = Encoding(
-    name="learned",
+    name="ape",
     title="learned absolute",
     arxiv="1705.03122",
+    aliases=("learned",),
+    summary="learned absolute",
+    relation=absolute(),
+    caveat="pairs share the vectors of their positions",
     parameters=(Parameter(symbol=TABLE, meaning="table of L rows, one a position", learned=ROWS * WIDTH),),
     embed=code,
     limit=ROWS,

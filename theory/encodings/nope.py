@@ -6,4 +6,13 @@ Source: Kazemnejad et al., arXiv 2305.19466.
 from theory.encodings.encoding import Encoding, Law
 from theory.relation import constant
 
-ENCODING = Encoding(name="nope", title="NoPE", arxiv="2305.19466", relation=constant(), laws=tuple(Law))
+ENCODING = Encoding(
+    name="nope",
+    title="NoPE",
+    arxiv="2305.19466",
+    aliases=("none",),
+    summary="none",
+    relation=constant(),
+    caveat="a decoder can count positions by its causal mask",
+    laws=tuple(Law),
+)

@@ -7,7 +7,7 @@ transformers ("dynamic" in modeling_rope_utils).  Planes are l = 0 .. d/2 - 1.
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import Actions, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import from_function, relative
 
 FACTOR = sp.Symbol("g", positive=True)
@@ -64,17 +64,24 @@ ENCODING = Encoding(
     name="ntk",
     title="NTK-aware scaling",
     arxiv="2309.00071",
+    aliases=("ntk-aware",),
+    summary="rotary, base enlarged (NTK-aware)",
+    options={**rotary.ROTATION_OPTIONS, "scale": rotary.STRETCH},
+    caveat=ONE_LAW,
     parameters=(*rotary.ENCODING.parameters, Parameter(symbol=FACTOR, meaning="of the plane, from `factor`")),
     rotate=lambda position, _: _turned(position * FACTOR),
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
-    recovers=(Recovery(of="rotary", assignment={FACTOR: sp.Integer(1)}),),
+    recovers=(Recovery(of="rope", assignment={FACTOR: sp.Integer(1)}),),
 )
 
 DYNAMIC = Encoding(
     name="dynamic-ntk",
     title="Dynamic NTK scaling",
     arxiv="2309.00071",
+    summary="rotary, base enlarged with the length",
+    options={**rotary.ROTATION_OPTIONS, "factor": Option(default=1.0, least=1e-3, most=1e6)},
+    caveat=ONE_LAW,
     parameters=(
         *rotary.ENCODING.parameters,
         Parameter(symbol=FACTOR_AT, meaning="of the plane at each scale, from `factor`"),
@@ -85,6 +92,6 @@ DYNAMIC = Encoding(
     relation=from_function(_distance_and_length, name="relative at each length", scale_hint=True),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM),
     recovers=(
-        Recovery(of="rotary", assignment={FACTOR_AT: sp.Lambda(_SCALE, factor(SHARE, scale=_SCALE))}, within=True),
+        Recovery(of="rope", assignment={FACTOR_AT: sp.Lambda(_SCALE, factor(SHARE, scale=_SCALE))}, within=True),
     ),
 )

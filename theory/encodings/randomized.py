@@ -1,16 +1,17 @@
 """Randomized positions: a sequence is placed at a random sorted choice of distinct positions out of a longer range.
 
 Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The draw goes
-under any encoding; `ENCODING` puts it under RoPE, which has no parameters of its own that the draw could select.
+under any encoding.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.encodings import alibi, learned, relational, rotary
+from theory.encodings.encoding import Encoding, Law, Option, Parameter
 
 POSITIONS = sp.IndexedBase("p", integer=True, nonnegative=True)
 LONGEST = sp.Symbol("M", integer=True, positive=True)
@@ -49,16 +50,28 @@ def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
     return sp.Min(offset + longest, rows - 1)
 
 
-ENCODING = Encoding(
-    name="randomized",
-    title="randomized positions (RoPE)",
-    arxiv="2305.16843",
-    parameters=(
-        Parameter(symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1"),
-        Parameter(symbol=rotary.FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-    ),
-    positions=lambda index, length: POSITIONS[index, length],
-    rotate=rotary.ENCODING.rotate,
-    limit=LONGEST,
-    laws=(Law.NORM,),
-)
+def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
+    """An encoding whose positions are drawn anew for each batch, from at most `most`."""
+    drawn = Parameter(symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1")
+    return replace(
+        encoding,
+        name=f"random-{encoding.name}",
+        title=f"randomized positions ({encoding.title})",
+        arxiv="2305.16843",
+        aliases=("randomized",) if encoding is rotary.ENCODING else (),
+        summary=f"{encoding.summary}, random positions",
+        options={"longest": Option(default=512, least=1, most=most)},
+        parameters=(drawn, *encoding.parameters),
+        positions=lambda index, length: POSITIONS[index, length],
+        limit=LONGEST,
+        relation=None,
+        no_relation="it draws positions anew for each batch, so a pair has no label of its own",
+        caveat="",
+        drawn_from=encoding.name,
+        laws=tuple(law for law in encoding.laws if law is Law.NORM),
+        recovers=(),
+    )
+
+
+ROPE, ALIBI, APE = map(at_random_positions, (rotary.ENCODING, alibi.ENCODING, learned.ENCODING))
+RPE = at_random_positions(relational.RPE, most=4_096)  # a label is stored for every pair of positions

@@ -9,13 +9,18 @@ from typing import Literal
 
 import sympy as sp
 
-from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
 from theory.relation import relative
 
 FREQUENCY = sp.Symbol("theta", positive=True)
 
 Layout = Literal["interleaved", "halves"]
 """Which two coordinates make plane l: (2l, 2l + 1), as in the paper, or (l, l + d/2), as in most model code.  [P]"""
+
+BASE = Option(default=10000.0, least=1e-3, most=1e300)
+ROTATION_OPTIONS = {"base": BASE, "layout": Option(default="interleaved", words=("interleaved", "halves"))}
+STRETCH = Option(default=2.0, least=1e-3, most=1e6)
+"""New length over trained length."""
 
 OfPlane = Callable[[sp.Expr], sp.Expr]
 """Something that each plane has, by its number."""
@@ -107,9 +112,13 @@ def to_halves(head_dim: int) -> tuple[int, ...]:
 
 
 ENCODING = Encoding(
-    name="rotary",
+    name="rope",
     title="RoPE",
     arxiv="2104.09864",
+    aliases=("rotary",),
+    summary="rotary",
+    options=ROTATION_OPTIONS,
+    caveat=ONE_LAW,
     parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `frequencies`"),),
     rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
     relation=relative(),

@@ -7,7 +7,8 @@ frequency is that of RoPE's plane l in a head of width D.
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import Encoding, Law, Parameter
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter
+from theory.relation import absolute
 
 FREQUENCY = rotary.FREQUENCY
 
@@ -26,6 +27,10 @@ ENCODING = Encoding(
     name="sinusoidal",
     title="sinusoidal",
     arxiv="1706.03762",
+    summary="sinusoidal absolute",
+    options={"base": rotary.BASE},
+    relation=absolute(),
+    caveat=ONE_LAW,
     parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),),
     embed=lambda position: code(position, frequency=FREQUENCY),
     laws=(Law.STREAMING,),

@@ -7,7 +7,7 @@ leaves out the division by sqrt(d), which is not part of the bias.
 import numpy as np
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import t5_buckets
 
 BUCKETS, LONGEST = 32, 128
@@ -42,12 +42,16 @@ def bidirectional_bucket(offset: sp.Expr) -> sp.Expr:
 
 
 _PARAMETERS = (Parameter(symbol=WEIGHTS, meaning="bias of each bucket, in every head", learned=BUCKETS * HEADS),)
+_OPTIONS = {"buckets": Option(default=32, least=2, most=1_024), "longest": Option(default=128, least=2, most=100_000)}
 _RECOVERS = (Recovery(of="nope", assignment={WEIGHTS: sp.Integer(0)}),)
 
 ENCODING = Encoding(
     name="t5",
     title="T5 bias",
     arxiv="1910.10683",
+    summary="relative, in buckets (T5)",
+    options=_OPTIONS,
+    relation_of=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
     parameters=_PARAMETERS,
     bias=lambda query_position, key_position, _: WEIGHTS[bucket(query_position - key_position)],
     relation=t5_buckets(BUCKETS, LONGEST),
@@ -60,6 +64,9 @@ BIDIRECTIONAL = Encoding(
     name="t5-bidirectional",
     title="T5 bias (bidirectional)",
     arxiv="1910.10683",
+    summary="relative, in buckets of both sides (T5)",
+    options=_OPTIONS,
+    relation_of=lambda circuit, buckets, longest: t5_buckets(buckets // 2, longest),
     parameters=_PARAMETERS,
     bias=lambda query_position, key_position, _: WEIGHTS[bidirectional_bucket(query_position - key_position)],
     relation=t5_buckets(BUCKETS // 2, LONGEST),

@@ -7,7 +7,7 @@ zeta^(1/512) is written exp(-rate).
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import Actions, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import relative
 
 FREQUENCY = rotary.FREQUENCY
@@ -49,6 +49,9 @@ ENCODING = Encoding(
     name="xpos",
     title="xPos",
     arxiv="2212.10554",
+    summary="rotary with decay (xPos)",
+    options={**rotary.ROTATION_OPTIONS, "scale_base": Option(default=512.0, least=1e-3, most=1e300)},
+    caveat=ONE_LAW,
     parameters=(
         Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
         Parameter(symbol=RATE, meaning="rate at which the plane fades in one step, from `rate`"),
@@ -56,5 +59,5 @@ ENCODING = Encoding(
     rotate=lambda position, _: actions(position, frequency=FREQUENCY, rate=RATE),
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
-    recovers=(Recovery(of="rotary", assignment={RATE: sp.Integer(0)}, attained=False),),
+    recovers=(Recovery(of="rope", assignment={RATE: sp.Integer(0)}, attained=False),),
 )

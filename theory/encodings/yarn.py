@@ -7,7 +7,7 @@ of a plane, the released code by the plane's index: `ramp` and `index_ramp`.  Pl
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
 from theory.relation import relative
 
 SHRINK = sp.Symbol("u", positive=True)
@@ -70,6 +70,15 @@ ENCODING = Encoding(
     name="yarn",
     title="YaRN",
     arxiv="2309.00071",
+    summary="rotary, slow planes stretched (YaRN)",
+    options={
+        **rotary.ROTATION_OPTIONS,
+        "scale": rotary.STRETCH,
+        "ramp": Option(default="paper", words=("paper", "code")),
+        "alpha": Option(default=1.0, least=0, most=1e6),
+        "beta": Option(default=32.0, least=0, most=1e6),
+    },
+    caveat=ONE_LAW,
     parameters=(
         *rotary.ENCODING.parameters,
         Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),
@@ -82,5 +91,5 @@ ENCODING = Encoding(
     rotate=lambda position, _: (_action(position), _action(position)),
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
-    recovers=(Recovery(of="rotary", assignment={SHRINK: sp.Integer(1)}),),
+    recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )

@@ -29,8 +29,8 @@ NORMAL: list[tuple[Made, str, float]] = [
     (lambda: GrapeGated(heads=20, head_dim=64, layers=10), "key_vectors", 1 / 8),
     (lambda: GrapePath(heads=20, width=64, layers=2), "probes", 1 / 16),
     (lambda: LearnedAbsolute(length=100, width=100), "table", 1),
-    (lambda: Relational(labels=50, layers=4, head_width=50), "keys", 1),
-    (lambda: Relational(labels=50, layers=4, head_width=50), "vectors", 1),
+    (lambda: Relational(labels=50, layers=4, head_dim=50), "keys", 1),
+    (lambda: Relational(labels=50, layers=4, head_dim=50), "vectors", 1),
 ]
 
 

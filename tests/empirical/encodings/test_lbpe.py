@@ -23,7 +23,7 @@ def draw(seed, *shape, dtype=torch.float64):
 
 def made(hint, seed=0, **choices):
     torch.manual_seed(seed)
-    sizes = {"layers": LAYERS, "head_width": C, "labels": K, "hinges": 3}
+    sizes = {"layers": LAYERS, "head_dim": C, "labels": K, "hinges": 3}
     return LBPE(scale_hint=hint, **{**sizes, **choices}).double()
 
 
@@ -114,7 +114,7 @@ def test_with_sharp_weights_it_is_the_relation_of_the_strongest_labels(hint):
     content, _ = case(6)
     p = encoding.label_weights(positions, positions, content.scales_B)
     assert p.amax(-1).min() > 1 - 1e-12
-    relational = Relational(labels=K, layers=LAYERS, head_width=C).double()
+    relational = Relational(labels=K, layers=LAYERS, head_dim=C).double()
     with torch.no_grad():
         relational.keys.copy_(encoding.keys)
         relational.vectors.copy_(encoding.vectors)
@@ -255,7 +255,7 @@ def test_positions_are_not_rounded_in_narrow_modules_or_under_autocast(dtype):
 
 def test_it_starts_as_it_says():
     torch.manual_seed(0)
-    encoding = LBPE(layers=2, head_width=16, scale_hint=True, labels=50)
+    encoding = LBPE(layers=2, head_dim=16, scale_hint=True, labels=50)
     for table in (encoding.keys, encoding.vectors):
         assert table.shape == (2, 50, 16) and table.dtype == torch.float32
         assert table.std().item() == pytest.approx(1, rel=0.1)
@@ -275,7 +275,7 @@ def test_what_cannot_be_read_is_refused():
             encoding.label_weights(*positions, torch.tensor(3))
 
 
-@pytest.mark.parametrize("name", ["layers", "head_width", "labels", "hinges"])
+@pytest.mark.parametrize("name", ["layers", "head_dim", "labels", "hinges"])
 def test_sizes_below_one_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         made(False, **{name: 0})

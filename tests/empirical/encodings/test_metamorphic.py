@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from circuits.encodings import ENCODINGS
 from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import ENCODINGS, EncodingError, named
+from empirical.encodings.catalogue import MODULES, named
 from theory import laws
 from theory.encodings import catalogue as symbolic
-from theory.encodings.encoding import Law
+from theory.encodings.encoding import EncodingError, Law
 
 HEADS, HEAD_DIM, LENGTH, BATCH, PADS = 3, 4, 9, 2, 4
 WIDTH = HEADS * HEAD_DIM
@@ -22,7 +23,7 @@ TRAINED = 6
 
 def make(name: str, seed: int = 0, **parameters: float) -> PositionEncoding:
     torch.manual_seed(seed)
-    length = 64 if name == "learned" else TRAINED
+    length = 64 if name == "ape" else TRAINED
     own = {"fire": {"threshold": float(TRAINED)}}.get(name, {})
     return named(name, heads=HEADS, head_dim=HEAD_DIM, length=length, **own, **parameters).double()
 
@@ -30,6 +31,8 @@ def make(name: str, seed: int = 0, **parameters: float) -> PositionEncoding:
 def draw(seed: int, *shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
+
+NAMES = [encoding.name for encoding in symbolic.with_formulas() if not encoding.drawn_from]
 
 PROJECTIONS = draw(99, 2, HEADS, WIDTH, HEAD_DIM)
 
@@ -52,7 +55,7 @@ def keeps(name: str, law: Law) -> bool:
     return laws.rule(symbolic.named(name), law).holds is True
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_padding_changes_nothing_on_real_tokens(name, side):
     encoding, x = make(name), draw(1, BATCH, LENGTH, WIDTH)
@@ -69,7 +72,7 @@ def test_padding_changes_nothing_on_real_tokens(name, side):
     torch.testing.assert_close(found, alone, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_batch_with_positions_of_its_own_is_its_members(name):
     encoding, x = make(name), draw(3, BATCH, LENGTH, WIDTH)
     positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 11))
@@ -79,7 +82,7 @@ def test_a_batch_with_positions_of_its_own_is_its_members(name):
         torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sequence_read_token_by_token(name):
     """Keys enter a cache at their own time; that this equals the whole sequence is the law of streaming."""
     encoding, x = make(name), draw(4, 1, LENGTH, WIDTH)
@@ -90,7 +93,7 @@ def test_a_sequence_read_token_by_token(name):
     assert (off < 1e-11) == keeps(name, Law.STREAMING), off
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_common_shift_of_all_positions(name):
     encoding, x = make(name), draw(5, 1, LENGTH, WIDTH)
     here, there = (logits(encoding, x, torch.arange(LENGTH) + shift) for shift in (0, 13))
@@ -104,7 +107,7 @@ def moves_with_tokens(name: str) -> bool:
     return keeps(name, Law.STREAMING) and keeps(name, Law.TRANSLATION)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_rotation_keeps_norms_exactly_where_the_law_says_so(name):
     encoding = make(name)
     q, k = draw(6, 2, 1, HEADS, LENGTH, HEAD_DIM)
@@ -115,7 +118,7 @@ def test_rotation_keeps_norms_exactly_where_the_law_says_so(name):
     assert (off < 1e-12) == keeps(name, Law.NORM) or encoding.scores_pairwise, off
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_another_instance_with_other_parameters_changes_nothing(name):
     x, positions = draw(7, 1, LENGTH, WIDTH), torch.arange(LENGTH)
     first = make(name)
@@ -128,10 +131,10 @@ def test_another_instance_with_other_parameters_changes_nothing(name):
     assert torch.equal(logits(make(name), x, positions), before), "made after the other, it is the same"
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
     """Half and back rounds learned numbers, and nothing else."""
-    x, positions = draw(8, 1, LENGTH, WIDTH), torch.arange(LENGTH) + 1000 * (name != "learned")
+    x, positions = draw(8, 1, LENGTH, WIDTH), torch.arange(LENGTH) + 1000 * (name != "ape")
     moved, plain = make(name), make(name)
     moved.to(torch.bfloat16).double()
     with torch.no_grad():
@@ -142,7 +145,7 @@ def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
 
 @torch.no_grad()
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_flex_attention_and_the_dense_bias_agree(name):
     flex = pytest.importorskip("torch.nn.attention.flex_attention")
     encoding = make(name)
@@ -162,14 +165,14 @@ def test_flex_attention_and_the_dense_bias_agree(name):
         torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=law), dense, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("length", [0, 1])
 def test_no_token_and_one_token(name, length):
     found = logits(make(name), draw(11, 1, length, WIDTH), torch.arange(length))
     assert found.shape == (1, HEADS, length, length) and found.isfinite().all()
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_numbers_that_are_trained_are_those_of_the_symbolic_twin(name):
     from theory.encodings.encoding import HEAD_DIM as C
     from theory.encodings.encoding import HEADS as H
@@ -180,11 +183,11 @@ def test_the_numbers_that_are_trained_are_those_of_the_symbolic_twin(name):
     trained = sum(parameter.numel() for parameter in encoding.parameters() if parameter.requires_grad)
     sizes = {H: HEADS, C: HEAD_DIM, D: WIDTH, LAYERS: 1}
     expected = symbolic.named(name).learned.subs(sizes)
-    assert trained == expected.subs(dict.fromkeys(expected.free_symbols, 64 if name == "learned" else TRAINED))
+    assert trained == expected.subs(dict.fromkeys(expected.free_symbols, 64 if name == "ape" else TRAINED))
 
 
-def test_both_sides_have_the_same_encodings_but_for_a_choice_of_positions():
-    assert list(ENCODINGS) == [name for name in symbolic.ENCODINGS if name != "randomized"]
+def test_every_encoding_has_a_module_but_for_a_choice_of_positions():
+    assert {*MODULES} == {name for name, encoding in ENCODINGS.items() if not encoding.drawn_from}
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
@@ -193,10 +196,10 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_an_unknown_parameter_is_answered_with_those_there_are():
-    with pytest.raises(EncodingError, match="rotary has no parameter 'slope'; it has head_dim, base, layout"):
-        named("rotary", heads=1, head_dim=2, slope=1)
+    with pytest.raises(EncodingError, match="encoding 'rope' has no option 'slope'; its options: base, layout"):
+        named("rope", heads=1, head_dim=2, slope=1)
 
 
 def test_a_refused_value_is_one_clear_line():
-    with pytest.raises(EncodingError, match="rotary: head_dim must be a positive even number, not 3"):
-        named("rotary", heads=1, head_dim=3)
+    with pytest.raises(EncodingError, match="rope: head_dim must be a positive even number, not 3"):
+        named("rope", heads=1, head_dim=3)

@@ -8,7 +8,7 @@ import torch
 
 from empirical.model.backend import CPU, Backend, BackendError
 from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs.store import RunStore
 from empirical.training.testing import trained
 from empirical.training.train import train
@@ -27,7 +27,7 @@ def forget():
 
 def gradients(runs, backend):
     """Losses [M] and gradients [M, numbers] of the first step."""
-    ensemble = Ensemble(runs, Setting.of(runs[0], "cpu"), backend)
+    ensemble = Ensemble(runs, Setup.of(runs[0], "cpu"), backend)
     samples = torch.arange(8) + runs[0].training.samples * torch.arange(len(runs))[:, None]
     losses = ensemble.losses(samples, 0)
     parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)

@@ -5,10 +5,10 @@ import torch
 
 from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
-from empirical.encodings.catalogue import ENCODINGS as CATALOGUE
 from empirical.encodings.catalogue import named
 from empirical.model.decoder import Decoder, attention_weights, stacked
 from empirical.model.layers import Embedding, LayerNorm, Linear
+from theory.encodings.catalogue import with_formulas
 
 LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
 
@@ -27,7 +27,7 @@ def run(model: Decoder, tokens: torch.Tensor, labels: torch.Tensor | None = None
 
 def relational(labels: int = 4) -> Relational:
     torch.manual_seed(1)
-    return Relational(labels=labels, layers=LAYERS, head_width=WIDTH // HEADS).double()
+    return Relational(labels=labels, layers=LAYERS, head_dim=WIDTH // HEADS).double()
 
 
 def bias(encoding: PositionEncoding, content: Content) -> torch.Tensor:
@@ -174,7 +174,7 @@ def catalogued(name: str) -> PositionEncoding:
     return encoding
 
 
-CAUSAL = sorted(name for name in CATALOGUE if name != "t5-bidirectional")
+CAUSAL = sorted({one.name for one in with_formulas() if not one.drawn_from} - {"t5-bidirectional"})
 
 
 def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:

@@ -8,7 +8,7 @@ import torch
 from circuits.encodings import ENCODINGS, EncodingError, parse_encoding
 from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs import run as runs
 from empirical.runs.buildable import require_buildable
 from empirical.runs.profile import Model, ProfileError
@@ -20,13 +20,11 @@ SIZES = [Model(width=6, layers=1, heads=2), Model(width=5, layers=1, heads=5), M
 def built(run):
     """Whether the model of a run can be built and reads a sequence of the largest scale."""
     try:
-        setting = Setting.of(run, "cpu")
-        length = setting.geometry.length
-        decoder = Decoder(
-            symbols=4, encoding=setting.encoding(), width=run.model.width, layers=1, heads=run.model.heads
-        )
-        positions = setting.geometry.positions(length, [(0, 0, 0)])
-        labels = setting.geometry.labels(torch.zeros(1, 1, dtype=torch.int64), positions)
+        setup = Setup.of(run, "cpu")
+        length = setup.geometry.length
+        decoder = Decoder(symbols=4, encoding=setup.encoding(), width=run.model.width, layers=1, heads=run.model.heads)
+        positions = setup.geometry.positions(length, [(0, 0, 0)])
+        labels = setup.geometry.labels(torch.zeros(1, 1, dtype=torch.int64), positions)
         scales = torch.full((1, 1), max(run.test))
         decoder(torch.zeros(1, 1, length, dtype=torch.int64), positions=positions, labels=labels, scales_MB=scales)
     except (EncodingError, ProfileError, ValueError):
@@ -38,7 +36,7 @@ def built(run):
 @pytest.mark.parametrize("name", [*ENCODINGS, "random-ape[longest=11]", "random-rpe[longest=10]"])
 def test_what_is_refused_early_is_what_cannot_be_built(name, model):
     run = replace(smoke_run(name.replace("=10]", "=11]")), encoding=name, model=model)
-    tokens = Setting.of(replace(run, encoding="nope"), "cpu").geometry.length
+    tokens = Setup.of(replace(run, encoding="nope"), "cpu").geometry.length
     try:
         require_buildable(parse_encoding(name), model, tokens)
     except ProfileError as error:

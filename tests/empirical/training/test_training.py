@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save
 
 from empirical.model.backend import CPU
 from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setting
+from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST, examples
 from empirical.runs.profile import ProfileError, load_profile
@@ -105,11 +105,11 @@ def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path,
 @pytest.mark.parametrize("encoding", EVERY)
 def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
-    setting = Setting.of(runs[0], "cpu")
+    setup = Setup.of(runs[0], "cpu")
     torch.set_default_dtype(torch.float64)
     try:
-        whole = Ensemble(runs, setting, CPU)
-        members = [Ensemble([run], setting, CPU) for run in runs]
+        whole = Ensemble(runs, setup, CPU)
+        members = [Ensemble([run], setup, CPU) for run in runs]
     finally:
         torch.set_default_dtype(torch.float32)
     for epoch in range(2):
@@ -141,10 +141,10 @@ def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_p
 def test_a_machine_decides_once_for_runs_of_one_shape(small_run, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     runs = [small_run(seed=seed) for seed in range(2)]
-    setting = Setting.of(runs[0], "cpu")
-    first = seconds_of_step(runs, setting, CPU)
-    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setting, CPU)
-    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setting, CPU)
+    setup = Setup.of(runs[0], "cpu")
+    first = seconds_of_step(runs, setup, CPU)
+    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setup, CPU)
+    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setup, CPU)
 
 
 def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_path):
@@ -183,38 +183,38 @@ def test_seeds_differ(small_run, tmp_path):
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "lbpe-sh", "rope", "fire"])
 def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding):
     run = small_run(encoding, task="copy")
-    setting = Setting.of(run, "cpu")
-    ensemble = Ensemble([run], setting, CPU)
+    setup = Setup.of(run, "cpu")
+    ensemble = Ensemble([run], setup, CPU)
     for epoch in range(3):
         ensemble.epoch(epoch)
     shares = set()
     for scale in run.test:
-        data = examples(setting.task, [scale], 100, split=TEST, seed=0)
-        exact = teacher_forced(ensemble.decoder, setting.geometry, data)[0].all(axis=1)
-        assert np.array_equal(exact, free_running(ensemble.decoder, setting.geometry, data)[0])
+        data = examples(setup.task, [scale], 100, split=TEST, seed=0)
+        exact = teacher_forced(ensemble.decoder, setup.geometry, data)[0].all(axis=1)
+        assert np.array_equal(exact, free_running(ensemble.decoder, setup.geometry, data)[0])
         shares.add(exact.mean())
     assert len(shares) > 1, "a model that is right or wrong everywhere would test nothing"
 
 
 def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
     run = small_run()
-    setting = Setting.of(run, "cpu")
-    decoder = Ensemble([run], setting, CPU).decoder
-    data = examples(setting.task, [3], 50, split=TEST, seed=0)
-    whole = teacher_forced(decoder, setting.geometry, data)
+    setup = Setup.of(run, "cpu")
+    decoder = Ensemble([run], setup, CPU).decoder
+    data = examples(setup.task, [3], 50, split=TEST, seed=0)
+    whole = teacher_forced(decoder, setup.geometry, data)
     monkeypatch.setattr("empirical.training.evaluation.TOKENS", 100)
-    assert np.array_equal(whole, teacher_forced(decoder, setting.geometry, data))
+    assert np.array_equal(whole, teacher_forced(decoder, setup.geometry, data))
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
 def test_an_ensemble_is_measured_as_its_members_are(small_run, monkeypatch, encoding):
     monkeypatch.setattr("empirical.training.evaluation.TOKENS", 1000)  # so that more models are computed in more blocks
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
-    setting = Setting.of(runs[0], "cpu")
-    data = examples(setting.task, [3], 120, split=TEST, seed=0)
-    whole = teacher_forced(Ensemble(runs, setting, CPU).decoder, setting.geometry, data)
+    setup = Setup.of(runs[0], "cpu")
+    data = examples(setup.task, [3], 120, split=TEST, seed=0)
+    whole = teacher_forced(Ensemble(runs, setup, CPU).decoder, setup.geometry, data)
     for model, run in enumerate(runs):
-        alone = teacher_forced(Ensemble([run], setting, CPU).decoder, setting.geometry, data)[0]
+        alone = teacher_forced(Ensemble([run], setup, CPU).decoder, setup.geometry, data)[0]
         # A near tie between two tokens may go the other way by rounding.
         assert (alone != whole[model]).mean() < 0.01
     assert (whole[0] != whole[1]).mean() > 0.05
@@ -424,16 +424,16 @@ def test_a_damaged_probe_is_made_again_and_said(small_run, tmp_path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("empirical.training.probe._seconds", lambda ensemble: float(len(ensemble.runs)))
     runs = [small_run(seed=seed) for seed in range(2)]
-    setting = Setting.of(runs[0], "cpu")
-    seconds = seconds_of_step(runs, setting, CPU)
+    setup = Setup.of(runs[0], "cpu")
+    seconds = seconds_of_step(runs, setup, CPU)
     assert seconds == {"alone": 1.0, "together": 2.0}
     [path] = tmp_path.rglob("*.json")
     whole = path.read_bytes()
     path.write_bytes(content)
-    assert seconds_of_step(runs, setting, CPU) == seconds
+    assert seconds_of_step(runs, setup, CPU) == seconds
     assert capsys.readouterr().err == f"{path} was damaged and is made again\n"
     assert path.read_bytes() == whole
-    assert seconds_of_step(runs, setting, CPU) == seconds
+    assert seconds_of_step(runs, setup, CPU) == seconds
     assert capsys.readouterr().err == ""
 
 

@@ -5,7 +5,7 @@ from math import inf, nan
 
 from circuits.prediction import Prediction
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import CellKey, Evidence, Setting
+from empirical.trial.conjecture import CellKey, Criteria, Evidence
 
 YES = Prediction(
     encoding="ipe", relation="ideal", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
@@ -23,7 +23,7 @@ UNCOVERED = replace(YES, entries_covered=False, breaks_at=3)
 SOLVES, FAILS, UNFIT = (1, 1, 1, 1), (1, 1, 1, 0), (1, 0.5, 1, 1)
 """Exact match at scales 1-4 of a run that generalizes, of one that only fits, and of one that does not fit."""
 
-MAIN = Setting(threshold=0.95, size="small")
+MAIN = Criteria(threshold=0.95, size="small")
 
 
 def rows(scores, *, epoch=1, loss=0.0, **columns):

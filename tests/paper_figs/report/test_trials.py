@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from empirical.runs.protocol import names
-from empirical.trial.conjecture import Setting
+from empirical.trial.conjecture import Criteria
 from empirical.trial.trial import as_json
 from paper_figs.report.trials import trials_data
 from tests.empirical.trial.trials import FAILS, NO, SOLVES, YES, evidence, histories
@@ -25,7 +25,7 @@ def trial():
         evidence(histories(run, {SOLVES: 10}), YES, "parity/aligned/ipe"),
         evidence(histories(run, {FAILS: 6, SOLVES: 1}), NO, "parity/aligned/ape"),
     ]
-    return as_json(every, Setting(threshold=0.95, size="small"))
+    return as_json(every, Criteria(threshold=0.95, size="small"))
 
 
 def stored(out: Path, name: str, content: dict[str, Any] | str) -> Path:
