@@ -23,8 +23,8 @@ from circuits.checker import check
 from circuits.clock import Clock
 from circuits.partition import fewest_operators, minimal_tables
 from circuits.src import SRCResult, src, traces_up_to
-from circuits.task import Trace
 from circuits.tasks import load
+from circuits.trace import Trace
 from circuits.wirings import alternatives
 from lengthgen.complexity import Question, compute
 

@@ -7,8 +7,9 @@ import numpy as np
 from bench.measure import Comparison, compare
 from circuits.circuit import Circuit
 from circuits.reference import reference_circuit
-from circuits.task import Task, Tokens, Trace, trace
+from circuits.task import Task, Tokens
 from circuits.tasks import load
+from circuits.trace import Trace, trace
 from circuits.wirings import keys_of
 
 INPUTS = 1_000_000

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import Comparison, compare
-from circuits.task import Trace, trace
 from circuits.tasks import load
+from circuits.trace import Trace, trace
 from circuits.wirings import determining_sets, keys_of
 
 

@@ -22,8 +22,9 @@ from circuits.modes import all_wirings
 from circuits.partition import fewest_operators, minimal_tables, plain
 from circuits.reference import reference_complexity
 from circuits.src import SRCResult
-from circuits.task import Task, TaskError, Trace
+from circuits.task import Task, TaskError
 from circuits.templates import Place
+from circuits.trace import Trace
 
 FORMAT = 1
 NO_PROOF = "no proof of the lower bound: too many wirings, or too little time"

@@ -14,7 +14,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens, Trace
+from circuits.task import Task, Tokens
+from circuits.trace import Trace
 from circuits.wirings import clashing, keys_of
 
 UNDEFINED = 255

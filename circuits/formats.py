@@ -11,7 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from circuits.task import Reference, Task, TaskError, Tokens, segments
+from circuits.task import Reference, Task, TaskError, Tokens
+from circuits.trace import segments
 
 PAD = "_"
 """The symbol that fills an operand up to its width."""

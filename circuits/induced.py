@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
 from circuits.roles import step_roles
-from circuits.task import Tokens, Trace
+from circuits.task import Tokens
+from circuits.trace import Trace
 from circuits.wirings import distinct, keys_of
 from theory.relation import Relation
 

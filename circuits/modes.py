@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from circuits.circuit import UNDEFINED
 from circuits.clock import Clock
-from circuits.task import Task, Trace
+from circuits.task import Task
+from circuits.trace import Trace
 from circuits.wirings import Alternatives, Table, alternatives, determining_sets, entries, look_steps, table_of
 
 

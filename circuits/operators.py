@@ -1,12 +1,13 @@
 """Operators that grow with what steps ask of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import UNDEFINED
-from circuits.task import Trace
+from circuits.trace import Trace
 from circuits.wirings import asked
 
 
@@ -25,21 +26,26 @@ def asked_of(one: Trace, position: int, wiring: tuple[int, ...]) -> Asked:
     return Asked(slots=len(wiring), keys=keys, values=values)
 
 
+def missing(table: NDArray[np.uint8], step: Asked, symbols: int) -> int | None:
+    """How many entries a table would have to be given to serve a step; None where it has others, or other slots."""
+    if len(table) != symbols**step.slots:
+        return None
+    have = table[step.keys]
+    fresh = have == UNDEFINED
+    return int(fresh.sum()) if ((have == step.values) | fresh).all() else None
+
+
 class Operators:
     """A list of partial tables, uint8 [symbols ** slots] each, UNDEFINED where nothing was asked."""
 
-    def __init__(self, symbols: int) -> None:
+    def __init__(self, symbols: int, tables: Iterable[NDArray[np.uint8]] = ()) -> None:
+        """Begins with copies of some tables."""
         self.symbols = symbols
-        self.tables: list[NDArray[np.uint8]] = []
+        self.tables = [table.copy() for table in tables]
 
     def missing(self, operator: int, step: Asked) -> int | None:
-        """How many entries the operator would have to be given; None where it has another value or other slots."""
-        table = self.tables[operator]
-        if len(table) != self.symbols**step.slots:
-            return None
-        have = table[step.keys]
-        fresh = have == UNDEFINED
-        return int(fresh.sum()) if ((have == step.values) | fresh).all() else None
+        """As `missing` of an operator's table."""
+        return missing(self.tables[operator], step, self.symbols)
 
     def first_fit(self, step: Asked) -> int | None:
         """The first operator that can serve the step."""

@@ -23,7 +23,8 @@ from circuits.modes import Mode
 from circuits.roles import ideal_relation, step_roles
 from circuits.sat import SolverFailed
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError, Trace, extended
+from circuits.task import Task, TaskError
+from circuits.trace import Trace, extended
 from theory.relation import NO_LABEL, Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import UNDEFINED, Circuit, Wiring
-from circuits.task import Reference, Task, TaskError, Trace
+from circuits.task import Reference, Task, TaskError
+from circuits.trace import Trace
 from circuits.wirings import asked, determines
 
 

@@ -7,7 +7,7 @@ distinct unit operators ([P] for the minimum, [F] for the fixed arity, without w
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from circuits.circuit import Circuit
 from circuits.clock import Clock
 from circuits.modes import Mode
 from circuits.reference import check_reference, reference_complexity
-from circuits.search import INTERRUPTED, Search
-from circuits.task import Task, TaskError, Trace, extended, trace
+from circuits.search.problem import Problem
+from circuits.search.rounds import Rounds, search_in_rounds
+from circuits.search.stages import INTERRUPTED
+from circuits.task import Task, TaskError
 from circuits.templates import Combination, Place
+from circuits.trace import Trace, trace
 from circuits.wirings import determining_sets, keys_of
 
 MAX_ARITY = 8
@@ -26,12 +29,6 @@ MAX_ENTRIES = 20_000_000
 """Of one operator."""
 MAX_TOKENS = 50_000_000
 """Of all traces together, a byte each; scales beyond are left to the reference circuit."""
-CHECKED = 4_096
-"""Fresh prompts that a circuit found on a sample is checked on, at each scale."""
-ADDED = 64
-"""Of the fresh prompts on which it is wrong, at most so many join the sample."""
-MAX_ROUNDS = 8
-"""How often a sample is extended by prompts that refute the circuit found on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,89 +188,32 @@ def src(
         with clock.phase("check"):
             last = [trace(task, beyond)] if beyond else []
             check_reference(task, [*traces, *last])
-    held: dict[int, tuple[float, float]] = {}
-    hardest: dict[Place, None] = {}
-    for attempt in range(MAX_ROUNDS):
-        search = Search(task, traces, arity, mode, clock, patient=attempt > 0)
-        search.run()
-        hardest |= dict.fromkeys(place for place, one in search.admitted.items() if one.complete)
-        for scale, (low, high) in search.bounds.items():
-            before = held.get(scale, (1, math.inf))
-            held[scale] = max(before[0], low), min(before[1], high)
-        refuted = _refuted(search, traces, attempt, clock) if attempt < MAX_ROUNDS - 1 else {}
-        if not refuted:
-            break
-        traces = [refuted.get(one.scale, one) for one in traces]
-        # More prompts leave every lower bound standing, and the upper bounds of the scales before theirs.
-        held = {scale: (low, high if scale < min(refuted) else math.inf) for scale, (low, high) in held.items()}
-    if search.stuck:
-        hardest[search.stuck] = None
-    result = _result(task, traces, last, arity, mode, search, held, tuple(hardest), beyond or len(traces), clock)
-    if search.stopped == INTERRUPTED:
+    found = search_in_rounds(Problem.of(task, traces, arity, mode), clock)
+    result = _result(found, last, beyond or len(traces), clock)
+    if found.last.stopped == INTERRUPTED:
         raise Interrupted(result)
     return result
 
 
-def _refuted(search: Search, traces: Sequence[Trace], attempt: int, clock: Clock) -> dict[int, Trace]:
-    """The sampled traces on whose fresh prompts the circuit found is wrong, with such prompts."""
-    found: dict[int, Trace] = {}
-    circuit = search.circuit
-    if circuit is None or search.stopped:
-        return found
-    with clock.phase("check"):
-        for one in traces:
-            if one.exhaustive or one.scale not in circuit.wirings or clock.over():
-                continue
-            rng = np.random.default_rng([one.scale, attempt])
-            prompts = circuit.task.sample_prompts(one.scale, CHECKED, rng)
-            fresh = extended(circuit.task, replace(one, tokens=one.tokens[:, :0]), prompts)
-            clock.count(fresh.tokens.size)
-            wrong = (circuit.evaluate(fresh) != fresh.tokens[one.prompt_length :]).any(axis=0)
-            if wrong.any():
-                found[one.scale] = extended(circuit.task, one, prompts[wrong][:ADDED])
-    return found
-
-
-def _result(
-    task: Task,
-    traces: Sequence[Trace],
-    last: Sequence[Trace],
-    arity: int,
-    mode: str,
-    search: Search,
-    held: Mapping[int, tuple[float, float]],
-    hardest: tuple[Place, ...],
-    largest: int,
-    clock: Clock,
-) -> SRCResult:
+def _result(found: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -> SRCResult:
+    """The answer at every scale up to the largest; `last` is what the reference circuit alone was tried on."""
+    problem, search = found.problem, found.last
+    traces = tuple(problem.traces.values())
     known = dict.fromkeys(range(1, largest + 1), math.inf)
-    if mode != "typed":
-        known = reference_complexity(task, arity, largest)
-    bounds: dict[int, tuple[float, float]] = {}
-    lower: float = 1
-    for scale in range(1, largest + 1):
-        if search.stuck and scale >= search.stuck[0]:
-            bounds[scale] = (math.inf, math.inf)
-            continue
-        low, high = held.get(scale, (lower, math.inf))
-        lower = max(lower, low)
-        bounds[scale] = (lower, min(high, known[scale]))
+    if problem.mode != "typed":
+        known = reference_complexity(problem.task, problem.arity, largest)
+    bounds = _bounds(found, known)
     sampled_from = min((one.scale for one in traces if not one.exhaustive), default=len(traces) + 1)
+    status = _status(bounds, known, sampled_from)
     stopped = search.stopped
     if stopped is None and any(bounds[scale][0] != bounds[scale][1] for scale in range(len(traces) + 1, largest + 1)):
         stopped = f"scales above {len(traces)} were not looked at"
-    if any(low != high for low, high in bounds.values()):
-        status = "bounds"
-        if stopped is None and clock.over():
-            stopped = clock.reason()
-    else:
-        unsure = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
-        own = all(bounds[scale][0] == known[scale] for scale in unsure)
-        status = "exact" if not unsure else "reference" if own else "sampled"
+    if stopped is None and status == "bounds" and clock.over():
+        stopped = clock.reason()
     circuit = None if search.stuck else search.circuit
     return SRCResult(
-        arity=arity,
-        mode=mode,
+        arity=problem.arity,
+        mode=problem.mode,
         bounds=bounds,
         status=status,
         inputs=sum(one.tokens.shape[1] for one in traces),
@@ -283,12 +223,37 @@ def _result(
         circuit=circuit,
         templates=search.combinations if circuit else (),
         coverage_scale=_coverage_scale(circuit, traces) if circuit else None,
-        hardest=hardest,
+        hardest=found.hardest,
         stopped=stopped,
         failed=search.failed,
-        traces=tuple(traces),
+        traces=traces,
         seconds=dict(clock.seconds),
     )
+
+
+def _bounds(found: Rounds, known: Mapping[int, float]) -> dict[int, tuple[float, float]]:
+    """What was found, with the upper bounds that are known anyway; a lower bound holds at all later scales."""
+    stuck = found.last.stuck
+    bounds: dict[int, tuple[float, float]] = {}
+    lower: float = 1
+    for scale, most in known.items():
+        if stuck and scale >= stuck[0]:
+            bounds[scale] = (math.inf, math.inf)
+            continue
+        low, high = found.bounds.get(scale, (lower, math.inf))
+        lower = max(lower, low)
+        bounds[scale] = (lower, min(high, most))
+    return bounds
+
+
+def _status(bounds: Mapping[int, tuple[float, float]], known: Mapping[int, float], sampled_from: int) -> str:
+    """As `SRCResult` has it, where all prompts were looked at below some scale."""
+    if any(low != high for low, high in bounds.values()):
+        return "bounds"
+    unsure = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
+    if not unsure:
+        return "exact"
+    return "reference" if all(bounds[scale][0] == known[scale] for scale in unsure) else "sampled"
 
 
 def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:

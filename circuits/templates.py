@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from circuits.clock import Clock
-from circuits.task import Segment, Trace
+from circuits.trace import Segment, Trace
 from circuits.wirings import determines, determining_sets
 
 KINDS = ("along", "start", "end", "against", "query")

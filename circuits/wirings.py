@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.clock import LOOK, Clock
-from circuits.task import Tokens, Trace
+from circuits.task import Tokens
+from circuits.trace import Trace
 
 MAX_WIRINGS = 20_000
 """Wirings looked at for one step before the unused slots are filled from fewer positions (`Alternatives.complete`)."""

@@ -8,7 +8,7 @@ from circuits.encodings import parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.prediction import Analysis
 from circuits.roles import step_roles
-from circuits.task import segments
+from circuits.trace import segments
 from theory.relation import Labels, Relation
 
 

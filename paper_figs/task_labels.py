@@ -7,8 +7,9 @@ from pathlib import Path
 
 from circuits.formats import in_format
 from circuits.prediction import Analysis, SearchStopped, analyse
-from circuits.task import Task, TaskError, trace
+from circuits.task import Task, TaskError
 from circuits.tasks import load
+from circuits.trace import trace
 from empirical.runs.protocol import Cell, Protocol
 from paper_figs import label_matrices
 from paper_figs.declaration import Entry, Undrawable

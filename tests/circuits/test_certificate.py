@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from circuits import checker, partition, sat
-from circuits import src as src_module
-from circuits import task as task_module
+from circuits import trace as trace_module
 from circuits.certificate import certificate
 from circuits.checker import CertificateError, Verdict
 from circuits.formats import in_format
+from circuits.search import rounds
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
@@ -247,9 +247,9 @@ def test_beyond_the_traces_and_without_a_reference_no_upper_bound_is_claimed() -
 
 def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """As at base 10 from scale 3 on, where there are more prompts than are looked at."""
-    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 20)
-    monkeypatch.setattr(task_module, "SAMPLE", 40)
-    monkeypatch.setattr(src_module, "CHECKED", 10)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 20)
+    monkeypatch.setattr(trace_module, "SAMPLE", 40)
+    monkeypatch.setattr(rounds, "CHECKED", 10)
     task = load("addition", base=5)
     result, written = _written(task, 2, 5, name="addition", base=5)
     assert (result.status, result.bounds[2]) == ("reference", (1, 1))
@@ -258,8 +258,8 @@ def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatc
 
 def test_a_lower_bound_of_one_needs_nothing_but_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the sample: where no wiring is sure, as in mode typed at base 200, SRC >= 1 still holds."""
-    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 3)
-    monkeypatch.setattr(task_module, "SAMPLE", 16)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 3)
+    monkeypatch.setattr(trace_module, "SAMPLE", 16)
     task = load("addition-carry", base=2)
     result, written = _written(task, 2, 3, mode="typed", name="addition-carry", base=2)
     assert result.bounds[2][0] == written["lower"] == 1

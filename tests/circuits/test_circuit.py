@@ -14,11 +14,12 @@ import circuits.circuit
 from circuits.circuit import BLOCK, UNDEFINED, Circuit, CircuitError, Wiring
 from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
-from circuits.task import Task, Tokens, Trace, trace
+from circuits.task import Task, Tokens
 from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
+from circuits.trace import Trace, trace
 
 SCALES = 6
 

@@ -8,10 +8,11 @@ import pytest
 
 from circuits.formats import PAD, aligned, in_format
 from circuits.src import src, traces_up_to
-from circuits.task import Segment, Task, TaskError, segments
+from circuits.task import Task, TaskError
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
+from circuits.trace import Segment, segments
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4

@@ -14,8 +14,9 @@ from circuits.induced import Induced, induced_complexity
 from circuits.prediction import Analysis
 from circuits.roles import ideal_relation
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task, Trace, trace
+from circuits.task import Task
 from circuits.tasks import load
+from circuits.trace import Trace, trace
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import random_task
 from theory.relation import Relation, absolute, clipped_relative, constant, from_labels, relative

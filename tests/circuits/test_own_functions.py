@@ -8,7 +8,8 @@ import pytest
 
 from circuits.formats import aligned
 from circuits.reference import reference_circuit
-from circuits.task import Reference, Task, TaskError, trace
+from circuits.task import Reference, Task, TaskError
+from circuits.trace import trace
 
 
 def _task(**changes: Any) -> Task:

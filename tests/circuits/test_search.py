@@ -9,15 +9,17 @@ from time import perf_counter
 
 import pytest
 
-from circuits import partition, sat, search, wirings
+from circuits import partition, sat, wirings
 from circuits import src as src_module
-from circuits import task as task_module
+from circuits import trace as trace_module
 from circuits.clock import Clock
 from circuits.partition import fewest_operators
+from circuits.search import rounds, stages
 from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError, trace
+from circuits.task import Task, TaskError
 from circuits.tasks import load
 from circuits.tasks.counter import parity
+from circuits.trace import trace
 from circuits.wirings import determining_sets
 from tests.circuits.examples import random_task
 from tests.oracles import sequences as oracle
@@ -199,17 +201,17 @@ def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.Monke
         return [prompt[6] if rare else prompt[7]]
 
     rare = Task(name="rare", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * 8, generate=generate)
-    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 1)
-    monkeypatch.setattr(task_module, "SAMPLE", 8)
-    monkeypatch.setattr(src_module, "MAX_ROUNDS", 1)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 1)
+    monkeypatch.setattr(trace_module, "SAMPLE", 8)
+    monkeypatch.setattr(rounds, "MAX_ROUNDS", 1)
     first = _src(rare, 1, 8)
-    monkeypatch.setattr(src_module, "MAX_ROUNDS", 8)
+    monkeypatch.setattr(rounds, "MAX_ROUNDS", 8)
     mended = _src(rare, 1, 8)
     assert first.circuit is not None
     assert mended.circuit is not None
     assert mended.inputs > first.inputs, "the prompts that refuted the first circuit are among the inputs"
     assert first.circuit.wirings != mended.circuit.wirings
-    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 300)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 300)
     assert determining_sets(trace(rare, 1), 9, 8).found == (frozenset(range(1, 9)),)
     assert {step.arguments for step in mended.circuit.wirings[1]} <= set(permutations(range(1, 9)))
 
@@ -274,7 +276,7 @@ def test_ctrl_c_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
         _src(load("majority-count", base=15), 14, 2)
     assert isinstance(stop.value, Interrupted)
     found = stop.value.result
-    assert (found.stopped, found.status) == (search.INTERRUPTED, "bounds")
+    assert (found.stopped, found.status) == (stages.INTERRUPTED, "bounds")
     assert found.bounds[3] == (1, 1)
     assert found.bounds[14][0] <= 3 <= found.bounds[14][1]
 

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from circuits import partition, sat, wirings
-from circuits import task as task_module
+from circuits import trace as trace_module
 from circuits.circuit import Circuit
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError, trace
+from circuits.task import Task, TaskError
 from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
+from circuits.trace import trace
 from tests.circuits.examples import addition, direct_parity, random_task, renamed
 from tests.oracles import sequences as oracle
 
@@ -179,8 +180,8 @@ def test_infeasible_is_infinite_and_has_no_circuit() -> None:
 def test_a_sample_gives_the_same_value_and_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = replace(parity(), reference=None)
     exact = _src(alone, 6, 2)
-    monkeypatch.setattr(task_module, "MAX_EXHAUSTIVE", 20)
-    monkeypatch.setattr(task_module, "SAMPLE", 60)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 20)
+    monkeypatch.setattr(trace_module, "SAMPLE", 60)
     sampled = _src(alone, 6, 2)
     assert (exact.status, sampled.status) == ("exact", "sampled")
     assert exact.inputs == sum(2**n for n in range(1, 7)) > sampled.inputs

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits import task as module
-from circuits.task import MAX_SYMBOLS, Task, TaskError, Trace, trace
+from circuits import trace as trace_module
+from circuits.task import MAX_SYMBOLS, Task, TaskError
 from circuits.tasks import TASKS
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
+from circuits.trace import Trace, trace
 from tests.circuits.examples import addition, direct_parity
 
 
@@ -153,7 +154,7 @@ def test_near_pairs_of_a_sample_differ_in_exactly_one_prompt_position() -> None:
 
 
 def test_a_sample_is_reproducible_bounded_without_repeats_and_of_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SAMPLE", 500)
+    monkeypatch.setattr(trace_module, "SAMPLE", 500)
     first, again = (trace(parity(), 15) for _ in range(2))
     assert not first.exhaustive
     assert (first.tokens == again.tokens).all()
@@ -168,8 +169,8 @@ def test_a_sample_is_reproducible_bounded_without_repeats_and_of_the_task(monkey
 def test_exhaustive_up_to_the_limit_and_not_beyond(
     limit: int, exhaustive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_EXHAUSTIVE", limit)
-    monkeypatch.setattr(module, "SAMPLE", 20)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", limit)
+    monkeypatch.setattr(trace_module, "SAMPLE", 20)
     one = trace(parity(), 6)
     assert one.exhaustive == exhaustive
     assert (one.tokens.shape[1] == 64) == exhaustive

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from circuits.src import SRCResult, src, traces_up_to
-from circuits.task import Task, segments
+from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
+from circuits.trace import segments
 from tests.circuits.examples import addition, random_task
 
 

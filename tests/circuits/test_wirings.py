@@ -4,9 +4,10 @@ import itertools
 
 import pytest
 
-from circuits.task import Task, trace
+from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
+from circuits.trace import trace
 from circuits.wirings import MAX_WIRINGS, Table, alternatives, determining_sets
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle

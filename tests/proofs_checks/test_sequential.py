@@ -10,8 +10,8 @@ from circuits.circuit import CircuitError
 from circuits.reference import reference_circuit
 from circuits.roles import ideal_relation
 from circuits.src import src, traces_up_to
-from circuits.task import trace
 from circuits.tasks import load
+from circuits.trace import trace
 from proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
 from proofs_checks.runner import Result
 

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task, trace
+from circuits.task import Task
 from circuits.tasks import load
+from circuits.trace import trace
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
 from proofs_checks.papers.sequential.layout import parity_of, word_task

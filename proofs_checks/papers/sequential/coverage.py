@@ -9,8 +9,8 @@ import numpy as np
 from circuits.circuit import Circuit, CircuitError
 from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
-from circuits.task import Trace
 from circuits.tasks import load
+from circuits.trace import Trace
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
 
