@@ -11,7 +11,7 @@ import pytest
 from circuits import checker, partition, sat
 from circuits import trace as trace_module
 from circuits.certificate import certificate
-from circuits.checker import CertificateError, Verdict
+from circuits.checker import CertificateError, Verdict, problem
 from circuits.formats import in_format
 from circuits.search import rounds
 from circuits.src import SRCResult, src, traces_up_to
@@ -159,7 +159,7 @@ EDITED: list[tuple[Task, int, int]] = [
 def test_an_edited_certificate_is_rejected_or_proves_what_is_true(
     task: Task, scale: int, arity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "MAX_EFFORT", 2_000_000)
+    monkeypatch.setattr(problem, "MAX_EFFORT", 2_000_000)
     _, written = _written(task, scale, arity)
     true: dict[tuple[int, str, int], float] = {}
 

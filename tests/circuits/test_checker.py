@@ -6,16 +6,16 @@ import json
 import math
 import random
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from circuits import checker, rup, sat
-from circuits.checker import CertificateError, Verdict
-from circuits.rup import ProofError, refuted
+from circuits import checker, sat
+from circuits.checker import CertificateError, Verdict, lower, problem
+from circuits.checker.rup import ProofError, refuted
 from circuits.task import Task
 from circuits.tasks.addition import addition_carry
 from circuits.tasks.copying import copy as copy_task
@@ -244,7 +244,7 @@ def test_an_edited_certificate_is_rejected_or_proves_no_more_than_is_true() -> N
     assert unchanged > 0
 
 
-def _as_symbols(table: checker.Table, task: Task, arity: int) -> oracle.Table:
+def _as_symbols(table: lower.Table, task: Task, arity: int) -> oracle.Table:
     q = len(task.alphabet)
     return frozenset(
         (tuple(task.alphabet[key // q**slot % q] for slot in reversed(range(arity))), task.alphabet[value])
@@ -256,12 +256,12 @@ def _minimal(tables: set[oracle.Table]) -> set[oracle.Table]:
     return {table for table in tables if not any(other < table for other in tables)}
 
 
-def _tables_of_all_steps(task: Task, scale: int, arity: int, mode: str = "free") -> list[list[checker.Table]]:
-    problem = checker._Problem(task, arity, mode)
-    rows = [problem.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
+def _tables_of_all_steps(task: Task, scale: int, arity: int, mode: str = "free") -> list[list[lower.Table]]:
+    asked = problem.Problem(task, arity, mode)
+    rows = [asked.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
     start = len(task.prompt(scale))
     return [
-        checker._tables(problem, scale, position, position - start - 1, rows)
+        lower.tables_of(asked, scale, position, position - start - 1, rows)
         for position in range(start + 1, len(rows[0]) + 1)
     ]
 
@@ -324,7 +324,7 @@ def test_the_formula_is_that_of_the_solver(seed: int) -> None:
     classes = random_classes(seed)
     for count in range(1, 4):
         for clique in ([], [0], [1, 0])[: count + 1]:
-            assert checker._formula(list(map(list, classes)), count, clique) == sat.formula(classes, count, clique)
+            assert lower.formula_of(list(map(list, classes)), count, clique) == sat.formula(classes, count, clique)
 
 
 @pytest.mark.parametrize(("seed", "task"), TASKS[:24], ids=[str(seed) for seed, _ in TASKS[:24]])
@@ -371,7 +371,7 @@ def test_a_long_proof_is_checked_with_its_deletions() -> None:
     answer = sat.decide(classes, 5, [], seconds=60, proof=True)
     assert answer.proof is not None
     assert any(line.startswith("d") for line in answer.proof)
-    formula = checker._formula(list(map(list, classes)), 5, [])
+    formula = lower.formula_of(list(map(list, classes)), 5, [])
     proof = list(answer.proof)
     assert refuted(*formula, proof, lambda _: None)
     with pytest.raises(ProofError, match="does not follow"):
@@ -498,29 +498,26 @@ def test_a_task_that_fails_is_one_line(part: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("limit", "act"),
-    [
-        ("MAX_EFFORT", lambda: check(CYCLE, FIVE_CYCLE)),
-        ("MAX_SIZE", lambda: check(CYCLE, FIVE_CYCLE)),
-    ],
-)
-def test_what_is_too_large_is_refused(limit: str, act: Callable[[], Verdict], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, limit, 30)
+@pytest.mark.parametrize(("module", "limit"), [(problem, "MAX_EFFORT"), (lower, "MAX_SIZE")], ids=["effort", "size"])
+def test_what_is_too_large_is_refused(module: ModuleType, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, limit, 30)
     with pytest.raises(CertificateError, match=r"more than 30|too many"):
-        act()
+        check(CYCLE, FIVE_CYCLE)
 
 
 def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "MAX_EFFORT", 10_000_000)
+    monkeypatch.setattr(problem, "MAX_EFFORT", 10_000_000)
     for change in ({"arity": 8}, {"scale": 128, "largest_scale": 128}):
         with pytest.raises(CertificateError):
             check(CYCLE | change, FIVE_CYCLE)
 
 
-def test_the_checker_imports_the_standard_library_and_its_own_proof_checker_only() -> None:
-    for module in (checker, rup):
-        assert module.__file__
-        lines = Path(module.__file__).read_text(encoding="utf-8").splitlines()
-        imported = {line.split()[1] for line in lines if line.startswith(("import ", "from "))} - {"circuits.rup"}
-        assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
+def test_the_checker_imports_the_standard_library_and_its_own_folder_only() -> None:
+    assert checker.__file__
+    files = list(Path(checker.__file__).parent.glob("*.py"))
+    assert len(files) > 5
+    for file in files:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        imported = {line.split()[1] for line in lines if line.lstrip().startswith(("import ", "from "))}
+        others = {name for name in imported if not name.startswith("circuits.checker.")}
+        assert {name.split(".")[0] for name in others} <= sys.stdlib_module_names

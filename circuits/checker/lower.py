@@ -1,0 +1,178 @@
+"""The lower bound of a certificate: steps that fewer operators cannot serve, all their wirings found anew."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from operator import mul
+from typing import Any
+
+from circuits.checker.problem import Column, Problem, Spend, determine
+from circuits.checker.rup import ProofError, refuted
+from circuits.checker.shape import CertificateError, need
+
+MAX_SIZE = 3_000_000
+"""Entries of one step's tables, or parts of a formula."""
+
+Table = tuple[tuple[int, int], ...]
+"""(key, value), ascending; a key reads argument symbols as digits in base q = len(alphabet), slot 1 first."""
+
+
+def check_lower(problem: Problem, c: Mapping[str, Any]) -> None:
+    """Raises CertificateError unless the steps and prompts of a certificate prove its lower bound."""
+    sequences: dict[int, list[tuple[int, ...]]] = {}
+    lengths: dict[int, int] = {}  # of the prompts
+    complete = True
+    for scale, lines in c["prompts"].items():
+        need(scale in map(str, range(1, c["scale"] + 1)), "prompts are of a scale that is not claimed")
+        allowed = problem.allowed(int(scale))
+        prompts = sorted({tuple(line.split(" ")) for line in lines})
+        for prompt in prompts:
+            right = len(prompt) == len(allowed) and all(
+                s in symbols for s, symbols in zip(prompt, allowed, strict=True)
+            )
+            need(right, f"a prompt is not one of scale {scale}")
+        sequences[int(scale)], lengths[int(scale)] = [problem.sequence(prompt) for prompt in prompts], len(allowed)
+        need(len(set(map(len, sequences[int(scale)]))) == 1, f"scale {scale}: no prompts, or outputs of unequal length")
+        complete &= len(prompts) == math.prod(map(len, allowed))
+
+    classes = []
+    need(c["steps"], "no steps are listed")
+    for scale, position in c["steps"]:
+        need(scale in sequences, f"no prompts of scale {scale} are listed")
+        need(lengths[scale] < position <= len(sequences[scale][0]), f"scale {scale} has no step at {position}")
+        classes.append(tables_of(problem, scale, position, position - lengths[scale] - 1, sequences[scale]))
+    need(all(s < len(classes) for s in c["clique"]), "the clique has a step that is not listed")
+    if c["lower"] == "inf":
+        need(len(classes) == 1 and c["proof"] is None and not c["clique"], "inf rests on one step and nothing else")
+        need(not classes[0], "the step has a wiring, so inf is not proved")
+        return
+    need(all(classes), "a step has no wiring, so the lower bound is inf")
+    # With prompts left out a smaller set of positions may seem enough, and the one that is needed would be missed.
+    need(problem.mode != "typed" or c["lower"] == 1 or complete, "mode typed needs all prompts of the scales listed")
+    for one, other in itertools.combinations(c["clique"], 2):
+        problem.spend(len(classes[one]) * sum(map(len, classes[other])))
+        known = [dict(table) for table in classes[one]]
+        unshareable = all(any(a.get(key, value) != value for key, value in b) for a in known for b in classes[other])
+        need(unshareable, f"steps {one} and {other} of the clique can share an operator")
+    need((c["proof"] is None) == (c["lower"] <= max(1, len(c["clique"]))), "the bound lacks a proof, or needs none")
+    if c["proof"] is not None:
+        formula = formula_of(classes, c["lower"] - 1, c["clique"])
+        need(_refuted(*formula, c["proof"], problem.spend), "the proof does not refute the formula")
+
+
+def tables_of(problem: Problem, scale: int, position: int, step: int, rows: list[tuple[int, ...]]) -> list[Table]:
+    """The partial tables that a step's wirings ask for, in canonical order.
+
+    Without those that contain another: they never help. Equal columns give equal tables, so one of each is kept.
+    """
+    q, k, mode = len(problem.index), problem.arity, problem.mode
+    *earlier, output = list(zip(*(row[:position] for row in rows), strict=True))
+    if mode == "declared":
+        columns, places = earlier, [p - 1 for p in problem.declared(scale, step, position - 1)]
+        arguments = iter([tuple(places)] if determine([columns[p] for p in places], output) else [])
+    else:
+        columns = list(dict.fromkeys(earlier))
+        arguments = _arguments(columns, output, k, mode == "free", problem.spend)
+    tables: set[frozenset[tuple[int, int]]] = set()
+    for chosen in arguments:
+        size = len(chosen)
+        pairs = set(zip(*(columns[index] for index in chosen), output, strict=True))
+        # Mode typed: marks of the operator's number of arguments, so that different numbers exclude each other.
+        marks = [(q**k + other, int(other == size)) for other in range(k + 1)] if mode == "typed" else []
+        different = {tuple(chosen[slot] for slot in order): order for order in itertools.permutations(range(size))}
+        orders = [tuple(range(size))] if mode == "declared" else list(different.values())
+        problem.spend((len(rows) + len(orders) * len(pairs)) * (size + 1))
+        for order in orders:
+            weights = [q ** (size - 1 - order.index(slot)) for slot in range(size)]
+            tables.add(frozenset([*((sum(map(mul, pair, weights)), pair[-1]) for pair in pairs), *marks]))
+        need(len(tables) * len(pairs) <= MAX_SIZE, f"the wirings of scale {scale}, position {position} are too many")
+    minimal: list[frozenset[tuple[int, int]]] = []
+    for table in sorted(tables, key=len):
+        problem.spend(len(minimal))
+        if not any(smaller <= table for smaller in minimal):
+            minimal.append(table)
+    return sorted(tuple(sorted(table)) for table in minimal)
+
+
+def _arguments(columns: list[Column], output: Column, k: int, free: bool, spend: Spend) -> Iterator[tuple[int, ...]]:
+    """The columns that a step can be computed from, one order of each.
+
+    Exactly those of an inclusion-minimal determining set; or in mode free k columns, with repeats, that include such a
+    set: every wiring does. The sets are found thus. Two sequences with different outputs differ at some member of every
+    determining set; so where what is chosen so far misses such a pair, one of the columns where it differs has to be
+    added, and all of them are tried. By induction every determining set contains one that is found.
+    """
+    differences: list[frozenset[int]] = []  # of pairs missed before
+
+    def missed(chosen: frozenset[int]) -> frozenset[int] | None:
+        spend(len(differences) + (len(chosen) + 1) * len(output))
+        known = min((pair for pair in differences if pair.isdisjoint(chosen)), key=len, default=None)
+        if known is not None:
+            return known
+        last: dict[tuple[int, ...], int] = {}
+        for row, tokens in enumerate(zip(*(columns[index] for index in chosen), output, strict=True)):
+            before = last.get(tokens[:-1], row)
+            last[tokens[:-1]] = row
+            if output[before] != output[row]:
+                differences.append(frozenset(i for i, column in enumerate(columns) if column[before] != column[row]))
+                return differences[-1]
+        return None
+
+    found: list[frozenset[int]] = []
+    seen, stack = {frozenset[int]()}, [frozenset[int]()]
+    while stack:
+        chosen = stack.pop()
+        difference = missed(chosen)
+        if difference is None:
+            found.append(chosen)
+        elif len(chosen) < k:
+            new = {chosen | {index} for index in difference} - seen
+            seen |= new
+            stack += new
+    spend(len(found) ** 2)
+    done: set[tuple[int, ...]] = set()
+    for needed in (one for one in found if not any(other < one for other in found)):
+        spare = k - len(needed) if free else 0
+        for fill in itertools.combinations_with_replacement(range(len(columns)), spare):
+            multiset = tuple(sorted((*needed, *fill)))
+            if multiset not in done:
+                done.add(multiset)
+                yield multiset
+
+
+def formula_of(classes: list[list[Table]], count: int, clique: Sequence[int]) -> tuple[int, list[list[int]]]:
+    """The formula that `count` operators serve all steps: its number of variables, and its clauses.
+
+    alt[s, a, c]: step s is computed by operator c through its table a. tab[c, key, value]: what operator c gives, for
+    keys with two values among all tables; others exclude nothing. The members of the clique need different operators,
+    and operators are interchangeable, so its m-th member may be given operator m.
+    """
+    values: dict[int, set[int]] = {}
+    for key, value in itertools.chain(*itertools.chain(*classes)):
+        values.setdefault(key, set()).add(value)
+    contested = {key: sorted(values[key]) for key in sorted(values) if len(values[key]) > 1}
+    size = sum(2 + sum(key in contested for key, _ in table) for table in itertools.chain(*classes))
+    size += sum(len(found) + math.comb(len(found), 2) for found in contested.values())
+    need(count * size <= MAX_SIZE, f"the formula has more than {MAX_SIZE:,} parts")
+    operators = range(count)
+    alternatives = [(s, a) for s, tables in enumerate(classes) for a in range(len(tables))]
+    alt = {
+        which: number for number, which in enumerate(((s, a, c) for s, a in alternatives for c in operators), start=1)
+    }
+    entries = ((c, key, value) for c in operators for key, found in contested.items() for value in found)
+    tab = {entry: number for number, entry in enumerate(entries, start=len(alt) + 1)}
+    clauses = [[alt[s, a, c] for a in range(len(tables)) for c in operators] for s, tables in enumerate(classes)]
+    for (s, a, c), variable in alt.items():
+        clauses += [[-variable, tab[c, key, value]] for key, value in classes[s][a] if key in contested]
+    for c, (key, found) in itertools.product(operators, contested.items()):
+        clauses += [[-tab[c, key, v], -tab[c, key, w]] for v, w in itertools.combinations(found, 2)]
+    for m, s in enumerate(clique):
+        clauses += [[-alt[s, a, c]] for a in range(len(classes[s])) for c in operators if c != m]
+    return len(alt) + len(tab), clauses
+
+
+def _refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: Spend) -> bool:
+    try:
+        return refuted(variables, clauses, proof, spend)
+    except ProofError as error:
+        raise CertificateError(f"certificate: {error}") from error

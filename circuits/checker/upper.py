@@ -1,0 +1,85 @@
+"""The upper bound of a certificate: a circuit, evaluated on all prompts of a scale or on random ones."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from circuits.checker.problem import Problem, determine
+from circuits.checker.shape import need
+
+MAX_PROMPTS, SAMPLE = 20_000, 300
+"""A circuit is tried on all prompts of a scale that has at most so many, else on so many random ones."""
+
+
+def check_upper(problem: Problem, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
+    """Evaluates the circuit at every scale.
+
+    Returns the scale up to which that was on all prompts, and the number of random prompts at the others.
+
+    Mode typed allows no argument without need. A sample cannot show that there is none, so only up to that scale.
+    """
+    mode, checked_to, sampled = problem.mode, 0, 0
+    slots = dict[Any, int]()  # of every operator in use its number of arguments
+    give, wirings = _circuit(problem, c["circuit"], c["scale"])
+    for scale in range(1, c["scale"] + 1):
+        allowed, steps, rng = problem.allowed(scale), wirings(scale), random.Random(f"{seed}, scale {scale}")
+        every = math.prod(map(len, allowed)) <= MAX_PROMPTS
+        checked_to += every and checked_to == scale - 1
+        sampled += 0 if every else SAMPLE
+        sample = (tuple(map(rng.choice, allowed)) for _ in range(SAMPLE))
+        rows = [problem.sequence(prompt) for prompt in (itertools.product(*allowed) if every else sample)]
+        length = len(allowed) + len(steps)
+        need(steps and all(len(row) == length for row in rows), f"the circuit has not the steps of scale {scale}")
+        problem.spend(len(rows) * (length + len(steps) * (problem.arity + 1)))
+        columns = list(zip(*rows, strict=True))
+        for step, (operator, places) in enumerate(steps):
+            before = len(allowed) + step
+            where = f"the circuit at scale {scale}, position {before + 1}"
+            need(all(0 < p <= before for p in places), f"{where} reads what is not an earlier position")
+            if mode == "declared":
+                need(places == problem.declared(scale, step, before), f"{where} has not the declared wiring")
+            if mode == "typed":
+                rests = [[columns[p - 1] for p in places if p != dropped] for dropped in places]
+                spare = every and any(determine(rest, columns[before]) for rest in rests)
+                need(len(set(places)) == len(places) and not spare, f"{where} has an argument without need")
+            need(slots.setdefault(operator, len(places)) == len(places), f"{where}: one operator, two arities")
+            for *key, token in set(zip(*(columns[p - 1] for p in places), columns[before], strict=True)):
+                need(give(operator, tuple(key)) == token, f"{where} is wrong")
+    need(len(slots) <= c["upper"], f"the circuit has {len(slots)} operators, more than the upper bound")
+    return checked_to, sampled
+
+
+def _circuit(problem: Problem, circuit: Any, scale: int) -> tuple[Callable[..., Any], Callable[[int], Any]]:
+    """What an operator gives for its arguments; and scale -> operator and positions of every step."""
+    index, k, reference = problem.index, problem.arity, problem.task.reference
+    if "reference" in circuit:
+        usable = problem.mode != "typed" and reference is not None and reference.arity <= k
+        need(usable, "the task has no reference circuit of this mode and arity")
+        symbols = list(index)
+
+        def apply(operator: str, key: tuple[int, ...]) -> int | None:
+            return index.get(problem.ask(reference.apply, operator, tuple(symbols[i] for i in key)))
+
+        return apply, problem.reference_steps
+    tables: list[dict[tuple[int | None, ...], int | None]] = []
+    for operator in circuit["operators"]:
+        keys = [key.split(" ") if key else [] for key in operator]
+        table = {tuple(map(index.get, key)): index.get(s) for key, s in zip(keys, operator.values(), strict=True)}
+        need(None not in [*itertools.chain(*table), *table.values()], "an operator has an unknown symbol")
+        sizes = range(k + 1) if problem.mode == "typed" else [k]
+        need(
+            len(set(map(len, table))) <= 1 and all(len(key) in sizes for key in table),
+            "an operator is not of this arity",
+        )
+        tables.append(table)
+    steps = {n: [(operator, tuple(places)) for operator, places in wired] for n, wired in circuit["wirings"].items()}
+    need(steps.keys() == {str(n) for n in range(1, scale + 1)}, f"the circuit must have wirings of scales 1 to {scale}")
+    wired = list(itertools.chain(*steps.values()))
+    need(all(operator < len(tables) for operator, _ in wired), "the circuit uses an operator that is not there")
+    need(
+        all(len(places) == k or (problem.mode == "typed" and len(places) < k) for _, places in wired),
+        "a wiring is not of this arity",
+    )
+    return lambda operator, key: tables[operator].get(key), lambda n: steps[str(n)]
