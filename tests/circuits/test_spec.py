@@ -1,0 +1,99 @@
+"""A task as one value: text and JSON give it back, it says what is wrong with a name, and its words are the same."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from circuits.formats import FORMATS
+from circuits.task import TaskError
+from circuits.tasks import TASKS, TaskSpec, load, parse_task
+
+NAMES = (*TASKS, "mine.py:task", "a folder/of[1]/mine.py:task_2")
+
+
+@st.composite
+def specs(draw):
+    name = draw(st.sampled_from(NAMES))
+    base = draw(st.none() | st.integers(2, 9)) if name in ("copy", "addition", "counter") else None
+    return TaskSpec(name=name, base=base, format=draw(st.sampled_from(FORMATS)))
+
+
+@given(specs())
+def test_text_and_json_give_the_task_back(spec):
+    assert parse_task(str(spec)) == spec
+    assert parse_task(f" {spec} ") == spec
+    assert TaskSpec.from_json(spec.as_json() | {"encoding": "rpe"}) == spec
+
+
+@given(specs(), specs())
+def test_tasks_are_equal_iff_their_texts_are(one, other):
+    assert (one == other) == (str(one) == str(other)) == (one.as_json() == other.as_json())
+    assert one != other or hash(one) == hash(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("copy", TaskSpec(name="copy")),
+        ("copy[format=unaligned]", TaskSpec(name="copy")),
+        ("copy[base=3]", TaskSpec(name="copy", base=3)),
+        ("copy[ format=aligned , base=3 ]", TaskSpec(name="copy", base=3, format="aligned")),
+        ("my.py:own[format=aligned]", TaskSpec(name="my.py:own", format="aligned")),
+    ],
+)
+def test_a_text_names_a_task(text, spec):
+    assert parse_task(text) == spec
+    assert len(str(spec)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("copyy", "unknown task 'copyy': did you mean copy?"),
+        ("xyz", "unknown task 'xyz': known are copy, reverse"),
+        ("", "your own: path/to/file.py:name"),
+        ("mine.py", "your own: path/to/file.py:name"),
+        ("copy\nparity", "printable text"),
+        ("copy" * 500, "at most 1,000 characters"),
+        ("parity[base=3]", "task 'parity' has no base to choose; these have: copy, reverse"),
+        ("mine.py:task[base=3]", "task 'mine.py:task' has no base to choose"),
+        ("copy[base=1]", "task 'copy': the base must be 2 to 254, not 1"),
+        ("copy[format=diagonal]", "unknown format 'diagonal': choose one of aligned, unaligned"),
+        ("copy[base=3,base=4]", "is no task: write NAME or NAME[base=DIGITS,format=FORMAT]"),
+        ("copy[]", "is no task"),
+        ("copy[base=x]", "is no task"),
+        ("copy[size=3]", "is no task"),
+        ("mine.py:task]", "unknown task"),
+    ],
+)
+def test_what_names_no_task_is_refused_in_one_line(text, message):
+    with pytest.raises(TaskError) as caught:
+        parse_task(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_words_and_identifiers_of_a_task():
+    plain, based, own = (parse_task(text) for text in ("addition", "addition[base=4]", "some/where/mine.py:task"))
+    assert (plain.words, plain.short_words, plain.identifier()) == ("addition",) * 3
+    assert (based.words, based.short_words, based.identifier()) == (
+        "addition base 4",
+        "addition base 4",
+        "addition-base4",
+    )
+    assert (own.words, own.short_words, own.identifier()) == ("some/where/mine.py:task", "task", "task")
+    assert own.identifier(with_file=True) == "some-where-mine-task"
+    assert based.identifier(with_file=True) == "addition-base4"
+
+
+def test_a_task_is_loaded_with_its_base_and_laid_out_in_its_format():
+    spec = parse_task("counter[base=3,format=aligned]")
+    assert spec.plain().alphabet == load("counter", base=3).alphabet == ("0", "1", "2", "=", "$")
+    assert spec.plain().name == spec.identifier() == "counter-base3"
+    assert spec.laid_out(4).name == "counter-base3-aligned-4"
+    assert parse_task("counter").laid_out(4).name == "counter"
+
+
+def test_a_chosen_default_is_told_from_none_chosen():
+    assert parse_task("copy[base=2]").plain().alphabet == parse_task("copy").plain().alphabet
+    assert parse_task("copy[base=2]") != parse_task("copy")
