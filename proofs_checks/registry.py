@@ -8,10 +8,12 @@ from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 
+import circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
 from proofs_checks import papers
 from proofs_checks.claim import Claim, Source, Strength
 from proofs_checks.ledger import Selection
 from proofs_checks.trained import NONE, Runs
+from theory.encodings.catalogue import ENCODINGS, called
 from theory.system.errors import LengthgenError
 
 
@@ -51,16 +53,15 @@ _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
 def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
-    """The claims named by an id (`grape-1`) or by its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...).
+    """The claims of these names.
 
-    No name at all selects every claim.  `paper` keeps those of the papers with this arXiv id, or with this text in
+    A name is an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), or an encoding's name or
+    alias (`fox`, `RoPE`), for those about it.  No name at all selects every claim.  `paper` keeps those of the papers with this arXiv id, or with this text in
     their names, in capitals or not.  Raises `Unknown`, also where no claim is left.
     """
     wanted = list(names)
-    for name in wanted:
-        if not any(_belongs(claim, name) for claim in CLAIMS):
-            raise Unknown(_unknown_claim(name))
-    named = tuple(claim for claim in CLAIMS if not wanted or any(_belongs(claim, name) for name in wanted))
+    chosen = {claim.id for name in wanted for claim in _called(name)}
+    named = tuple(claim for claim in CLAIMS if not wanted or claim.id in chosen)
     if paper is None:
         return named
     if not any(_made_in(claim.source, paper) for claim in CLAIMS):
@@ -96,6 +97,36 @@ def strengths(names: str) -> tuple[Strength, ...]:
             hint = _hint(name.strip(), set(Strength), "the strengths")
             raise Unknown(f"no strength is named {name.strip()!r}; {hint}") from None
     return tuple(found)
+
+
+def _called(name: str) -> list[Claim]:
+    """The claims of one name.  Raises `Unknown`."""
+    encoding = called(name)
+    if encoding is None:
+        found = [claim for claim in CLAIMS if _belongs(claim, _of_today(name))]
+        if not found:
+            raise Unknown(_unknown_claim(name))
+        return found
+    found = [claim for claim in CLAIMS if _belongs(claim, encoding.name) or _is_about(claim, encoding.name)]
+    if not found:
+        why = f": {encoding.no_formula}" if encoding.no_formula else ""
+        raise Unknown(f"no claim is about '{encoding.name}'{why}")
+    return found
+
+
+def _is_about(claim: Claim, encoding: str) -> bool:
+    """Whether the claim is one of the property matrix or of the lattice that an encoding is in."""
+    kind, _, rest = claim.id.partition("-")
+    if kind in ("laws", "far", "cache"):
+        return rest == encoding
+    ends = {rest.removeprefix(f"{encoding}-"), rest.removesuffix(f"-{encoding}")} - {rest}
+    return kind == "recovery" and any(end in ENCODINGS for end in ends)
+
+
+def _of_today(name: str) -> str:
+    """The id with the name of an encoding in place of an alias: `laws-rope` for `laws-rotary`."""
+    aliases = {alias: encoding.name for encoding in ENCODINGS.values() for alias in encoding.aliases}
+    return next((name.removesuffix(alias) + new for alias, new in aliases.items() if name.endswith(f"-{alias}")), name)
 
 
 def _belongs(claim: Claim, name: str) -> bool:

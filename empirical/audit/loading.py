@@ -72,6 +72,7 @@ def _named(text: str, *, claims: Iterable[str] | None = None, **options: Any) ->
         return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
 
     taken = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
+    taken = [name for name in taken if name in SIZES or name in record.options]
     declared = _declared(record) if claims is None else claims
     return _subjects(build, taken, name=str(spec), claims=declared, sizes=("heads", "head_dim"), **options)
 

@@ -59,13 +59,18 @@ def register(*encodings: Encoding) -> None:
         _BY_NAME.update({name.casefold(): encoding for name in (encoding.name, *encoding.aliases)})
 
 
+def called(name: str) -> Encoding | None:
+    """The encoding of this name or alias, in capitals or not, if there is one."""
+    return _BY_NAME.get(name.strip().casefold())
+
+
 def named(name: str) -> Encoding:
     """The encoding of this name or alias, in capitals or not.
 
     Raises:
         UnknownEncoding: with the closest names.
     """
-    encoding = _BY_NAME.get(name.strip().casefold())
+    encoding = called(name)
     if encoding is None:
         hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {', '.join(ENCODINGS)}")
         raise UnknownEncoding(f"unknown encoding '{name}': {hint}; your own: path/to/file.py:object")

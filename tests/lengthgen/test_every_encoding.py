@@ -1,0 +1,99 @@
+"""Every registered encoding is predicted, trained, audited, verified and drawn by its names, or refused in one line."""
+
+import pytest
+
+from circuits.encodings import ENCODINGS, parse_encoding
+from paper_figs.style import look, looks
+from proofs_checks import registry
+from theory.encodings.catalogue import DuplicateEncoding, named, register
+from theory.encodings.encoding import Encoding, Option
+
+LABELS = {"rpe", "clipped", "ipe", "ipe-sh", "random-rpe", "lbpe", "lbpe-sh"}
+"""Encodings that act through labels alone."""
+NO_CLAIMS = (LABELS - {"rpe"}) | {"rpe-square"}
+"""Encodings that no claim is about; the family of claims `rpe` is on RPE-Square."""
+SHIFTED_BY_PADDING = {"fox", "rpe-square"}
+"""Encodings of whose content padding is a part: exactly, or in the last digits of long sums."""
+WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | {name for name in ENCODINGS if name.startswith("random-")}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_it_is_predicted_or_it_is_said_why_not(name, answer):
+    (found,) = answer("predict", "parity", "--encoding", name, "--train", "1-2", "--test", "1-4")["predictions"].values()
+    assert found["encoding"] == name
+    assert (found["relation"] is None) == (name in WITHOUT_RELATION)
+    assert len(found["why"].splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_it_is_trained(name, answer, tmp_path):
+    sizes = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path))
+    trained = answer("train", "parity", "--encoding", name, *sizes)
+    assert [*trained["accuracy"]] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_it_is_audited_or_it_is_said_why_not(name, run):
+    code, out, err = run("audit", name, "--to", "300", "--dtype", "float64", "--heads", "2", "--head-dim", "8")
+    if name in LABELS | {"nope"}:
+        assert code == 2
+        assert "nothing" in err.splitlines()[-1]
+    else:
+        found = [line for line in out.splitlines() if line.startswith("found: ")]
+        assert all("padding changes" in line for line in found), out + err
+        assert code == (1 if found else 0)
+        assert bool(found) == (name in SHIFTED_BY_PADDING)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_its_claims_are_found_or_it_is_said_why_there_are_none(name):
+    if name in NO_CLAIMS:
+        with pytest.raises(registry.Unknown, match=f"no claim is about '{name}': "):
+            registry.select([name])
+    elif name != "rpe":
+        assert {f"laws-{name}", f"far-{name}", f"cache-{name}"} <= {claim.id for claim in registry.select([name])}
+
+
+def test_all_can_be_told_apart_in_one_figure():
+    drawn = looks(ENCODINGS)
+    assert len({(one.colour, one.marker, one.fill, one.line) for one in drawn.values()}) == len(ENCODINGS)
+    assert look("interpolation").label == "Position interpolation"
+
+
+def test_every_alias_names_it_in_capitals_or_not():
+    for name, encoding in ENCODINGS.items():
+        for alias in (name, *encoding.aliases):
+            assert parse_encoding(alias.upper()).name == name
+            assert {claim.id for claim in registry.CLAIMS if claim.id == f"laws-{name}"} <= {
+                claim.id for claim in (registry.select([alias]) if name not in NO_CLAIMS else ())
+            }
+
+
+def test_options_are_those_of_the_name_whatever_alias_is_used():
+    assert str(parse_encoding("Rotary[base=500000,layout=halves]")) == "rope[base=500000,layout=halves]"
+    assert parse_encoding("rotary[base=1e4]") == parse_encoding("rope")
+
+
+@pytest.mark.parametrize("name", ["rope", "ROTARY", "Learned"])
+def test_a_name_that_is_taken_is_refused(name):
+    before = dict(ENCODINGS)
+    with pytest.raises(DuplicateEncoding, match=f"the name '{name}' is that of"):
+        register(Encoding(name="another", title="another", aliases=(name,)))
+    with pytest.raises(DuplicateEncoding):
+        register(Encoding(name=name, title="another"))
+    assert before == ENCODINGS
+    assert named(name).name in ("rope", "ape")
+
+
+@pytest.mark.parametrize(
+    ("option", "admitted", "refused"),
+    [
+        (Option(default=2, least=1, most=3), [1, 3], [0, 4, 2.0, True, "2"]),
+        (Option(default=2.0, least=1, most=3), [1, 2.5, 3], [0.9, 4, float("nan"), float("inf"), True, "2"]),
+        (Option(default="a", words=("a", "b")), ["a", "b"], ["c", 1, True]),
+        (Option(default=True), [True, False], [1, 0, "true"]),
+    ],
+)
+def test_an_option_admits_its_range(option, admitted, refused):
+    assert all(option.admits(value) for value in admitted)
+    assert not any(option.admits(value) for value in refused)
