@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from paper_figs.cells import LEVEL, Cell, common_scales, interval
+from paper_figs.cells import LEVEL, Cell, common_scales, interval, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
@@ -86,7 +86,7 @@ def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task:
 
 
 def rows(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
-    """What the figure shows, one row for each format, encoding and scale. Raises as `draw` does."""
+    """One row for each format, encoding and scale. Raises as `draw` does."""
     found: list[dict[str, object]] = []
     scales = common_scales(cells, train=train, threshold=threshold)
     for cell in cells:
@@ -106,7 +106,7 @@ def rows(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> li
                     "share": solved / cell.seeds,
                     "low": low,
                     "high": high,
-                    **{f"seed_{at}": value for at, value in enumerate(cell.exact_match[scale], start=1)},
+                    **seed_columns(cell.exact_match[scale]),
                 }
             )
     return found
@@ -168,16 +168,8 @@ def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
     places = [scale + shift for scale in cell.scales]
     for seed in range(cell.seeds):
         run = [cell.exact_match[scale][seed] for scale in cell.scales]
-        axes.plot(
-            places,
-            run,
-            color=its.colour,
-            linestyle=its.line,
-            linewidth=0.6,
-            alpha=min(0.45, 1 / sqrt(cell.seeds)),
-            zorder=2,
-            gid=f"seed:{cell.encoding}",
-        )
+        faint = {"color": its.colour, "linestyle": its.line, "alpha": min(0.45, 1 / sqrt(cell.seeds))}
+        axes.plot(places, run, **faint, linewidth=0.6, zorder=2, gid=f"seed:{cell.encoding}")
     middle = [median(cell.exact_match[scale]) for scale in cell.scales]
     axes.plot(places, middle, **line_style(its), zorder=3, gid=f"median:{cell.encoding}")
 
@@ -185,29 +177,19 @@ def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
 def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -> None:
     places = [scale + shift for scale in cell.scales]
     solved = [cell.solved([scale], threshold) for scale in cell.scales]
-    ends = [interval(count, cell.seeds) for count in solved]
-    axes.vlines(
-        places,
-        *zip(*ends, strict=True),
-        color=its.colour,
-        linewidth=0.8,
-        alpha=0.6,
-        zorder=2,
-        gid=f"interval:{cell.encoding}",
-    )
+    low, high = zip(*(interval(count, cell.seeds) for count in solved), strict=True)
+    gid = f"interval:{cell.encoding}"
+    axes.vlines(places, low, high, color=its.colour, linewidth=0.8, alpha=0.6, zorder=2, gid=gid)
     shares = [count / cell.seeds for count in solved]
     axes.plot(places, shares, **line_style(its), zorder=3, gid=f"share:{cell.encoding}")
 
 
 def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
     """The runs of neighbouring scales, as (first, last)."""
-    found: list[tuple[int, int]] = []
-    for scale in sorted(set(scales)):
-        if found and scale == found[-1][1] + 1:
-            found[-1] = (found[-1][0], scale)
-        else:
-            found.append((scale, scale))
-    return found
+    known = set(scales)
+    firsts = sorted(scale for scale in known if scale - 1 not in known)
+    lasts = sorted(scale for scale in known if scale + 1 not in known)
+    return list(zip(firsts, lasts, strict=True))
 
 
 def _of_parity(sources: Sources) -> Drawing:

@@ -7,7 +7,7 @@ alone: of m values the median lies between the r-th smallest and the r-th larges
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from math import ceil, comb
+from math import comb
 from statistics import median
 
 from matplotlib.artist import Artist
@@ -19,10 +19,10 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from empirical.runs.protocol import Protocol
 from empirical.trial.outcomes import Checkpoint
-from paper_figs.cells import Cell, common_scales
+from paper_figs.cells import Cell, common_scales, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish
+from paper_figs.small_panels import finish, shape
 from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import Look, context, glossary, line_style, looks
 
@@ -45,15 +45,6 @@ Panels = Mapping[tuple[str, str], Sequence[Cell]]
 """(task, format) -> its curves."""
 
 
-def panels_of(tasks: Mapping[str, Sequence[Cell]]) -> dict[tuple[str, str], list[Cell]]:
-    """A panel for each task and format, in their order."""
-    found: dict[tuple[str, str], list[Cell]] = {}
-    for task, cells in tasks.items():
-        for cell in cells:
-            found.setdefault((task, cell.format), []).append(cell)
-    return found
-
-
 def median_interval(values: Sequence[float]) -> tuple[float, float]:
     """The interval of the median of what the values are drawn from; its level is that of `rank`."""
     place, _ = rank(len(values))
@@ -61,18 +52,17 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     return ordered[place - 1], ordered[-place]
 
 
+def median_columns(values: Sequence[float]) -> dict[str, object]:
+    """The columns of a table on the median of some runs."""
+    low, high = median_interval(values)
+    return {"median": median(values), "low": low, "high": high}
+
+
 def rank(count: int) -> tuple[int, float]:
     """r, and the level that the interval then has."""
-    levels = [(1, 1 - 2 * _below(1, count))]
-    while levels[-1][0] < (count + 1) // 2:
-        place = levels[-1][0] + 1
-        levels.append((place, 1 - 2 * _below(place, count)))
+    below = [sum(comb(count, k) for k in range(place)) / 2**count for place in range(max(1, (count + 1) // 2) + 1)]
+    levels = [(place, 1 - 2 * below[place]) for place in range(1, len(below))]
     return max([one for one in levels if one[1] >= LEAST_LEVEL], default=levels[0])
-
-
-def _below(place: int, count: int) -> float:
-    """P(Bin(count, 1/2) < place)."""
-    return float(sum(comb(count, k) for k in range(place)) / 2**count)
 
 
 def drawing(
@@ -98,22 +88,22 @@ def drawing(
         ValueError: cells that cannot be compared (`cells.common_scales`).
         StyleError: encodings that one figure cannot tell apart.
     """
-    panels = panels_of(tasks)
+    panels: dict[tuple[str, str], list[Cell]] = {}
+    for task, cells in tasks.items():
+        for cell in cells:
+            panels.setdefault((task, cell.format), []).append(cell)
     for cells in panels.values():
         common_scales(cells, train=train, threshold=threshold)
     return Drawing(
-        shown=draw(panels, train=train, threshold=threshold, width=width),
-        rows=rows(panels, train=train, threshold=threshold),
-        caption=caption(panels, train=train, threshold=threshold, checkpoint=checkpoint, model=model),
+        shown=_draw(panels, train=train, threshold=threshold, width=width),
+        rows=_rows(panels, train=train, threshold=threshold),
+        caption=_caption(panels, train=train, threshold=threshold, checkpoint=checkpoint, model=model),
     )
 
 
-def draw(panels: Panels, *, train: Sequence[int], threshold: float, width: float) -> Figure:
-    """The figure."""
+def _draw(panels: Panels, *, train: Sequence[int], threshold: float, width: float) -> Figure:
     drawn = looks(dict.fromkeys(cell.encoding for cells in panels.values() for cell in cells))
-    columns = min(len(panels), max(1, int(width / _NARROWEST)))
-    columns = ceil(len(panels) / ceil(len(panels) / columns))  # lines of equal length where possible
-    lines = ceil(len(panels) / columns)
+    lines, columns = shape(len(panels), width=width, narrowest=_NARROWEST)
     with context():
         figure = Figure(figsize=(width, lines * _HEIGHT + _BELOW), layout="constrained")
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
@@ -143,34 +133,27 @@ def draw(panels: Panels, *, train: Sequence[int], threshold: float, width: float
     return figure
 
 
-def rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
-    """What the figure shows, one row for each curve and scale."""
-    found: list[dict[str, object]] = []
-    for (task, form), cells in panels.items():
-        for cell in cells:
-            for scale in cell.scales:
-                values = cell.exact_match[scale]
-                low, high = median_interval(values)
-                found.append(
-                    {
-                        "task": task,
-                        "format": form,
-                        "encoding": cell.encoding,
-                        "scale": scale,
-                        "training_scale": scale in train,
-                        "seeds": cell.seeds,
-                        "median": median(values),
-                        "low": low,
-                        "high": high,
-                        "solved": cell.solved([scale], threshold),
-                        **{f"seed_{at}": value for at, value in enumerate(values, start=1)},
-                    }
-                )
-    return found
+def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
+    """One row for each curve and scale."""
+    return [
+        {
+            "task": task,
+            "format": form,
+            "encoding": cell.encoding,
+            "scale": scale,
+            "training_scale": scale in train,
+            "seeds": cell.seeds,
+            **median_columns(cell.exact_match[scale]),
+            "solved": cell.solved([scale], threshold),
+            **seed_columns(cell.exact_match[scale]),
+        }
+        for (task, form), cells in panels.items()
+        for cell in cells
+        for scale in cell.scales
+    ]
 
 
-def caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
-    """The caption, with the numbers that the figure shows."""
+def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
     every = [cell for cells in panels.values() for cell in cells]
     scales, seeds = every[0].scales, every[0].seeds
     place, level = rank(seeds)
@@ -185,22 +168,13 @@ def caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoin
         )
         for (task, form), cells in panels.items()
     ]
-    return " ".join(
-        [
-            f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(forms)} format, {checkpoint}, models of "
-            f"{model}.",
-            f"A curve is the median of {seeds} runs (seeds), a bar reaches from {spread} of them and holds the median "
-            f"of all such runs with probability {level:.1%}. Training scales ({_range(train)}) are shaded; dotted: "
-            f"{threshold:g}, from which on a scale counts as solved.",
-            glossary(drawn),
-            "Of these seeds, those that solve all training scales / all scales:",
-            f"{'; '.join(told)}.",
-        ]
+    return (
+        f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(forms)} format, {checkpoint}, models of "
+        f"{model}. A curve is the median of {seeds} runs (seeds), a bar reaches from {spread} of them and holds the "
+        f"median of all such runs with probability {level:.1%}. Training scales ({min(train)}-{max(train)}) are "
+        f"shaded; dotted: {threshold:g}, from which on a scale counts as solved. {glossary(drawn)} Of these seeds, "
+        f"those that solve all training scales / all scales: {'; '.join(told)}."
     )
-
-
-def _range(scales: Sequence[int]) -> str:
-    return f"{min(scales)}-{max(scales)}"
 
 
 def _ground(axes: Axes, scales: Sequence[int], train: Sequence[int], threshold: float) -> None:
@@ -221,15 +195,8 @@ def _curve(axes: Axes, cell: Cell, its: Look, place: int, curves: int, *, marked
     middle = [median(cell.exact_match[scale]) for scale in scales]
     style = line_style(its) | {"markersize": 3.0, "markeredgewidth": 0.7}
     every = min(curves, max(1, len(scales) // 3))
-    axes.plot(
-        scales,
-        middle,
-        **style,
-        markevery=(place % every, every),
-        zorder=3,
-        gid=f"median:{cell.encoding}",
-        clip_on=False,
-    )
+    turn = (place % every, every)
+    axes.plot(scales, middle, **style, markevery=turn, zorder=3, gid=f"median:{cell.encoding}", clip_on=False)
     shift = _BAR_WIDTH * ((place + 0.5) / curves - 0.5)
     bars = [(scale + shift, *median_interval(cell.exact_match[scale])) for scale in scales]
     axes.vlines(

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.accuracy_grid import median_interval, rank
-from paper_figs.cells import Cell, common_scales
+from paper_figs.accuracy_grid import median_columns, median_interval, rank
+from paper_figs.cells import Cell, common_scales, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
@@ -16,15 +16,16 @@ from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import Look, context, line_style, looks
 
 SCALES = (5, 10, 15, 20)
-"""Those of Figure 3."""
+"""Panels of Figure 3."""
 _NARROWEST, _HEIGHT = 1.5, 1.75
 _APART, _SPREAD = 0.4, 0.1
-"""Of a task's place: between the two encodings, and over how much of it seeds are spread."""
+"""Shares of a task's place: between the two encodings, and over how much of it seeds are spread."""
+
+Tasks = Mapping[str, Sequence[Cell]]
+"""Task -> its cells."""
 
 
-def drawing(
-    tasks: Mapping[str, Sequence[Cell]], *, scales: Sequence[int], train: Sequence[int], width: float, model: str
-) -> Drawing:
+def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width: float, model: str) -> Drawing:
     """The figure: a panel for each of the scales; task by task, the runs of each format and encoding.
 
     Args:
@@ -43,40 +44,26 @@ def drawing(
         if not set(scales) <= set(known):
             raise ValueError(f"no values at scales {sorted(set(scales) - set(known))}")
     drawn = looks(dict.fromkeys(cell.encoding for cell in every))
-    rows: list[dict[str, object]] = []
-    for scale in scales:
-        for task, cells in tasks.items():
-            for cell in cells:
-                values = cell.exact_match[scale]
-                low, high = median_interval(values)
-                rows.append(
-                    {
-                        "scale": scale,
-                        "training_scale": scale in train,
-                        "task": task,
-                        "format": cell.format,
-                        "encoding": cell.encoding,
-                        "median": median(values),
-                        "low": low,
-                        "high": high,
-                        **{f"seed_{at}": value for at, value in enumerate(values, start=1)},
-                    }
-                )
+    rows: list[dict[str, object]] = [
+        {
+            "scale": scale,
+            "training_scale": scale in train,
+            "task": task,
+            "format": cell.format,
+            "encoding": cell.encoding,
+            **median_columns(cell.exact_match[scale]),
+            **seed_columns(cell.exact_match[scale]),
+        }
+        for scale in scales
+        for task, cells in tasks.items()
+        for cell in cells
+    ]
     return Drawing(
-        shown=_draw(tasks, scales=scales, train=train, width=width, drawn=drawn),
-        rows=rows,
-        caption=_caption(tasks, scales=scales, train=train, drawn=drawn, model=model),
+        shown=_draw(tasks, drawn, scales, train, width), rows=rows, caption=_caption(tasks, drawn, scales, train, model)
     )
 
 
-def _draw(
-    tasks: Mapping[str, Sequence[Cell]],
-    *,
-    scales: Sequence[int],
-    train: Sequence[int],
-    width: float,
-    drawn: Mapping[str, Look],
-) -> Figure:
+def _draw(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], width: float) -> Figure:
     columns = len(scales) if width / len(scales) >= _NARROWEST else max(1, int(width / _NARROWEST))
     lines = -(-len(scales) // columns)
     with context():
@@ -121,14 +108,7 @@ def _runs(axes: Axes, cell: Cell, scale: int, its: Look, middle: float) -> None:
     )  # fmt: skip
 
 
-def _caption(
-    tasks: Mapping[str, Sequence[Cell]],
-    *,
-    scales: Sequence[int],
-    train: Sequence[int],
-    drawn: Mapping[str, Look],
-    model: str,
-) -> str:
+def _caption(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], model: str) -> str:
     every = [cell for cells in tasks.values() for cell in cells]
     seeds = every[0].seeds
     place, level = rank(seeds)

@@ -12,11 +12,12 @@ from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
     Judged,
     Trial,
+    gid_of,
     judged_how,
+    key_of,
     label_of,
     main_cells,
-    several_formats,
-    task_of,
+    task_names,
     trial_figure,
 )
 
@@ -31,9 +32,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     cells = [cell for cell in main_cells(trial) if cell["breaking"]]
     rows: list[dict[str, object]] = [
         {
-            "task": cell["task"],
-            "format": cell["format"],
-            "encoding": cell["encoding"],
+            **key_of(cell),
             "predicted": cell["breaking"]["predicted"] or "never",
             "observed": cell["breaking"]["observed"] or "never",
             "first": (cell["breaking"]["range"] or ["never"])[0],
@@ -66,7 +65,7 @@ def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: fl
         axes.axhspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
         for place, cell in enumerate(ordered):
             its, found = drawn[cell["encoding"]], cell["breaking"]
-            gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+            gid = gid_of(cell)
             failures = [one["first_failure"] or never for one in cell["outcomes"] if one["fits"]]
             predicted = found["predicted"] or never
             axes.hlines([predicted], place - 0.42, place + 0.42, color="black", linewidth=1.6, zorder=2,
@@ -75,13 +74,7 @@ def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: fl
                         gid=f"range:{gid}")  # fmt: skip
             mark = line_style(its) | {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.7}
             axes.plot([place], [found["observed"] or never], **mark, zorder=3, gid=f"observed:{gid}")
-        formats = several_formats(list(cells))
-        axes.set_xticks(
-            range(len(ordered)),
-            [task_of(cell, formats=formats) for cell in ordered],
-            rotation=90,
-            fontsize=SMALLEST_TEXT,
-        )
+        axes.set_xticks(range(len(ordered)), task_names(ordered), rotation=90, fontsize=SMALLEST_TEXT)
         axes.tick_params(axis="x", length=0, pad=2)
         axes.set_yticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
         axes.set(xlim=(-0.6, max(len(ordered), 1) - 0.4), ylim=(0, never + 1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from empirical.trial.statistics import CONFIDENCE, share
 
 LEVEL = CONFIDENCE
-"""Of every interval."""
+"""Confidence of every interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What messages and captions call it."""
+        """Name in messages and captions."""
         return f"{self.encoding}, {self.format}"
 
     @property
@@ -55,6 +55,11 @@ class Cell:
         """How many seeds solve every one of the scales."""
         runs = zip(*(self.exact_match[scale] for scale in scales), strict=True)
         return sum(all(value >= threshold for value in run) for run in runs)
+
+
+def seed_columns(values: Sequence[float]) -> dict[str, object]:
+    """The columns seed_1, seed_2, ... of a table: a value of each run."""
+    return {f"seed_{at}": value for at, value in enumerate(values, start=1)}
 
 
 def interval(successes: int, trials: int) -> tuple[float, float]:

@@ -35,12 +35,8 @@ def draw(
         step = graph.nodes[node]["kind"] == "step"
         _write(axes, x, _NAMES if step else y, names[node - 1])
         if step:
-            box = {
-                "boxstyle": "round,pad=0.25",
-                "facecolor": "0.9" if node == marked else "white",
-                "edgecolor": "black",
-                "linewidth": 1.2 if node == marked else 0.6,
-            }
+            ground, width = ("0.9", 1.2) if node == marked else ("white", 0.6)
+            box = {"boxstyle": "round,pad=0.25", "facecolor": ground, "edgecolor": "black", "linewidth": width}
             _write(axes, x, y, f"u{graph.nodes[node]['operator'] + 1}", bbox=box)
     for argument, node, slot in graph.edges(data="slot"):
         chosen = node == marked and slot in arguments.get(argument, ())
@@ -55,26 +51,22 @@ def draw(
 def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) -> None:
     """The mark of an argument slot at one point, `size` points wide, with a white rim to lift it off its ground."""
     style = slot_look(slot)
-    plain: dict[str, Any] = {
-        "marker": style.marker,
-        "markersize": size,
-        "fillstyle": "none",
-        "linestyle": "none",
-        "clip_on": False,
-    }
-    axes.plot(x, y, color="white", markeredgewidth=2.0, zorder=4, **plain)
-    axes.plot(x, y, color=style.colour, markeredgewidth=1.2, zorder=5, gid=gid, **plain)
+    plain: dict[str, Any] = {"marker": style.marker, "markersize": size, "fillstyle": "none", "linestyle": "none"}
+    axes.plot(x, y, color="white", markeredgewidth=2.0, zorder=4, clip_on=False, **plain)
+    axes.plot(x, y, color=style.colour, markeredgewidth=1.2, zorder=5, gid=gid, clip_on=False, **plain)
 
 
 def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
     """Both rows over the same width, each in the order of the sequence."""
-    kinds: Mapping[int, str] = nx.get_node_attributes(graph, "kind")
-    places = {}
-    for kind, height in (("prompt", _PROMPT), ("step", _STEPS)):
-        row = sorted(node for node, its in kinds.items() if its == kind)
-        for index, node in enumerate(row):
-            places[node] = (index / (len(row) - 1) if len(row) > 1 else 0.5, height)
-    return places
+    rows = {
+        height: sorted(node for node, its in graph.nodes(data="kind") if its == kind)
+        for kind, height in (("prompt", _PROMPT), ("step", _STEPS))
+    }
+    return {
+        node: (index / (len(row) - 1) if len(row) > 1 else 0.5, height)
+        for height, row in rows.items()
+        for index, node in enumerate(row)
+    }
 
 
 def _edge(
@@ -86,19 +78,12 @@ def _edge(
     bend = -0.35 if same_row and node - argument > 1 else 0.0
     axes.add_patch(
         FancyArrowPatch(
-            places[argument],
-            places[node],
-            arrowstyle="-|>,head_length=2.2,head_width=1.3",
-            connectionstyle=f"arc3,rad={bend}",
-            linestyle=style.line,
-            linewidth=1.3 if chosen else 0.8,
-            color=style.colour if chosen else _FAINT,
-            shrinkA=8.0,
-            shrinkB=8.0,
-            zorder=2 if chosen else 1,
+            places[argument], places[node], arrowstyle="-|>,head_length=2.2,head_width=1.3",
+            connectionstyle=f"arc3,rad={bend}", linestyle=style.line, linewidth=1.3 if chosen else 0.8,
+            color=style.colour if chosen else _FAINT, shrinkA=8.0, shrinkB=8.0, zorder=2 if chosen else 1,
             gid=f"edge:{argument}:{node}:{slot}",
         )
-    )
+    )  # fmt: skip
 
 
 def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:

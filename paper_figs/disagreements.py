@@ -1,7 +1,7 @@
 """The cells that do not do as predicted, with what may lie behind each: a table."""
 
 from paper_figs.saving import Drawing, Printed
-from paper_figs.trial_cells import Trial, judged_how, label_of, main_cells, of_runs, said, trial_figure
+from paper_figs.trial_cells import Trial, judged_how, key_of, label_of, main_cells, of_runs, said, trial_figure
 
 HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "p against", "finding")
 
@@ -11,11 +11,8 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
     wrong = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
     rows: list[dict[str, object]] = [
         {
-            "task": cell["task"],
-            "format": cell["format"],
-            "encoding": cell["encoding"],
-            "predicted": said(cell["predicted"]),
-            "literal": said(cell["literal"]),
+            **key_of(cell),
+            **{key: said(cell[key]) for key in ("predicted", "literal")},
             "generalize": cell["generalizes_given_fit"]["successes"],
             "fit": cell["generalizes_given_fit"]["trials"],
             "verdict": cell["verdict"],

@@ -16,7 +16,7 @@ from theory.encodings import interpolation, rotary
 
 BASE = 10_000
 WIDTHS = (128, 2)
-"""Of a head: that of the paper, and that where its bound is farthest off."""
+"""Widths of a head: the paper's, and the one where its bound is farthest off."""
 POINTS = 41
 _STYLES = {
     "error": {"color": "#004488", "linestyle": "-", "linewidth": 1.4},
@@ -41,6 +41,10 @@ class Course:
     printed: NDArray[np.float64]
     corrected: NDArray[np.float64]
 
+    def numbers(self) -> NDArray[np.float64]:
+        """Distance, error and both bounds: [4, POINTS]."""
+        return np.array([self.distance, self.error, self.printed, self.corrected])
+
 
 def course(head_dim: int) -> Course:
     """The score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, against both constants."""
@@ -53,30 +57,17 @@ def course(head_dim: int) -> Course:
         interpolation.error_constant(exact),
     )
     printed, corrected = (float(constant) * x * (1 - x) for constant in constants)
-    return Course(
-        head_dim=head_dim,
-        distance=x,
-        error=np.abs(score - score[0]),
-        printed=printed,
-        corrected=corrected,
-    )
+    error = np.abs(score - score[0])
+    return Course(head_dim=head_dim, distance=x, error=error, printed=printed, corrected=corrected)
 
 
 def drawing(*, width: float) -> Drawing:
     """The figure: a panel for each width of a head."""
     found = [course(head_dim) for head_dim in WIDTHS]
     rows: list[dict[str, object]] = [
-        {
-            "head_dim": one.head_dim,
-            "distance": x,
-            "error": float(error),
-            "printed_bound": float(printed),
-            "corrected_bound": float(corrected),
-        }
+        dict(zip(("head_dim", "distance", "error", "printed_bound", "corrected_bound"), values, strict=True))
         for one in found
-        for x, error, printed, corrected in zip(
-            one.distance.tolist(), one.error, one.printed, one.corrected, strict=True
-        )
+        for values in ([one.head_dim, *line] for line in one.numbers().T.tolist())
     ]
     middle = POINTS // 2
     told = "; ".join(

@@ -36,7 +36,7 @@ _SIDE = (PAGE_WIDTH - _KEYS - _GAP * (RANKS + 1)) / (RANKS + 1)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Learned:
-    """What one run learned, at one scale; label matrices are keys by queries, NO_LABEL after the query.
+    """A relation as one run learned it, at one scale; label matrices are keys by queries, NO_LABEL after the query.
 
     Attributes:
         task, encoding, seed, train: of the run.
@@ -102,11 +102,11 @@ def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
 
 def drawing(shown: Sequence[Learned]) -> Drawing:
     """The figure: a line for each run, the ideal relation and then the labels by rank; always of page width."""
-    return Drawing(shown=_draw(shown), rows=rows(shown), caption=caption(shown))
+    return Drawing(shown=_draw(shown), rows=_rows(shown), caption=_caption(shown))
 
 
-def rows(shown: Sequence[Learned]) -> list[dict[str, object]]:
-    """What the figure shows, one row a pair."""
+def _rows(shown: Sequence[Learned]) -> list[dict[str, object]]:
+    """One row a pair."""
     return [
         {
             "task": one.task,
@@ -132,8 +132,7 @@ def rows(shown: Sequence[Learned]) -> list[dict[str, object]]:
     ]
 
 
-def caption(shown: Sequence[Learned]) -> str:
-    """The caption, with the numbers that the figure shows."""
+def _caption(shown: Sequence[Learned]) -> str:
     first = shown[0]
     told = []
     for one in shown:

@@ -50,9 +50,7 @@ def _paper(claim: Mapping[str, Any]) -> tuple[str, str]:
     return claim["source"]["paper"], claim["source"]["arxiv"]
 
 
-def _draw(
-    counts: Mapping[tuple[tuple[str, str], str, str], int], papers: Sequence[tuple[str, str]], width: float
-) -> Figure:
+def _draw(counts: Counter[tuple[tuple[str, str], str, str]], papers: Sequence[tuple[str, str]], width: float) -> Figure:
     height = _ABOVE + _LINE * len(papers) + _LEGEND
     step = (width - _NAMES - 0.1) / len(STRENGTHS)
     with context():
@@ -64,19 +62,18 @@ def _draw(
             axes.text((column + 0.5) * step, 0.06, strength, ha="center", va="bottom", fontsize=7)
         for line, paper in enumerate(papers):
             name = f"{paper[0]} ({paper[1]})" if paper[1] else paper[0]
-            shown = (
-                name
-                if len(name) <= _LONGEST
-                else f"{paper[0][: _LONGEST - 6 - len(paper[1])].rstrip()}... ({paper[1]})"
-            )
-            axes.text(-0.06, -(line + 0.5) * _LINE, shown, ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
+            if len(name) > _LONGEST:
+                name = f"{paper[0][: _LONGEST - 6 - len(paper[1])].rstrip()}... ({paper[1]})"
+            axes.text(-0.06, -(line + 0.5) * _LINE, name, ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
             for column, strength in enumerate(STRENGTHS):
-                found = {
-                    verdict: counts[paper, strength, verdict]
-                    for verdict in VERDICTS
-                    if (paper, strength, verdict) in counts
-                }
-                _cell(axes, found, column * step, -(line + 1) * _LINE, step)
+                found = {verdict: counts[paper, strength, verdict] for verdict in VERDICTS}
+                _cell(
+                    axes,
+                    {verdict: count for verdict, count in found.items() if count},
+                    column * step,
+                    -(line + 1) * _LINE,
+                    step,
+                )
         handles = [
             Patch(facecolor=ground, edgecolor="0.4", hatch=hatch, linewidth=0.4, label=verdict)
             for verdict, (ground, _, hatch) in VERDICTS.items()

@@ -4,7 +4,8 @@ Colour never stands alone: what is learned wrong carries a cross, a number below
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from zlib import crc32
@@ -168,72 +169,30 @@ def _panels(found: Study) -> list[Panel]:
     levels = found.levels[found.shown]
     right = np.zeros(len(levels), dtype=bool)
     lrc = f"LRC {found.lrc_at(found.train)} → {found.lrc_at(found.test)}"
-    level_sets = _of_labels("level sets", ("level sets", lrc), levels, right, found.test)
-    names = ["ideal" if one.answer.relation.name == "level-sets" else one.answer.relation.name for one in found.learned]
-    if found.without_numbers:
-        return [
-            level_sets,
-            *(
-                _of_labels(
-                    name,
-                    (one.name, one.verdict),
-                    one.outcome.labels[found.shown],
-                    one.outcome.wrong[found.shown],
-                    found.test,
-                )
-                for name, one in zip(names, found.learned, strict=True)
-            ),
-        ]
-    texts = written(found)
-    return [
-        _of_numbers("pattern", _pattern_titles(found), levels, right, found.entries, levels, texts),
-        level_sets,
-        *(
-            _of_numbers(
-                name,
-                (one.name, one.verdict),
-                one.outcome.labels[found.shown],
-                one.outcome.wrong[found.shown],
-                one.outcome.parameters,
-                one.outcome.class_of[found.shown],
-                texts,
-            )
-            for name, one in zip(names, found.learned, strict=True)
-        ),
-    ]
+    texts = None if found.without_numbers else written(found)
 
+    def panel(name: str, titles: tuple[str, str], labels: Labels, wrong: NDArray[np.bool_]) -> Panel:
+        shown = written_labels(labels, found.test)
+        return Panel(
+            name=name, title=titles[0], subtitle=titles[1], labels=labels, numbers=None, texts=shown, wrong=wrong
+        )
 
-def _of_labels(name: str, titles: tuple[str, str], labels: Labels, wrong: NDArray[np.bool_], size: int) -> Panel:
-    return Panel(
-        name=name,
-        title=titles[0],
-        subtitle=titles[1],
-        labels=labels,
-        numbers=None,
-        texts=written_labels(labels, size),
-        wrong=wrong,
-    )
+    def numbered(plain: Panel, values: Sequence[Value], codes: Labels) -> Panel:
+        """The panel with numbers; `codes` says of each cell which of the values is its own."""
+        numbers = np.array([float(value) for value in values])[codes]
+        shown = None if texts is None else [texts[values[code]] for code in codes.tolist()]
+        return replace(plain, numbers=numbers, texts=shown)
 
-
-def _of_numbers(
-    name: str,
-    titles: tuple[str, str],
-    labels: Labels,
-    wrong: NDArray[np.bool_],
-    values: Sequence[Value],
-    codes: Labels,
-    texts: Mapping[Value, str] | None,
-) -> Panel:
-    """`codes` says of each cell which of the values is its own."""
-    return Panel(
-        name=name,
-        title=titles[0],
-        subtitle=titles[1],
-        labels=labels,
-        numbers=np.array([float(value) for value in values])[codes],
-        texts=None if texts is None else [texts[values[code]] for code in codes.tolist()],
-        wrong=wrong,
-    )
+    panels = [panel("level sets", ("level sets", lrc), levels, right)]
+    if not found.without_numbers:
+        panels.insert(0, numbered(panel("pattern", _pattern_titles(found), levels, right), found.entries, levels))
+    for one in found.learned:
+        name, outcome = one.answer.relation.name, one.outcome
+        name = "ideal" if name == "level-sets" else name
+        plain = panel(name, (one.name, one.verdict), outcome.labels[found.shown], outcome.wrong[found.shown])
+        with_numbers = not found.without_numbers
+        panels.append(numbered(plain, outcome.parameters, outcome.class_of[found.shown]) if with_numbers else plain)
+    return panels
 
 
 def _pattern_titles(found: Study) -> tuple[str, str]:

@@ -27,7 +27,7 @@ class PanelError(LengthgenError):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Learned:
-    """What is learned under a standard encoding's relation.
+    """A pattern as learned under a standard encoding's relation.
 
     Attributes:
         answer: the encoding and its judgement.

@@ -15,12 +15,13 @@ from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
     Judged,
     Trial,
+    gid_of,
     judged_how,
+    key_of,
     main_cells,
     of_runs,
     said,
-    several_formats,
-    task_of,
+    task_names,
     trial_figure,
 )
 
@@ -38,7 +39,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
 
 
 def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
-    """Of the cells that have a prediction and an observation: those where both are the same, and all."""
+    """Number of cells whose prediction is what was observed, and of all that have both."""
     known = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
     return sum(cell["predicted"] == cell["observed"] for cell in known), len(known)
 
@@ -46,12 +47,8 @@ def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
 def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
     return [
         {
-            "task": cell["task"],
-            "format": cell["format"],
-            "encoding": cell["encoding"],
-            "predicted": said(cell["predicted"]),
-            "literal": said(cell["literal"]),
-            "observed": said(cell["observed"]),
+            **key_of(cell),
+            **{key: said(cell[key]) for key in ("predicted", "literal", "observed")},
             "runs": cell["fit"]["trials"],
             "fit": cell["fit"]["successes"],
             "generalize": cell["generalizes_given_fit"]["successes"],
@@ -62,12 +59,13 @@ def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
 
 
 def _draw(cells: list[Judged], width: float) -> Figure:
-    formats = several_formats(cells)
-    tasks = list(dict.fromkeys(task_of(cell, formats=formats) for cell in cells))
+    by_task: dict[str, list[Judged]] = {}
+    for cell, task in zip(cells, task_names(cells), strict=True):
+        by_task.setdefault(task, []).append(cell)
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
     labels = {encoding: its.label for encoding, its in looks(encodings).items()}
     step = min(_WIDEST, (width - _NAMES - _COUNTS) / len(encodings))
-    height = _ABOVE + _LINE * (len(tasks) + 1) + _LEGEND
+    height = _ABOVE + _LINE * (len(by_task) + 1) + _LEGEND
     across = _NAMES + step * len(encodings) + _COUNTS
     with context():
         figure = Figure(figsize=(width, height))
@@ -82,21 +80,20 @@ def _draw(cells: list[Judged], width: float) -> Figure:
                 rotation=25 if turned else 0, rotation_mode="anchor", fontsize=7,
             )  # fmt: skip
             of_it = [cell for cell in cells if cell["encoding"] == encoding]
-            _count(axes, (column + 0.5) * step, -len(tasks) - 0.5, of_it, f"column:{encoding}")
-        for line, task in enumerate(tasks):
-            of_it = [cell for cell in cells if task_of(cell, formats=formats) == task]
+            _count(axes, (column + 0.5) * step, -len(by_task) - 0.5, of_it, f"column:{encoding}")
+        for line, (task, of_it) in enumerate(by_task.items()):
             axes.text(-0.06, -(line + 0.5) * _LINE, task, ha="right", va="center_baseline", fontsize=7)
             for cell in of_it:
                 _cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
             _count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, of_it, f"row:{task}")
         axes.text(len(encodings) * step + _COUNTS / 2, 0.06, "as\npredicted", ha="center", va="bottom", fontsize=6)
-        axes.text(-0.06, -(len(tasks) + 0.5) * _LINE, "as predicted", ha="right", va="center_baseline", fontsize=7)
+        axes.text(-0.06, -(len(by_task) + 0.5) * _LINE, "as predicted", ha="right", va="center_baseline", fontsize=7)
         _legend(figure)
     return figure
 
 
 def _cell(axes: Axes, cell: Judged, left: float, bottom: float, step: float) -> None:
-    gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+    gid = gid_of(cell)
     right = of_runs(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
     halves = (("predicted", said(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
     for place, (what, text, answer) in enumerate(halves):
@@ -124,14 +121,9 @@ def _count(axes: Axes, x: float, line: float, cells: Sequence[Judged], gid: str)
 
 
 def _legend(figure: Figure) -> None:
-    handles = [
-        Patch(facecolor=_DARK, edgecolor="0.6", linewidth=0.3, label="generalizes"),
-        Patch(facecolor=_PALE, edgecolor="0.6", linewidth=0.3, label="does not"),
-        Patch(
-            facecolor=_UNKNOWN, edgecolor="0.6", linewidth=0.3, label="no prediction, or no majority of fitting runs"
-        ),
-        Patch(facecolor="none", edgecolor="black", linewidth=1.4, label="not as predicted"),
-    ]
+    grounds = {_DARK: "generalizes", _PALE: "does not", _UNKNOWN: "no prediction, or no majority of fitting runs"}
+    handles = [Patch(facecolor=one, edgecolor="0.6", linewidth=0.3, label=label) for one, label in grounds.items()]
+    handles.append(Patch(facecolor="none", edgecolor="black", linewidth=1.4, label="not as predicted"))
     columns = 4 if figure.get_figwidth() > 5 else 2
     figure.legend(
         handles=handles, loc="lower center", ncols=columns, frameon=False, fontsize=7, handlelength=1.4, borderpad=0.1,

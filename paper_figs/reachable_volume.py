@@ -73,16 +73,8 @@ def reached(train: int, test: int, block: Sequence[int]) -> Reached:
 def drawing(found: Sequence[Reached], *, width: float) -> Drawing:
     """The figure: a panel for each case."""
     rows: list[dict[str, object]] = [
-        {
-            "train": one.train,
-            "test": one.test,
-            "D": one.free,
-            "relations": one.relations,
-            "patterns": one.patterns,
-            "eps_by_M": float(share),
-            "share": float(volume),
-            "bound": float(one.bound(share)),
-        }
+        {"train": one.train, "test": one.test, "D": one.free, "relations": one.relations, "patterns": one.patterns}
+        | {"eps_by_M": float(share), "share": float(volume), "bound": float(one.bound(share))}
         for one in found
         for share, volume in one.volumes.items()
     ]

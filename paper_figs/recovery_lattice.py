@@ -63,19 +63,15 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
         for by, of, kind in sorted(shown.edges(data="kind")):
             _edge(axes, at[by], at[of], kind, shift=shown.number_of_edges(by, of) > 1 and kind == "impossible")
         for name, (x, y) in at.items():
-            box = Rectangle((x - _WIDTH / 2, y - _HEIGHT / 2), _WIDTH, _HEIGHT, facecolor="white", edgecolor="#444444")
-            box.set_linewidth(0.6)
-            axes.add_patch(box)
+            corner = x - _WIDTH / 2, y - _HEIGHT / 2
+            axes.add_patch(Rectangle(corner, _WIDTH, _HEIGHT, facecolor="white", edgecolor="#444444", linewidth=0.6))
             axes.text(x, y, graph.nodes[name]["title"], ha="center", va="center", fontsize=7)
         used = [kind for kind in LINES if kind in {kind for *_, kind in shown.edges(data="kind")}]
         axes.legend(
             handles=[Line2D([], [], color=LINES[kind][0], linestyle=LINES[kind][1], linewidth=0.9) for kind in used],
             labels=[LINES[kind][2] for kind in used],
-            loc="lower center",
-            ncols=(len(used) + 1) // 2,
-            frameon=False,
-            fontsize=7,
-        )
+            loc="lower center", ncols=(len(used) + 1) // 2, frameon=False, fontsize=7,
+        )  # fmt: skip
     return figure
 
 
@@ -89,19 +85,12 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
     tail = start[0] + side, start[1] + down
     head = (end[0] + side, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
     bend = (0.5 if (end[1] > start[1]) == (side > 0) else -0.5) if beside else 0.0
-    arrow = FancyArrowPatch(
-        tail,
-        head,
-        arrowstyle="-|>",
-        mutation_scale=6,
-        shrinkA=0,
-        shrinkB=0,
-        connectionstyle=f"arc3,rad={bend}",
-        color=colour,
-        linestyle=dashes,
-        linewidth=0.7,
-    )
-    axes.add_patch(arrow)
+    axes.add_patch(
+        FancyArrowPatch(
+            tail, head, arrowstyle="-|>", mutation_scale=6, shrinkA=0, shrinkB=0,
+            connectionstyle=f"arc3,rad={bend}", color=colour, linestyle=dashes, linewidth=0.7,
+        )
+    )  # fmt: skip
     if kind == "impossible":
         # A third of the way, where arrows to one box have not met yet; on the arc where it is bent.
         share = 0.5 if beside else 0.3

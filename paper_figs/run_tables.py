@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import fmean, median
-from typing import Any
 
 from empirical.runs.protocol import Protocol
 from empirical.runs.protocol import names as protocol_names
@@ -33,21 +32,19 @@ def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
 
 def _settings(protocol: Protocol) -> dict[str, str]:
     profile = protocol.profile
-    found = {
+    return {
         "model (width, layers, heads)": "; ".join(f"{m.width}, {m.layers}, {m.heads}" for m in profile.models),
         "seeds": str(profile.seeds),
         "training scales": f"{protocol.train[0]}-{protocol.train[-1]}",
         "test scales": f"{protocol.test[0]}-{protocol.test[-1]}",
-    }
-    found |= {name.replace("_", " "): f"{value:g}" for name, value in asdict(profile.training).items()}
-    return found | {
+        **{name.replace("_", " "): f"{value:g}" for name, value in asdict(profile.training).items()},
         "test samples a scale": str(profile.evaluation.samples),
         "solved from": f"{profile.evaluation.threshold:g}",
     }
 
 
 def coverage(sources: Sources, *, protocol: str) -> Drawing:
-    """Of each task, the share of test steps whose operator entry the run's training set showed, by scale."""
+    """Share of each task's test steps whose operator entry the run's training set showed, by scale."""
     known = sources.protocol(protocol)
     beyond = [scale for scale in known.test if scale not in known.train]
     shown = sorted({known.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
@@ -85,39 +82,19 @@ def results(sources: Sources, *, protocol: str) -> Drawing:
     """Every cell of the main model size: runs that fit, that generalize, and exact match at the largest scale."""
     known = sources.protocol(protocol)
     threshold, last = known.profile.evaluation.threshold, known.test[-1]
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
+    lines: list[list[str]] = []
     for task, cells in sources.cells(protocol).items():
         for cell in cells:
-            solved = cell.solved(cell.scales, threshold)
+            fit, solved = (cell.solved(scales, threshold) for scales in (known.train, cell.scales))
             low, high = interval(solved, cell.seeds)
-            rows.append(
-                {
-                    "task": task,
-                    "format": cell.format,
-                    "encoding": look(cell.encoding).label,
-                    "runs": cell.seeds,
-                    "fit": cell.solved(known.train, threshold),
-                    "generalize": solved,
-                    "low": low,
-                    "high": high,
-                    f"median at {last}": median(cell.exact_match[last]),
-                    f"least at {last}": min(cell.exact_match[last]),
-                    f"greatest at {last}": max(cell.exact_match[last]),
-                }
-            )
-    lines = [
-        [
-            row["task"],
-            row["format"],
-            row["encoding"],
-            f"{row['fit']}/{row['runs']}",
-            f"{row['generalize']}/{row['runs']}",
-            f"{row['low']:.2f}-{row['high']:.2f}",
-            f"{row[f'median at {last}']:.3f}",
-            f"{row[f'least at {last}']:.3f}-{row[f'greatest at {last}']:.3f}",
-        ]
-        for row in rows
-    ]
+            middle, least, greatest = (of(cell.exact_match[last]) for of in (median, min, max))
+            named = {"task": task, "format": cell.format, "encoding": look(cell.encoding).label}
+            counts = {"runs": cell.seeds, "fit": fit, "generalize": solved, "low": low, "high": high}
+            at_last = {f"median at {last}": middle, f"least at {last}": least, f"greatest at {last}": greatest}
+            rows.append(named | counts | at_last)
+            shares = [f"{fit}/{cell.seeds}", f"{solved}/{cell.seeds}", f"{low:.2f}-{high:.2f}"]
+            lines.append([*named.values(), *shares, f"{middle:.3f}", f"{least:.3f}-{greatest:.3f}"])
     caption = (
         f"Results of protocol {known.name}, profile {known.profile_name}, models of "
         f"{model_sizes(known.profile.models[0])}, last checkpoint: runs that solve all training scales (fit) and all "

@@ -39,7 +39,7 @@ class Course:
 
 
 def courses() -> list[Course]:
-    """Of every encoding that turns or biases scores by distance alone; the others have no such curve."""
+    """Curves of every encoding that turns or biases scores by distance alone; the others have none."""
     found = []
     for encoding in with_formulas():
         if (encoding.rotate or encoding.bias) and not encoding.embed and Law.RELATIVE in encoding.laws:

@@ -9,6 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 
+def shape(count: int, *, width: float, narrowest: float) -> tuple[int, int]:
+    """(lines, columns) of so many panels: as few lines as the width allows, of equal length where possible."""
+    lines = ceil(count / min(count, max(1, int(width / narrowest))))
+    return lines, ceil(count / lines)
+
+
 def grid(count: int, *, width: float, narrowest: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
     """A figure with so many panels, in lines of equal length where possible; call it in `paper_figs.style.context`.
 
@@ -19,9 +25,7 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
         height: inches, of a panel.
         shared: what `Figure.subplots` takes, such as sharex.
     """
-    columns = min(count, max(1, int(width / narrowest)))
-    lines = -(-count // columns)
-    columns = -(-count // lines)
+    lines, columns = shape(count, width=width, narrowest=narrowest)
     figure = Figure(figsize=(width, lines * height + 0.35), layout="constrained")
     axes = [*figure.subplots(lines, columns, squeeze=False, **shared).flat]
     for empty in axes[count:]:

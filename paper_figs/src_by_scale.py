@@ -62,18 +62,12 @@ def figure(found: Sequence[Complexity], width: float) -> Drawing:
 def table(found: Sequence[Complexity]) -> Drawing:
     """A line for each task."""
     scales = range(1, LARGEST + 1)
+    headings = ("task", "arity", *(f"n = {scale}" for scale in scales), "status", "course")
     lines = [
         (one.name, str(one.arity), *(_text(one, scale) for scale in scales), one.status, one.course) for one in found
     ]
-    return Drawing(
-        shown=Printed(
-            headings=("task", "arity", *(f"n = {scale}" for scale in scales), "status", "course"),
-            lines=lines,
-            columns="lr" + "r" * len(scales) + "ll",
-        ),
-        rows=_rows(found),
-        caption=_caption(found),
-    )
+    shown = Printed(headings=headings, lines=lines, columns="lr" + "r" * len(scales) + "ll")
+    return Drawing(shown=shown, rows=_rows(found), caption=_caption(found))
 
 
 def _status(one: Complexity, scale: int) -> str:
@@ -88,12 +82,7 @@ def _status(one: Complexity, scale: int) -> str:
 def _text(one: Complexity, scale: int) -> str:
     if scale not in one.bounds:
         return "-"
-    low, high = one.bounds[scale]
-    return _number(low) if low == high else f"{_number(low)}..{_number(high)}"
-
-
-def _number(value: float) -> str:
-    return "∞" if value == inf else f"{value:g}"
+    return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(one.bounds[scale]))
 
 
 def _rows(found: Sequence[Complexity]) -> list[dict[str, object]]:
@@ -124,12 +113,7 @@ def _caption(found: Sequence[Complexity]) -> str:
 
 
 FIGURES = (
-    Entry(
-        place=230,
-        name="table-src",
-        title="SRC of all tasks by scale (table)",
-        make=lambda _: table(complexities()),
-    ),
+    Entry(place=230, name="table-src", title="SRC of all tasks by scale (table)", make=lambda _: table(complexities())),
     Entry(
         place=330,
         name="src-by-scale",

@@ -10,15 +10,17 @@ from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
     Judged,
     Trial,
+    gid_of,
     judged_how,
+    key_of,
     main_cells,
     of_runs,
-    several_formats,
-    task_of,
+    task_names,
     trial_figure,
 )
 
 SHARES = {"fit": "fit", "generalizes_given_fit": "generalize | fit", "generalizes": "generalize"}
+PARTS = ("successes", "trials", "low", "high")
 # Inches: a line, what is above and below all lines, between tasks, names at the left, counts beside a panel.
 _LINE, _ABOVE, _BELOW, _BETWEEN, _NAMES, _COUNTS = 0.135, 0.22, 0.34, 0.05, 1.55, 0.3
 
@@ -28,12 +30,8 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     cells = main_cells(trial)
     rows: list[dict[str, object]] = [
         {
-            "task": cell["task"],
-            "format": cell["format"],
-            "encoding": cell["encoding"],
-            **{
-                f"{name}_{part}": cell[name][part] for name in SHARES for part in ("successes", "trials", "low", "high")
-            },
+            **key_of(cell),
+            **{f"{name}_{part}": cell[name][part] for name in SHARES for part in PARTS},
         }
         for cell in cells
     ]
@@ -42,17 +40,15 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
 
 def _draw(cells: list[Judged], width: float) -> Figure:
     drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
-    formats = several_formats(cells)
-    tasks = list(dict.fromkeys(task_of(cell, formats=formats) for cell in cells))
+    names_of = task_names(cells)
+    tasks = list(dict.fromkeys(names_of))
     height = _ABOVE + _LINE * len(cells) + _BETWEEN * len(tasks) + _BELOW
     names = min(_NAMES, 0.42 * width)
     panel = (width - names) / len(SHARES)
     with context():
         figure = Figure(figsize=(width, height))
-        places: list[float] = []
-        for cell in cells:
-            group = tasks.index(task_of(cell, formats=formats))
-            places.append(_LINE * (len(places) + 0.5) + _BETWEEN * (group + 0.5))
+        groups = [tasks.index(name) for name in names_of]
+        places = [_LINE * (line + 0.5) + _BETWEEN * (group + 0.5) for line, group in enumerate(groups)]
         body = _LINE * len(cells) + _BETWEEN * len(tasks)
         for column, (name, title) in enumerate(SHARES.items()):
             axes = figure.add_axes(
@@ -64,11 +60,12 @@ def _draw(cells: list[Judged], width: float) -> Figure:
             axes.spines["left"].set_visible(False)
             axes.set_xlabel("share of runs", labelpad=1)
             for group in range(1, len(tasks)):
-                first = next(at for at, cell in enumerate(cells) if task_of(cell, formats=formats) == tasks[group])
-                axes.axhline(places[first] - (_LINE + _BETWEEN) / 2, color="0.85", linewidth=0.5, zorder=0)
+                axes.axhline(
+                    places[groups.index(group)] - (_LINE + _BETWEEN) / 2, color="0.85", linewidth=0.5, zorder=0
+                )
             for place, cell in zip(places, cells, strict=True):
                 share, its = cell[name], drawn[cell["encoding"]]
-                gid = f"{cell['task']}:{cell['format']}:{cell['encoding']}"
+                gid = gid_of(cell)
                 if share["trials"]:
                     axes.hlines([place], share["low"], share["high"], color=its.colour, linewidth=0.9, gid=f"bar:{gid}")
                     mark = line_style(its) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
@@ -84,7 +81,7 @@ def _draw(cells: list[Judged], width: float) -> Figure:
                         fontsize=SMALLEST_TEXT, annotation_clip=False,
                     )  # fmt: skip
         for task in tasks:
-            of_it = [place for place, cell in zip(places, cells, strict=True) if task_of(cell, formats=formats) == task]
+            of_it = [place for place, name in zip(places, names_of, strict=True) if name == task]
             figure.text(
                 0.06 / width, 1 - (_ABOVE + sum(of_it) / len(of_it)) / height, task.replace(", ", ",\n"), va="center",
                 fontsize=7, fontweight="bold", linespacing=0.95,

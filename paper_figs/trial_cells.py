@@ -1,6 +1,6 @@
 """The judged cells of a trial (empirical/trial/trial.py) as its figures show them: in one order, under short names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from empirical.runs.protocol import Protocol
@@ -25,23 +25,28 @@ def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, le
 
 
 def main_cells(trial: Trial) -> list[Judged]:
-    """Those of the trial's main model size, in the order of the protocol."""
+    """The cells of the trial's main model size, in the order of the protocol."""
     return [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"]]
 
 
-def task_of(cell: Judged, *, formats: bool) -> str:
-    """Its task without its file, and its format where the trial has several."""
-    name = cell["task"].rpartition(":")[2]
-    return f"{name}, {cell['format']}" if formats else name
+def task_names(cells: Sequence[Judged]) -> list[str]:
+    """The task of each cell without its file, and with its format where the cells have several."""
+    several = len({cell["format"] for cell in cells}) > 1
+    return [cell["task"].rpartition(":")[2] + (f", {cell['format']}" if several else "") for cell in cells]
 
 
-def several_formats(cells: list[Judged]) -> bool:
-    """Whether a task's name alone does not say which cells are meant."""
-    return len({cell["format"] for cell in cells}) > 1
+def key_of(cell: Judged) -> dict[str, object]:
+    """The columns that say in tables which cell is meant."""
+    return {key: cell[key] for key in ("task", "format", "encoding")}
+
+
+def gid_of(cell: Judged) -> str:
+    """The part of an artist's gid that says which cell it shows."""
+    return f"{cell['task']}:{cell['format']}:{cell['encoding']}"
 
 
 def label_of(cell: Judged) -> str:
-    """What figures call its encoding."""
+    """The name of its encoding in figures."""
     return look(cell["encoding"]).label
 
 

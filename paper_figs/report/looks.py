@@ -10,9 +10,9 @@ from paper_figs.report.plain import text
 from paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 
 DARK_GROUND = "#14171c"
-"""Of the page; `page/style.css` has it too."""
+"""Background of the page; `page/style.css` has it too."""
 LEAST_CONTRAST = 4.5
-"""Of a colour with its ground, as WCAG 2 counts it."""
+"""Least contrast of a colour with its ground, as WCAG 2 counts it."""
 
 
 def of_encodings(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -57,14 +57,8 @@ def _is_one(encoding: str) -> bool:
 
 
 def _unknown(encoding: str) -> dict[str, Any]:
-    return {
-        "label": text(encoding),
-        "light": "#555555",
-        "dark": "#a0a6b0",
-        "marker": "o",
-        "fill": "none",
-        "dashes": [1, 2],
-    }
+    grey = {"light": "#555555", "dark": "#a0a6b0"}
+    return {"label": text(encoding), **grey, "marker": "o", "fill": "none", "dashes": [1, 2]}
 
 
 def _plain(its: Look) -> dict[str, Any]:

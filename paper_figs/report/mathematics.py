@@ -8,58 +8,16 @@ import unicodedata
 from typing import Any
 from xml.etree import ElementTree
 
-_TAGS = frozenset(
-    [
-        "math",
-        "mrow",
-        "mi",
-        "mn",
-        "mo",
-        "mtext",
-        "mspace",
-        "msup",
-        "msub",
-        "msubsup",
-        "mover",
-        "munder",
-        "munderover",
-        "mfrac",
-        "msqrt",
-        "mroot",
-        "mstyle",
-        "mpadded",
-        "mphantom",
-        "mtable",
-        "mtr",
-        "mtd",
-    ]
-)
+_TAGS = frozenset([
+    "math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mover", "munder", "munderover",
+    "mfrac", "msqrt", "mroot", "mstyle", "mpadded", "mphantom", "mtable", "mtr", "mtd",
+])  # fmt: skip
 _CHILDREN = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "mover": 2, "munder": 2, "msubsup": 3, "munderover": 3}
-_ATTRIBUTES = frozenset(
-    [
-        "display",
-        "displaystyle",
-        "scriptlevel",
-        "linethickness",
-        "fence",
-        "form",
-        "separator",
-        "stretchy",
-        "symmetric",
-        "largeop",
-        "maxsize",
-        "minsize",
-        "movablelimits",
-        "accent",
-        "accentunder",
-        "lspace",
-        "rspace",
-        "width",
-        "height",
-        "depth",
-        "columnalign",
-    ]
-)
+_ATTRIBUTES = frozenset([
+    "display", "displaystyle", "scriptlevel", "linethickness", "fence", "form", "separator", "stretchy", "symmetric",
+    "largeop", "maxsize", "minsize", "movablelimits", "accent", "accentunder", "lspace", "rspace", "width", "height",
+    "depth", "columnalign",
+])  # fmt: skip
 
 Tree = list[Any]
 
