@@ -8,8 +8,9 @@ from typing import Any
 
 from empirical.runs.profile import load_profile
 from empirical.runs.store import StoreError
+from lengthgen.encodings import own_answer, selected
 from lengthgen.progress import Progress
-from proofs_checks import ledger, registry, report
+from proofs_checks import ledger, own_claims, registry, report
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
 from proofs_checks.runner import Result
@@ -56,6 +57,18 @@ def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
 def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool, runs: Runs) -> Selection:
     """The claims asked for by name, paper or as those of the lattice."""
     return registry.selection([*names, *claims_of_the_lattice()] if of_lattice else names, paper=paper, runs=runs)
+
+
+def own(files: Sequence[str], runs: Runs) -> tuple[Selection, dict[str, Any] | None]:
+    """The claims in files of the user's own, and the answer on the encodings there, if there are any.
+
+    Raises:
+        OwnClaimError: a file fails or has nothing to verify, or an id is taken.
+    """
+    loaded = [own_claims.load(file) for file in files]
+    claims = own_claims.selection(loaded, runs)
+    with_encodings = [one.spec for one in loaded if one.encodings]
+    return claims, own_answer(selected(with_encodings)) if with_encodings else None
 
 
 def runs_in(out: Path | None, profile: str) -> Runs:

@@ -42,6 +42,8 @@ def document(results: Sequence[Result]) -> str:
 
 
 def _heading(paper: Source) -> str:
+    if not paper.arxiv:
+        return _text(paper.paper)
     return f"{_text(paper.paper)} (arXiv [{_text(paper.arxiv)}](https://arxiv.org/abs/{quote(paper.arxiv)}))"
 
 

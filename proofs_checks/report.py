@@ -80,10 +80,10 @@ def rejected(result: Result) -> int:
 
 
 def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
-    """The results of each arXiv id under the first source that has it, in the order in which the ids are met."""
+    """The results of each arXiv id, or paper without one, under its first source, in the order in which it is met."""
     groups: dict[str, list[Result]] = {}
     for result in results:
-        groups.setdefault(result.claim.source.arxiv, []).append(result)
+        groups.setdefault(result.claim.source.arxiv or result.claim.source.paper, []).append(result)
     return [(of_paper[0].claim.source, of_paper) for of_paper in groups.values()]
 
 

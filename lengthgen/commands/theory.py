@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
@@ -15,9 +16,9 @@ from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
-from theory.encodings.own import is_file
 from theory.system.files import require_folder
 from theory.system.messages import tell
+from theory.system.userfile import split_file
 
 
 def lrc(
@@ -78,7 +79,7 @@ def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claim ids or families; all where left out. Or path/to/file.py with encodings of your own."
+            help="Claim ids or families; all where left out. Or path/to/file.py[:name] with your claims or encodings."
         ),
     ] = None,
     paper: Annotated[str | None, typer.Option(help="Only of this paper: its arXiv id, or a part of its name.")] = None,
@@ -106,18 +107,27 @@ def verify(
 
     if as_json and layout is not Layout.TABLE:
         raise typer.BadParameter(f"--json and --format {layout.value} exclude each other")
-    files = [name for name in names or [] if is_file(name)]
-    if files:
-        _verify_own(files, names or [], as_json)
-        return
     wanted = registry.strengths(strength) if strength is not None else None
     if lattice:
         require_folder(out)
     run = verification.Run(time_limit=time_limit, fresh=fresh)
     trained = verification.runs_in(runs, profile)
-    results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice, runs=trained))
+    files = [name for name in names or [] if split_file(name)]
+    declared = None
+    if files:
+        if files != names or paper is not None or lattice:
+            raise typer.BadParameter(
+                f"{files[0]} is a file of your own: verify claims of papers by a command of their own"
+            )
+        claims, declared = verification.own(files, trained)
+        if declared is not None and layout is not Layout.TABLE:
+            raise typer.BadParameter(f"--format {layout.value} is for claims: name these, as path/to/file.py:CLAIMS")
+        results = run.of(claims, kept=False)
+    else:
+        results = run.of(verification.selection(names or [], paper=paper, of_lattice=lattice, runs=trained))
     shown = [result for result in results if wanted is None or result.strength in wanted]
     failing = verification.failing(results, of_runs=bool(names) or runs is not None)
+    holds = not failing and (declared is None or declared["holds"])
     if layout is Layout.MARKDOWN:
         print(markdown.document(shown), end="")
     elif layout is Layout.LATEX:
@@ -125,22 +135,14 @@ def verify(
     elif lattice:
         answer = verification.lattice_answer(results, out)
         show(answer, lattice_table(answer), as_json)
+    elif declared is None:
+        show(report.as_json(shown) | {"holds": holds}, report.table(shown), as_json)
     else:
-        show(report.as_json(shown) | {"holds": not failing}, report.table(shown), as_json)
+        ledger, tables = (report.as_json(shown), [report.table(shown)]) if results else ({}, [])
+        show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
     if failing:
         tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")
-        raise typer.Exit(1)
-
-
-def _verify_own(files: list[str], names: list[str], as_json: bool) -> None:
-    """What encodings of the user's own declare."""
-    from lengthgen.encodings import own_answer, selected
-
-    if files != names:
-        raise typer.BadParameter(f"{files[0]} is a file of your own: verify claims by a command of their own")
-    answer = own_answer(selected(files))
-    show(answer, own_table(answer), as_json)
-    if not answer["holds"]:
+    if not holds:
         raise typer.Exit(1)
 
 

@@ -57,7 +57,7 @@ def test_an_encoding_of_ones_own_is_verified(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("verify", "nowhere.py"), "encoding file 'nowhere.py' does not exist"),
+        (("verify", "nowhere.py"), "Python file 'nowhere.py' does not exist"),
         (("verify", "nowhere.py", "grape-1"), "nowhere.py is a file of your own"),
         (("encodings", "nowhere.py:mine"), "encoding file 'nowhere.py' does not exist"),
     ],

@@ -42,7 +42,7 @@ def late(j, i, n, calls=[]):
 """
 
 MADE = {
-    "exits at import": ("sys.exit(0)", "encoding file 'mine.py' fails: SystemExit: 0"),
+    "exits at import": ("sys.exit(0)", "Python file 'mine.py' fails: SystemExit: 0"),
     "no Encoding": ("Recursive()", "'mine.py' has no Encoding named 'mine'"),
     "subclass": ("Sub(name='mine', title='mine', arxiv='')", "'mine.py' has no Encoding named 'mine'"),
     "name is a number": ("encoding(name=3)", "the name of an encoding is a text of 1 to 100 printable characters"),

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from proofs_checks.own import OwnEncodingError, declarations, load
+from proofs_checks.own import declarations
 from theory.encodings.catalogue import UnknownEncoding
+from theory.encodings.encoding import EncodingError
+from theory.encodings.own import records
 
 HEAD = """
 import sympy as sp
@@ -30,7 +32,7 @@ def write(tmp_path, text):
 
 
 def test_what_is_so_is_decided_to_be_so(tmp_path):
-    (mine,) = load(write(tmp_path, SOUND))
+    (mine,) = records(write(tmp_path, SOUND))
     found = declarations(mine)
     assert [one.what for one in found] == [
         "relative",
@@ -43,7 +45,7 @@ def test_what_is_so_is_decided_to_be_so(tmp_path):
 
 
 def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
-    (other,) = load(write(tmp_path, BROKEN))
+    (other,) = records(write(tmp_path, BROKEN))
     failed = {one.what: one.ruling for one in declarations(other) if not one.ruling.holds}
     assert set(failed) == {"relative", "translation", "streaming", "is ALiBi at c = m"}
     for ruling in failed.values():
@@ -51,7 +53,7 @@ def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
 
 
 def test_a_special_case_outside_the_domain_is_no_special_case(tmp_path):
-    (rising,) = load(
+    (rising,) = records(
         write(
             tmp_path,
             'rising = Encoding(name="rising", title="rising", arxiv="", bias=lambda j, i, n: c * (j - i), '
@@ -64,40 +66,40 @@ def test_a_special_case_outside_the_domain_is_no_special_case(tmp_path):
 
 def test_all_encodings_of_a_file_or_the_one_named(tmp_path):
     path = write(tmp_path, SOUND + BROKEN)
-    assert [one.name for one in load(path)] == ["mine", "other"]
-    assert [one.name for one in load(f"{path}:other")] == ["other"]
+    assert [one.name for one in records(path)] == ["mine", "other"]
+    assert [one.name for one in records(f"{path}:other")] == ["other"]
 
 
 @pytest.mark.parametrize(
     ("text", "name", "reason"),
     [
         ("x = 1", "", "defines no Encoding"),
-        (SOUND, ":yours", "has no Encoding named 'yours'"),
+        (SOUND, ":yours", "defines no 'yours'"),
         ("1 / 0", "", "fails: ZeroDivisionError"),
         ("import sys; sys.exit(3)", "", "fails: SystemExit"),
     ],
 )
 def test_a_file_without_the_encoding_is_one_line(tmp_path, text, name, reason):
-    with pytest.raises(OwnEncodingError, match=reason) as error:
-        load(write(tmp_path, text) + name)
+    with pytest.raises(EncodingError, match=reason) as error:
+        records(write(tmp_path, text) + name)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_is_one_line():
-    with pytest.raises(OwnEncodingError, match="does not exist"):
-        load("nowhere.py")
+    with pytest.raises(EncodingError, match="does not exist"):
+        records("nowhere.py")
 
 
 def test_a_formula_that_fails_is_one_line(tmp_path):
-    (bad,) = load(
+    (bad,) = records(
         write(tmp_path, 'bad = Encoding(name="bad", title="bad", arxiv="", bias=lambda j, i: j, laws=(Law.RELATIVE,))')
     )
-    with pytest.raises(OwnEncodingError, match="'bad': its bias fails: TypeError"):
+    with pytest.raises(EncodingError, match="'bad': its bias fails: TypeError"):
         declarations(bad)
 
 
 def test_a_special_case_of_nothing_known_suggests_the_nearest(tmp_path):
     text = 'x = Encoding(name="x", title="x", arxiv="", recovers=(Recovery(of="alibbi", assignment={}),))'
-    (one,) = load(write(tmp_path, text))
+    (one,) = records(write(tmp_path, text))
     with pytest.raises(UnknownEncoding, match="did you mean alibi"):
         declarations(one)

@@ -1,0 +1,158 @@
+"""A user's own claims: the `Claim` objects of a Python file, run as those of the ledger are, and never stored."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial, wraps
+from pathlib import Path
+from typing import Any
+
+from proofs_checks import registry
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from proofs_checks.ledger import Selection
+from proofs_checks.trained import Runs
+from theory.encodings.encoding import Encoding
+from theory.system.errors import LengthgenError, one_line
+from theory.system.userfile import require_name, run_file, shown, split_file, user_code
+
+LONGEST = 2000
+"""Characters of the longest statement, reason or fact."""
+
+
+class OwnClaimError(LengthgenError):
+    """The file fails, or defines no claim that can be run; the message is one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFile:
+    """The claims of a file, or of the object of it that is named, and whether there are encodings beside them."""
+
+    spec: str
+    path: Path
+    claims: tuple[Claim, ...]
+    encodings: bool
+
+
+def load(spec: str) -> OwnFile:
+    """The claims of `path/to/file.py`, or those of the object that `path/to/file.py:name` names.  The file is run.
+
+    Claims are found by themselves and in lists and tuples, such as `CLAIMS`.  A named object that is neither is taken
+    for an encoding.
+
+    Raises:
+        OwnClaimError: there is no such file, it fails, it defines neither claims nor encodings, or a claim is unsound.
+    """
+    path, name = split_file(spec) or (spec, None)
+    defined = run_file(path, what="Python", error=OwnClaimError)
+    if name is not None:
+        defined = {name: defined[name]} if name in defined else {}
+    claims = {id(claim): claim for key, value in defined.items() for claim in _claims_in(path, key, value)}
+    encodings = (name is not None and not claims) or any(type(value) is Encoding for value in defined.values())
+    if not claims and not encodings:
+        raise OwnClaimError(
+            f"'{path}' defines no Claim and no Encoding: see proofs_checks/claim.py and theory/encodings/encoding.py"
+        )
+    return OwnFile(spec=spec, path=Path(path), claims=tuple(map(_sound, claims.values())), encodings=encodings)
+
+
+def selection(files: Sequence[OwnFile], runs: Runs) -> Selection:
+    """The claims of all files, for the ledger; those on runs with the runs that decide them.
+
+    Raises:
+        OwnClaimError: two claims have one id, or one has that of a claim of the project.
+    """
+    homes: dict[str, Path] = {}
+    built_in = {claim.id for claim in registry.CLAIMS}
+    claims = [(file, claim) for file in files for claim in file.claims]
+    for file, claim in claims:
+        if claim.id in built_in:
+            raise OwnClaimError(f"'{file.path}': lengthgen has a claim of the id {claim.id!r} itself: choose another")
+        if claim.id in homes:
+            raise OwnClaimError(f"'{file.path}': two claims have the id {claim.id!r}")
+        homes[claim.id] = file.path
+    return Selection(
+        claims=tuple(claim.given(runs) for _, claim in claims),
+        find=partial(_find, tuple(file.spec for file in files), runs),
+        home=lambda claim: homes[claim.id],
+    )
+
+
+_loaded = cache(load)
+
+
+def _find(specs: tuple[str, ...], runs: Runs, claim_id: str) -> Claim:
+    """The claim with this id, in a worker, which runs each file once."""
+    for claim in (claim for spec in specs for claim in _loaded(spec).claims):
+        if claim.id == claim_id:
+            return claim.given(runs)
+    raise OwnClaimError(f"the claim {claim_id!r} is no longer there when its file is run again")
+
+
+def _claims_in(path: str, name: str, value: Any) -> list[Claim]:
+    """The claims that an object is or holds.  Raises `OwnClaimError` where other things are among them."""
+    if type(value) is Claim:
+        return [value]
+    held = value if type(value) in (list, tuple) else [value] if name == "CLAIMS" else []
+    claims = [one for one in held if type(one) is Claim]
+    if len(claims) < len(held) and (claims or name == "CLAIMS"):
+        other = next(one for one in held if type(one) is not Claim)
+        raise OwnClaimError(f"'{path}': {name} holds {shown(other)}, which is no Claim")
+    return claims
+
+
+def _sound(claim: Claim) -> Claim:
+    """The claim, its check guarded.  Raises `OwnClaimError` where a part of it is not what it must be."""
+    require_name(claim.id, "id of a claim", OwnClaimError)
+    source = claim.source
+    if type(source) is not Source:
+        raise OwnClaimError(f"{claim.id}: its source must be a Source, not {shown(source)}")
+    texts = {"paper": source.paper, "arxiv": source.arxiv, "place": source.place}
+    for what, text in {"statement": claim.statement, "latex": claim.latex, **texts}.items():
+        if not isinstance(text, str) or len(text) > LONGEST:
+            raise OwnClaimError(f"{claim.id}: its {what} must be a text of at most {LONGEST} characters")
+    if claim.label not in ("P", "F"):
+        raise OwnClaimError(f"{claim.id}: its label must be 'P' or 'F', not {shown(claim.label)}")
+    for name in claim.falsifiers:
+        require_name(name, f"name of a falsifier of {claim.id}", OwnClaimError)
+    if not callable(claim.check):
+        raise OwnClaimError(f"{claim.id}: its check must be a function, not {shown(claim.check)}")
+    return replace(claim, check=_guarded(claim.check))
+
+
+def _guarded(check: Callable[..., Any]) -> Callable[..., Evidence]:
+    """The check, with evidence or a refutation in plain texts; whatever else it does leaves its claim unsettled."""
+
+    @wraps(check)
+    def guarded(**parameters: Any) -> Evidence:
+        try:
+            with user_code("the check fails", error=OwnClaimError, expected=()):
+                decision = _decided(check, parameters)
+        except OwnClaimError as failure:
+            raise Unsettled(str(failure)) from failure
+        if isinstance(decision, Exception):
+            raise decision
+        return decision
+
+    return guarded
+
+
+def _decided(check: Callable[..., Any], parameters: Mapping[str, Any]) -> Evidence | Refuted | Unsettled:
+    try:
+        found = check(**parameters)
+    except Refuted as counterexample:
+        return Refuted(_plain(counterexample))
+    except Unsettled as reason:
+        return Unsettled(_plain(reason))
+    except KeyboardInterrupt:  # workers hear of no interrupt, so it is the check's own
+        return Unsettled("the check fails: KeyboardInterrupt")
+    if type(found) is not Evidence:
+        return Unsettled(f"the check returned {shown(found)}, not Evidence")
+    return Evidence(
+        strength=Strength(found.strength),
+        facts=tuple(map(_plain, found.facts)),
+        assumptions=tuple(map(_plain, found.assumptions)),
+        reach=_plain(found.reach),
+    )
+
+
+def _plain(text: Any) -> str:
+    return one_line(str(text), longest=LONGEST)

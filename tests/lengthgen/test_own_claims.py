@@ -1,0 +1,169 @@
+"""A user's own claims: shown as built-in ones are, never kept, and whatever is wrong with them is one line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+
+HEAD = """
+import os
+import sys
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+
+
+def act(*, deed):
+    match deed:
+        case "refute":
+            raise Refuted("1 != 2")
+        case "exit":
+            sys.exit(0)
+        case "end":
+            os._exit(0)
+        case "interrupt":
+            raise KeyboardInterrupt
+        case "other":
+            return 3
+        case "odd":
+            return Evidence(strength="best", facts=("accepted",))
+        case "sleep":
+            import time
+            time.sleep(600)
+    return Evidence(strength=Strength.NUMERIC, facts=("accepted",))
+
+
+def claim(deed, id="my-1", falsifier="refute", **changes):
+    parts = dict(id=id, source=Source(paper="Notes", arxiv="", place="page 1"), statement="It does.", latex="x")
+    parts |= dict(label="F", check=act, holds={"deed": deed}, falsifiers={"false": {"deed": falsifier}})
+    return Claim(**parts | changes)
+"""
+
+
+@pytest.fixture
+def verify(run, tmp_path, monkeypatch):
+    """Verifies a file of these lines; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def ask(lines, *options, name=""):
+        (tmp_path / "mine.py").write_text(f"{HEAD}\n{lines}\n")
+        return run("verify", f"mine.py{name}", *options)
+
+    return ask
+
+
+def claims_of(out):
+    return {one["id"]: one for one in json.loads(out)["claims"]}
+
+
+def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (text,) = re.findall(r"```python\n(# my_claims\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
+    Path("my_claims.py").write_text(text, encoding="utf-8")
+    code, out, err = run("verify", "my_claims.py", "--json")
+    assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
+    found = claims_of(out)["bounded-1"]
+    assert (found["verdict"], found["strength"], found["facts"]) == (
+        "verified",
+        "exhaustive",
+        ["1000 pairs of neighbouring distances, compared as fractions"],
+    )
+    (falsifier,) = found["falsifiers"]
+    assert falsifier["reason"] == "the bias is 0 at distance 0 and 0 at distance 1"
+    assert not (tmp_path / "cache" / "lengthgen" / "claims").exists()
+    code, out, err = run("verify", "my_claims.py:CLAIMS")
+    assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
+    shown = next(line for line in GUIDE.read_text().splitlines() if line.startswith("    bounded-1 [F]"))
+    assert shown.removesuffix(" ...").split() == next(one for one in out.splitlines() if "bounded-1" in one).split()[:6]
+    code, out, _ = run("verify", "my_claims.py", "--format", "markdown")
+    assert (code, out.splitlines()[0]) == (0, "# Claims") and "[my\\_claims.py#L10](/my_claims.py#L10)" in out
+    code, out, _ = run("verify", "my_claims.py", "--format", "latex")
+    assert code == 0 and out.startswith(r"\begin{longtable}")
+
+
+def test_one_that_holds_and_one_that_does_not(verify):
+    lines = 'sound = claim("accept", "my-0")\nfalse = claim("refute", "my-1", "again")'
+    code, out, err = verify(lines, "--json")
+    assert (code, json.loads(out)["holds"], err.splitlines()[-1]) == (1, False, "1 of 2 claims do not hold: my-1")
+    found = claims_of(out)
+    assert (found["my-0"]["verdict"], found["my-1"]["verdict"]) == ("verified", "refuted")
+    assert found["my-1"]["reason"] == "1 != 2"
+    code, out, _ = verify(lines, "--json", name=":sound")
+    assert (code, [*claims_of(out)]) == (0, ["my-0"])
+    code, out, _ = verify(lines, "--json", "--strength", "general")
+    assert (code, json.loads(out)["claims"]) == (1, [])
+
+
+LEFT_OPEN = {
+    "a falsifier that is accepted": ('claim("accept", falsifier="again")', "falsifier 'false' is not rejected"),
+    "an exit": ('claim("exit")', "the check fails: SystemExit: 0"),
+    "a hard exit": ('claim("end")', "the check fails: SystemExit: it calls os._exit(0)"),
+    "an interrupt of its own": ('claim("interrupt")', "the check fails: KeyboardInterrupt"),
+    "an answer that is no evidence": ('claim("other")', "the check returned 3, not Evidence"),
+    "evidence of no known strength": ('claim("odd")', "the check fails: ValueError: 'best' is not a valid Strength"),
+    "a check that ends late": ('claim("sleep")', "passed its time limit of 5 s"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OPEN)
+def test_what_decides_nothing_does_not_hold(verify, name):
+    code, says = LEFT_OPEN[name]
+    status, out, err = verify(f"CLAIMS = [{code}]", "--json", "--time-limit", "5" if "sleep" in code else "60")
+    found = claims_of(out)["my-1"]
+    assert (status, found["verdict"], found["holds"]) == (1, "unsettled", False)
+    assert found["reason"].startswith(says)
+    assert err.splitlines()[-1] == "1 of 1 claims do not hold: my-1"
+
+
+REFUSED = {
+    "exits at import": ("sys.exit(0)", "Python file 'mine.py' fails: SystemExit: 0"),
+    "ends the process": ("os._exit(0)", "Python file 'mine.py' fails: SystemExit: it calls os._exit(0)"),
+    "nothing to verify": ("x = 3", "'mine.py' defines no Claim and no Encoding"),
+    "CLAIMS is a number": ("CLAIMS = 3", "'mine.py': CLAIMS holds 3, which is no Claim"),
+    "a text among claims": ('mine = [claim("accept"), "more"]', "'mine.py': mine holds 'more', which is no Claim"),
+    "no falsifier": ('claim("accept", falsifiers={})', "fails: ValueError: claim my-1 has no falsifier"),
+    "two of one id": ('a, b = claim("accept"), claim("again")', "'mine.py': two claims have the id 'my-1'"),
+    "an id that is taken": ('a = claim("accept", "rope-1")', "lengthgen has a claim of the id 'rope-1' itself"),
+    "an id of two lines": (r'a = claim("accept", "my\n1")', "the id of a claim is a text of 1 to 100 printable"),
+    "a number for a statement": ('a = claim("accept", statement=3)', "my-1: its statement must be a text"),
+    "no source": ('a = claim("accept", source=None)', "my-1: its source must be a Source, not None"),
+    "a label of its own": ('a = claim("accept", label="Q")', "my-1: its label must be 'P' or 'F', not 'Q'"),
+    "a check that is no function": ('a = claim("accept", check=3)', "my-1: its check must be a function, not 3"),
+    "a name for a falsifier that is none": (
+        'a = claim("accept", falsifiers={3: {"deed": "refute"}})',
+        "the name of a falsifier of my-1 is a text",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_claim_is_one_line(verify, name):
+    code, says = REFUSED[name]
+    status, out, err = verify(code)
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith("error: ") and says in err, err
+
+
+ENCODING = """
+from theory.encodings.encoding import Encoding, Law
+flat = Encoding(name="flat", title="flat", arxiv="", bias=lambda j, i, n: 0 * j, laws=(Law.RELATIVE,))
+own = claim("accept")
+"""
+
+
+def test_claims_and_encodings_of_one_file(verify):
+    code, out, _ = verify(ENCODING, "--json")
+    found = json.loads(out)
+    assert (code, found["holds"], [one["what"] for one in found["declared"]]) == (0, True, ["relative"])
+    assert [*claims_of(out)] == ["my-1"]
+    code, out, _ = verify(ENCODING)
+    assert code == 0 and "my-1 [F]" in out and "flat: relative holds" in out
+    code, out, _ = verify(ENCODING, "--json", name=":flat")
+    assert code == 0 and "claims" not in json.loads(out)
+    code, out, err = verify(ENCODING, "--format", "markdown")
+    assert (code, out) == (2, "") and "--format markdown is for claims" in err
+    code, _, err = verify(ENCODING, "--paper", "rope")
+    assert code == 2 and "mine.py is a file of your own" in err
