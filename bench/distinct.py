@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.measure import Comparison
-from theory.distinct import count_nonzero_distinct
+from theory.distinct import new_values_per_query
 
 Values = NDArray[np.int64]
 SIZE = 20_000
@@ -68,10 +68,10 @@ def _compare(name: str, entries: Callable[[Values, Values], Values], *, rounds: 
     ours: list[float] = []
     theirs: list[float] = []
     for _ in range(rounds):
-        ours.append(_seconds(lambda: count_nonzero_distinct(matrix)))
+        ours.append(_seconds(lambda: new_values_per_query(matrix)))
         if rounds > 1:
             theirs.append(_seconds(lambda: alternatives[fastest](triangle)))
-    peak = _peak(lambda: count_nonzero_distinct(matrix))
+    peak = _peak(lambda: new_values_per_query(matrix))
     if rounds == 1:
         matrix = matrix[:1, :1].copy()  # its memory is what the alternative then needs
         theirs.append(_seconds(lambda: alternatives[fastest](triangle)))

@@ -53,11 +53,15 @@ _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
 def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
-    """The claims of these names.
+    """The claims of these names, in order; all of them without names.
 
-    A name is an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), or an encoding's name or
-    alias (`fox`, `RoPE`), for those about it.  No name at all selects every claim.  `paper` keeps those of the papers with this arXiv id, or with this text in
-    their names, in capitals or not.  Raises `Unknown`, also where no claim is left.
+    Args:
+        names: an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), or the name or an alias
+            of an encoding (`fox`, `RoPE`), for the claims about it.
+        paper: keeps those of the papers with this arXiv id, or with this text in their names, in capitals or not.
+
+    Raises:
+        Unknown: a name that no claim has, or no claim is left.
     """
     wanted = list(names)
     chosen = {claim.id for name in wanted for claim in _called(name)}

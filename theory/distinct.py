@@ -44,31 +44,19 @@ STEP = 2**16
 UNSEEN = np.iinfo(np.int32).max
 
 
-def count_nonzero_distinct(matrix: Matrix) -> int:
-    """The number of distinct non-zero entries A_ij with i <= j: LRC of the pattern [F of arXiv 2510.04130, Def. 3].
+def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
+    """How many distinct non-zero values each query is the first to hold: int64 [n]. The running sum is LRC per scale.
 
     Args:
         matrix: real [n, n], rows keys and columns queries, in any memory order, bool, int, uint or float of up to
             64 bits; -0.0 is 0. Or [n, n, ...], whose entries are blocks (vector tokens). What lies below the diagonal
             does not count.
 
-    Takes at most 200 MB beside the matrix; for blocks, what the distinct ones take.
+    Takes at most 200 MB beside the matrix if there are less than a million values, and at most 900 MB in any case; for
+    blocks, what the distinct ones take.
 
     Raises:
         LengthgenError: not square, of another dtype, or a NaN on or above the diagonal.
-    """
-    matrix = checked(matrix)
-    if matrix.ndim > 2:
-        return int(_new_blocks(matrix).sum())
-    known = _tabulated(matrix, with_queries=False)
-    return known.used if known else sum(_by_parts(matrix, lambda part: part.used, with_queries=False))
-
-
-def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
-    """How many distinct non-zero values each query is the first to hold: int64 [n]. The running sum is LRC per scale.
-
-    Arguments and errors are those of `count_nonzero_distinct`. Takes at most 200 MB beside the matrix if there are
-    less than a million values, and at most 900 MB in any case.
     """
     matrix = checked(matrix)
     if matrix.ndim > 2:
@@ -77,8 +65,8 @@ def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
     def tally(part: _Part) -> NDArray[np.int64]:
         return np.bincount(part.queries[: part.used], minlength=len(matrix))
 
-    known = _tabulated(matrix, with_queries=True)
-    return tally(known) if known else np.asarray(sum(_by_parts(matrix, tally, with_queries=True)))
+    known = _tabulated(matrix)
+    return tally(known) if known else np.asarray(sum(_by_parts(matrix, tally)))
 
 
 def _new_blocks(matrix: Matrix) -> NDArray[np.int64]:
@@ -160,12 +148,12 @@ class _Table:
         return 2 * self.added > self.keys.size
 
 
-def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
+def _tabulated(matrix: Matrix) -> "_Part | None":
     """All distinct non-zero keys and the first query of each, or None where they are too many for a table."""
     workers = workers_for(matrix)
 
     def work(worker: int) -> _Part | None:
-        table = _scan(matrix, worker, workers, with_queries)
+        table = _scan(matrix, worker, workers)
         if table is None:
             return None
         used = table.used()
@@ -180,14 +168,14 @@ def _tabulated(matrix: Matrix, *, with_queries: bool) -> "_Part | None":
     return part
 
 
-def _scan(matrix: Matrix, worker: int, workers: int, with_queries: bool) -> _Table | None:
-    """A worker's tiles as a table, or None if it is full. Without queries, those in the table are not the least."""
+def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
+    """A worker's tiles as a table, or None if it is full."""
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
     keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
     pause, reach, spread_at = 0, 0, 0
     stretch, stretch_at, outside = (0, 0), 0, 0
     for tile in tiles(matrix, worker, workers):
-        again = with_queries and tile.left < reach
+        again = tile.left < reach
         if outside:
             outside -= 1
         elif stretch != (0, 0) and not again:
@@ -288,7 +276,7 @@ def _drop_repeats(keys: Keys) -> int:
     return used
 
 
-def _by_parts(matrix: Matrix, use: Callable[[_Part], Result], *, with_queries: bool) -> list[Result]:
+def _by_parts(matrix: Matrix, use: Callable[[_Part], Result]) -> list[Result]:
     """`use` of sorted parts that together hold every distinct non-zero key once, with its first query."""
     workers = workers_for(matrix)
     room = PART // workers
@@ -297,7 +285,7 @@ def _by_parts(matrix: Matrix, use: Callable[[_Part], Result], *, with_queries: b
         results = []
         low, high = bounds
         while low <= high:
-            queries = np.empty(room if with_queries else 0, dtype=np.int32)
+            queries = np.empty(room, dtype=np.int32)
             part = _Part(keys=np.empty(room, dtype=np.uint64), queries=queries)
             low = part.fill(matrix, low, high) + 1
             results.append(use(part))

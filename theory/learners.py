@@ -79,24 +79,6 @@ def gradient_descent(problem: QuadraticProblem, *, start: ArrayLike = 0.0, rate:
     return modes.relax(start, (1 - 2 * rate * modes.eigenvalues) ** steps)
 
 
-def gradient_descent_limit(problem: QuadraticProblem, *, start: ArrayLike = 0.0, rate: float) -> Array:
-    """Where gradient descent ends: the minimum that is nearest to the start [F].
-
-    It converges from every start iff rate < 1 / h for the largest eigenvalue h of H. Shapes as in `gradient_descent`.
-
-    Raises:
-        LengthgenError: the rate is not positive or too large to converge, or the loss has no minimum.
-    """
-    _require_positive("the rate of gradient descent", rate)
-    modes = _modes(problem)
-    largest = float(modes.eigenvalues.max(initial=0.0))
-    if rate * largest >= 1:
-        raise LengthgenError(
-            f"gradient descent of rate {rate:g} does not converge: take a rate below 1/{largest:g} = {1 / largest:g}"
-        )
-    return modes.relax(start, (modes.eigenvalues == 0).astype(np.float64))
-
-
 def gradient_flow(problem: QuadraticProblem, *, start: ArrayLike = 0.0, time: float) -> Array:
     """theta at a time of d theta / dt = -gradient [F]. Shapes as in `gradient_descent`.
 

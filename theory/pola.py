@@ -55,29 +55,6 @@ def attend(pattern: NDArray[Any], tokens: NDArray[Any]) -> NDArray[Any]:
     return np.tensordot(tokens, weights, axes=((-2, -1), (0, 3)))
 
 
-def label_features(tokens: Array, labels: Labels) -> Array:
-    """Z_(s,j),k = sum of x_i over i <= j with phi(i, j) = k, for scalar tokens.
-
-    Args:
-        tokens: float64 [..., n].
-        labels: int64 [n, n] (`Relation.labels`).
-
-    Returns:
-        float64 [..., n, labels met], so that Z theta = `attend`(`spread`(theta, labels), tokens).
-
-    Raises:
-        LengthgenError: the shapes do not fit.
-    """
-    classes = label_classes(labels)
-    if tokens.shape[-1:] != (len(labels),):
-        raise LengthgenError(f"tokens {tokens.shape} and labels {labels.shape} do not fit: pass x [..., n], phi [n, n]")
-    features = np.zeros((classes.count, *tokens.shape))
-    for query in range(len(labels)):
-        met = classes.number[: query + 1, query]
-        np.add.at(features[..., query], met, np.moveaxis(tokens[..., : query + 1], -1, 0))
-    return np.moveaxis(features, 0, -1)
-
-
 def population(
     target: NDArray[Any],
     labels: Labels,

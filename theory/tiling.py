@@ -34,7 +34,7 @@ def check_upper_triangular(matrix: Matrix) -> None:
     The place named is the first row by row; a NaN goes first. Takes no memory that grows with n x n.
 
     Raises:
-        LengthgenError: not square, of a dtype that `count_nonzero_distinct` refuses, a NaN, not upper triangular.
+        LengthgenError: not square, of a dtype that `new_values_per_query` refuses, a NaN, not upper triangular.
     """
     matrix = checked(matrix)
     tops = range(0, len(matrix), tile_shape(matrix)[0])

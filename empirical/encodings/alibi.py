@@ -6,7 +6,7 @@ Source: Press, Smith, Lewis, arXiv 2108.12409.  Symbolic twin: theory/encodings/
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PairBias, ScoreMod, at
+from empirical.encodings.base import PairBias
 from theory.encodings import alibi
 
 
@@ -21,16 +21,6 @@ class ALiBi(PairBias):
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
         """The bias of each triple."""
         return _law(self._slopes(query_position)[head], query_position, key_position, dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """As for any bias of pairs, but with the slopes made beforehand: FlexAttention compiles no new tensors."""
-        slopes = self._slopes(query_positions)
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
-            return score + _law(slopes[head], j, i, torch.promote_types(score.dtype, torch.float32))
-
-        return added
 
     def _slopes(self, positions: Tensor) -> Tensor:
         return torch.tensor(self.slopes, dtype=torch.float64, device=positions.device)

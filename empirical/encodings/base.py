@@ -4,14 +4,10 @@ Shapes: B batch, L length, D width, H heads, J query, I key, C head width.  Posi
 and always explicit: padding, packing and caching are choices of positions.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-
-ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
-"""(score, batch, head, query index, key index) -> score, as `torch.nn.attention.flex_attention` takes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +75,6 @@ class PositionEncoding(nn.Module):
         """What is added to the attention output: [B, H, J, C]."""
         raise NotImplementedError(f"{type(self).__name__} does not change values")
 
-    def score_mod(
-        self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None
-    ) -> ScoreMod | None:
-        """The law of `bias` for FlexAttention, which forms no [J, I] table; None for nothing."""
-        return None
-
 
 class PairBias(PositionEncoding):
     """A bias that is a law of head, query position and key position alone."""
@@ -113,20 +103,6 @@ class PairBias(PositionEncoding):
         require_integers(key_positions)
         heads = torch.arange(self.heads, device=query_positions.device)[:, None, None]
         return self.law(heads, query_positions[..., None, :, None], key_positions[..., None, None, :], dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + law(head, position of the query, position of the key), added at least in float32."""
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
-            return score + self.law(head, j, i, torch.promote_types(score.dtype, torch.float32))
-
-        return added
-
-
-def at(positions: Tensor, batch: Tensor, index: Tensor) -> Tensor:
-    """The position of an index within a row of the batch."""
-    return positions[index] if positions.ndim == 1 else positions[batch, index]
 
 
 def require_integers(positions: Tensor) -> None:

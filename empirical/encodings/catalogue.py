@@ -17,6 +17,7 @@ from empirical.encodings.grape_commuting import GrapeCommuting
 from empirical.encodings.grape_contextual import GrapeContextual
 from empirical.encodings.grape_gated import GrapeGated
 from empirical.encodings.grape_path import GrapePath
+from empirical.encodings.grape_thin import GrapeThin
 from empirical.encodings.guarded import guarded
 from empirical.encodings.hope import HoPE
 from empirical.encodings.interpolation import PositionInterpolation
@@ -59,6 +60,7 @@ MODULES: dict[str, Callable[..., PositionEncoding]] = {
     "yarn": YaRN,
     "grape": Grape,
     "grape-commuting": GrapeCommuting,
+    "grape-thin": GrapeThin,
     "grape-contextual": GrapeContextual,
     "grape-additive": GrapeAdditive,
     "grape-gated": GrapeGated,

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, ScoreMod, at, require_integers
+from empirical.encodings.base import Content, PositionEncoding, require_integers
 from theory.encodings.fire import HIDDEN
 
 
@@ -53,25 +53,6 @@ class FIRE(PositionEncoding):
         require_integers(key_positions)
         heads_last: Tensor = self._law(content)(query_positions[..., :, None], key_positions[..., None, :], dtype)
         return heads_last.movedim(-1, -3).to(dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + bias, added at least in float32, by the law of the content's layer.  Raises as `bias` does."""
-        require_integers(query_positions)
-        require_integers(key_positions)
-        law = self._law(content)
-        slopes, offsets = law.inner.weight[:, 0], law.inner.bias
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
-            fraction = law.fraction(j, i, torch.promote_types(score.dtype, torch.float32))
-            bias = law.outer.bias[head].to(fraction.dtype)
-            # FlexAttention compiles what is computed for each pair on its own: no matrix product.
-            for number in range(HIDDEN):
-                unit = torch.full_like(head, number)
-                bias = bias + law.outer.weight[head, unit] * (slopes[unit] * fraction + offsets[unit]).relu()
-            return score + bias
-
-        return added
 
     def _law(self, content: Content | None) -> "_Law":
         layer = content.layer if content else 0

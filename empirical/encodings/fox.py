@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, ScoreMod, at, require_integers
+from empirical.encodings.base import Content, PositionEncoding, require_integers
 from theory.encodings import fox
 
 _ROWS = 32
@@ -73,18 +73,6 @@ class FoX(PositionEncoding):
         sums_BHI = self._running_sums(query_positions, key_positions, content)
         paths: Tensor = _PathSums.apply(sums_BHI, query_positions.shape[-1], dtype)  # type: ignore[no-untyped-call]
         return paths
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + D_ij from running sums, float64 [B, H, I]; errors as `bias` has them, with one rounding for two."""
-        sums_BHI = self._running_sums(query_positions, key_positions, content)
-        first = sums_BHI.shape[-1] - query_positions.shape[-1]
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            path = sums_BHI[batch, head, first + query] - sums_BHI[batch, head, key]
-            causal = torch.where(key <= first + query, path, torch.zeros_like(path))
-            return score + causal.to(torch.promote_types(score.dtype, torch.float32))
-
-        return added
 
     def _running_sums(self, query_positions: Tensor, key_positions: Tensor, content: Content | None) -> Tensor:
         """float64 [B, H, I]: c, the running sum of the log gates."""
@@ -170,17 +158,6 @@ class ConstantGates(PositionEncoding):
         gates = self.log_gates((content or Content()).layer).to(distance.device, wide)
         bias = gates[:, None, None] * distance.clamp(min=0)
         return bias if dtype == wide else bias.clamp(min=torch.finfo(dtype).min).to(dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + (p_j - p_i) log f_h, added at least in float32."""
-        gates = self.log_gates((content or Content()).layer).to(query_positions.device)
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            distance = at(query_positions, batch, query) - at(key_positions, batch, key)
-            wide = torch.promote_types(score.dtype, torch.float32)
-            return score + gates[head].to(wide) * distance.clamp(min=0)
-
-        return added
 
 
 class BiasOnlyFoX(ConstantGates):

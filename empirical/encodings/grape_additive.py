@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PairBias, ScoreMod, at
+from empirical.encodings.base import PairBias
 from theory.encodings import alibi
 
 
@@ -28,16 +28,6 @@ class GrapeAdditive(PairBias):
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
         """The bias of each triple."""
         return _law(learned_slopes(self.log_factors, self.slopes)[head], query_position, key_position, dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """As for any bias of pairs, but with the slopes made beforehand: FlexAttention compiles no new tensors."""
-        slopes = learned_slopes(self.log_factors, self.slopes)
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            j, i = at(query_positions, batch, query), at(key_positions, batch, key)
-            return score + _law(slopes[head], j, i, torch.promote_types(score.dtype, torch.float32))
-
-        return added
 
 
 def alibi_slopes(heads: int) -> tuple[float, ...]:

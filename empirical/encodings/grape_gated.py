@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, ScoreMod, at, require_integers
+from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import alibi_slopes, learned_slopes
 
 
@@ -61,17 +61,6 @@ class GrapeGated(PositionEncoding):
         distance = query_positions[..., None, :, None] - key_positions[..., None, None, :]
         rates_BHJI = query_gates_BHJ[..., :, None] + key_gates_BHI[..., None, :]
         return (-slopes_H[:, None, None] * distance * rates_BHJI).to(dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + the bias, from a gate for each query and key."""
-        slopes_H, query_gates_BHJ, key_gates_BHI = self._gates(content, torch.float32)
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            distance = at(query_positions, batch, query) - at(key_positions, batch, key)
-            rate = query_gates_BHJ[batch, head, query] + key_gates_BHI[batch, head, key]
-            return score - slopes_H[head] * distance * rate
-
-        return added
 
     def _gates(self, content: Content | None, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
         """Slopes [H], the gates of queries [B, H, J] and those of keys [B, H, I]; a gate that is not there is 0."""

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, ScoreMod, require_integers
+from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import alibi_slopes
 from empirical.encodings.ordering import order
 from empirical.encodings.rotary import turned
@@ -74,16 +74,6 @@ class GrapePath(PositionEncoding):
             sums = self._row_sums(p_BHLP[:, :, rows], ordered_BHLP, place_BL[:, rows])
             blocks.append(sums.take_along_dim(place_BL[:, None, None, :], 3).to(dtype))
         return torch.cat(blocks, 2)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + the bias, read from its table, which cannot be done without."""
-        dtype = torch.promote_types(self.probes.dtype, torch.float32)
-        table_BHJI = self.bias(query_positions, key_positions, content, dtype=dtype)
-
-        def added(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-            return score + table_BHJI[batch, head, query, key]
-
-        return added
 
     def _turned_probes(self, x_BLD: Tensor, positions: Tensor, layer: int) -> Tensor:
         """R_t W x_t, [B, H, L, d]: angles in float64, the rest at least in float32."""

@@ -7,7 +7,7 @@ classes.  Symbolic twins: theory/encodings/kerple.py.
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PairBias, ScoreMod
+from empirical.encodings.base import Content, PairBias
 
 SMALLEST, LARGEST_EXPONENT = 1e-2, 2.0
 
@@ -39,11 +39,6 @@ class _Kerple(PairBias):
         """[H, J, I], or [B, H, J, I] where positions have a batch."""
         self.keep_within_bounds()
         return super().bias(query_positions, key_positions, content, dtype=dtype)
-
-    def score_mod(self, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> ScoreMod:
-        """score + law(head, position of the query, position of the key), added at least in float32."""
-        self.keep_within_bounds()
-        return super().score_mod(query_positions, key_positions, content)
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
         """At least in float32, where distances up to 2^24 are exact."""

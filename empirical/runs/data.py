@@ -2,7 +2,7 @@
 
 The generator is Philox 4x64 of ten rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011),
 which numbers a block of random bits by a key and a counter. The key is (seed, split); of the counter's four words
-the third is the scale and the fourth is the step, and the first two count the blocks. So no two of these streams
+the third is the scale, the fourth is 0, and the first two count the blocks. So no two of these streams
 meet, and none depends on what was drawn before. The third word 0, which is no scale, is the stream of the scales.
 """
 
@@ -33,7 +33,7 @@ class Examples:
     scales: NDArray[np.int64]
 
 
-def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed: int, step: int = 0) -> Examples:
+def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
     """`count` instances, their scales drawn uniformly from `scales`, their prompts uniformly at each scale.
 
     The task's name is no counter: both formats of a task, and tasks with the same prompts, get the same instances.
@@ -45,13 +45,12 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
         count: how many, at least 1.
         split: TRAIN or TEST.
         seed: the run's seed, below 2**64; evaluations of all runs share seed 0.
-        step: which block of a run that draws new examples as it goes on; fixed sets are step 0.
     """
-    index = _stream(split, seed, step, scale=0).integers(len(scales), size=count)
+    index = _stream(split, seed, scale=0).integers(len(scales), size=count)
     drawn = np.asarray(scales, dtype=np.int64)[index]
     rows_of = {scale: np.flatnonzero(drawn == scale) for scale in scales}
     sequences = {
-        scale: _sequences(task, scale, len(rows), _stream(split, seed, step, scale))
+        scale: _sequences(task, scale, len(rows), _stream(split, seed, scale))
         for scale, rows in rows_of.items()
         if len(rows)
     }
@@ -64,10 +63,10 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
     return Examples(tokens=all_tokens, is_step=is_step, scales=drawn)
 
 
-def _stream(split: int, seed: int, step: int, scale: int) -> np.random.Generator:
+def _stream(split: int, seed: int, scale: int) -> np.random.Generator:
     # As arrays of words: in a list, numpy rounds large seeds to floating point numbers.
     key = np.array([seed, split], dtype=np.uint64)
-    counter = np.array([0, 0, scale, step], dtype=np.uint64)
+    counter = np.array([0, 0, scale, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
 

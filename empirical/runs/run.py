@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 
 from circuits.encodings import parse_encoding
 from circuits.formats import in_format
-from circuits.task import Task
 from circuits.tasks import load
 from empirical.runs.buildable import require_buildable
 from empirical.runs.data import TEST, examples
@@ -93,11 +92,6 @@ class Run:
                 "evaluate_every"
             )
         return [(epoch, scale) for epoch in (*range(every, last, every), last) for scale in self.test]
-
-    def load_task(self) -> Task:
-        """The task in the run's format."""
-        plain = load(self.task, base=self.base)
-        return in_format(plain, self.format, largest_scale=max(*self.train, *self.test))
 
     def _name(self) -> str:
         task = self.task.rpartition(":")[2] + ("" if self.base is None else f"-base{self.base}")

@@ -75,10 +75,8 @@ def test_gradient_descent_is_the_loop(seed: int) -> None:
         found = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
         np.testing.assert_allclose(found, _descend(rows, answers, start, rate, steps), rtol=0, atol=1e-10)
     if seed % 2 == 0:  # m_k <= 28, so the slowest mode keeps less than (1 - 1.8/28)^500 < 1e-14
-        looped = _descend(rows, answers, start, rate, 500)
-        np.testing.assert_allclose(
-            learners.gradient_descent_limit(problem, start=start, rate=rate), looped, rtol=0, atol=1e-10
-        )
+        limit = learners.gradient_flow_limit(problem, start=start)
+        np.testing.assert_allclose(_descend(rows, answers, start, rate, 500), limit, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(CASES))
@@ -87,10 +85,8 @@ def test_the_limits_are_the_least_squares_fit_nearest_to_the_start(seed: int) ->
     singular = np.linalg.svd(rows, compute_uv=False)
     condition = (singular[0] / singular[singular > 1e-7 * singular[0]].min()) ** 2
     tolerance = 1e-13 * condition * (1 + np.abs(_nearest_minimum(rows, answers, start)).max())
-    rate = 0.5 / singular[0] ** 2
     for found, first in (
         (learners.gradient_flow_limit(problem, start=start), start),
-        (learners.gradient_descent_limit(problem, start=start, rate=rate), start),
         (learners.min_norm(problem), np.zeros_like(start)),
     ):
         np.testing.assert_allclose(found, _nearest_minimum(rows, answers, first), rtol=0, atol=tolerance)
@@ -159,14 +155,10 @@ def test_stacked_problems_are_solved_one_by_one() -> None:
             np.testing.assert_allclose(solve(together)[index], solve(alone), rtol=1e-13)
 
 
-def test_a_rate_that_is_too_large_diverges_and_has_no_limit() -> None:
+def test_a_rate_that_is_too_large_diverges() -> None:
     problem = population(np.triu(np.ones((3, 3))), np.zeros((3, 3), dtype=np.int64), training_scale=3)  # H = 6
     assert abs(float(learners.gradient_descent(problem, rate=1.01 / 6, steps=400)[0]) - 1) > 100
     assert abs(float(learners.gradient_descent(problem, rate=0.99 / 6, steps=2000)[0]) - 1) < 1e-12
-    np.testing.assert_allclose(learners.gradient_descent_limit(problem, rate=0.99 / 6), [1])
-    for rate in (1 / 6, 0.5):
-        with pytest.raises(ValueError, match="does not converge: take a rate below 1/6"):
-            learners.gradient_descent_limit(problem, rate=rate)
 
 
 def test_what_no_data_determine_keeps_its_start() -> None:
@@ -281,7 +273,6 @@ def test_learning_that_cannot_be_is_refused() -> None:
     for wrong, says in (
         (lambda: learners.gradient_descent(problem, rate=0, steps=1), "rate .* positive"),
         (lambda: learners.gradient_descent(problem, rate=0.1, steps=-1), "at least 0"),
-        (lambda: learners.gradient_descent_limit(problem, rate=-1), "rate .* positive"),
         (lambda: learners.gradient_flow(problem, time=-1), "at least 0"),
         (lambda: learners.ridge(problem, penalty=0), "penalty .* positive"),
     ):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.oracles.pola import signs
 from theory.learners import gradient_flow_limit
-from theory.pola import attend, error_by_scale, label_features, learned_matrix, population, spread
+from theory.pola import attend, error_by_scale, learned_matrix, population, spread
 from theory.relation import Relation, absolute, clipped_relative, constant, relative
 
 Matrix = NDArray[np.float64]
@@ -186,19 +186,6 @@ def test_attention_is_exact_on_fractions_and_does_not_read_below_the_diagonal() 
     assert found.tolist() == [third, (10**30 + 1) * third]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_label_features_make_attention_linear_in_the_parameters(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    labels, tokens = rng.integers(0, 5, (5, 5)) * 1000, rng.normal(size=(3, 2, 5))
-    names = sorted({int(labels[i, j]) for i in range(5) for j in range(i, 5)})
-    features = label_features(tokens, labels)
-    for sample, j, (k, name) in itertools.product(np.ndindex(3, 2), range(5), enumerate(names)):
-        wanted = sum(tokens[sample][i] for i in range(j + 1) if labels[i, j] == name)
-        assert features[(*sample, j, k)] == pytest.approx(wanted, abs=1e-12)
-    theta = rng.normal(size=len(names))
-    np.testing.assert_allclose(features @ theta, attend(spread(theta, labels), tokens), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("weights", [(0, 0, 1), (0.2, 0.3, 0.5), (1, 1, 0)])
 def test_a_mixture_of_scales_is_the_weighted_sum_of_their_problems(weights: tuple[float, ...]) -> None:
     rng = np.random.default_rng(7)
@@ -251,8 +238,6 @@ LABELS = relative().labels(3)
         (lambda: attend(np.ones((3, 3, 2, 2)), np.ones((3, 1))), "do not fit"),
         (lambda: attend(np.ones((3, 3, 2)), np.ones(3)), "do not fit"),
         (lambda: attend(np.ones((3, 3)), np.array(1.0)), "do not fit"),
-        (lambda: label_features(np.ones(4), LABELS), "do not fit"),
-        (lambda: label_features(np.ones(4), LABELS[:2]), "square"),
         (lambda: population(np.ones((4, 4)), LABELS, training_scale=2), "same"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=4), r"1\.\.3, not 4"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, 1, 1)), "2 finite numbers"),

@@ -106,6 +106,7 @@ register(
     randomized.ALIBI,
     grape.ENCODING,
     grape_commuting.ENCODING,
+    grape_commuting.THIN,
     grape_contextual.ENCODING,
     grape_additive.ENCODING,
     grape_gated.ENCODING,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
 from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
 from theory.encodings.rotary import FREQUENCY
 from theory.relation import relative
@@ -84,4 +84,15 @@ ENCODING = Encoding(
         Recovery(of="rope", assignment={FREQUENCY: FREQUENCY}),
         Recovery(of="grape", assignment={FREQUENCY: SPEED}, attained=False),
     ),
+)
+
+THIN = Encoding(
+    name="grape-thin",
+    title="GRAPE-M, thin",
+    arxiv="2512.07805",
+    summary="rotation of learned planes of a subspace (GRAPE-M)",
+    options={"rank": Option(default=4, least=2, most=1_024)},
+    no_formula="it is commuting planes in a learned subspace, in a basis that no formula names (claim grape-7)",
+    relation=relative(),
+    caveat=ONE_LAW,
 )

@@ -3,8 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
-from torch.nn.attention.flex_attention import flex_attention
 from x_transformers.x_transformers import AlibiPositionalBias
 
 from empirical.encodings.alibi import ALiBi
@@ -62,24 +60,6 @@ def test_half_precision_does_not_round_the_slopes():
     positions = torch.arange(50)
     before = ALiBi(heads=12).bias(positions, positions)
     assert torch.equal(ALiBi(heads=12).half().bias(positions, positions), before)
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("positions", [torch.arange(9), torch.stack((torch.arange(9), 7 * torch.arange(9) + 3))])
-def test_flex_attention_and_the_dense_bias_agree(positions):
-    encoding = ALiBi(heads=3)
-    q, k, v = torch.randn(3, 2, 3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    bias = encoding.bias(positions, positions, dtype=torch.float64)
-    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-    found = flex_attention(q, k, v, score_mod=encoding.score_mod(positions, positions))
-    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)
-
-
-def test_the_law_that_flex_attention_compiles_makes_no_tensors():
-    """It has no lowering for a tensor made of Python numbers within the law."""
-    law = ALiBi(heads=3).score_mod(torch.arange(5), torch.arange(5))
-    graph = make_fx(law)(torch.tensor([0.5]), *(torch.tensor([index]) for index in (0, 1, 4, 2))).graph
-    assert not [node for node in graph.nodes if "lift_fresh" in str(node.target)]
 
 
 @pytest.mark.parametrize("length", [0, 1])

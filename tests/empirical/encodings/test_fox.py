@@ -246,7 +246,7 @@ def test_what_has_no_tokens_for_its_path_is_refused():
     with pytest.raises(ValueError, match="the 2 queries are not the last 2 of the 6 tokens"):
         encoding.bias(positions[1:3], positions, Content(x_BLD=x))
     with pytest.raises(ValueError, match="the 7 queries are not the last 7 of the 6 tokens"):
-        encoding.score_mod(torch.arange(7), positions, Content(x_BLD=x))
+        encoding.bias(torch.arange(7), positions, Content(x_BLD=x))
     with pytest.raises(ValueError, match="positions must not decrease along the sequence"):
         encoding.bias(positions.flip(0), positions.flip(0), Content(x_BLD=x))
     with pytest.raises(ValueError, match="positions must be integers"):
@@ -340,36 +340,3 @@ def flexible():
     with torch.no_grad():
         bias_only.logits.copy_(draw(17, 1, H))
     return {"full": made().float(), "bias only": bias_only, "fixed": FixedFoX(heads=H)}
-
-
-@torch.no_grad()
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("name", flexible())
-@pytest.mark.parametrize("batched", [False, True])
-def test_flex_attention_is_attention_with_the_dense_bias(name, batched):
-    flex = pytest.importorskip("torch.nn.attention.flex_attention")
-    encoding, length = flexible()[name], 40
-    positions = torch.stack((torch.arange(length), torch.arange(length) * 3 + 5)) if batched else torch.arange(length)
-    q, k, v = draw(18, 3, B, H, length, 8, dtype=torch.float32)
-    content = Content(x_BLD=draw(19, B, length, D, dtype=torch.float32))
-    dense = encoding.bias(positions, positions, content)
-    hidden = torch.full((length, length), -torch.inf).triu(1)
-    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=dense + hidden)
-    score_mod = encoding.score_mod(positions, positions, content)
-
-    def law(score, batch, head, query, key):
-        return torch.where(key <= query, score_mod(score, batch, head, query, key), -torch.inf)
-
-    torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=law), expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", flexible())
-def test_the_score_mod_is_the_dense_bias_pair_by_pair(name):
-    encoding, positions = flexible()[name], torch.arange(70)
-    content = Content(x_BLD=draw(20, B, 70, D, dtype=torch.float32))
-    dense = encoding.bias(positions, positions, content).expand(B, H, 70, 70)
-    batch, head, query, key = (
-        index.flatten() for index in torch.meshgrid(*map(torch.arange, (B, H, 70, 70)), indexing="ij")
-    )
-    pairs = encoding.score_mod(positions, positions, content)(torch.zeros(len(batch)), batch, head, query, key)
-    torch.testing.assert_close(pairs.reshape(B, H, 70, 70), dense, rtol=4e-7, atol=1e-12)

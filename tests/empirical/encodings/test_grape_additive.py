@@ -182,23 +182,3 @@ def test_short_sequences(length):
     found = gated().bias(positions, positions, read(length))
     assert found.shape == (BATCH, HEADS, length, length) and not found.any()
     assert plain().bias(positions, positions).shape == (HEADS, length, length)
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("make", [plain, gated])
-@pytest.mark.parametrize("batched", [False, True])
-def test_flex_attention_and_the_dense_bias_agree(make, batched):
-    flex, length = pytest.importorskip("torch.nn.attention.flex_attention"), 6
-    encoding, given = make().requires_grad_(False), read(length)
-    positions = torch.stack((torch.arange(length), torch.arange(length) + 3)) if batched else torch.arange(length)
-    bias = encoding.bias(positions, positions, given, dtype=torch.float64)
-    causal = torch.full((length, length), -torch.inf, dtype=torch.float64).triu(1)
-    v = content(4, BATCH, HEADS, length, HEAD_DIM)
-    dense = torch.nn.functional.scaled_dot_product_attention(given.q_BHJC, given.k_BHIC, v, attn_mask=bias + causal)
-    law = encoding.score_mod(positions, positions, given)
-
-    def masked(score, batch, head, query, key):
-        return torch.where(key <= query, law(score, batch, head, query, key), -torch.inf)
-
-    found = flex.flex_attention(given.q_BHJC, given.k_BHIC, v, score_mod=masked)
-    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)

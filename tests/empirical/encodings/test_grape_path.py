@@ -147,21 +147,3 @@ def test_bad_input_is_refused():
 def test_short_sequences(length):
     found = biases(made(), content(9, BATCH, length, WIDTH), torch.arange(length))
     assert found.shape == (BATCH, HEADS, length, length) and not found.any()
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("batched", [False, True])
-def test_flex_attention_and_the_dense_bias_agree(batched):
-    flex = pytest.importorskip("torch.nn.attention.flex_attention")
-    encoding, given = made().requires_grad_(False), Content(x_BLD=content(10, BATCH, LENGTH, WIDTH))
-    q, k, v = content(11, 3, BATCH, HEADS, LENGTH, 4)
-    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 3)) if batched else torch.arange(LENGTH)
-    bias = encoding.bias(positions, positions, given, dtype=torch.float64)
-    causal = torch.full((LENGTH, LENGTH), -torch.inf, dtype=torch.float64).triu(1)
-    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias + causal)
-    law = encoding.score_mod(positions, positions, given)
-
-    def masked(score, batch, head, query, key):
-        return torch.where(key <= query, law(score, batch, head, query, key), -torch.inf)
-
-    torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=masked), dense, rtol=1e-6, atol=1e-6)

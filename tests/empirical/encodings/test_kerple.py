@@ -5,7 +5,6 @@ import math
 import pytest
 import sympy as sp
 import torch
-from torch.nn.attention.flex_attention import flex_attention
 
 from empirical.encodings.kerple import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
 from tests.empirical.twins import HOSTILE, symbolic_bias
@@ -83,14 +82,13 @@ def test_parameters_start_as_in_the_released_classes():
         assert abs(drawn.mean() - end / 2) < 5 * end / (12 * 4000) ** 0.5 + 1e-4
 
 
-@pytest.mark.parametrize("use", ["bias", "score_mod"])
 @pytest.mark.parametrize("kind", BOTH)
-def test_a_parameter_beyond_its_bound_is_brought_back_at_the_next_use(kind, use):
+def test_a_parameter_beyond_its_bound_is_brought_back_at_the_next_use(kind):
     encoding, positions = made(kind), torch.arange(4)
     with torch.no_grad():
         for parameter in encoding.parameters():
             parameter.copy_(torch.tensor([-3.0, 0.5, 7.0]))
-    getattr(encoding, use)(positions, positions)
+    encoding.bias(positions, positions)
     assert encoding.scale.tolist() == [pytest.approx(SMALLEST), 0.5, 7.0]
     second = encoding.exponent if kind is KerplePower else encoding.rate
     assert second.tolist() == [pytest.approx(SMALLEST), 0.5, LARGEST_EXPONENT if kind is KerplePower else 7.0]
@@ -126,19 +124,6 @@ def test_use_leaves_what_is_within_bounds_as_it_is(kind):
 def test_the_count_of_trained_numbers_is_the_twins(kind):
     trained = sum(parameter.numel() for parameter in made(kind, heads=7).parameters())
     assert trained == TWINS[kind][0].learned.subs(HEADS, 7)
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize("positions", [torch.arange(9), torch.stack((torch.arange(9), 7 * torch.arange(9) + 3))])
-def test_flex_attention_and_the_dense_bias_agree(positions, kind):
-    encoding = made(kind).double()
-    q, k, v = torch.randn(3, 2, 3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    bias = encoding.bias(positions, positions, dtype=torch.float64)
-    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-    with torch.no_grad():
-        found = flex_attention(q, k, v, score_mod=encoding.score_mod(positions, positions))
-    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", BOTH)

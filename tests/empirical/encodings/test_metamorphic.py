@@ -143,28 +143,6 @@ def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
     assert torch.equal(logits(moved, x, positions), logits(plain, x, positions))
 
 
-@torch.no_grad()
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("name", NAMES)
-def test_flex_attention_and_the_dense_bias_agree(name):
-    flex = pytest.importorskip("torch.nn.attention.flex_attention")
-    encoding = make(name)
-    q, k, v = draw(9, 3, BATCH, HEADS, LENGTH, HEAD_DIM)
-    content = Content(x_BLD=draw(10, BATCH, LENGTH, WIDTH), q_BHJC=q, k_BHIC=k)
-    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 3))
-    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    score_mod = encoding.score_mod(positions, positions, content)
-    assert (bias is None) == (score_mod is None)
-    if bias is not None:
-        causal = torch.full((LENGTH, LENGTH), -torch.inf, dtype=torch.float64).triu(1)
-        dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias + causal)
-
-        def law(score, batch, head, query, key):
-            return torch.where(key <= query, score_mod(score, batch, head, query, key), -torch.inf)
-
-        torch.testing.assert_close(flex.flex_attention(q, k, v, score_mod=law), dense, rtol=1e-6, atol=1e-6)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("length", [0, 1])
 def test_no_token_and_one_token(name, length):

@@ -8,10 +8,9 @@ import torch
 
 from circuits.encodings import parse_encoding
 from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import EncodingError
+from empirical.encodings.catalogue import EncodingError, module_of
 from empirical.encodings.guarded import guarded
 from empirical.model.decoder import Decoder, stacked
-from empirical.model.setup import _own
 
 SIZES = {"heads": 2, "head_dim": 4, "layers": 1, "length": 6, "width": 8, "trained_length": 6}
 
@@ -102,7 +101,7 @@ MADE = {
     "asks for more": ("def mine(rank): pass", "cannot be made of sizes among .*: TypeError: .*'rank'"),
     "hides what it takes": ("mine = max", "cannot be made of sizes among .*: ValueError"),
     "makes nothing": ("def mine(): pass", "makes a NoneType, not a PositionEncoding"),
-    "is nothing": ("mine = None", "is neither a Relation nor a class or function"),
+    "is nothing": ("mine = None", "has no module: give its record"),
     "is an encoding": ("mine = PositionEncoding()", "cannot be made of sizes among .*: NotImplementedError"),
     "learns nothing real": (
         """
@@ -140,5 +139,5 @@ def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(f"import torch\nfrom empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n")
     with pytest.raises(EncodingError, match=says) as caught:
-        _own(parse_encoding(f"{path}:mine"), SIZES)
+        module_of(parse_encoding(f"{path}:mine"), SIZES)
     assert "\n" not in str(caught.value)

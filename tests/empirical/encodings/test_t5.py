@@ -3,7 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from torch.nn.attention.flex_attention import flex_attention
 from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Attention
 from x_transformers.x_transformers import RelativePositionBias
@@ -122,19 +121,6 @@ def test_narrow_types_read_the_same_rows(dtype):
     assert torch.equal(encoding.bias(positions, positions, dtype=dtype), wide.to(dtype))
     rounded = made(3).to(dtype)
     assert torch.equal(rounded.bias(positions, positions, dtype=dtype), wide.to(dtype))
-
-
-@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("positions", [torch.arange(9), torch.stack((torch.arange(9), 27 * torch.arange(9) + 3))])
-def test_flex_attention_and_the_dense_bias_agree(positions, bidirectional):
-    encoding = made(3, bidirectional=bidirectional).double()
-    q, k, v = torch.randn(3, 2, 3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    bias = encoding.bias(positions, positions, dtype=torch.float64)
-    dense = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-    with torch.no_grad():
-        found = flex_attention(q, k, v, score_mod=encoding.score_mod(positions, positions))
-    torch.testing.assert_close(found, dense, rtol=1e-6, atol=1e-6)
 
 
 def test_every_row_that_is_used_gets_a_gradient():
