@@ -111,7 +111,12 @@ def _called(name: str) -> list[Claim]:
         if not found:
             raise Unknown(_unknown_claim(name))
         return found
-    found = [claim for claim in CLAIMS if _belongs(claim, encoding.name) or _is_about(claim, encoding.name)]
+    families = {name, encoding.name}
+    found = [
+        claim
+        for claim in CLAIMS
+        if _is_about(claim, encoding.name) or any(_belongs(claim, family) for family in families)
+    ]
     if not found:
         why = f": {encoding.no_formula}" if encoding.no_formula else ""
         raise Unknown(f"no claim is about '{encoding.name}'{why}")

@@ -11,6 +11,8 @@ from proofs_checks import registry
 from proofs_checks.claim import Claim, Evidence, Source, Strength
 from proofs_checks.papers import ORDER
 
+ROWS = ("laws", "far", "cache")
+
 
 def _accept(*, value: int) -> Evidence:
     return Evidence(strength=Strength.GENERAL, facts=(str(value),))
@@ -78,10 +80,14 @@ def test_duplicate_id_is_refused() -> None:
     ("names", "expected"),
     [
         (["grape-1"], ["grape-1"]),
-        (["fox"], _listed_in("fox")),
+        (["fox"], [*_listed_in("fox"), *(f"{row}-fox" for row in ROWS), "recovery-fox-alibi", "recovery-fox-nope"]),
+        (
+            ["pi"],
+            [*_listed_in("interpolation"), *(f"{row}-interpolation" for row in ROWS), "recovery-interpolation-rope"],
+        ),
         (["hope-6"], ["hope-6-complex", "hope-6-real"]),
         (["plaa-rpe-square", "rope-1"], ["rope-1", "plaa-rpe-square-labels", "plaa-rpe-square-limit"]),
-        (["rope-1", "rope"], _listed_in("rope")),
+        (["pola-2b", "pola"], _listed_in("pola")),
         (["pola-2b"], ["pola-2b"]),
         (["pola-1e"], ["pola-1e", "pola-1e-count"]),
         (["pola"], _listed_in("pola")),
@@ -110,9 +116,9 @@ def test_selection_by_paper(paper: str) -> None:
 
 
 def test_a_paper_and_names_select_what_is_in_both() -> None:
-    assert [claim.id for claim in registry.select(["grape-5", "rope"], paper="2512.07805")] == ["grape-5"]
-    with pytest.raises(registry.Unknown, match="none of the claims named rope is of a paper 'grape'"):
-        registry.select(["rope"], paper="grape")
+    assert [claim.id for claim in registry.select(["grape-5", "plaa"], paper="2512.07805")] == ["grape-5"]
+    with pytest.raises(registry.Unknown, match="none of the claims named plaa is of a paper 'grape'"):
+        registry.select(["plaa"], paper="grape")
 
 
 @pytest.mark.parametrize(
