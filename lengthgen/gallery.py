@@ -32,14 +32,14 @@ from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
 
 PROCESSES = 2
-"""That draw at once."""
+"""Processes that draw at once."""
 WORTH_PROCESSES = 4
 """Figures: to start processes takes as long as to draw fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """What became of the figures asked for, each by its name.
+    """Outcome for the figures asked for, each by its name.
 
     Attributes:
         files: of those that are there now.
@@ -98,7 +98,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         if before is None:
             waiting[entry.name] = key
         else:
-            ends[entry.name] = before.end
+            ends[entry.name], _ = before
             found.unchanged.append(entry.name)
     if waiting:
         stamps.mkdir(parents=True, exist_ok=True)
@@ -108,51 +108,45 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
     for name, end in _all(sources, folder, waiting, own):
         ends[name] = end
         progress.step(f"{name} could not be drawn" if end.broken else name)
-    for entry in wanted:
-        if entry.name in ends:
-            end = ends[entry.name]
-            if end.broken:
-                found.broken[entry.name] = end.broken
-            elif end.undrawable:
-                found.missing[entry.name] = end.undrawable
-            else:
-                found.files[entry.name] = end.files
+    for name, end in ((entry.name, ends[entry.name]) for entry in wanted if entry.name in ends):
+        if end.broken:
+            found.broken[name] = end.broken
+        elif end.undrawable:
+            found.missing[name] = end.undrawable
+        else:
+            found.files[name] = end.files
     return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class _End:
-    """What became of one figure: its files, or why it has none."""
+    """Outcome for one figure: its files, or why it has none."""
 
     files: list[str] = field(default_factory=list)
     undrawable: str = ""
     broken: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Stored:
-    """What became of a figure, and the contents of its files."""
-
-    end: _End
-    contents: dict[str, bytes]
+_Contents = dict[str, bytes]
+"""File name -> content."""
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path) -> _Stored | None:
-    """What became of it, where it was drawn from the same and its files are as they were written."""
+def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_End, _Contents] | None:
+    """Outcome for a figure that was drawn from the same sources, if its files are as they were written."""
     try:
         known = recalled(stamp, key)
         if known is None:
             return None
         contents = {name: read_bytes(folder / name) for name in known["files"]}
-        if {name: _digest(content) for name, content in contents.items()} != known["files"]:
+        if _hashes(contents) != known["files"]:
             return None
-        return _Stored(end=_End(files=list(known["files"]), undrawable=known["undrawable"]), contents=contents)
+        return _End(files=list(known["files"]), undrawable=known["undrawable"]), contents
     except (OSError, LengthgenError):  # not there, or not as it was written: the figure is drawn
         return None
 
 
 def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]) -> Iterator[tuple[str, _End]]:
-    """Each with what became of it, as they end; a few are drawn in this process."""
+    """Name and outcome of each figure, as they end; a few are drawn in this process."""
     draw = partial(_one, sources, folder, own)
     if len(keys) < WORTH_PROCESSES:
         yield from ((name, draw(name, key)) for name, key in keys.items())
@@ -174,16 +168,16 @@ def _one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str
     stamp = folder / ".drawn" / f"{name}.json"
     try:
         if entry.needs != Needs():
-            return _drawn(entry, sources, folder, stamp, key).end
+            return _drawn(entry, sources, folder, stamp, key)[0]
         # What is computed is the same for every OUT, and takes longest.
         kept = user_cache("figures") / name
         with locked(kept / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
             its_stamp = kept / ".drawn.json"
-            found = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
-        for file, content in found.contents.items():
+            end, contents = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
+        for file, content in contents.items():
             write_bytes(folder / file, content)
-        _note(stamp, key, found)
-        return found.end
+        _note(stamp, key, end, contents)
+        return end
     except ModuleNotFoundError as reason:
         if reason.name not in TRAINING:
             raise
@@ -192,24 +186,20 @@ def _one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str
         return _End(broken=str(reason))
 
 
-def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> _Stored:
-    """Draws it, and notes of what."""
+def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_End, _Contents]:
+    """Draws a figure, and stores what it was drawn from."""
     try:
-        drawing = entry.make(replace(sources, width=max(sources.width, entry.least_width)))
-        paths = write(drawing, folder, entry.name)
-        found = _Stored(
-            end=_End(files=[path.name for path in paths]), contents={path.name: read_bytes(path) for path in paths}
-        )
+        paths = write(entry.make(replace(sources, width=max(sources.width, entry.least_width))), folder, entry.name)
+        end, contents = _End(files=[path.name for path in paths]), {path.name: read_bytes(path) for path in paths}
     except Undrawable as reason:
-        found = _Stored(end=_End(undrawable=str(reason)), contents={})
-    _note(stamp, key, found)
-    return found
+        end, contents = _End(undrawable=str(reason)), {}
+    _note(stamp, key, end, contents)
+    return end, contents
 
 
-def _note(stamp: Path, key: str, found: _Stored) -> None:
-    hashes = {name: _digest(content) for name, content in found.contents.items()}
-    keep(stamp, key, {"files": hashes, "undrawable": found.end.undrawable})
+def _note(stamp: Path, key: str, end: _End, contents: _Contents) -> None:
+    keep(stamp, key, {"files": _hashes(contents), "undrawable": end.undrawable})
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _hashes(contents: _Contents) -> dict[str, str]:
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}

@@ -33,23 +33,34 @@ _TRAINED = "0.92"
 _THRESHOLD = {"color": "0.3", "linewidth": 0.7, "linestyle": (0, (1, 2))}
 
 
-def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str) -> Figure:
-    """The figure: a column for each format, exact match above, the share of seeds that solve a scale below.
+def drawing(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str, model: str) -> Drawing:
+    """A column for each format, exact match above, the share of seeds that solve a scale below.
 
-    Where a format has more than six encodings, further panels below show the others.
+    Where a format has more than six encodings, further panels below show the others. One row for each format, encoding
+    and scale.
 
     Args:
         cells: at most one for each format and encoding, all with the same scales and number of seeds.
         train: the training scales, which are shaded.
         threshold: exact match from which on a scale counts as solved.
         task: name, for the heading.
+        model: how large, in words.
 
     Raises:
         ValueError: cells that cannot be compared (`cells.common_scales`).
         EncodingError: a cell's encoding is none.
         StyleError: encodings that one figure cannot tell apart.
     """
-    scales = common_scales(cells, train=train, threshold=threshold)
+    common_scales(cells, train=train, threshold=threshold)
+    return Drawing(
+        shown=_draw(cells, train, threshold, task),
+        rows=[_row(cell, scale, train, threshold) for cell in cells for scale in cell.scales],
+        caption=_caption(cells, train, threshold, task, model),
+    )
+
+
+def _draw(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: str) -> Figure:
+    scales = cells[0].scales
     drawn = looks(cell.encoding for cell in cells)
     columns = {panel: _groups([cell for cell in cells if cell.format == panel]) for panel in _formats(cells)}
     most = max(map(len, columns.values()))
@@ -85,38 +96,28 @@ def draw(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task:
     return figure
 
 
-def rows(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
-    """One row for each format, encoding and scale. Raises as `draw` does."""
-    found: list[dict[str, object]] = []
-    scales = common_scales(cells, train=train, threshold=threshold)
-    for cell in cells:
-        for scale in scales:
-            solved = cell.solved([scale], threshold)
-            low, high = interval(solved, cell.seeds)
-            found.append(
-                {
-                    "format": cell.format,
-                    "encoding": cell.encoding,
-                    "scale": scale,
-                    "training_scale": scale in train,
-                    "seeds": cell.seeds,
-                    "median": median(cell.exact_match[scale]),
-                    "threshold": threshold,
-                    "solved": solved,
-                    "share": solved / cell.seeds,
-                    "low": low,
-                    "high": high,
-                    **seed_columns(cell.exact_match[scale]),
-                }
-            )
-    return found
+def _row(cell: Cell, scale: int, train: Sequence[int], threshold: float) -> dict[str, object]:
+    solved = cell.solved([scale], threshold)
+    low, high = interval(solved, cell.seeds)
+    return {
+        "format": cell.format,
+        "encoding": cell.encoding,
+        "scale": scale,
+        "training_scale": scale in train,
+        "seeds": cell.seeds,
+        "median": median(cell.exact_match[scale]),
+        "threshold": threshold,
+        "solved": solved,
+        "share": solved / cell.seeds,
+        "low": low,
+        "high": high,
+        **seed_columns(cell.exact_match[scale]),
+    }
 
 
-def caption(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str, model: str) -> str:
-    """The caption, with the numbers that the figure shows; `model` says how large. Raises as `draw` does."""
-    scales = common_scales(cells, train=train, threshold=threshold)
+def _caption(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: str, model: str) -> str:
     drawn = looks(cell.encoding for cell in cells)
-    seeds = cells[0].seeds
+    scales, seeds = cells[0].scales, cells[0].seeds
     low, high = interval(seeds, seeds)[0], interval(0, seeds)[1]
     parts = [
         f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint of {seeds} runs (seeds) a "
@@ -193,15 +194,9 @@ def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _of_parity(sources: Sources) -> Drawing:
-    known = sources.protocol("fig1")
-    train, threshold = known.train, known.profile.evaluation.threshold
+    known, model = sources.protocol("fig1"), model_sizes(sources.models("fig1")[0])
     [(task, cells)] = sources.cells("fig1").items()
-    model = model_sizes(sources.models("fig1")[0])
-    return Drawing(
-        shown=draw(cells, train=train, threshold=threshold, task=task),
-        rows=rows(cells, train=train, threshold=threshold),
-        caption=caption(cells, train=train, threshold=threshold, task=task, model=model),
-    )
+    return drawing(cells, train=known.train, threshold=known.profile.evaluation.threshold, task=task, model=model)
 
 
 FIGURES = (

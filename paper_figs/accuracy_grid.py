@@ -74,7 +74,7 @@ def drawing(
     checkpoint: str,
     model: str,
 ) -> Drawing:
-    """The figure with its rows and caption.
+    """A panel for each task and format, a curve for each encoding; one row for each curve and scale.
 
     Args:
         tasks: name -> the cells of all its formats; all with the same scales.
@@ -134,7 +134,6 @@ def _draw(panels: Panels, *, train: Sequence[int], threshold: float, width: floa
 
 
 def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
-    """One row for each curve and scale."""
     return [
         {
             "task": task,

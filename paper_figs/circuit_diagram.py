@@ -23,6 +23,7 @@ from paper_figs import saving
 from paper_figs.declaration import Entry
 from paper_figs.names import file_name
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import page
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 from theory.system.errors import LengthgenError
@@ -85,7 +86,7 @@ def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list
 
 @dataclass(frozen=True, kw_only=True)
 class _Diagram:
-    """Where everything is, in inches; y is 0 at the top of the prompt and falls.
+    """Places of all boxes, in inches; y is 0 at the top of the prompt and falls.
 
     Attributes:
         graph: of the circuit.
@@ -114,13 +115,13 @@ class _Diagram:
         ]
 
     def inlet(self, step: int, slot: int) -> tuple[float, float]:
-        """Where the arrow of a slot ends, on the upper side of the box."""
+        """End of a slot's arrow, on the upper side of the box."""
         slots = self.essential[self.graph.nodes[step]["operator"]]
         left, top = self.corners[step]
         return left + _WIDTH * (slots.index(slot) + 0.5) / len(slots), top
 
     def outlet(self, argument: int, step: int, slot: int) -> tuple[float, float]:
-        """Where the arrow of a slot starts, on the lower side of its argument: in the order of where arrows end."""
+        """Start of a slot's arrow, on the lower side of its argument: in the order of where arrows end."""
         leaving = [edge for edge in self.edges() if edge[0] == argument]
         leaving.sort(key=lambda edge: self.inlet(*edge[1:]))
         left, top = self.corners[argument]
@@ -175,10 +176,7 @@ def _draw(circuit: Circuit, scale: int, diagram: _Diagram) -> Figure:
     height = diagram.height + legend + 2 * _MARGIN
     colours = shades(len(circuit.operators))
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, height))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, PAGE_WIDTH), ylim=(_MARGIN - height, _MARGIN), xticks=[], yticks=[])
-        axes.set_axis_off()
+        figure, axes = page(PAGE_WIDTH, height, top=_MARGIN)
         for layer, top in enumerate(diagram.tops):
             middle = top - (_box_height("step" if layer else "prompt") / 2)
             axes.text(_MARGIN, middle, f"depth {layer}" if layer else "prompt", va="center", color="0.35")

@@ -57,7 +57,7 @@ def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) ->
 
 
 def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
-    """Both rows over the same width, each in the order of the sequence."""
+    """Places of tokens and steps: two rows of one width, each in the order of the sequence."""
     rows = {
         height: sorted(node for node, its in graph.nodes(data="kind") if its == kind)
         for kind, height in (("prompt", _PROMPT), ("step", _STEPS))
@@ -87,6 +87,6 @@ def _edge(
 
 
 def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:
-    """Names stand above the marks around them."""
+    """Writes a text; names stand above the marks around them."""
     its: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6}
     axes.text(x, y, text, ha="center", va="center", fontsize=8, parse_math=False, **its)

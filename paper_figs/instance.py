@@ -39,7 +39,7 @@ class Instance:
 
     @property
     def position(self) -> int:
-        """Where the marked step's token stands; it is computed at the query before."""
+        """Position of the marked step's token; it is computed at the query before."""
         return self.analysis.circuit.wirings[self.scale][self.step - 1].position
 
     @property
@@ -78,7 +78,7 @@ class Instance:
         return frozenset(step_roles(self.analysis.circuit, self.scale))
 
     def relation(self, encoding: str) -> Relation:
-        """By what the encoding tells pairs apart. Raises as `circuits.encodings.relation_of`."""
+        """Relation by which the encoding tells pairs apart. Raises as `circuits.encodings.relation_of`."""
         return relation_of(parse_encoding(encoding), self.analysis.circuit)
 
     def labels(self, encoding: str) -> Labels:

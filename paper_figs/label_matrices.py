@@ -19,6 +19,7 @@ from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import matrix
 from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
 from theory.relation import NO_LABEL
 
@@ -28,7 +29,7 @@ LONGEST = 11
 _CHARACTERS = 2
 _COLUMNS = 4
 _LINES = 2
-"""Of matrices for one format: what two formats have then fits a page."""
+"""Lines of matrices for one format: what two formats have then fits a page."""
 
 # Light throughout, so that black digits stay legible on the largest label; lightness falls steadily.
 _SHADES = LinearSegmentedColormap.from_list("labels", ["#FFFFFF", "#86AED0"])
@@ -234,11 +235,7 @@ def _all(encodings: Mapping[str, Sequence[str]]) -> list[str]:
 def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -> None:
     labels = instance.labels(encoding)
     positions = np.arange(1, len(labels) + 1)
-    shown = np.ma.masked_equal(labels, NO_LABEL)
-    edges = np.arange(len(labels) + 1) + 0.5
-    mesh = axes.pcolormesh(edges, edges, shown, cmap=_SHADES, vmin=0, vmax=max(1, int(labels.max())), gid="labels")
-    mesh.set(edgecolors=["0.8" if label != NO_LABEL else "none" for label in labels.flat], linewidth=0.3)
-    axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
+    matrix(axes, np.ma.masked_equal(labels, NO_LABEL), _SHADES, 0, max(1, int(labels.max())), gid="labels")
     mark = 1.12 * 72 * _SIDE / len(labels)
     relevant = instance.relevant()
     for key, query in (np.argwhere(labels != NO_LABEL) + 1).tolist():
@@ -253,8 +250,6 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -
     names = [name.replace("$", r"\$") for name in instance.names()]
     axes.set_xticks(positions, names)
     axes.set_yticks(positions, names if key_names else [])
-    axes.tick_params(length=0, pad=1.5, labelsize=6.5)
-    axes.spines[:].set_visible(False)
     for tick in axes.get_yticklabels():
         tick.set_verticalalignment("center")  # else the pad's low stroke would seem to name the row below
     for position, tick in zip(positions.tolist(), axes.get_xticklabels(), strict=True):
@@ -265,7 +260,7 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -
 
 
 def _heading(label: str, count: str) -> list[str]:
-    """In lines that are not wider than a matrix."""
+    """The heading of a matrix, in lines that are not wider than it."""
     whole = f"{label}: {count}"
     if len(whole) <= _HEADING_CHARACTERS:
         return [whole]

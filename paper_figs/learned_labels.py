@@ -16,6 +16,7 @@ from empirical.runs.run import Run
 from empirical.runs.store import RunStore
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import matrix
 from paper_figs.sources import Needs, Sources, task_name
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
 from theory.relation import NO_LABEL, Labels
@@ -182,12 +183,8 @@ def _draw(shown: Sequence[Learned]) -> Figure:
 
 
 def _matrix(axes: Axes, one: Learned, labels: Labels, shades: "Weights") -> None:
-    size = len(labels)
-    edges = np.arange(size + 1) + 0.5
-    hidden = np.tri(size, k=-1, dtype=bool)
-    mesh = axes.pcolormesh(edges, edges, np.ma.array(shades, mask=hidden), cmap=_SHADES, vmin=0, vmax=1, gid="weights")
-    mesh.set(edgecolors=["none" if cell else "0.8" for cell in hidden.flat], linewidth=0.3)
-    axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
+    hidden = np.tri(len(labels), k=-1, dtype=bool)
+    matrix(axes, np.ma.array(shades, mask=hidden), _SHADES, 0, 1, gid="weights", labelsize=6.0)
     for key, query in (np.argwhere((labels != NO_LABEL) & ~hidden) + 1).tolist():
         at_work = query in one.queries
         axes.text(
@@ -201,11 +198,8 @@ def _matrix(axes: Axes, one: Learned, labels: Labels, shades: "Weights") -> None
                 clip_on=False, gid="open",
             )
         )  # fmt: skip
-    ticks = range(1, size + 1)
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
-    axes.tick_params(length=0, pad=1.5, labelsize=6.0)
-    axes.spines[:].set_visible(False)
+    ticks = range(1, len(labels) + 1)
+    axes.set(xticks=ticks, yticks=ticks)
 
 
 def _first_runs(sources: Sources, *, encoding: str) -> Drawing:

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import page
 from paper_figs.sources import Needs
 from paper_figs.style import SMALLEST_TEXT, context
 
@@ -54,10 +55,7 @@ def _draw(counts: Counter[tuple[tuple[str, str], str, str]], papers: Sequence[tu
     height = _ABOVE + _LINE * len(papers) + _LEGEND
     step = (width - _NAMES - 0.1) / len(STRENGTHS)
     with context():
-        figure = Figure(figsize=(width, height))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(-_NAMES, width - _NAMES), ylim=(-height + _ABOVE, _ABOVE))
-        axes.set_axis_off()
+        figure, axes = page(width, height, left=_NAMES, top=_ABOVE)
         for column, strength in enumerate(STRENGTHS):
             axes.text((column + 0.5) * step, 0.06, strength, ha="center", va="bottom", fontsize=7)
         for line, paper in enumerate(papers):

@@ -14,6 +14,7 @@ from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
 from paper_figs.pattern_study import Study
+from paper_figs.small_panels import matrix
 from paper_figs.style import DIVERGING, SMALLEST_TEXT, shades
 from theory.equality import is_rational
 from theory.pattern import Value
@@ -39,7 +40,7 @@ _DASH: tuple[Stroke, ...] = (((-0.25, 0.4), (0.25, 0.4)),)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Panel:
-    """What one matrix shows, cell by cell as `Study.shown` lists them.
+    """Content of one matrix, cell by cell as `Study.shown` lists them.
 
     Attributes:
         name: in tables.
@@ -77,7 +78,7 @@ def written(found: Study) -> Mapping[Value, str] | None:
 
 
 def written_labels(labels: Labels, size: int) -> list[str] | None:
-    """As `written`, of labels, most of which are equally long, so that they need room between them."""
+    """The text of every label, or None as `written`; most are equally long, so that they need room between them."""
     texts = [str(label) for label in labels.tolist()]
     return texts if all(_fits(text, size, _ROOM_OF_LABELS) for text in set(texts)) else None
 
@@ -125,10 +126,7 @@ def draw_panel(axes: Axes, panel: Panel, found: Study, *, bound: float) -> None:
         values, low, high = panel.numbers, -bound, bound
     shown = np.ma.array(np.zeros((size, size)), mask=~np.triu(np.ones((size, size), dtype=bool)))
     shown[keys - 1, queries - 1] = values
-    edges = np.arange(size + 1) + 0.5
-    mesh = axes.pcolormesh(edges, edges, shown, cmap=colours, vmin=low, vmax=high, gid="cells")
-    frames = ["none" if hidden else "0.75" for hidden in np.ma.getmaskarray(shown).flat]
-    mesh.set(edgecolors=frames, linewidth=min(0.3, 0.025 * _cell(size)))
+    matrix(axes, shown, colours, low, high, gid="cells", frame="0.75", linewidth=min(0.3, 0.025 * _cell(size)))
     for key, query, text in zip(keys.tolist(), queries.tolist(), panel.texts or [""] * len(keys), strict=True):
         if text:
             axes.text(
@@ -141,12 +139,8 @@ def draw_panel(axes: Axes, panel: Panel, found: Study, *, bound: float) -> None:
     steps = np.repeat(np.arange(found.train + 1) + 0.5, 2)
     across, down = [*steps, steps[0]], [*steps[1:], steps[0], steps[0]]
     axes.plot(across, down, **training_line(found), zorder=5, clip_on=False, gid="training")
-    axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
     ticks = range(1, size + 1) if size <= 12 else [1, *range(5, size + 1, 5)]
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
-    axes.tick_params(length=0, pad=1.5, labelsize=6.5)
-    axes.spines[:].set_visible(False)
+    axes.set(xticks=ticks, yticks=ticks)
     for title, weight, above in ((panel.title, "bold", 12.5), (panel.subtitle, "normal", 3.5)):
         axes.annotate(
             title, (0.5, 1), xycoords="axes fraction", xytext=(0, above), textcoords="offset points",

@@ -11,6 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
     Judged,
@@ -68,11 +69,9 @@ def _draw(cells: list[Judged], width: float) -> Figure:
     height = _ABOVE + _LINE * (len(by_task) + 1) + _LEGEND
     across = _NAMES + step * len(encodings) + _COUNTS
     with context():
-        figure = Figure(figsize=(width, height))
-        axes = figure.add_axes((0, 0, 1, 1))
+        figure, axes = page(width, height, top=_ABOVE)
         left = (width - across) / 2
-        axes.set(xlim=(-left - _NAMES, width - left - _NAMES), ylim=(-height + _ABOVE, _ABOVE))
-        axes.set_axis_off()
+        axes.set_xlim(-left - _NAMES, width - left - _NAMES)
         for column, encoding in enumerate(encodings):
             turned = step < 0.62
             axes.text(

@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from paper_figs import saving
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
+from paper_figs.small_panels import page
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, Dashes, context
 
@@ -56,10 +57,7 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
         for place, name in enumerate(names)
     }
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, height))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, PAGE_WIDTH), ylim=(0, height))
-        axes.set_axis_off()
+        figure, axes = page(PAGE_WIDTH, height, top=height)
         for by, of, kind in sorted(shown.edges(data="kind")):
             _edge(axes, at[by], at[of], kind, shift=shown.number_of_edges(by, of) > 1 and kind == "impossible")
         for name, (x, y) in at.items():
@@ -76,7 +74,7 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
 
 
 def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind: str, *, shift: bool) -> None:
-    """From the right side of one box to the left side of the other, or between two boxes of one column."""
+    """Draws an arrow from the right side of one box to the left of the other, or between two boxes of one column."""
     colour, dashes, _ = LINES[kind]
     down = -0.05 if shift else 0.0
     beside = start[0] == end[0]
@@ -100,7 +98,7 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
 
 
 def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
-    """From the right: special encodings, then in each column what contains some of those before; each from below."""
+    """Columns from the right, each from below: special encodings, then encodings that contain some of those before."""
     contains = nx.DiGraph(
         (by, of) for by, of, kind in graph.edges(data="kind") if kind not in ("complex", "impossible")
     )

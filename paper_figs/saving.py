@@ -1,4 +1,4 @@
-"""What is drawn, and the files that it becomes: each whole or absent, and the same bytes each time."""
+"""Drawings and their files: each file whole or absent, and the same bytes each time."""
 
 import csv
 import io

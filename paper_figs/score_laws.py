@@ -1,4 +1,4 @@
-"""What positions do to a score, by distance, for every encoding whose law gives it a value: bias and kernel."""
+"""Bias and kernel by distance, for every encoding whose law gives them a value."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from theory.encodings.encoding import Encoding, Law
 LARGEST = 24
 PEAK = 6
 _KEY, _LENGTH = 5, 64
-"""Where the key stands, and the length of the sequence, for laws that read them."""
+"""Position of the key and length of the sequence, for laws that read them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,23 +40,17 @@ class Course:
 
 def courses() -> list[Course]:
     """Curves of every encoding that turns or biases scores by distance alone; the others have none."""
-    found = []
-    for encoding in with_formulas():
-        if (encoding.rotate or encoding.bias) and not encoding.embed and Law.RELATIVE in encoding.laws:
-            course = _course(encoding)
-            if course:
-                found.append(course)
-    return [*found, _peaked()]
+    acting = (one for one in with_formulas() if (one.rotate or one.bias) and not one.embed)
+    relative = (_course(one) for one in acting if Law.RELATIVE in one.laws)
+    return [*(course for course in relative if course), _peaked()]
 
 
 def _peaked() -> Course:
     """HoPE is not monotone: a key whose score is greatest away from the query (`theory.encodings.hope.peaked_key`)."""
     rate, damping, query = sp.Rational(1, 10), sp.Rational(3, 20), (sp.Integer(1), sp.Rational(1, 5))
     key = hope.peaked_key(query, offset=sp.Integer(PEAK), rate=rate, damping=damping)
-    scores = [
-        float(hope.score(query, key, offset=sp.Integer(distance), rate=rate, damping=damping))
-        for distance in range(LARGEST + 1)
-    ]
+    offsets = map(sp.Integer, range(LARGEST + 1))
+    scores = [float(hope.score(query, key, offset=offset, rate=rate, damping=damping)) for offset in offsets]
     return Course(
         name="hope-peaked",
         title=f"HoPE, peak at {PEAK}",
@@ -148,13 +142,8 @@ def _draw(found: list[Course], width: float) -> Figure:
                     side.spines["right"].set_visible(True)
             if not used:
                 axes.set_yticks([])
-        finish(
-            figure,
-            [
-                Line2D([], [], **bias, label="bias added to the score"),
-                Line2D([], [], **kernel, label="kernel of a plane"),
-            ],
-        )
+        labels = ((bias, "bias added to the score"), (kernel, "kernel of a plane"))
+        finish(figure, [Line2D([], [], **style, label=label) for style, label in labels])
     return figure
 
 

@@ -1,12 +1,16 @@
-"""A grid of small panels with one legend above, as several figures have it."""
+"""Grounds of figures: a grid of small panels with one legend above, a page in inches, the cells of a matrix."""
 
 from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
+
+MaskedArray = np.ma.MaskedArray[Any, Any]
 
 
 def shape(count: int, *, width: float, narrowest: float) -> tuple[int, int]:
@@ -33,6 +37,28 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
     for above in axes[max(0, count - columns) : count]:
         above.tick_params(labelbottom=True)
     return figure, axes[:count]
+
+
+def page(width: float, height: float, *, left: float = 0.0, top: float) -> tuple[Figure, Axes]:
+    """A figure and its axes, in inches and without frame; (0, 0) is `left` from the left and `top` from the top."""
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(-left, width - left), ylim=(top - height, top))
+    axes.set_axis_off()
+    return figure, axes
+
+
+def matrix(
+    axes: Axes, shown: MaskedArray, colours: Colormap, low: float, high: float, *, gid: str,
+    frame: str = "0.8", linewidth: float = 0.3, labelsize: float = 6.5,
+) -> None:  # fmt: skip
+    """A square matrix, rows keys and columns queries, coloured from low to high; what is masked has no frame."""
+    edges = np.arange(len(shown) + 1) + 0.5
+    mesh = axes.pcolormesh(edges, edges, shown, cmap=colours, vmin=low, vmax=high, gid=gid)
+    mesh.set(edgecolors=["none" if hidden else frame for hidden in np.ma.getmaskarray(shown).flat], linewidth=linewidth)
+    axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
+    axes.tick_params(length=0, pad=1.5, labelsize=labelsize)
+    axes.spines[:].set_visible(False)
 
 
 def finish(

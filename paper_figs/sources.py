@@ -1,4 +1,4 @@
-"""What figures are drawn from: the stored runs of protocols, and what was predicted and judged of them."""
+"""Sources of figures: the stored runs of protocols, and what was predicted and judged of them."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -20,19 +20,19 @@ from theory.system.digests import file_digest
 from theory.system.errors import LengthgenError
 
 TRIAL = "conjecture.json"
-"""Of a protocol, below its folder: predictions, outcomes and verdicts."""
+"""File of a protocol's predictions, outcomes and verdicts, in its folder."""
 LEDGER = "claims.json"
 
 
 class Missing(LengthgenError):
-    """What a figure needs and is not there; says what, and the command that makes it."""
+    """A source that is not there; the message says which, and the command that makes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a figure reads: the runs of protocols, for some also the trial of these; the ledger of claims; user's files.
+    """Stored things that a figure reads: runs of protocols, their trials, the ledger of claims, files of the user's.
 
-    What needs none of these is the same wherever it is computed.
+    A figure that needs none of these is the same wherever it is computed.
     """
 
     protocols: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Needs:
     files: tuple[Path, ...] = ()
 
     def said(self) -> str:
-        """In words."""
+        """The needs in words."""
         of_them = " and their trials" if len(self.protocols) > 1 else " and its trial"
         parts = ["runs of " + ", ".join(self.protocols) + (of_them if self.trial else "")] if self.protocols else []
         ledger = ["the ledger of claims"] if self.ledger else []
@@ -50,7 +50,7 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Where everything lies.
+    """The folder of stored runs, the profile, and the width asked for.
 
     Attributes:
         out: the folder of `lengthgen sweep` and `lengthgen conjecture`.
@@ -124,7 +124,7 @@ class Sources:
         return {cell: same for (cell, size), same in self.runs(name).items() if size == wanted}
 
     def metrics(self, runs: Sequence[Run]) -> list[list[Measurement]]:
-        """Of each run, all rows. Raises StoreError: a run is broken."""
+        """All rows of each run. Raises StoreError: a run is broken."""
         return [self.store.metrics(run) for run in runs]
 
     def cells(self, name: str, checkpoint: str = Checkpoint.LAST, model: Model | None = None) -> dict[str, list[Cell]]:
@@ -145,7 +145,7 @@ class Sources:
         return found
 
     def trial(self, name: str) -> dict[str, Any]:
-        """What `lengthgen conjecture` stored of a protocol, once it is sure that it is of the runs that lie there.
+        """The stored trial of a protocol (`lengthgen conjecture`), after a check that it judged the stored runs.
 
         Raises:
             Missing: it is of other runs.
@@ -172,7 +172,7 @@ class Sources:
         return [run.id for same in self.runs(name).values() for run in same if not self.store.finished(run)]
 
     def _digest(self, name: str) -> list[Any]:
-        """Of the runs of one protocol."""
+        """Hashes of the runs of one protocol."""
         protocol = self.protocol(name)
         return [protocol.name, protocol.profile_name] + [
             [str(cell), str(model), [self.store.digest(run) for run in same]]
@@ -192,7 +192,7 @@ class Sources:
 
 
 def task_name(condition: Condition) -> str:
-    """What figures call a task: without its file, with its digits if they are not its default."""
+    """Name of a task in figures: without its file, with its base if that is not the default."""
     digits = "" if condition.base is None else f" (base {condition.base})"
     return condition.task.rpartition(":")[2] + digits
 

@@ -33,7 +33,7 @@ class Complexity:
 
     @property
     def course(self) -> str:
-        """How SRC goes on over the scales looked at."""
+        """Course of SRC over the scales looked at, in words."""
         if not all(low == high for low, high in self.bounds.values()):
             return "not decided"
         values = {scale: low for scale, (low, _) in self.bounds.items()}
@@ -49,7 +49,7 @@ class Complexity:
 
 @lru_cache(maxsize=1)
 def complexities() -> tuple[Complexity, ...]:
-    """Of all tasks, in their order."""
+    """SRC of all tasks, in their order."""
     return tuple(_of(task) for task in TASKS)
 
 

@@ -76,7 +76,7 @@ Fill = Literal["full", "none", "left", "right", "top", "bottom"]
 
 
 class StyleError(LengthgenError):
-    """What one figure cannot show so that it can be read."""
+    """Encodings that one figure cannot tell apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +245,7 @@ def _shaded(colour: str, share: float) -> str:
 
 
 def glossary(encodings: Iterable[str]) -> str:
-    """What the labels of encodings stand for, with all parameters: one sentence of a caption. Raises as `looks`."""
+    """Full names behind the labels of encodings, with all parameters: one sentence of a caption. Raises as `looks`."""
     said = []
     for encoding, its in looks(encodings).items():
         spec = parse_encoding(encoding)

@@ -1,4 +1,4 @@
-"""What the encodings of a protocol call every pair of positions: label matrices and circuit of each of its tasks."""
+"""Label matrices and circuit of each task of a protocol, and Figure 1."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
 
 SCALES = (3, 2)
-"""Of which the first is drawn whose positions and labels can be read in print."""
+"""Scales in order of preference: the first is drawn whose positions and labels can be read in print."""
 STEPS = 6_000_000_000
 """Counted steps (`circuits.clock`) for each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
@@ -35,7 +35,7 @@ def parity(_: Sources, *, scale: int, step: int) -> Drawing:
 
 
 def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> Drawing:
-    """Of the formats that have a legible figure, at the largest scale at which any has.
+    """The formats that have a legible figure, at the largest scale at which any has one.
 
     Raises:
         Undrawable: no format has one, or the search for a circuit takes more than `STEPS`.
@@ -75,7 +75,7 @@ def _legible(task: Task, form: str, scale: int, encodings: Sequence[str]) -> Ana
 
 
 def _step(analysis: Analysis, scale: int) -> int:
-    """The second where it is not the last, which only ends the output."""
+    """The step to mark: the second, unless it is the last, which only ends the output."""
     return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
 
 
@@ -109,7 +109,7 @@ def _files(specs: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:
-    """What files call tasks: without the files that these stand in, unless two are then called the same."""
+    """Names of tasks in file names: without the files that these stand in, unless two then have one name."""
     short = [task.rpartition(":")[2] for task, _ in tasks]
     often = Counter(dict(zip(tasks, short, strict=True)).values())
     return [

@@ -17,7 +17,7 @@ NOT_RUN = "not run"
 """In place of the verdict of a claim that nothing is known of."""
 
 CACHE, STORED, RUNS = "cache", "stored", "runs"
-"""Where a result is from: settled by the code as it is, written by `reproduce` with whatever code, or decided now."""
+"""Origin of a result: settled by the code as it is, written by `reproduce` with whatever code, or decided now."""
 
 
 def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) -> list[dict[str, Any]]:

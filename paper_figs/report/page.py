@@ -24,7 +24,7 @@ SCRIPTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What the page begins with.
+    """Beginning of the page: counts, and what is broken or missing.
 
     Attributes:
         counts: a number and what it counts.

@@ -1,4 +1,4 @@
-"""What the page's data are made of: plain values, short, and with nothing that a page could take for its own markup."""
+"""Plain values of the page's data: short, and with nothing that a page could take for its own markup."""
 
 import json
 import math

@@ -17,7 +17,7 @@ from theory.relation import Relation
 
 TRAIN = range(1, 6)
 SCALES = range(1, 5)
-"""Of which labels and circuits are shown: beyond, there are more positions than a reader can follow."""
+"""Scales whose labels and circuits are shown: larger ones have more positions than a reader can follow."""
 
 
 @dataclass(frozen=True, kw_only=True)

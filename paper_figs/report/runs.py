@@ -15,7 +15,7 @@ from theory.system.digests import file_digest
 
 @dataclass(frozen=True, kw_only=True)
 class RunsData:
-    """What the page holds of runs.
+    """Stored runs as the page holds them.
 
     Attributes:
         content: groups (runs that differ in their seed alone), environments, and the runs, which name both by number.
@@ -99,7 +99,7 @@ def _read(store: RunStore, run: Run) -> dict[str, Any]:
 
 
 def _shown(store: RunStore, run: Run) -> dict[str, Any]:
-    """What `_read` gives of a run. Raises several errors where values are not of the types that are stored."""
+    """As `_read`. Raises several errors where values are not of the types that are stored."""
     checkpoints = by_checkpoint(store.metrics(run))
     environment = store.environment(run)
     if not (checkpoints and run.train and run.test):

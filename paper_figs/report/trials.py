@@ -23,7 +23,7 @@ _TABLE = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction
 
 @dataclass(frozen=True, kw_only=True)
 class TrialsData:
-    """What the page holds of protocols.
+    """Stored protocols as the page holds them.
 
     Attributes:
         trials: those that were judged.
@@ -77,7 +77,7 @@ def _named(name: str, profile: str) -> tuple[str, str]:
 
 
 def _trial(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page holds of a trial, from what `read_trial` has read."""
+    """A trial as the page holds it, from one that `read_trial` has read."""
     main = content["main"]
     return {
         "main": {key: text(str(main[key])) for key in ("size", "checkpoint", "mode", "threshold")},

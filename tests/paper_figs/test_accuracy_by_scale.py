@@ -13,8 +13,8 @@ from scipy.stats import beta, binomtest
 
 from circuits import encodings as built_in
 from paper_figs import accuracy_by_scale, style
-from paper_figs.accuracy_by_scale import Cell
-from paper_figs.cells import interval
+from paper_figs.cells import Cell, interval
+from paper_figs.saving import Drawing
 
 TRAIN = (1, 2, 3)
 THRESHOLD = 0.9
@@ -37,7 +37,19 @@ def cells() -> list[Cell]:
 
 @pytest.fixture(scope="module")
 def figure(cells: list[Cell]) -> Figure:
-    return accuracy_by_scale.draw(cells, train=TRAIN, threshold=THRESHOLD, task="synthetic")
+    return _drawn(cells)
+
+
+def _drawing(
+    cells: Sequence[Cell], train: Sequence[int] = TRAIN, threshold: float = THRESHOLD, task: str = "synthetic"
+) -> Drawing:
+    return accuracy_by_scale.drawing(cells, train=train, threshold=threshold, task=task, model=MODEL)
+
+
+def _drawn(cells: Sequence[Cell], train: Sequence[int] = TRAIN) -> Figure:
+    shown = _drawing(cells, train).shown
+    assert isinstance(shown, Figure)
+    return shown
 
 
 def _panel(figure: Figure, gid: str) -> Axes:
@@ -79,7 +91,7 @@ def test_the_interval_is_clopper_pearson() -> None:
 
 
 def test_the_training_range_is_shaded_and_nothing_else(cells: list[Cell]) -> None:
-    figure = accuracy_by_scale.draw(cells, train=(1, 2, 5), threshold=THRESHOLD, task="synthetic")
+    figure = _drawn(cells, (1, 2, 5))
     for axes in figure.axes:
         shaded = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
         assert [(round(box.x0, 6), round(box.x1, 6)) for box in shaded] == [(0.5, 2.5), (4.5, 5.5)]
@@ -124,7 +136,7 @@ def _legend_hides_nothing(figure: Figure) -> None:
 def test_more_than_six_encodings_take_further_panels() -> None:
     many = {"aligned": [*built_in.ENCODINGS][:13], "unaligned": ["ipe-sh", "rpe", "here/law.py:near"]}
     given = [_cell(format_, encoding) for format_, encodings in many.items() for encoding in encodings]
-    figure = accuracy_by_scale.draw(given, train=TRAIN, threshold=THRESHOLD, task="synthetic")
+    figure = _drawn(given)
     found: dict[str, list[list[str]]] = {}
     for axes in figure.axes:
         kind, format_, _ = str(axes.get_gid()).split(":")
@@ -147,9 +159,7 @@ def test_more_than_six_encodings_take_further_panels() -> None:
 
 def test_parameters_and_encodings_of_ones_own_are_told_apart_in_the_legend() -> None:
     names = ["clipped", "clipped[limit=2]", "clipped[limit=4]", "one/law.py:near", "two/law.py:near"]
-    figure = accuracy_by_scale.draw(
-        [_cell("aligned", name) for name in names], train=TRAIN, threshold=THRESHOLD, task="synthetic"
-    )
+    figure = _drawn([_cell("aligned", name) for name in names])
     (legend,) = figure.legends
     texts = [text.get_text() for text in legend.get_texts()][: len(names)]
     assert texts == ["clipped RPE", "clipped RPE (limit=2)", "clipped RPE (limit=4)", *names[3:]]
@@ -172,7 +182,7 @@ def _on_the_page(figure: Figure) -> None:
 
 
 def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
-    rows = accuracy_by_scale.rows(cells, train=TRAIN, threshold=THRESHOLD)
+    rows = _drawing(cells).rows
     assert len(rows) == len(cells) * 8
     for row in rows:
         cell = next(one for one in cells if (one.format, one.encoding) == (row["format"], row["encoding"]))
@@ -185,7 +195,7 @@ def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
 def test_the_caption_counts_fits_and_successes() -> None:
     values = {1: (1.0, 1.0, 0.2), 2: (0.95, 1.0, 1.0), 3: (0.0, 0.9, 1.0)}
     cell = Cell(format="aligned", encoding="ipe", exact_match=values)
-    caption = accuracy_by_scale.caption([cell], train=(1, 2), threshold=THRESHOLD, task="toy", model=MODEL)
+    caption = _drawing([cell], train=(1, 2), task="toy").caption
     assert caption.endswith("every scale: aligned IPE 2 and 1 (of 3).")
     assert "3 of 3 seeds: at least 0.29; none: at most 0.71" in caption
     assert f"models of {MODEL};" in caption
@@ -195,7 +205,7 @@ def test_the_caption_counts_fits_and_successes() -> None:
 @pytest.mark.parametrize(("scales", "train"), [((5, 10, 15, 20), (5,)), ((7,), (7,)), (range(1, 41), (1, 2))])
 def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]) -> None:
     one = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS["aligned"]]
-    figure = accuracy_by_scale.draw(one, train=train, threshold=THRESHOLD, task="synthetic")
+    figure = _drawn(one, train)
     ticks = _panel(figure, "solved:aligned:0").get_xticks()
     assert all(float(tick).is_integer() for tick in ticks)
     assert len(scales) > 10 or ticks.tolist() == list(scales)
@@ -232,13 +242,9 @@ def test_cells_that_cannot_be_compared_are_refused(
 ) -> None:
     cells = [_cell("aligned", "ipe"), other]
     with pytest.raises(ValueError, match=message):
-        accuracy_by_scale.draw(cells, train=train, threshold=threshold, task="synthetic")
-    with pytest.raises(ValueError, match=message):
-        accuracy_by_scale.rows(cells, train=train, threshold=threshold)
-    with pytest.raises(ValueError, match=message):
-        accuracy_by_scale.caption(cells, train=train, threshold=threshold, task="synthetic", model=MODEL)
+        _drawing(cells, train, threshold)
 
 
 def test_nothing_to_draw_is_refused() -> None:
     with pytest.raises(ValueError, match="no cells"):
-        accuracy_by_scale.draw([], train=TRAIN, threshold=THRESHOLD, task="synthetic")
+        _drawing([])

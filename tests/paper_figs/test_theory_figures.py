@@ -106,8 +106,8 @@ def test_score_laws_are_the_formulas() -> None:
     assert isinstance(drawing.shown, Figure)
     slope = -found["alibi"].bias[1]
     assert slope > 0 and found["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
-    angle = math.acos(found["rotary"].kernel[1])
-    assert found["rotary"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
+    angle = math.acos(found["rope"].kernel[1])
+    assert found["rope"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
     peaked = found["hope-peaked"].kernel
     assert peaked.index(max(peaked)) == score_laws.PEAK > 0
     assert "t5" not in found, "a free number for each bucket is no law"
