@@ -23,7 +23,7 @@ from circuits.checker import check
 from circuits.clock import Clock
 from circuits.partition import fewest_operators, minimal_tables
 from circuits.src import SRCResult, src, traces_up_to
-from circuits.tasks import load
+from circuits.tasks import TaskSpec, load
 from circuits.trace import Trace
 from circuits.wirings import alternatives
 from lengthgen.complexity import Question, compute
@@ -111,7 +111,7 @@ def certificate_against_search() -> Comparison:
     """Addition with carries, base 2, at scale 6: its certificate checked, or its SRC computed again."""
     task = load("addition-carry", base=2)
     traces = traces_up_to(task, 6)
-    content = certificate(task, src(task, traces, 3), name="addition-carry", base=2, layout="unaligned")
+    content = certificate(task, src(task, traces, 3), spec=TaskSpec(name="addition-carry", base=2))
     return compare(
         "checking the certificate of addition with carries, base 2, scale 6",
         lambda: check(content, task, seed=0),
@@ -237,7 +237,7 @@ def _run(number: int) -> dict[str, Any]:
 def _measured(row: Row) -> dict[str, Any]:
     start = perf_counter()
     question = Question(
-        spec=row.task, base=row.base, format="unaligned", scales=[row.scale], arity=row.arity, seconds=SECONDS
+        spec=TaskSpec(name=row.task, base=row.base), scales=[row.scale], arity=row.arity, seconds=SECONDS
     )
     result = compute(question).result
     return {

@@ -63,7 +63,7 @@ def evaluation_against_x_transformers() -> Comparison:
 
     torch.set_num_threads(os.cpu_count() or 1)
     protocol = load_protocol("fig1", "quick")
-    cell = next(cell for cell in protocol.cells if (cell.format, cell.encoding) == ("unaligned", "rpe"))
+    cell = next(cell for cell in protocol.cells if (cell.task.format, cell.encoding) == ("unaligned", "rpe"))
     run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
     setup, sizes = Setup.of(run, device()), asdict(run.model)
     tests = [examples(setup.task, [scale], 1000, split=TEST, seed=0) for scale in run.test]
@@ -96,7 +96,7 @@ def compiled_step_against_plain() -> Comparison:
     """A training step of the model of `quick` on Addition under IPE; compiled before it is timed."""
     torch.set_num_threads(1)
     protocol = load_protocol("fig2", "quick")
-    cell = next(cell for cell in protocol.cells if (cell.task, cell.encoding) == ("addition", "ipe"))
+    cell = next(cell for cell in protocol.cells if (cell.task.name, cell.encoding) == ("addition", "ipe"))
     run = one_run(protocol, cell, protocol.profile.models[0], seed=0)
     setup = Setup.of(run, device())
     samples = torch.arange(run.training.batch, device=device())[None]

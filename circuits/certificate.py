@@ -23,6 +23,7 @@ from circuits.partition import fewest_operators, minimal_tables, plain
 from circuits.reference import reference_complexity
 from circuits.src import SRCResult
 from circuits.task import Task, TaskError
+from circuits.tasks import TaskSpec
 from circuits.templates import Place
 from circuits.trace import Trace
 
@@ -36,9 +37,7 @@ def certificate(
     task: Task,
     result: SRCResult,
     *,
-    name: str,
-    base: int | None,
-    layout: str,
+    spec: TaskSpec,
     clock: Clock | None = None,
 ) -> dict[str, Any]:
     """The certificate of SRC at the last scale of a result, as JSON holds it.
@@ -46,9 +45,7 @@ def certificate(
     Args:
         task: the task in its layout.
         result: what `src` found.
-        name: how the task is loaded again: its name, or a user's `path/to/file.py:name`.
-        base: its base, if one was chosen.
-        layout: one of circuits.formats.FORMATS.
+        spec: which task in which layout that is, to load it again.
         clock: a time limit for the proof.
 
     Raises:
@@ -64,9 +61,9 @@ def certificate(
     lower, upper = result.bounds[largest]
     content: dict[str, Any] = {
         "format": FORMAT,
-        "task": name,
-        "base": base,
-        "layout": layout,
+        "task": spec.name,
+        "base": spec.base,
+        "layout": spec.format,
         "largest_scale": largest,
         "arity": result.arity,
         "mode": result.mode,

@@ -57,13 +57,6 @@ def steps_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> 
     return found
 
 
-def shares_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> dict[int, float]:
-    """Scale -> the share of its examples' steps whose entry was seen. Raises as `seen_entries` does."""
-    found = steps_seen(circuit, seen, tokens, scales)
-    steps = {scale: len(circuit.wirings[scale]) for scale in np.unique(scales).tolist()}
-    return {scale: float(found[scales == scale, :count].mean()) for scale, count in steps.items()}
-
-
 def _asked(
     circuit: Circuit, tokens: Tokens, scales: Scales
 ) -> Iterator[tuple[NDArray[np.intp], int, int, NDArray[np.int64]]]:

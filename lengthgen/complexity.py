@@ -14,11 +14,10 @@ from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, check, in_words
 from circuits.circuit import Circuit
 from circuits.clock import Clock
-from circuits.formats import in_format
 from circuits.roles import changing_pairs, role_labels
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from lengthgen.results import number, template_text
 from theory.system.errors import LengthgenError
 from theory.system.files import json_bytes, write_bytes
@@ -36,25 +35,22 @@ class Question:
     """What is asked: SRC of a task, in one format, up to the last of the scales.
 
     Attributes:
-        spec, base: the task, as `circuits.tasks.load` takes it.
-        format: one of circuits.formats.FORMATS.
+        spec: the task in its format.
         scales: ascending.
         arity: None for the minimal one, in mode declared for that of the reference circuit.
         mode: one of circuits.modes.Mode.
         seconds: time limit; None for none.
     """
 
-    spec: str
-    base: int | None
-    format: str
+    spec: TaskSpec
     scales: Sequence[int]
     arity: int | None = None
     mode: str = "free"
     seconds: float | None = None
 
     def task(self) -> Task:
-        """The task in its format. Raises TaskError as `load` and `in_format` do."""
-        return in_format(load(self.spec, base=self.base), self.format, largest_scale=self.scales[-1])
+        """The task in its format. Raises TaskError as `TaskSpec.laid_out` does."""
+        return self.spec.laid_out(self.scales[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +96,9 @@ class Complexity:
         lower, upper = result.bounds[scale]
         if result.mode == "typed" and self._sampled():  # on some prompts fewer positions may seem to be needed
             lower = max((result.bounds[n][0] for n in range(1, result.exhaustive_to + 1)), default=1)
-        base = f" base {self.question.base}" if self.question.base else ""
-        layout = f", aligned to scale {scale}" if self.question.format == "aligned" else ""
+        layout = f", aligned to scale {scale}" if self.question.spec.format == "aligned" else ""
         return in_words(
-            f"SRC({self.question.spec}{base}, {scale})",
+            f"SRC({self.question.spec.words}, {scale})",
             f"at arity {result.arity}, {result.mode}{layout}",
             lower,
             upper,
@@ -135,14 +130,7 @@ class Complexity:
 
     def certificate(self) -> dict[str, Any]:
         """The certificate at the last scale. Raises TaskError as `circuits.certificate.certificate` does."""
-        return certificate(
-            self.task,
-            self.result,
-            name=self.question.spec,
-            base=self.question.base,
-            layout=self.question.format,
-            clock=Clock(self.question.seconds),
-        )
+        return certificate(self.task, self.result, spec=self.question.spec, clock=Clock(self.question.seconds))
 
 
 def compute(question: Question) -> Complexity:
@@ -274,7 +262,7 @@ def _checked(content: Any, spec: str | None, where: Path, seed: int) -> dict[str
             )
         if not (base is None or type(base) is int):
             raise CertificateError("certificate: base must be a number or null")
-        task = in_format(load(spec or name, base=base), layout, largest_scale=largest)
+        task = TaskSpec(name=spec or name, base=base, format=layout).laid_out(largest)
         verdict = check(content | {"task": spec or name}, task, seed=seed)
     except (CertificateError, TaskError) as error:
         raise LengthgenError(f"{where} proves nothing: {error}") from error

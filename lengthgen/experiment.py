@@ -5,7 +5,7 @@ OUT/PROTOCOL/predictions.json, conjecture.json
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_e
 from circuits.modes import Mode
 from circuits.prediction import Analysis, Prediction, SearchStopped, analyse, predict
 from circuits.task import TaskError
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend
 from empirical.runs.limits import SCALE
 from empirical.runs.profile import Model, ProfileError, load_profile
@@ -72,36 +72,35 @@ def stored_predictions(experiment: Experiment) -> Predictions:
     protocol = experiment.protocol
 
     def compute() -> list[dict[str, Any]]:
-        laid_out = list(dict.fromkeys((cell.task, cell.base, cell.format) for cell in protocol.cells))
+        laid_out = list(dict.fromkeys(cell.task for cell in protocol.cells))
         progress = Progress("predictions", len(laid_out))
         found = []
-        for task, base, form in laid_out:
-            cells = [cell for cell in protocol.cells if (cell.task, cell.base, cell.format) == (task, base, form)]
+        for task in laid_out:
+            cells = [cell for cell in protocol.cells if cell.task == task]
             for mode in Mode:
                 found += [
-                    {"cell": asdict(cell), "mode": mode.value, "prediction": answer}
+                    {"cell": cell.as_json(), "mode": mode.value, "prediction": answer}
                     for cell, answer in _of_mode(protocol, cells, mode)
                 ]
-            progress.step(f"{task}, {form}")
+            progress.step(f"{task.words}, {task.format}")
         return found
 
     digests = [runs[0].digest for runs in experiment.runs().values()]
-    named = [asdict(cell) for cell in protocol.cells]
+    named = [cell.as_json() for cell in protocol.cells]
     key = [source_digest("theory", "circuits"), named, protocol.train, protocol.test, digests]
     answer = cached(experiment.folder / "predictions.json", key, compute)
     found: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
     for one in answer:
         content = one["prediction"]
-        found[Cell(**one["cell"])][one["mode"]] = None if content is None else Prediction.from_json(content)
+        found[Cell.from_json(one["cell"])][one["mode"]] = None if content is None else Prediction.from_json(content)
     return found
 
 
 def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tuple[Cell, dict[str, Any] | None]]:
     """Cells of one task and format; none where a mode does not apply to the task."""
-    first = cells[0]
-    task, steps = load(first.task, base=first.base), None if mode is Mode.FREE else MODE_STEPS
+    task, steps = cells[0].task, None if mode is Mode.FREE else MODE_STEPS
     try:
-        analysis = analyse(task, first.format, protocol.test[-1], mode=mode, steps=steps)
+        analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, steps=steps)
     except TaskError as error:
         if mode is Mode.FREE:
             raise
@@ -192,10 +191,9 @@ def _evidence(
     store, named = experiment.store, _named(predictions)
     for run in runs:
         store.digest(run)  # reads all its files: a damaged checkpoint is noticed, of which nothing here is shown
-    digits = "" if cell.base is None else f" base {cell.base}"
     expected = {mode: one if one and one.generalizes is not None else None for mode, one in predictions.items()}
     return Evidence(
-        key=CellKey(task=cell.task + digits, format=cell.format, encoding=cell.encoding, size=str(model)),
+        key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
         predicted_before_training=all(named.items() <= store.environment(run).items() for run in runs),
@@ -242,12 +240,14 @@ def of_task(
         TaskError: no such task, or it has no such base.
         ProfileError, ScalesError: as their options say.
     """
-    load(task, base=base)  # which knows the names that are close to a wrong one
-    name = task.rpartition(":")[2]
+    cells = tuple(
+        Cell(task=TaskSpec(name=task, base=base, format=form), encoding=str(encoding)) for form, encoding in pairs
+    )
+    cells[0].task.plain()  # a file that defines no such task is told before anything else is
+    name = cells[0].task.short_name
     if name.casefold() in protocol_names():
         raise ProfileError(f"task '{task}': the name '{name}' is taken by a protocol of the project: rename the task")
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
-    cells = tuple(Cell(task=task, base=base, format=form, encoding=str(one)) for form, one in pairs)
     protocol = made(
         name=name,
         said=task,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.sat import SolverFailed
-from circuits.tasks import TASKS, load
+from circuits.tasks import TASKS, TaskSpec, load
 from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.runs.protocol import Protocol, load_protocol
@@ -113,7 +113,7 @@ def _src() -> list[dict[str, Any]]:
     found = []
     for name in TASKS:
         if load(name).reference:
-            computed = compute(Question(spec=name, base=None, format="unaligned", scales=SRC_SCALES))
+            computed = compute(Question(spec=TaskSpec(name=name), scales=SRC_SCALES))
             if computed.result.failed:
                 raise SolverFailed(f"task '{name}': {computed.result.stopped}")
             answer = computed.answer()

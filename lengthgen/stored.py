@@ -1,12 +1,12 @@
 """Stored runs: listed, filtered, removed."""
 
 from collections.abc import Container, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore, Stored, StoreError
+from theory.system.errors import nearest
 
 STATES = ("finished", "unfinished", "broken")
 
@@ -76,8 +76,8 @@ def stored_run(store: RunStore, name: str) -> Run:
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], store: RunStore) -> StoreError:
-    close = get_close_matches(name, known, n=1)
-    return StoreError(f"no {kind} '{name}' in {store.root}{f': did you mean {close[0]}?' if close else ''}")
+    hint = nearest(name, known, otherwise="`lengthgen runs` lists all that are there")
+    return StoreError(f"no {kind} '{name}' in {store.root}: {hint}")
 
 
 def _row(store: RunStore, one: Stored) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def _row(store: RunStore, one: Stored) -> dict[str, Any]:
         "name": one.name,
         "state": "broken" if run is None else "finished" if one.done is None else "unfinished",
         "reason": one.broken,
-        "task": run and run.task,
-        "format": run and run.format,
+        "task": run and run.task.name,
+        "format": run and run.task.format,
         "encoding": run and run.encoding,
         "epochs": None if run is None else run.training.epochs if one.done is None else one.done,
         "of_epochs": run and run.training.epochs,

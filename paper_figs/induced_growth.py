@@ -9,21 +9,14 @@ from matplotlib.lines import Line2D
 from circuits.encodings import HintNeeded, parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.prediction import Analysis, analyse
-from circuits.tasks import load
+from circuits.tasks import parse_task
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import context, glossary, line_style, look
 
 LARGEST = 8
-TASKS: Mapping[str, tuple[str, int | None]] = {
-    "copy": ("copy", None),
-    "shift": ("shift", None),
-    "parity": ("parity", None),
-    "addition (base 2)": ("addition", 2),
-    "multiplication (base 4)": ("multiplication", 4),
-    "division (base 4)": ("division", 4),
-}
+TASKS = ("copy", "shift", "parity", "addition[base=2]", "multiplication[base=4]", "division[base=4]")
 """The six tasks, with so few digits that every prompt of several scales is looked at."""
 SHOWN = ("ipe", "rpe", "ape", "nope")
 
@@ -33,9 +26,9 @@ Curve = Mapping[int, float]
 def courses() -> dict[str, dict[str, Curve]]:
     """Task -> encoding -> scale -> induced complexity; the ideal one with scale hint where none without exists."""
     found: dict[str, dict[str, Curve]] = {}
-    for name, (task, base) in TASKS.items():
-        analysis = analyse(load(task, base=base), "aligned", LARGEST)
-        found[name] = dict(_course(analysis, encoding) for encoding in SHOWN)
+    for task in map(parse_task, TASKS):
+        analysis = analyse(task.plain(), "aligned", LARGEST)
+        found[task.title] = dict(_course(analysis, encoding) for encoding in SHOWN)
     return found
 
 

@@ -17,7 +17,7 @@ from empirical.runs.store import RunStore
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import matrix
-from paper_figs.sources import Needs, Sources, task_name
+from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
 from theory.relation import NO_LABEL, Labels
 
@@ -205,7 +205,7 @@ def _matrix(axes: Axes, one: Learned, labels: Labels, shades: "Weights") -> None
 def _first_runs(sources: Sources, *, encoding: str) -> Drawing:
     """The first run of each task."""
     runs_of = {at: runs for at, runs in sources.of_size("fig4").items() if at.encoding == encoding}
-    return drawing([learned(runs[0], sources.store, SCALE, task_name(at)) for at, runs in runs_of.items()])
+    return drawing([learned(runs[0], sources.store, SCALE, at.task.title) for at, runs in runs_of.items()])
 
 
 FIGURES = tuple(

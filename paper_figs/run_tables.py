@@ -10,7 +10,7 @@ from empirical.trial.outcomes import by_checkpoint
 from paper_figs.cells import interval
 from paper_figs.declaration import Entry, each_protocol
 from paper_figs.saving import Drawing, Printed, plain_table
-from paper_figs.sources import Sources, model_sizes, task_name
+from paper_figs.sources import Sources, model_sizes
 from paper_figs.style import look
 
 
@@ -53,7 +53,7 @@ def coverage(sources: Sources, *, protocol: str) -> Drawing:
     for condition, runs in sources.of_size(protocol).items():
         for rows_of_run in sources.metrics(runs):
             last = [*by_checkpoint(rows_of_run).values()][-1]
-            of_it = found.setdefault((task_name(condition), condition.format), [])
+            of_it = found.setdefault((condition.task.title, condition.task.format), [])
             of_it.append({scale: last[scale].seen_steps for scale in known.test})
     for (task, form), every in found.items():
         mean = {scale: fmean(one[scale] for one in every) for scale in known.test}

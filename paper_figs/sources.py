@@ -140,8 +140,8 @@ class Sources:
             pairs = zip(runs, self.metrics(runs), strict=True)
             scores = [outcome(one, threshold=threshold, checkpoint=checkpoint).exact_match for one in pairs]
             exact_match = {scale: tuple(one[scale] for one in scores) for scale in protocol.test}
-            cell = Cell(format=condition.format, encoding=condition.encoding, exact_match=exact_match)
-            found.setdefault(task_name(condition), []).append(cell)
+            cell = Cell(format=condition.task.format, encoding=condition.encoding, exact_match=exact_match)
+            found.setdefault(condition.task.title, []).append(cell)
         return found
 
     def trial(self, name: str) -> dict[str, Any]:
@@ -191,12 +191,6 @@ class Sources:
         return shlex.join(["lengthgen", *what, "--profile", self.profile, "--out", str(self.out)])
 
 
-def task_name(condition: Condition) -> str:
-    """Name of a task in figures: without its file, with its base if that is not the default."""
-    digits = "" if condition.base is None else f" (base {condition.base})"
-    return condition.task.rpartition(":")[2] + digits
-
-
 def model_sizes(model: Model) -> str:
     """How large a model is, in words."""
     return f"width {model.width}, layers {model.layers}, heads {model.heads}"
@@ -204,8 +198,7 @@ def model_sizes(model: Model) -> str:
 
 def _of(condition: Condition) -> tuple[str, str, str]:
     """As a trial names a cell."""
-    digits = "" if condition.base is None else f" base {condition.base}"
-    return condition.task + digits, condition.format, condition.encoding
+    return condition.task.words, condition.task.format, condition.encoding
 
 
 def _key(cell: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ from math import isinf
 
 from circuits.sat import SolverFailed
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tasks import TASKS, load
+from circuits.tasks import TASKS, TaskSpec
 
 LARGEST = 6
 """Scale up to which SRC is computed."""
@@ -56,8 +56,8 @@ def complexities() -> tuple[Complexity, ...]:
 def _of(task: str) -> Complexity:
     hard = task in HARD
     largest = HARD_LARGEST if hard else LARGEST
-    loaded = load(task, base=HARD_BASE if hard else None)
-    name = f"{task} (base {HARD_BASE})" if hard else task
+    spec = TaskSpec(name=task, base=HARD_BASE if hard else None)
+    loaded, name = spec.plain(), spec.title
     traces = traces_up_to(loaded, largest)
     # Where later scales need more than the first half does, no fixed arity is enough.
     arity = minimal_arity(traces[: (len(traces) + 1) // 2])

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from circuits.formats import in_format
 from circuits.prediction import Analysis, SearchStopped, analyse
-from circuits.task import Task, TaskError
-from circuits.tasks import load
+from circuits.task import TaskError
+from circuits.tasks import TaskSpec, load
 from circuits.trace import trace
-from empirical.runs.protocol import Cell, Protocol
+from empirical.runs.protocol import Protocol
 from paper_figs import label_matrices
 from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import Drawing
@@ -24,9 +24,6 @@ STEPS = 6_000_000_000
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
 """The four encodings of Figure 1, in both formats."""
 
-Encodings = Mapping[str, Sequence[str]]
-"""Format -> its encodings."""
-
 
 def parity(_: Sources, *, scale: int, step: int) -> Drawing:
     """Figure 1 at one scale and step."""
@@ -34,7 +31,7 @@ def parity(_: Sources, *, scale: int, step: int) -> Drawing:
     return label_matrices.drawing(analyses, scale=scale, encodings=ENCODINGS, step=step)
 
 
-def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> Drawing:
+def labels(_: Sources, *, tasks: Mapping[TaskSpec, Sequence[str]]) -> Drawing:
     """The formats that have a legible figure, at the largest scale at which any has one.
 
     Raises:
@@ -44,32 +41,31 @@ def labels(_: Sources, *, task: str, base: int | None, encodings: Encodings) -> 
     for scale in SCALES:
         fitting: dict[str, Analysis] = {}
         unfit: dict[str, str] = {}
-        for form, of_it in encodings.items():
-            found = _legible(load(task, base=base), form, scale, of_it)
+        for task, of_it in tasks.items():
+            found = _legible(task, scale, of_it)
             if isinstance(found, str):
-                unfit[form] = found
+                unfit[task.format] = found
             else:
-                fitting[form] = found
+                fitting[task.format] = found
         if fitting:
-            shown = {form: encodings[form] for form in fitting}
+            shown = {task.format: of_it for task, of_it in tasks.items() if task.format in fitting}
             step = _step(next(iter(fitting.values())), scale)
             return label_matrices.drawing(fitting, scale=scale, encodings=shown, step=step)
         why = unfit
     raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in why.items()))
 
 
-def _legible(task: Task, form: str, scale: int, encodings: Sequence[str]) -> Analysis | str:
-    """The analysis of one format, or why its matrices cannot be read; raises as `labels`."""
+def _legible(task: TaskSpec, scale: int, encodings: Sequence[str]) -> Analysis | str:
+    """The analysis of a task, or why its matrices cannot be read; raises as `labels`."""
     try:
-        laid_out = in_format(task, form, largest_scale=scale + 1)
         # Looked at before the circuit, which takes longest for the tasks that are too long.
-        if reason := label_matrices.too_long(trace(laid_out, scale).length, scale):
+        if reason := label_matrices.too_long(trace(task.laid_out(scale + 1), scale).length, scale):
             return reason
-        analysis = analyse(task, form, scale + 1, steps=STEPS)
+        analysis = analyse(task.plain(), task.format, scale + 1, steps=STEPS)
         step = _step(analysis, scale)
         return label_matrices.unfit(analysis, scale=scale, encodings=encodings, step=step) or analysis
     except SearchStopped as error:
-        raise Undrawable(f"{form}: {error}") from None
+        raise Undrawable(f"{task.format}: {error}") from None
     except TaskError as error:
         return str(error)
 
@@ -81,21 +77,20 @@ def _step(analysis: Analysis, scale: int) -> int:
 
 def _of_protocol(_: str, protocol: Protocol) -> list[Entry]:
     """One for each task of a protocol."""
-    by_task: dict[tuple[str, int | None], list[Cell]] = {}
+    by_task: dict[TaskSpec, dict[TaskSpec, list[str]]] = {}
     for cell in protocol.cells:
-        by_task.setdefault((cell.task, cell.base), []).append(cell)
+        in_formats = by_task.setdefault(replace(cell.task, format="unaligned"), {})
+        in_formats.setdefault(cell.task, []).append(cell.encoding)
     found = []
-    for name, ((task, base), cells) in zip(_names(list(by_task)), by_task.items(), strict=True):
-        encodings: dict[str, list[str]] = {}
-        for cell in cells:
-            encodings.setdefault(cell.format, []).append(cell.encoding)
+    for name, (task, in_formats) in zip(_names(list(by_task)), by_task.items(), strict=True):
+        encodings = [each for of_it in in_formats.values() for each in of_it]
         found.append(
             Entry(
                 place=510,
                 name=f"labels-{protocol.name}-{name}",
                 title=f"{protocol.name}: circuit, and labels of each encoding, of {name}",
-                make=partial(labels, task=task, base=base, encodings=encodings),
-                needs=Needs(files=_files([task, *(cell.encoding for cell in cells)])),
+                make=partial(labels, tasks=in_formats),
+                needs=Needs(files=_files([task.name, *encodings])),
                 least_width=PAGE_WIDTH,
             )
         )
@@ -108,15 +103,10 @@ def _files(specs: Sequence[str]) -> tuple[Path, ...]:
     return tuple(sorted({path for path in found if path.suffix == ".py"}))
 
 
-def _names(tasks: Sequence[tuple[str, int | None]]) -> list[str]:
+def _names(tasks: Sequence[TaskSpec]) -> list[str]:
     """Names of tasks in file names: without the files that these stand in, unless two then have one name."""
-    short = [task.rpartition(":")[2] for task, _ in tasks]
-    often = Counter(dict(zip(tasks, short, strict=True)).values())
-    return [
-        (brief if often[brief] == 1 else "-".join(Path(task.replace(".py:", "/")).parts).strip("/-"))
-        + ("" if base is None else f"-base{base}")
-        for (task, base), brief in zip(tasks, short, strict=True)
-    ]
+    often = Counter(task.short_name for task in tasks)
+    return [task.identifier(with_file=often[task.short_name] > 1) for task in tasks]
 
 
 FIGURES = (

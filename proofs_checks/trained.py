@@ -23,10 +23,10 @@ class Arm:
 
     def cells(self, protocol: Protocol) -> list[Cell]:
         """In the order of the encodings named.  Raises `ValueError` for one that no cell has, and for such a task."""
-        of_tasks = [cell for cell in protocol.cells if not self.tasks or cell.task in self.tasks]
+        of_tasks = [cell for cell in protocol.cells if not self.tasks or cell.task.name in self.tasks]
         encodings = self.encodings or tuple(dict.fromkeys(cell.encoding for cell in of_tasks))
         found = [cell for encoding in encodings for cell in of_tasks if cell.encoding == encoding]
-        lacking = {*encodings, *self.tasks} - {part for cell in found for part in (cell.encoding, cell.task)}
+        lacking = {*encodings, *self.tasks} - {part for cell in found for part in (cell.encoding, cell.task.name)}
         if lacking:
             raise ValueError(f"protocol {self.protocol} has no such cell: {', '.join(sorted(lacking))}")
         return found

@@ -6,10 +6,9 @@ own task has `path/to/file.py:name` for its name.
 
 import inspect
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from circuits.formats import FORMATS, in_format
 from circuits.task import MAX_SYMBOLS, Task, TaskError
@@ -72,20 +71,17 @@ class TaskSpec:
     @property
     def words(self) -> str:
         """Name and base in a sentence: "addition base 4", "path/to/file.py:mine"."""
-        return self._with_base(self.name, " base ")
+        return self.name if self.base is None else f"{self.name} base {self.base}"
 
     @property
-    def short_words(self) -> str:
-        """Name and base in a table or figure, without the file."""
-        return self._with_base(self.short_name, " base ")
+    def title(self) -> str:
+        """Name and base in a table or a figure: "addition (base 4)", "mine"."""
+        return self.short_name if self.base is None else f"{self.short_name} (base {self.base})"
 
     def identifier(self, *, with_file: bool = False) -> str:
         """Name and base in the name of a file or a run: "addition-base4"; a user's file only where asked for."""
         name = "-".join(Path(self.name.replace(".py:", "/")).parts).strip("/-") if with_file else self.short_name
-        return self._with_base(name, "-base")
-
-    def _with_base(self, name: str, joint: str) -> str:
-        return name if self.base is None else f"{name}{joint}{self.base}"
+        return name if self.base is None else f"{name}-base{self.base}"
 
     def plain(self) -> Task:
         """The task as it is written, in no format. A user's file is run: it is the user's own code.
@@ -105,13 +101,8 @@ class TaskSpec:
         return in_format(self.plain(), self.format, largest_scale=largest_scale)
 
     def as_json(self) -> dict[str, Any]:
-        """The keys by which JSON and TOML hold a task: task, base and format, side by side with others."""
+        """The keys by which stored JSON holds a task: task, base and format, side by side with others."""
         return {"task": self.name, "base": self.base, "format": self.format}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The task that `as_json` wrote, beside other keys. Raises KeyError where one is missing, else as TaskSpec."""
-        return cls(name=content["task"], base=content["base"], format=content["format"])
 
 
 def parse_task(text: str) -> TaskSpec:

@@ -11,7 +11,7 @@ from circuits.coverage import seen_entries, steps_seen
 from circuits.encodings import EncodingSpec, parse_encoding
 from circuits.prediction import Analysis, analyse
 from circuits.task import Task
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.geometry import Geometry
@@ -37,7 +37,7 @@ class Setup:
             EncodingError, RelationError: the encoding is not known, or cannot be at some scale of the run.
         """
         spec = parse_encoding(run.encoding)
-        analysis = _analysis(run.task, run.digest, run.base, run.format, max(*run.train, *run.test))
+        analysis = _analysis(run.task, run.digest, max(*run.train, *run.test))
         lengths = {scale: analysis.traces[scale - 1].length - 1 for scale in sorted({*run.train, *run.test})}
         relation = label_relation(spec, analysis.result and analysis.result.circuit)
         geometry = Geometry(lengths, relation=relation, longest=_longest(spec), device=device)
@@ -76,9 +76,9 @@ class Setup:
 
 
 @lru_cache(maxsize=4)
-def _analysis(task: str, digest: str, base: int | None, form: str, largest_scale: int) -> Analysis:
+def _analysis(task: TaskSpec, digest: str, largest_scale: int) -> Analysis:
     """Runs of one cell share it; `digest` is that of what the task generates."""
-    return analyse(load(task, base=base), form, largest_scale)
+    return analyse(task.plain(), task.format, largest_scale)
 
 
 def _longest(spec: EncodingSpec) -> int | None:

@@ -8,14 +8,13 @@ import reprlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from empirical.runs.limits import FLOAT32, SEEDS, TEST_SAMPLES, Entries, Range
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, nearest
 from theory.system.files import read_text
 
 FOLDER = Path(__file__).parents[1] / "profiles"
@@ -127,7 +126,8 @@ def load_profile(name: str, changes: Mapping[str, Any] | None = None, *, where: 
     """
     known = sorted(path.stem for path in FOLDER.glob("*.toml"))
     if name not in known:
-        raise ProfileError(f"unknown profile '{name}': choose one of {', '.join(known)}")
+        hint = nearest(name, known, otherwise=f"choose one of {', '.join(known)}")
+        raise ProfileError(f"unknown profile '{name}': {hint}")
     content = read_toml(FOLDER / f"{name}.toml")
     for key, value in (changes or {}).items():
         before = content.get(key)
@@ -172,14 +172,14 @@ def read(kind: Any, content: Any, where: str) -> Any:
     missing = [field.name for field in fields(kind) if field.name not in content]
     unknown = [key for key in content if key not in hints]
     if unknown:
-        close = get_close_matches(unknown[0][:50], missing or hints, n=1)
-        raise ProfileError(f"{where}: unknown key '{unknown[0]}'{f': did you mean {close[0]}?' if close else ''}")
+        hint = nearest(unknown[0], missing or hints, otherwise=f"its keys are {', '.join(hints)}")
+        raise ProfileError(f"{where}: unknown key '{unknown[0]}': {hint}")
     if missing:
         raise ProfileError(f"{where}: missing key '{missing[0]}'")
     values = {key: read_value(hint, content[key], f"{where}, {key}") for key, hint in hints.items()}
     try:
         return kind(**values)
-    except ProfileError as error:
+    except LengthgenError as error:
         raise ProfileError(f"{where}: {error}") from error
 
 

@@ -19,11 +19,13 @@ base.addition = 4
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from circuits.task import MAX_SYMBOLS
+from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE, Entries, Range, Text
 from empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value
+from theory.system.errors import nearest
 
 FOLDER = Path(__file__).parents[1] / "protocols"
 MOST_RUNS = 20_000
@@ -51,16 +53,39 @@ class FolderName:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One condition: its runs differ in model size and seed. `base` is the task's digits, if not its default."""
+    """One condition, a task in one format and an encoding: its runs differ in model size and seed."""
 
-    task: Name
-    base: Base
-    format: Name
+    task: TaskSpec
     encoding: Name
 
     def __str__(self) -> str:
-        digits = "" if self.base is None else f" base {self.base}"
-        return f"{self.task.rpartition(':')[2]}{digits}, {self.format}, {self.encoding}"
+        return f"{self.task.title}, {self.task.format}, {self.encoding}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The cell as JSON holds it: task, base, format and encoding side by side."""
+        return self.task.as_json() | {"encoding": self.encoding}
+
+    @classmethod
+    def from_json(cls, content: Any) -> Self:
+        """The cell that `as_json` wrote. Raises ProfileError: it is none of a cell."""
+        cell: Self = read(cls, with_task(content, "cell"), "cell")
+        return cell
+
+
+def with_task(content: Any, where: str) -> Any:
+    """JSON that holds task, base and format side by side, with these as the one value `task`, for `read`.
+
+    Raises:
+        ProfileError: one of the three is missing.
+    """
+    names = {"task": "name", "base": "base", "format": "format"}
+    if not isinstance(content, dict):
+        return content
+    missing = [key for key in names if key not in content]
+    if missing:
+        raise ProfileError(f"{where}: missing key '{missing[0]}'")
+    task = {name: content[key] for key, name in names.items()}
+    return {key: value for key, value in content.items() if key not in names} | {"task": task}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +164,8 @@ def load_protocol(name: str, profile: str) -> Protocol:
     where = f"protocol '{name}'"
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not name.endswith(".toml") and name not in names():
-        raise ProfileError(f"unknown {where}: choose one of {', '.join(names())}, or path/to/file.toml")
+        otherwise = f"choose one of {', '.join(names())}, or path/to/file.toml"
+        raise ProfileError(f"unknown {where}: {nearest(name, names(), otherwise=otherwise)}")
     if name.endswith(".toml") and path.stem.casefold() in names():
         raise ProfileError(f"{where}: '{path.stem}' is a protocol of the project, rename the file")
     content = read_toml(path)
@@ -177,7 +203,7 @@ def _cells(file: _File, bases: Mapping[str, int]) -> Iterator[Cell]:
         for task in group.tasks:
             for form in group.formats:
                 for encoding in group.encodings:
-                    yield Cell(task=task, base=bases.get(task), format=form, encoding=encoding)
+                    yield Cell(task=TaskSpec(name=task, base=bases.get(task), format=form), encoding=encoding)
 
 
 def _bases(content: Any, file: _File, where: str) -> dict[str, int]:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from circuits.encodings import parse_encoding
-from circuits.formats import in_format
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from empirical.runs.buildable import require_buildable
 from empirical.runs.data import TEST, examples
 from empirical.runs.limits import SEED
 from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
-from empirical.runs.protocol import Base, Cell, Name, Protocol, Scales
+from empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
 from theory.system.files import read_text
 
 FORMAT_VERSION = 2
@@ -28,16 +27,14 @@ class Run:
     """One run: everything its numbers depend on but the code itself (FORMAT_VERSION stands for that).
 
     Attributes:
-        task: name, or path/to/file.py:name; `base` its digits, if not its default.
+        task: in its format; in JSON its name, base and format stand side by side with the rest.
         encoding: as `circuits.encodings` writes it.
         digest: hash of samples of what the task generates at the scales in use, and of the encoding's file if it is
             the user's own: what changes there is another run.
         train, test: the scales, ascending.
     """
 
-    task: Name
-    base: Base
-    format: Name
+    task: TaskSpec
     encoding: Name
     digest: Name
     train: Scales
@@ -61,7 +58,7 @@ class Run:
     @cached_property
     def config(self) -> dict[str, Any]:
         """The run as JSON holds it."""
-        config: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        config: dict[str, Any] = json.loads(json.dumps(asdict(self) | self.task.as_json()))
         return config
 
     @classmethod
@@ -71,7 +68,7 @@ class Run:
         Raises:
             ProfileError: it is none of a run.
         """
-        run: Self = read(cls, config, "config")
+        run: Self = read(cls, with_task(config, "config"), "config")
         return run
 
     def measured(self) -> list[tuple[int, int]]:
@@ -94,9 +91,8 @@ class Run:
         return [(epoch, scale) for epoch in (*range(every, last, every), last) for scale in self.test]
 
     def _name(self) -> str:
-        task = self.task.rpartition(":")[2] + ("" if self.base is None else f"-base{self.base}")
         encoding = self.encoding.rpartition(":")[2].replace("[", "-").replace("=", "").replace(",", "-").rstrip("]")
-        return f"{task}-{self.format}-{encoding}-{self.model}"
+        return f"{self.task.identifier()}-{self.task.format}-{encoding}-{self.model}"
 
 
 def plan(protocol: Protocol) -> dict[tuple[Cell, Model], list[Run]]:
@@ -118,8 +114,6 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
     """One run of a protocol. Raises as `plan` does."""
     run = Run(
         task=cell.task,
-        base=cell.base,
-        format=cell.format,
         encoding=str(parse_encoding(cell.encoding)),
         digest="",
         train=protocol.train,
@@ -129,10 +123,10 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         training=protocol.profile.training,
         evaluation=protocol.profile.evaluation,
     )
-    encoding, text = _own_file(run.encoding), _own_file(run.task)
-    tokens = _tokens(run.task, text, run.base, run.format, max(*run.train, *run.test))
+    encoding, text = _own_file(run.encoding), _own_file(run.task.name)
+    tokens = _tokens(run.task, text, max(*run.train, *run.test))
     require_buildable(parse_encoding(run.encoding), model, tokens)
-    drawn = _drawn(run.task, text, run.base, run.format, *run.train, *run.test)
+    drawn = _drawn(run.task, text, *run.train, *run.test)
     return replace(run, digest=_hash([drawn, encoding]))
 
 
@@ -145,16 +139,15 @@ def _own_file(spec: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _tokens(task: str, text: str, base: int | None, form: str, largest: int) -> int:
+def _tokens(task: TaskSpec, text: str, largest: int) -> int:
     """Tokens that a model reads of a sequence of the largest scale; `text` as `_drawn` has it."""
-    laid_out = in_format(load(task, base=base), form, largest_scale=largest)
-    return int(examples(laid_out, [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
+    return int(examples(task.laid_out(largest), [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
 
 
 @lru_cache(maxsize=256)
-def _drawn(task: str, text: str, base: int | None, form: str, *scales: int) -> str:
+def _drawn(task: TaskSpec, text: str, *scales: int) -> str:
     """Hash of the alphabet and of samples at all scales; `text` is that of the task's file, for the cache to know."""
-    laid_out = in_format(load(task, base=base), form, largest_scale=max(scales))
+    laid_out = task.laid_out(max(scales))
     samples = [
         examples(laid_out, [scale], 8, split=TEST, seed=0).tokens.tobytes().hex() for scale in sorted(set(scales))
     ]

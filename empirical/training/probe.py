@@ -31,7 +31,7 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
     """
     run = runs[0]
     shape = [run.encoding, setup.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
-    key = [shape, run.task, run.base, run.format, backend.device, backend.compiled, torch.__version__, platform.node()]
+    key = [shape, str(run.task), backend.device, backend.compiled, torch.__version__, platform.node()]
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
     parts = {"alone": runs[:1], "together": runs}

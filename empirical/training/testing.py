@@ -34,11 +34,13 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
     """
     Backend(device).require()
     known = max(*run.train, *run.test)
-    if run.format == "aligned" and max(scales) > known:
+    if run.task.format == "aligned" and max(scales) > known:
         raise ScaleError(f"the operands of {run.id} are padded to scale {known}: train with --test up to {max(scales)}")
     setup = Setup.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
     if not same_labels(Setup.of(run, device).geometry, setup.geometry, run.train):
-        raise ScaleError(f"up to scale {max(scales)} the circuit of '{run.task}' is another than that of the training")
+        raise ScaleError(
+            f"up to scale {max(scales)} the circuit of '{run.task.words}' is another than that of the training"
+        )
     model = Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **asdict(run.model)).to(device)
     model.load_state_dict(_weights(run, store, model.state_dict(), max(scales)))
     return setup, model.eval()

@@ -9,7 +9,7 @@ from circuits.encodings import parse_encodings
 from circuits.modes import Mode
 from circuits.prediction import analyse
 from circuits.src import Interrupted
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
@@ -60,7 +60,11 @@ def src(
     if draw:
         require_folder(draw)
     question = complexity.Question(
-        spec=task, base=base, format=format, scales=wanted, arity=arity, mode=mode.value, seconds=time_limit
+        spec=TaskSpec(name=task, base=base, format=format),
+        scales=wanted,
+        arity=arity,
+        mode=mode.value,
+        seconds=time_limit,
     )
     try:
         found = complexity.compute(question)
@@ -122,6 +126,7 @@ def predict(
     """Which encodings should generalize on a task, where the others break, and why."""
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     wanted = parse_encodings(usual_encodings(format) if encoding is None else encoding)
-    analysis = analyse(load(task, base=base), format, max(training[-1], testing[-1]))
+    spec = TaskSpec(name=task, base=base, format=format)
+    analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]))
     answer = prediction_answer(analysis, wanted, training, testing)
     show(answer, prediction_table(answer), as_json)

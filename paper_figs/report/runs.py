@@ -71,11 +71,10 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
 
 
 def _group(run: Run) -> dict[str, Any]:
-    digits = "" if run.base is None else f" base {run.base}"
     training, evaluation = run.training, run.evaluation
     return {
-        "task": text(run.task + digits),
-        "format": text(run.format),
+        "task": text(run.task.words),
+        "format": text(run.task.format),
         "encoding": text(run.encoding),
         "size": text(str(run.model)),
         "train": list(run.train),

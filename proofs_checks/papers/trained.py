@@ -131,7 +131,7 @@ def most_pairs(
 def _pairs_won(
     first: TrainedCell, second: TrainedCell, measure: str, scales: Sequence[int], wins: Callable[[float], bool]
 ) -> Count:
-    if (first.cell.task, first.cell.base) != (second.cell.task, second.cell.base):
+    if replace(first.cell.task, format=second.cell.task.format) != second.cell.task:
         raise ValueError(f"{first.cell} and {second.cell} are different tasks")
     pairs = list(zip(first.histories, second.histories, strict=True))
     differences = [
@@ -139,7 +139,7 @@ def _pairs_won(
     ]
     reach = f"; differences {min(differences):.3f} to {max(differences):.3f}" if differences else ""
     return Count(
-        cell=f"{first.cell} against {second.cell.format}, {second.cell.encoding}",
+        cell=f"{first.cell} against {second.cell.task.format}, {second.cell.encoding}",
         did=sum(map(wins, differences)),
         trials=len(differences),
         of=len(pairs),
@@ -201,7 +201,7 @@ def _stored(path: Path) -> Predictions:
     try:
         answer = read_sealed_json(path)["answer"]
         return {
-            Cell(**one["cell"]): Prediction.from_json(one["prediction"])
+            Cell.from_json(one["cell"]): Prediction.from_json(one["prediction"])
             for one in answer
             if one["mode"] == Mode.FREE and one["prediction"] is not None
         }
@@ -219,7 +219,7 @@ def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> 
             raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
     first = trained.histories[0][0]
     return conjecture.Evidence(
-        key=CellKey(task=cell.task, format=cell.format, encoding=cell.encoding, size=str(first.model)),
+        key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
         predicted_before_training=True,

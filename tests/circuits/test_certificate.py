@@ -12,11 +12,10 @@ from circuits import checker, partition, sat
 from circuits import trace as trace_module
 from circuits.certificate import certificate
 from circuits.checker import CertificateError, Verdict, problem
-from circuits.formats import in_format
 from circuits.search import rounds
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task, TaskError
-from circuits.tasks import load
+from circuits.tasks import TASKS, TaskSpec, load
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
 from tests.circuits.examples import random_task
@@ -26,13 +25,13 @@ Written = dict[str, Any]
 
 
 def _written(
-    task: Task, scale: int, arity: int, *, mode: str = "free", largest: int | None = None, **named: Any
+    task: Task, scale: int, arity: int, *, mode: str = "free", largest: int | None = None, spec: TaskSpec | None = None
 ) -> tuple[SRCResult, Written]:
     """What `src` finds and its certificate, as it is after a journey through JSON."""
     traces = traces_up_to(task, scale)
     result = src(task, traces, arity, mode=mode, largest=largest)
-    fields: dict[str, Any] = {"name": task.name, "base": None, "layout": "unaligned"} | named
-    return result, json.loads(json.dumps(certificate(task, result, **fields)))
+    spec = spec or TaskSpec(name=task.name if task.name in TASKS else f"mine.py:{task.name}")
+    return result, json.loads(json.dumps(certificate(task, result, spec=spec)))
 
 
 def _checked(written: Written, task: Task, result: SRCResult) -> Verdict:
@@ -73,8 +72,9 @@ NAMED: list[tuple[str, int | None, int, int, str, str, float]] = [
 def test_certificates_of_named_tasks_prove_what_was_found(
     name: str, base: int | None, scale: int, arity: int, mode: str, layout: str, expected: float
 ) -> None:
-    task = in_format(load(name, base=base), layout, largest_scale=scale)
-    result, written = _written(task, scale, arity, mode=mode, name=name, base=base, layout=layout)
+    spec = TaskSpec(name=name, base=base, format=layout)
+    task = spec.laid_out(scale)
+    result, written = _written(task, scale, arity, mode=mode, spec=spec)
     verdict = _checked(written, task, result)
     assert verdict.lower == verdict.upper == expected
     assert (written["task"], written["base"], written["layout"], written["mode"]) == (name, base, layout, mode)
@@ -197,7 +197,7 @@ def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> 
         result, written = _written(FIVE_CYCLE, 1, 1)
     assert result.bounds == {1: (2, 3)}
     assert (written["lower"], written["upper"], written["proof"]) == (2, 3, None)
-    assert _checked(written, FIVE_CYCLE, result).statement == "2 <= SRC(five-cycle, 1) <= 3 at arity 1, free"
+    assert _checked(written, FIVE_CYCLE, result).statement == "2 <= SRC(mine.py:five-cycle, 1) <= 3 at arity 1, free"
 
 
 def test_a_proof_that_is_not_found_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_a_proof_that_is_not_found_again_is_one_line(monkeypatch: pytest.MonkeyP
     result = src(FIVE_CYCLE, traces, 1)
     monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
     with pytest.raises(TaskError, match=r"five-cycle.* lower bound") as caught:
-        certificate(FIVE_CYCLE, result, name="five-cycle", base=None, layout="unaligned")
+        certificate(FIVE_CYCLE, result, spec=TaskSpec(name="mine.py:five_cycle"))
     assert "\n" not in str(caught.value)
 
 
@@ -242,7 +242,7 @@ def test_beyond_the_traces_and_without_a_reference_no_upper_bound_is_claimed() -
     assert (written["upper"], written["circuit"]) == (None, None)
     verdict = checker.check(written, task, seed=0)
     assert (verdict.lower, verdict.upper) == (lower, None)
-    assert verdict.statement == f"SRC(random-0, 4) >= {lower} at arity 2, free"
+    assert verdict.statement == f"SRC(mine.py:random-0, 4) >= {lower} at arity 2, free"
 
 
 def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatc
     monkeypatch.setattr(trace_module, "SAMPLE", 40)
     monkeypatch.setattr(rounds, "CHECKED", 10)
     task = load("addition", base=5)
-    result, written = _written(task, 2, 5, name="addition", base=5)
+    result, written = _written(task, 2, 5, spec=TaskSpec(name="addition", base=5))
     assert (result.status, result.bounds[2]) == ("reference", (1, 1))
     _checked(written, task, result)
 
@@ -261,7 +261,7 @@ def test_a_lower_bound_of_one_needs_nothing_but_a_step(monkeypatch: pytest.Monke
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 3)
     monkeypatch.setattr(trace_module, "SAMPLE", 16)
     task = load("addition-carry", base=2)
-    result, written = _written(task, 2, 3, mode="typed", name="addition-carry", base=2)
+    result, written = _written(task, 2, 3, mode="typed", spec=TaskSpec(name="addition-carry", base=2))
     assert result.bounds[2][0] == written["lower"] == 1
     assert checker.check(written | {"upper": None, "circuit": None}, task, seed=0).lower == 1
 

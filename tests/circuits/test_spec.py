@@ -1,4 +1,4 @@
-"""A task as one value: text and JSON give it back, it says what is wrong with a name, and its words are the same."""
+"""A task as one value: its text gives it back, it says what is wrong with a name, and its words are the same."""
 
 import pytest
 from hypothesis import given
@@ -19,10 +19,9 @@ def specs(draw):
 
 
 @given(specs())
-def test_text_and_json_give_the_task_back(spec):
+def test_its_text_gives_the_task_back(spec):
     assert parse_task(str(spec)) == spec
     assert parse_task(f" {spec} ") == spec
-    assert TaskSpec.from_json(spec.as_json() | {"encoding": "rpe"}) == spec
 
 
 @given(specs(), specs())
@@ -75,13 +74,13 @@ def test_what_names_no_task_is_refused_in_one_line(text, message):
 
 def test_words_and_identifiers_of_a_task():
     plain, based, own = (parse_task(text) for text in ("addition", "addition[base=4]", "some/where/mine.py:task"))
-    assert (plain.words, plain.short_words, plain.identifier()) == ("addition",) * 3
-    assert (based.words, based.short_words, based.identifier()) == (
+    assert (plain.words, plain.title, plain.identifier()) == ("addition",) * 3
+    assert (based.words, based.title, based.identifier()) == (
         "addition base 4",
-        "addition base 4",
+        "addition (base 4)",
         "addition-base4",
     )
-    assert (own.words, own.short_words, own.identifier()) == ("some/where/mine.py:task", "task", "task")
+    assert (own.words, own.title, own.identifier()) == ("some/where/mine.py:task", "task", "task")
     assert own.identifier(with_file=True) == "some-where-mine-task"
     assert based.identifier(with_file=True) == "addition-base4"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from circuits.tasks import TaskSpec
 from empirical.runs.profile import load_profile
 from empirical.runs.protocol import Cell, made
 from empirical.runs.run import Run, one_run
@@ -20,7 +21,7 @@ def smoke_run(
 ) -> Run:
     profile = load_profile("smoke")
     profile = replace(profile, training=replace(profile.training, **training))
-    cell = Cell(task=task, base=None, format=format, encoding=encoding)
+    cell = Cell(task=TaskSpec(name=task, format=format), encoding=encoding)
     protocol = made(
         name="small", said="small", title="", source="", cells=(cell,), train=(1, 2), test=(1, 2, 3, 4),
         profile_name="smoke", profile=profile,

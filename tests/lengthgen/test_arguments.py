@@ -201,7 +201,7 @@ def test_an_audit_that_would_not_fit_into_memory_is_refused(refused, name):
 @pytest.mark.parametrize("profile", ["quik", "", "../profiles/smoke", LONG], ids=lambda text: text[:20])
 @pytest.mark.parametrize("command", PROFILED, ids=" ".join)
 def test_an_unknown_profile_is_noticed_before_anything_is_computed(refused, command, profile):
-    assert "choose one of paper, quick, smoke" in refused(*command, "--profile", profile) or profile == LONG
+    assert "unknown profile" in refused(*command, "--profile", profile)
 
 
 @pytest.mark.parametrize("command", TRAINERS, ids=" ".join)

@@ -120,13 +120,12 @@ def test_help_says_what_the_exit_codes_mean(run):
 def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch):
     """On some prompts fewer positions may seem to be needed, so typed lower bounds of sampled scales are none."""
     from circuits import trace as trace_module
+    from circuits.tasks import TaskSpec
     from lengthgen.complexity import Question, compute
 
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 50)
     monkeypatch.setattr(trace_module, "SAMPLE", 40)
-    found = compute(
-        Question(spec="addition-carry", base=2, format="unaligned", scales=range(1, 5), arity=3, mode="typed")
-    )
+    found = compute(Question(spec=TaskSpec(name="addition-carry", base=2), scales=range(1, 5), arity=3, mode="typed"))
     exhaustive = found.result.exhaustive_to
     assert exhaustive == 2
     statement = found.answer()["statement"]

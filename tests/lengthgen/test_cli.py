@@ -225,7 +225,7 @@ MISTAKES = {
         ("predict", "parity", "--encoding", "ipe", "--format", "unaligned"),
         "use the aligned format",
     ),
-    "unknown protocol": (("sweep", "fig9"), "choose one of controls, fig1"),
+    "unknown protocol": (("sweep", "nothing"), "choose one of controls, fig1"),
     "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "says itself what its base"),
     "unknown run": (("evaluate", "nothing", "--out", "nowhere"), "no finished run 'nothing'"),
     "unknown run to remove": (("runs", "--remove", "nothing", "--out", "nowhere"), "no run 'nothing'"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from circuits.task import TaskError
-from circuits.tasks import TASKS, load
+from circuits.tasks import TASKS, TaskSpec, load
 from tests.timing import at_once
 
 COPY = """
@@ -136,7 +136,7 @@ def good(tmp_path_factory):
     """The content of a certificate of parity."""
     from lengthgen.complexity import Question, compute
 
-    return compute(Question(spec="parity", base=None, format="unaligned", scales=range(1, 5))).certificate()
+    return compute(Question(spec=TaskSpec(name="parity"), scales=range(1, 5))).certificate()
 
 
 @pytest.mark.parametrize("name", NO_CERTIFICATE)

@@ -169,7 +169,7 @@ MISTAKES = {
     "time that is none": (("--time-limit", "soon"), "--time-limit"),
     "unknown format": (("--format", "html"), "'table', 'markdown', 'latex'"),
     "a folder without runs": (("fig4", "--runs", "nowhere"), "there are no runs in nowhere: name the folder"),
-    "unknown profile": (("fig4", "--profile", "qick"), "unknown profile 'qick': choose one of paper, quick, smoke"),
+    "unknown profile": (("fig4", "--profile", "qick"), "unknown profile 'qick': did you mean quick"),
     "two formats": (("--format", "latex", "--json"), "--json and --format latex exclude each other"),
 }
 

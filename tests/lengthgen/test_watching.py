@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from circuits.tasks import TaskSpec
 from empirical.runs.profile import load_profile
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
@@ -20,7 +21,7 @@ from theory.system.files import write_bytes
 def run(task="copy", seed=0, epochs=10):
     profile = load_profile("smoke", {"training": {"epochs": epochs}})
     return Run(
-        task=task, base=None, format="aligned", encoding="rpe", digest="", train=(1, 2), test=(1, 2, 3), seed=seed,
+        task=TaskSpec(name=task, format="aligned"), encoding="rpe", digest="", train=(1, 2), test=(1, 2, 3), seed=seed,
         model=profile.models[0], training=profile.training, evaluation=profile.evaluation,
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ def score(run: Run, epoch: int, scale: int) -> float:
     if run.encoding == "ipe" or scale <= 2:
         return 1.0
     better = epoch == EPOCHS[run.seed % 2]
-    return round((sum(run.task.encode()) % 7 + run.seed + 10 * better) / (20 * scale), 6)
+    return round((sum(run.task.name.encode()) % 7 + run.seed + 10 * better) / (20 * scale), 6)
 
 
 def seen(run: Run, scale: int) -> float:
@@ -99,7 +99,7 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
             fill(found.store, run, scores)
         evidence.append(
             Evidence(
-                key=CellKey(task=cell.task, format=cell.format, encoding=cell.encoding, size=str(model)),
+                key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
                 predictions={"free": prediction(cell.encoding)},
                 runs=[(run, rows_of(run, scores)) for run in runs],
                 predicted_before_training=True,

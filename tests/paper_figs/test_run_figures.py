@@ -62,7 +62,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     drawing = accuracy_grid.accuracy(given, protocol=name, checkpoint=checkpoint)
     assert isinstance(drawing.shown, Figure)
     for condition, runs in given.of_size(name).items():
-        axes = panel(drawing.shown, f"accuracy:{condition.task}:aligned")
+        axes = panel(drawing.shown, f"accuracy:{condition.task.title}:aligned")
         found = curve(axes, f"median:{condition.encoding}")
         bars = next(one for one in axes.collections if one.get_gid() == f"interval:{condition.encoding}")
         for place, scale in enumerate(SCALES):
@@ -78,7 +78,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
             [row] = [
                 row
                 for row in drawing.rows
-                if (row["task"], row["encoding"], row["scale"]) == (condition.task, condition.encoding, scale)
+                if (row["task"], row["encoding"], row["scale"]) == (condition.task.title, condition.encoding, scale)
             ]
             assert [row[f"seed_{seed}"] for seed in range(1, 6)] == values
             assert (row["median"], row["low"], row["high"]) == (median(values), min(values), max(values))
@@ -214,12 +214,12 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         [runs] = [
             runs
             for condition, runs in given.of_size(name).items()
-            if (condition.task, condition.encoding.upper()) == (row["task"], row["encoding"])
+            if (condition.task.title, condition.encoding.upper()) == (row["task"], row["encoding"])
         ]
         last = [score(run, EPOCHS[-1], 6) for run in runs]
         assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
     for row in run_tables.coverage(given, protocol=name).rows:
-        runs = [run for at, same in given.of_size(name).items() if at.task == row["task"] for run in same]
+        runs = [run for at, same in given.of_size(name).items() if at.task.title == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
         assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
         assert row["least"] == min(seen(run, 6) for run in runs)

@@ -54,7 +54,7 @@ def test_arms_that_are_compared_hold_the_same_tasks_in_the_same_order():
         for changes in ({}, *claim.falsifiers.values()):
             parameters = claim.mutated(changes)
             first, second = (
-                [cell.task for cell in arm.cells(load_protocol(arm.protocol, "quick"))]
+                [cell.task.name for cell in arm.cells(load_protocol(arm.protocol, "quick"))]
                 for arm in (parameters["arm"], parameters["other"])
             )
             assert first == second
@@ -99,7 +99,7 @@ def world(tmp_path_factory) -> Path:
 
 def generalizes(cell: Cell) -> bool:
     """What is predicted of fig2: relative distances are ideal labels where each slot has one of its own."""
-    return cell.encoding in IDEAL or (cell.encoding == "rpe" and cell.task in ("copy", "parity", "addition"))
+    return cell.encoding in IDEAL or (cell.encoding == "rpe" and cell.task.name in ("copy", "parity", "addition"))
 
 
 def as_predicted(cell: Cell, seed: int) -> Scores:
@@ -125,7 +125,7 @@ def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
         if not generalizes(cell):
             one = replace(one, entries_covered=False, breaks_at=6)
             one = one if cell.encoding in literal else replace(one, complexity_test=2)
-        fields = {"task": cell.task, "base": cell.base, "format": cell.format, "encoding": cell.encoding}
+        fields = cell.as_json()
         answer.append({"cell": fields, "mode": "free", "prediction": one.as_json()})
         for run in runs:
             put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=one.digest)
@@ -155,7 +155,7 @@ def test_the_facts_count_runs_and_give_p_values(world):
     )
     assert facts[-1].startswith("30 runs; ")
     assert settled("fig3-hint", world).evidence.facts[1] == (
-        "addition base 4, unaligned, ipe-sh against aligned, ipe: 5 of 5 fitting pairs are at most 0.1 apart, "
+        "addition (base 4), unaligned, ipe-sh against aligned, ipe: 5 of 5 fitting pairs are at most 0.1 apart, "
         "p = 0.031; differences 0.000 to 0.000; 5 pairs in all"
     )
 
@@ -170,7 +170,7 @@ def test_what_is_false_of_the_runs_is_refuted_with_the_cells(tmp_path):
 
 def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
     def scores(cell, seed):
-        good = cell.encoding in IDEAL and (cell.task, seed) != ("copy", 3)
+        good = cell.encoding in IDEAL and (cell.task.name, seed) != ("copy", 3)
         return solves if good else fails
 
     fill(tmp_path, "fig2", scores)
@@ -183,20 +183,20 @@ def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
 
 def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
     def scores(cell, seed):
-        if (cell.task, cell.encoding) == ("division", "ipe"):
+        if (cell.task.name, cell.encoding) == ("division", "ipe"):
             return unfit
         return solves if cell.encoding in IDEAL else fails
 
     fill(tmp_path, "fig2", scores)
     result = settled("fig2-ideal", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
-    assert result.reason.endswith("division base 4, aligned, ipe: none of 5 runs fits the training scales, p = 1")
+    assert result.reason.endswith("division (base 4), aligned, ipe: none of 5 runs fits the training scales, p = 1")
     assert settled("fig2-absolute", tmp_path).verdict is Verdict.VERIFIED
 
 
 def test_two_of_three_tasks_are_enough_where_the_third_says_nothing_and_one_is_not(tmp_path):
     lost = {"lbpe-sh": ("select-middle",), "lbpe": ("select-middle", "select-last")}
-    fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task in lost[cell.encoding] else solves)
+    fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task.name in lost[cell.encoding] else solves)
     fill(tmp_path, "fig2", by_encoding(IDEAL))  # whose absolute codes the falsifier is about
     assert settled("fig4-hint", tmp_path).verdict is Verdict.VERIFIED
     assert settled("fig4-no-hint", tmp_path).verdict is Verdict.UNSETTLED

@@ -3,7 +3,6 @@
 import pytest
 
 from circuits.encodings import parse_encoding
-from circuits.tasks import load
 from empirical.runs import profile, protocol
 from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import load_protocol, names
@@ -25,7 +24,7 @@ def test_every_protocol_that_comes_along_can_be_run_under_every_profile(name, pr
     assert loaded.train[-1] < loaded.test[-1]
     assert loaded.profile.training.epochs % loaded.profile.training.evaluate_every == 0
     for cell in loaded.cells:
-        load(cell.task, base=cell.base)
+        cell.task.plain()
         parse_encoding(cell.encoding)
 
 
@@ -38,7 +37,7 @@ def test_the_published_protocol_is_in_the_paper_profile():
             1_000, tuple(range(1, 6)), tuple(range(1, 21)),
         )  # fmt: skip
         assert paper.profile.seeds == 20
-        assert {cell.base for cell in paper.cells} == {None}
+        assert {cell.task.base for cell in paper.cells} == {None}
     select = load_protocol("fig4", "paper")
     training = select.profile.training
     assert (training.samples, training.epochs, training.evaluate_every) == (1_000, 2_000, 20)
@@ -46,10 +45,10 @@ def test_the_published_protocol_is_in_the_paper_profile():
 
 
 def test_fig_2_is_six_tasks_and_fig_3_two_ways_of_one_relation():
-    assert {cell.task for cell in load_protocol("fig2", "paper").cells} == {
+    assert {cell.task.name for cell in load_protocol("fig2", "paper").cells} == {
         "copy", "shift", "parity", "addition", "multiplication", "division",
     }  # fmt: skip
-    assert {(cell.format, cell.encoding) for cell in load_protocol("fig3", "paper").cells} == {
+    assert {(cell.task.format, cell.encoding) for cell in load_protocol("fig3", "paper").cells} == {
         ("aligned", "ipe"), ("unaligned", "ipe-sh"),
     }  # fmt: skip
 
@@ -113,6 +112,10 @@ def test_what_is_not_known_lists_what_is():
     with pytest.raises(ProfileError, match="choose one of paper, quick, smoke"):
         load_profile("huge")
     with pytest.raises(ProfileError, match=r"choose one of controls, fig1, fig2, .*, randomized, or path/to"):
+        load_protocol("nothing", "quick")
+    with pytest.raises(ProfileError, match="did you mean quick"):
+        load_profile("qick")
+    with pytest.raises(ProfileError, match="did you mean fig"):
         load_protocol("fig9", "quick")
     with pytest.raises(ProfileError, match="cannot be read: No such file"):
         load_protocol("nowhere.toml", "quick")

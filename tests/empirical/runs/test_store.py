@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from circuits.tasks import TaskSpec
 from empirical.runs import store as store_module
 from empirical.runs.run import Run
 from empirical.runs.store import FILES, RunStore, StoreError
@@ -94,7 +95,7 @@ def test_a_run_that_differs_in_anything_is_another(small_run):
 def test_parameters_of_an_encoding_and_a_file_s_path_make_no_folder_of_their_own(small_run):
     run = small_run("clipped[limit=2]")
     assert "clipped-limit2" in run.id
-    assert "/" not in replace(run, encoding="a/b.py:mine", task="c/d.py:task").id
+    assert "/" not in replace(run, encoding="a/b.py:mine", task=TaskSpec(name="c/d.py:task")).id
 
 
 def test_a_missing_run_is_named(small_run, tmp_path):

@@ -63,7 +63,7 @@ def logged_run(folder, name, **training):
 
 def beside(run, suffix):
     """A file beside that of the run's task."""
-    return Path(run.task.rpartition(":")[0] + suffix)
+    return Path(run.task.name.rpartition(":")[0] + suffix)
 
 
 def epochs(run):
@@ -183,7 +183,7 @@ def test_a_note_without_a_state_binds_nothing(tmp_path):
 def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
     good, gone = (logged_run(tmp_path, name) for name in ("good", "gone"))
     diverging = smoke_run("rpe", learning_rate=1e38)
-    Path(gone.task.rpartition(":")[0]).unlink()
+    Path(gone.task.name.rpartition(":")[0]).unlink()
     runs, store, ended = [gone, diverging, good], RunStore(tmp_path / "runs"), []
     with pytest.raises(SweepError) as failed:
         train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save
 
+from circuits.tasks import TaskSpec
 from empirical.model.backend import CPU
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
@@ -258,7 +259,7 @@ def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_pat
 
 def quick_run(encoding, *, test, **training):
     profile = load_profile("quick", {"training": training})
-    cell = Cell(task="parity", base=None, format="unaligned", encoding=encoding)
+    cell = Cell(task=TaskSpec(name="parity"), encoding=encoding)
     protocol = made(
         name="short", said="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
         profile_name="quick", profile=profile,
