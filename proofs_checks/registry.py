@@ -107,7 +107,8 @@ def _called(name: str) -> list[Claim]:
     """The claims of one name.  Raises `Unknown`."""
     encoding = called(name)
     if encoding is None:
-        found = [claim for claim in CLAIMS if _belongs(claim, _of_today(name))]
+        found = [claim for claim in CLAIMS if _belongs(claim, name)]
+        found = found or [claim for claim in CLAIMS if _belongs(claim, _of_today(name))]
         if not found:
             raise Unknown(_unknown_claim(name))
         return found

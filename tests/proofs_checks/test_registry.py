@@ -99,6 +99,11 @@ def test_selection_by_id_and_by_family(names: list[str], expected: list[str]) ->
     assert [claim.id for claim in registry.select(names)] == expected
 
 
+def test_every_claim_is_selected_by_its_id() -> None:
+    for claim in registry.CLAIMS:
+        assert claim in registry.select([claim.id])
+
+
 @pytest.mark.parametrize(
     ("name", "hint"), [("grap-1", "did you mean grape-1"), ("zzz", "the families are"), ("", "the families are")]
 )
