@@ -36,7 +36,7 @@ def declarations(encoding: Encoding) -> list[Declaration]:
             found.append(_declared(encoding, what, _recovered(encoding, other, recovery)))
         if encoding.module is not None and not encoding.no_formula:
             found.append(
-                _declared(encoding, "the module's numbers are those of the formulas", _module_agrees(encoding))
+                _declared(encoding, "its module agrees with its formulas", _module_agrees(encoding))
             )
     return found
 

@@ -21,12 +21,19 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         raise EncodingError(f"encoding file '{file}' does not exist")
     head_width = model.width // model.heads
     record = None if spec.is_own else spec.record
-    if record and record.rotate and head_width % 2:
+    if record and record.planes == "head" and head_width % 2:
         raise ProfileError(
             f"'{spec}' needs heads of an even width, and {model.width} in {model.heads} have {head_width}"
         )
-    if spec.name == "sinusoidal" and model.width % 2:
+    if record and record.rotate and head_width < 2:
+        raise ProfileError(
+            f"'{spec}' rotates a plane of each head, and heads of {model.width} in {model.heads} are 1 wide"
+        )
+    if record and record.planes == "width" and model.width % 2:
         raise ProfileError(f"'{spec}' needs an even width, not {model.width}")
+    rank = dict(spec.options).get("rank")
+    if isinstance(rank, int) and (rank > head_width or rank % 2):
+        raise ProfileError(f"'{spec}' needs an even rank up to the width of a head, {head_width}")
     if tokens > MOST_TOKENS:
         raise ProfileError(
             f"a sequence has {tokens:,} tokens, and a model reads at most {MOST_TOKENS:,}: lower the scales"

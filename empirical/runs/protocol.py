@@ -17,10 +17,12 @@ base.addition = 4
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+from circuits.encodings import EncodingError, parse_encoding
 from circuits.task import MAX_SYMBOLS
 from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE, Entries, Range, Text
@@ -200,10 +202,18 @@ def made(**parts: Any) -> Protocol:
 
 def _cells(file: _File, bases: Mapping[str, int]) -> Iterator[Cell]:
     for group in file.cells:
+        encodings = [_named(text) for text in group.encodings]
         for task in group.tasks:
             for form in group.formats:
-                for encoding in group.encodings:
+                for encoding in encodings:
                     yield Cell(task=TaskSpec(name=task, base=bases.get(task), format=form), encoding=encoding)
+
+
+def _named(encoding: str) -> Name:
+    """The encoding by its name and not an alias; what names none is refused when its runs are planned."""
+    with suppress(EncodingError):
+        return str(parse_encoding(encoding))
+    return encoding
 
 
 def _bases(content: Any, file: _File, where: str) -> dict[str, int]:

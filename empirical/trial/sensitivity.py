@@ -23,7 +23,7 @@ def sensitivity(evidence: Sequence[Evidence], main: Criteria) -> list[dict[str, 
     return [
         {
             "varied": varied,
-            "criteria": asdict(criteria),
+            "setting": asdict(criteria),
             "rules": {rule: _counts(evidence, replace(criteria, rule=rule)) for rule in RULES},
             "changed": [
                 {"cell": str(cell.key), "main": _answer(reference[cell.key[:3]]), "here": _answer(cell)}

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -164,6 +164,7 @@ class Encoding:
         no_relation: why it has none, where it has none whatever the circuit.
         caveat: what the rule of circuits.prediction leaves out about it.
         learns_labels: whether training finds the labels, so that their relation need not exist before it.
+        planes: what it splits into planes of two coordinates, so that its width is even: heads, or the whole width.
         drawn_from: the name of the encoding that it is at positions drawn anew for each batch.
         module: what makes the torch module, by calling it with the sizes and options that it names; for an encoding of
             the user's own, since a registered one's is attached under its name.
@@ -192,6 +193,7 @@ class Encoding:
     no_relation: str = ""
     caveat: str = ""
     learns_labels: bool = False
+    planes: Literal["head", "width"] | None = None
     drawn_from: str = ""
     laws: tuple[Law, ...] = ()
     recovers: tuple[Recovery, ...] = ()

@@ -69,6 +69,7 @@ ENCODING = Encoding(
     arxiv="2512.07805",
     summary="rotation of learned planes (GRAPE-M)",
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         Parameter(
             symbol=FREQUENCY,

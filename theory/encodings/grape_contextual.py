@@ -44,6 +44,7 @@ ENCODING = Encoding(
     summary="rotation by sums of token rates (GRAPE-M)",
     no_relation=OF_TOKENS,
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         Parameter(
             symbol=FREQUENCY, meaning="angle of the plane in a phase of 1, shared by heads", learned=HEAD_DIM / 2

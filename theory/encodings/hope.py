@@ -118,6 +118,7 @@ ENCODING = Encoding(
         "learned": Option(default=True),
     },
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         Parameter(symbol=RATE, meaning="rapidity of the plane in one step, from `rotary.frequencies`"),
         Parameter(symbol=MARGIN, meaning="theta' - theta of the plane, with one theta' for all", learned=sp.Integer(1)),

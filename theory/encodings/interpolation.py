@@ -60,6 +60,7 @@ ENCODING = Encoding(
     summary="rotary, positions divided",
     options={**rotary.ROTATION_OPTIONS, "scale": rotary.STRETCH},
     caveat=ONE_LAW,
+    planes="head",
     parameters=(*rotary.ENCODING.parameters, Parameter(symbol=SHRINK, meaning="1/s, trained length over new length")),
     positions=lambda index, _: position(index, scale=1 / SHRINK),
     rotate=rotary.ENCODING.rotate,

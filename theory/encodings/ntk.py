@@ -68,6 +68,7 @@ ENCODING = Encoding(
     summary="rotary, base enlarged (NTK-aware)",
     options={**rotary.ROTATION_OPTIONS, "scale": rotary.STRETCH},
     caveat=ONE_LAW,
+    planes="head",
     parameters=(*rotary.ENCODING.parameters, Parameter(symbol=FACTOR, meaning="of the plane, from `factor`")),
     rotate=lambda position, _: _turned(position * FACTOR),
     relation=relative(),
@@ -82,6 +83,7 @@ DYNAMIC = Encoding(
     summary="rotary, base enlarged with the length",
     options={**rotary.ROTATION_OPTIONS, "factor": Option(default=1.0, least=1e-3, most=1e6)},
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         *rotary.ENCODING.parameters,
         Parameter(symbol=FACTOR_AT, meaning="of the plane at each scale, from `factor`"),

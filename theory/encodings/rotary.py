@@ -119,6 +119,7 @@ ENCODING = Encoding(
     summary="rotary",
     options=ROTATION_OPTIONS,
     caveat=ONE_LAW,
+    planes="head",
     parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `frequencies`"),),
     rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
     relation=relative(),

@@ -31,6 +31,7 @@ ENCODING = Encoding(
     options={"base": rotary.BASE},
     relation=absolute(),
     caveat=ONE_LAW,
+    planes="width",
     parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),),
     embed=lambda position: code(position, frequency=FREQUENCY),
     laws=(Law.STREAMING,),

@@ -52,6 +52,7 @@ ENCODING = Encoding(
     summary="rotary with decay (xPos)",
     options={**rotary.ROTATION_OPTIONS, "scale_base": Option(default=512.0, least=1e-3, most=1e300)},
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
         Parameter(symbol=RATE, meaning="rate at which the plane fades in one step, from `rate`"),

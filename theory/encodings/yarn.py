@@ -79,6 +79,7 @@ ENCODING = Encoding(
         "beta": Option(default=32.0, least=0, most=1e6),
     },
     caveat=ONE_LAW,
+    planes="head",
     parameters=(
         *rotary.ENCODING.parameters,
         Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),

@@ -1,0 +1,114 @@
+"""The record of the guide, a file with both halves of an encoding, in every command that takes encodings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from empirical.encodings.agreement import SIZES, largest_difference
+from empirical.encodings.catalogue import own_module
+from theory.encodings.own import record
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+SMALL = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", "out")
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (text,) = re.findall(r"```python\n(# my_encoding\.py\n.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    Path("my_encoding.py").write_text(text, encoding="utf-8")
+
+
+def test_it_is_verified_and_its_module_compared(run):
+    code, out, _ = run("verify", "my_encoding.py:root")
+    assert code == 0
+    assert "root: its module agrees with its formulas holds: logits and codes differ by at most" in out
+    code, out, _ = run("verify", "my_encoding.py")
+    assert code == 1
+    shown = GUIDE.read_text(encoding="utf-8")
+    lines = [line for line in out.splitlines() if line.startswith("squared: ")]
+    assert len(lines) == 3
+    assert all(f"    {line}\n" in shown for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("distance.sqrt()", "distance.sqrt() * 1.000001"),
+        ("c: module.rates[head]", "c: module.rates[0]"),
+        ("-c * sp.sqrt(abs(j - i))", "-c * sp.sqrt(abs(j - i)) / n"),
+    ],
+)
+def test_a_module_that_does_something_else_is_refuted(run, was, becomes):
+    path = Path("my_encoding.py")
+    text = path.read_text(encoding="utf-8")
+    assert was in text
+    path.write_text(text.replace(was, becomes), encoding="utf-8")
+    code, out, _ = run("verify", "my_encoding.py:root")
+    assert code == 1
+    assert "its module agrees with its formulas fails: logits and codes differ by at most" in out
+
+
+def test_a_symbol_without_a_value_is_named(run):
+    path = Path("my_encoding.py")
+    text = path.read_text(encoding="utf-8").replace("{c: module.rates[head].item()}", "{}")
+    path.write_text(text, encoding="utf-8")
+    code, _, err = run("verify", "my_encoding.py:root")
+    assert (code, err) == (2, "error: 'root': its `values` leave open c\n")
+
+
+def test_it_is_audited_predicted_trained_and_judged(run, answer):
+    mine = "my_encoding.py:root"
+    assert run("audit", mine, "--to", "300", "--dtype", "float64", "--heads", "2", "--head-dim", "8")[0] == 0
+    assert answer("predict", "parity", "--encoding", mine)["predictions"][mine]["relation"] == "relative"
+    assert [*answer("train", "parity", "--encoding", mine, *SMALL)["accuracy"]] == ["1", "2", "3"]
+    judged = answer("conjecture", "parity", "--encoding", f"nope,{mine}", "--seeds", "1", *SMALL)
+    assert {cell["encoding"] for cell in judged["cells"]} == {"nope", mine}
+
+
+PROTOCOL = """
+title = "Mine"
+source = "our own"
+train = [1, 2]
+test = [1, 3]
+
+[[cells]]
+tasks = ["parity"]
+formats = ["aligned"]
+encodings = ["Rotary", "my_encoding.py:root"]
+"""
+
+
+def test_a_protocol_takes_it_beside_an_alias_and_its_runs_are_drawn(run, answer):
+    Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
+    judged = answer("conjecture", "mine.toml", "--profile", "smoke", "--out", "out")
+    assert [cell["encoding"] for cell in judged["cells"]] == ["rope", "my_encoding.py:root"]
+    protocol = ("--protocol", "mine.toml", "--profile", "smoke", "--out", "out")
+    assert run("figures", "accuracy-mine", *protocol)[0] == 0
+    drawn = Path("out/figures/accuracy-mine.csv").read_text(encoding="utf-8")
+    assert "my_encoding.py:root" in drawn
+
+
+def test_an_unknown_encoding_of_a_protocol_is_named_with_it(run):
+    Path("mine.toml").write_text(PROTOCOL.replace("Rotary", "Rotory"), encoding="utf-8")
+    code, _, err = run("sweep", "mine.toml", "--profile", "smoke", "--out", "out")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("error: unknown encoding 'Rotory': did you mean rotary")
+
+
+def test_a_record_without_a_module_is_proved_and_cannot_be_trained(run):
+    code, _, err = run("train", "parity", "--encoding", "my_encoding.py:squared", *SMALL)
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        "error: 'my_encoding.py:squared' has no module: give its record `module`, what makes a PositionEncoding",
+    )
+    code, _, err = run("audit", "my_encoding.py:squared")
+    assert (code, err) == (2, "error: 'squared' has no module: there is nothing to audit\n")
+
+
+def test_heads_differ_in_their_numbers():
+    root = record("my_encoding.py:root")
+    module = own_module(root.module, SIZES, "root")
+    assert len(set(module.rates.tolist())) == SIZES["heads"]
+    assert largest_difference(root, module) < 1e-12
