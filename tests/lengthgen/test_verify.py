@@ -163,7 +163,7 @@ MISTAKES = {
     "unknown claim": (("hopeful",), "did you mean hope"),
     "unknown paper": (("--paper", "grpae"), "did you mean grape"),
     "unknown strength": (("--strength", "genral"), "did you mean general"),
-    "names and another paper": (("rope", "--paper", "grape"), "none of the claims named rope"),
+    "names and another paper": (("plaa", "--paper", "grape"), "none of the claims named plaa"),
     "no time": (("--time-limit", "0"), "must be a positive number of seconds, not 0"),
     "less than no time": (("--time-limit", "-1"), "must be a positive number of seconds, not -1"),
     "time that is none": (("--time-limit", "soon"), "--time-limit"),
