@@ -112,10 +112,6 @@ class Task:
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position")
         return choices
 
-    def prompt_count(self, scale: int) -> int:
-        """How many prompts scale n has."""
-        return math.prod(len(symbols) for symbols in self.choices(scale))
-
     def all_prompts(self, scale: int) -> Tokens:
         """Every prompt of one scale, uint8 [count, prompt length], in lexicographic order."""
         choices = self.choices(scale)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from circuits.encodings import ENCODINGS
 from circuits.formats import FORMATS
 from circuits.sat import SolverFailed
-from circuits.tasks import TASKS
+from circuits.tasks import TASKS, TaskSpec
 from empirical.runs.environment import revision
 from empirical.runs.store import RunStore
 from lengthgen.progress import Progress
@@ -137,7 +137,8 @@ def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
 def _explored(bounds: relations.Bounds) -> list[dict[str, Any]]:
     """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
     code = _exploring_code()
-    wanted = [_Exploration(task, form, bounds, code) for task in TASKS for form in reversed(FORMATS)]
+    tasks = (TaskSpec(name=name, format=form) for name in TASKS for form in reversed(FORMATS))
+    wanted = [_Exploration(task, bounds, code) for task in tasks]
     found = {one: recalled(one.path, one.key) for one in wanted}
     absent = [one for one, answer in found.items() if answer is None]
     if absent:
@@ -148,14 +149,13 @@ def _explored(bounds: relations.Bounds) -> list[dict[str, Any]]:
 class _Exploration(NamedTuple):
     """What the page says of one task in one format, and where it is kept."""
 
-    task: str
-    form: str
+    task: TaskSpec
     bounds: relations.Bounds
     code: str
 
     @property
     def path(self) -> Path:
-        return user_cache("explorations") / f"{self.task}-{self.form}.json"
+        return user_cache("explorations") / f"{self.task.identifier()}-{self.task.format}.json"
 
     @property
     def key(self) -> list[Any]:
@@ -163,11 +163,9 @@ class _Exploration(NamedTuple):
 
     def computed(self) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = cached(
-                self.path, self.key, partial(relations.explored, self.task, self.form, self.bounds)
-            )
+            answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explored, self.task, self.bounds))
         except SolverFailed as reason:  # which is not kept: the next report tries it again
-            return {"task": self.task, "format": self.form, "why": str(reason)}
+            return {"task": self.task.name, "format": self.task.format, "why": str(reason)}
         return answer
 
 
@@ -181,7 +179,7 @@ def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any
             for future in as_completed(futures):
                 one = futures[future]
                 found[one] = future.result()
-                progress.step(f"{one.task}, {one.form}")
+                progress.step(f"{one.task.words}, {one.task.format}")
         except BrokenProcessPool:
             raise LengthgenError(
                 "a process that explored tasks was ended, out of memory perhaps: run the command again to go on"

@@ -11,7 +11,7 @@ from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, 
 from circuits.prediction import Analysis, analyse, predict
 from circuits.roles import role_labels
 from circuits.task import TaskError
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from paper_figs.instance import Instance
 from theory.relation import Relation
 
@@ -33,25 +33,25 @@ class Bounds:
     steps: int = 24_000_000_000
 
 
-def explored(task: str, form: str, bounds: Bounds) -> dict[str, Any]:
+def explored(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
     """Everything the page says of one task in one format."""
     reason = ""
     for largest in bounds.largest:
         try:
-            analysis = analyse(load(task), form, largest, steps=bounds.steps)
+            analysis = analyse(task.plain(), task.format, largest, steps=bounds.steps)
         except TaskError as error:
             reason = str(error)
             continue
         encodings = {name: _encoding(analysis, EncodingSpec(name=name)) for name in ENCODINGS}
         return {
-            "task": task,
-            "format": form,
+            "task": task.name,
+            "format": task.format,
             "largest": largest,
             "scales": [_scale(analysis, scale) for scale in SCALES],
             "encodings": encodings,
             **_circuit(analysis),
         }
-    return {"task": task, "format": form, "why": reason}
+    return {"task": task.name, "format": task.format, "why": reason}
 
 
 def _circuit(analysis: Analysis) -> dict[str, Any]:

@@ -41,7 +41,7 @@ in_table = pytest.mark.parametrize("name", CIRCUITS)
 @in_table
 def test_the_circuit_found_is_right_on_every_prompt(name: str) -> None:
     circuit = CIRCUITS[name]
-    prompts = sum(circuit.task.prompt_count(n) for n in range(1, SCALES + 1))
+    prompts = sum(len(circuit.task.all_prompts(n)) for n in range(1, SCALES + 1))
     assert circuit.check(traces_up_to(circuit.task, SCALES)) == prompts
     for one in traces_up_to(circuit.task, SCALES):
         assert (circuit.evaluate(one) == one.tokens[one.prompt_length :]).all()

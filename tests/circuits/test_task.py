@@ -120,7 +120,7 @@ def test_an_exhaustive_trace_holds_every_instance_once(task: Task, scale: int) -
     ]
     assert one.exhaustive
     assert sorted(_rows(one)) == sorted(instances)
-    assert len(instances) == task.prompt_count(scale)
+    assert len(instances) == len(task.all_prompts(scale))
     assert one.prompt_length == len(task.prompt(scale))
     assert list(one.steps) == list(range(one.prompt_length + 1, one.length + 1))
 

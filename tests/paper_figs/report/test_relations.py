@@ -5,7 +5,7 @@ import pytest
 
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from circuits.prediction import analyse, predict
-from circuits.tasks import load
+from circuits.tasks import TaskSpec, load
 from paper_figs.report.relations import SCALES, TRAIN, Bounds, explored, pooled
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
@@ -13,7 +13,7 @@ CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligne
 
 @pytest.fixture(scope="module")
 def found():
-    return {case: explored(*case, Bounds()) for case in CASES}
+    return {case: explored(TaskSpec(name=case[0], format=case[1]), Bounds()) for case in CASES}
 
 
 @pytest.fixture(scope="module")
