@@ -30,7 +30,7 @@ class CircuitError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
-    """How one step is computed: positions are 1-based, `arguments` in slot order, `operator` an index."""
+    """The wiring of one step: positions are 1-based, `arguments` in slot order, `operator` an index."""
 
     position: int
     arguments: tuple[int, ...]
@@ -250,7 +250,7 @@ class Circuit:
 
 
 def _slots(entries: int, symbols: int) -> int:
-    """How many arguments an operator has, from how many entries its table has."""
+    """Number of an operator's arguments, from the number of its table's entries."""
     return next(slots for slots in itertools.count() if symbols**slots >= entries)
 
 

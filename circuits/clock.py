@@ -1,4 +1,4 @@
-"""How much a computation may do, and where its time went.
+"""Limits of a computation, and the time that each of its phases took.
 
 Seconds are for those who wait: how far a computation comes in a second depends on the machine and on its load. Steps
 are for answers that are kept: they are counted, so that the computation ends at the same place everywhere.
@@ -53,7 +53,7 @@ class Clock:
         return self.steps_left() == 0 or self.left() == 0
 
     def reason(self) -> str:
-        """Why a computation ends that the limit cuts short."""
+        """Sentence that says which limit ended a computation."""
         return "the time limit has passed" if self._most is None else f"the limit of {self._most:,} steps is reached"
 
     def count(self, steps: int) -> None:

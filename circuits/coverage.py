@@ -17,7 +17,7 @@ from theory.system.errors import LengthgenError
 
 Scales = NDArray[np.int64]
 Seen = tuple[NDArray[np.bool_], ...]
-"""For each operator, bool [symbols ** essential slots]: by the key that the tokens there make, slot 1 first."""
+"""Seen entries by operator, bool [symbols ** essential slots], by the key that these tokens make, slot 1 first."""
 
 
 class CoverageError(LengthgenError):
@@ -60,7 +60,7 @@ def steps_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> 
 def _asked(
     circuit: Circuit, tokens: Tokens, scales: Scales
 ) -> Iterator[tuple[NDArray[np.intp], int, int, NDArray[np.int64]]]:
-    """For each step of each scale: the examples, the number of the step from 0, its operator and their keys."""
+    """Examples, number (from 0), operator and keys of each step of each scale."""
     if tokens.ndim != 2 or scales.shape != (len(tokens),):
         raise CoverageError(f"tokens {tokens.shape} and scales {scales.shape} must be [count, length] and [count]")
     symbols = len(circuit.task.alphabet)

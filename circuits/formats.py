@@ -62,7 +62,7 @@ def aligned(task: Task, largest_scale: int) -> Task:
         return np.asarray(plain_vectorised(prompts.T[prompts[0] != pad].T))
 
     def place(scale: int, position: int) -> int:
-        """Where a position of the plain sequence lies among the padded."""
+        """Position in the padded sequence of a position of the plain one."""
         places = [index for index, allowed in enumerate(prompt(scale), start=1) if tuple(allowed) != (PAD,)]
         beyond = position - len(places)
         return len(prompt(scale)) + beyond if beyond > 0 else places[position - 1]

@@ -48,7 +48,7 @@ class _Table:
     parts: dict[tuple[int, ...], _Views] = field(default_factory=dict)
 
     def missing(self, views: _Views) -> NDArray[np.bool_] | None:
-        """Which of the views the operator has no token for; None where it has another token for some."""
+        """Views for which the operator has no token yet; None where it has another token for some view."""
         part = self.parts.get(views.counts)
         if part is None:
             return np.ones(len(views.codes), dtype=np.bool_)
@@ -71,7 +71,7 @@ class _Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Induced:
-    """What one relation makes of one circuit, scale by scale.
+    """Operators that one relation induces in one circuit, scale by scale.
 
     Attributes:
         complexity: scale n -> SRC_phi up to n; math.inf from the first step that cannot be computed.

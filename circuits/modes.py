@@ -1,4 +1,4 @@
-"""What a mode of SRC allows: which wirings a step has, and which tables may share an operator."""
+"""Modes of SRC: which wirings a step may have, and which tables may share an operator."""
 
 import itertools
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from circuits.wirings import Alternatives, Table, alternatives, determining_sets
 
 
 class Mode(StrEnum):
-    """How freely a step may be wired ([F])."""
+    """Freedom in the wiring of a step ([F])."""
 
     FREE = "free"  # any wiring
     DECLARED = "declared"  # that of the reference circuit

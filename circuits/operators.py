@@ -13,7 +13,7 @@ from circuits.wirings import asked
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a step asks of its operator through one wiring: `slots` arguments, and the values of these keys."""
+    """Entries that a step asks of its operator through one wiring: `slots` arguments, keys and their values."""
 
     slots: int
     keys: NDArray[np.int64]
@@ -21,13 +21,13 @@ class Asked:
 
 
 def asked_of(one: Trace, position: int, wiring: tuple[int, ...]) -> Asked:
-    """What the step at a position asks for through a wiring that determines it, on the inputs of the trace."""
+    """Entries that the step at a position asks for through a wiring that determines it, on the inputs of the trace."""
     keys, values = asked(one, position, wiring)
     return Asked(slots=len(wiring), keys=keys, values=values)
 
 
 def missing(table: NDArray[np.uint8], step: Asked, symbols: int) -> int | None:
-    """How many entries a table would have to be given to serve a step; None where it has others, or other slots."""
+    """Number of entries that a table lacks to serve a step; None where it has other values, or other slots."""
     if len(table) != symbols**step.slots:
         return None
     have = table[step.keys]
@@ -44,7 +44,7 @@ class Operators:
         self.tables = [table.copy() for table in tables]
 
     def missing(self, operator: int, step: Asked) -> int | None:
-        """As `missing` of an operator's table."""
+        """Number of entries that an operator lacks to serve a step (`missing`)."""
         return missing(self.tables[operator], step, self.symbols)
 
     def first_fit(self, step: Asked) -> int | None:

@@ -28,7 +28,7 @@ from circuits.trace import Trace, extended
 from theory.relation import NO_LABEL, Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
-"""Of a training scale that was sampled: looked at before an entry counts as one that training never shows."""
+"""Prompts of a sampled training scale that are looked at before an entry counts as one that training never shows."""
 
 
 class SearchStopped(TaskError):
@@ -37,7 +37,7 @@ class SearchStopped(TaskError):
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What is expected of one encoding; of one whose relation is not known, nothing.
+    """The prediction for one encoding; nothing is expected where its relation is not known.
 
     Training is taken to show every prompt of its scales ([F]): what a finite training set shows is measured by
     circuits.coverage. Where a scale has too many prompts, those looked at stand for all.
@@ -81,7 +81,7 @@ class Prediction:
         return math.isfinite(self.complexity_train) and self.complexity_train == self.complexity_test
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON holds it, with what follows from it; infinite complexity is "inf"."""
+        """The prediction as JSON, with what follows from it; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
 
@@ -92,7 +92,7 @@ class Prediction:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """What `as_json` wrote."""
+        """The prediction that `as_json` wrote."""
         values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
         del values["generalizes"], values["literal"]
         return cls(**values)
@@ -115,7 +115,7 @@ class Analysis:
     induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...]], Induced] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """What relations induce over some scales, for encodings that have the same one."""
+    """Operators induced by relations over some scales, for encodings that have the same one."""
 
     @property
     def circuit(self) -> Circuit:
@@ -290,7 +290,7 @@ def _with_more(task: Task, one: Trace, count: int) -> Trace:
 
 
 def _breaks(induced: Induced, unseen: Sequence[int], needed: HintNeeded | None) -> dict[str, int]:
-    """What goes wrong -> the first scale at which it does."""
+    """Kind of failure -> the first scale at which it occurs."""
     hint = f"needs a scale hint, as the role of key {needed.key} for query {needed.query} changes" if needed else ""
     reasons = {
         hint: [needed.scale] if needed else [],

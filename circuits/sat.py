@@ -23,7 +23,7 @@ Table = tuple[tuple[int, int], ...]
 """A partial function: its (key, value) pairs, ascending."""
 
 MAX_CLAUSES = 1_000_000
-"""Of a formula that is given to the solver; they take a quarter of a gigabyte and some seconds to pass on."""
+"""Clauses of a formula that is given to the solver; they take a quarter of a gigabyte and some seconds to pass on."""
 
 START, CLAUSE, CONFLICT = 100_000_000, 2_000, 30_000
 """Steps of a solver's process, of each clause that is passed on, and of each conflict, a step more for each clause."""
@@ -41,7 +41,7 @@ class SolverFailed(SolverError):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the solver found.
+    """The solver's answer.
 
     Attributes:
         satisfiable: whether the operators suffice; None if the limit was reached.

@@ -26,9 +26,9 @@ from circuits.wirings import determining_sets, keys_of
 
 MAX_ARITY = 8
 MAX_ENTRIES = 20_000_000
-"""Of one operator."""
+"""Entries of one operator, at most."""
 MAX_TOKENS = 50_000_000
-"""Of all traces together, a byte each; scales beyond are left to the reference circuit."""
+"""Tokens of all traces together, a byte each; scales beyond are left to the reference circuit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +232,7 @@ def _result(found: Rounds, last: Sequence[Trace], largest: int, clock: Clock) ->
 
 
 def _bounds(found: Rounds, known: Mapping[int, float]) -> dict[int, tuple[float, float]]:
-    """What was found, with the upper bounds that are known anyway; a lower bound holds at all later scales."""
+    """Bounds that were found, with the upper ones known anyway; a lower bound holds at all later scales."""
     stuck = found.last.stuck
     bounds: dict[int, tuple[float, float]] = {}
     lower: float = 1
@@ -247,7 +247,7 @@ def _bounds(found: Rounds, known: Mapping[int, float]) -> dict[int, tuple[float,
 
 
 def _status(bounds: Mapping[int, tuple[float, float]], known: Mapping[int, float], sampled_from: int) -> str:
-    """As `SRCResult` has it, where all prompts were looked at below some scale."""
+    """Status of a result (`SRCResult`), where every prompt was looked at below the scale `sampled_from`."""
     if any(low != high for low, high in bounds.values()):
         return "bounds"
     unsure = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]

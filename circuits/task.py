@@ -139,7 +139,7 @@ class Task:
         return prompts.T
 
     def outputs(self, prompts: Tokens) -> Tokens:
-        """What is appended to each prompt of one scale: uint8 [count, output length].
+        """Tokens appended to each prompt of one scale: uint8 [count, output length].
 
         Raises:
             TaskError: empty output, lengths that differ, a symbol outside the alphabet, `generate` fails, or a

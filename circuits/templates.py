@@ -15,7 +15,7 @@ from circuits.trace import Segment, Trace
 from circuits.wirings import determines, determining_sets
 
 KINDS = ("along", "start", "end", "against", "query")
-"""Where a template counts from; the order breaks ties.
+"""Origins from which templates count; the order breaks ties.
 
 along: the segment's position with the number of the step; start, end: a fixed place in the segment; against: as
 along, from the segment's end; query: back from the query, the position before the step."""
@@ -23,7 +23,7 @@ along, from the segment's end; query: back from the query, the position before t
 MAX_COMBINATIONS = 250
 """Template combinations looked at for one wiring; from arity 3 on each slot offers its simplest templates only."""
 HOLE = 0
-"""In place of a position: the slot is open."""
+"""Stands for a position in a slot that is open."""
 MAX_PACE = 4
 """Steps of a group."""
 MAX_JUDGES = 256
@@ -147,7 +147,7 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
 
 
 def pointed_at(combination: Combination, one: Trace, position: int) -> tuple[int, ...]:
-    """Where templates point at a step; HOLE where that is no earlier position."""
+    """Positions to which templates point at a step; HOLE where that is no earlier position."""
     located = (template.locate(position, one.segments) for template in combination)
     return tuple(place if 0 < place < position else HOLE for place in located)
 
@@ -202,7 +202,7 @@ def _templates(argument: int, position: int, segments: tuple[Segment, ...], pace
 
 
 def pace_of(one: Trace) -> int:
-    """How many steps a task takes for a place of its widest operand, if they are at most MAX_PACE; else 1."""
+    """Number of steps that a task takes for a place of its widest operand, if at most MAX_PACE; else 1."""
     widest = max((segment.width for segment in one.segments if segment.operand), default=len(one.steps))
     pace = max(1, len(one.steps) // widest)
     return pace if pace <= MAX_PACE else 1

@@ -1,4 +1,4 @@
-"""Which earlier positions can determine a step: its wirings, and the partial table that each one asks for.
+"""Wirings of a step, the earlier positions that can determine it, and the partial table that each one asks for.
 
 A wiring of a step at arity k is an ordered tuple of k earlier positions, repeats allowed, such that the step's token
 is a function of their tokens. That function, on the keys that occur, is its partial table; an operator computes the
@@ -21,7 +21,7 @@ from circuits.trace import Trace
 MAX_WIRINGS = 20_000
 """Wirings looked at for one step before the unused slots are filled from fewer positions (`Alternatives.complete`)."""
 MAX_BYTES = 200_000_000
-"""Of all tables of one step, for which the same holds."""
+"""Bytes of all tables of one step, beyond which unused slots are filled from fewer positions too."""
 
 MAX_SETS = 300
 """Determining sets looked at for one step."""
@@ -84,7 +84,7 @@ def _clashes(one: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | N
 
 
 def clashing(keys: NDArray[np.int64], values: NDArray[np.uint8], count: int) -> NDArray[np.intp]:
-    """Of pairs of key, below `count`, and value those that another with the same key contradicts."""
+    """Indices of the pairs of key, below `count`, and value that another pair with the same key contradicts."""
     table = np.empty(count, dtype=np.uint8)
     table[keys] = values  # of several pairs with one key some last one is kept; any other must agree with it
     return np.flatnonzero(table[keys] != values)
@@ -116,7 +116,7 @@ def _bits(mask: NDArray[np.bool_]) -> int:
 
 
 def _near_differences(one: Trace, position: int) -> list[int]:
-    """Where near inputs with different tokens at the step differ, as bits, the smallest sets first."""
+    """Positions at which near inputs with different tokens at the step differ, as bits, the smallest sets first."""
     output = one.tokens[position - 1]
     pairs = one.near[output[one.near[:, 0]] != output[one.near[:, 1]]]
     first, second = pairs[:: max(1, len(pairs) // _NEAR)].T

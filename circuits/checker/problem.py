@@ -8,7 +8,7 @@ from circuits.checker.shape import CertificateError, fits, need
 MAX_EFFORT = 300_000_000
 """Elementary operations for one certificate: a minute or so."""
 Column = tuple[int, ...]
-"""What one position holds, over all sequences: indices into the alphabet."""
+"""Tokens at one position, over all sequences: indices into the alphabet."""
 Spend = Callable[[int], None]
 
 

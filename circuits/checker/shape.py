@@ -1,4 +1,4 @@
-"""What a certificate looks like: its fields, and what each may be."""
+"""The shape of a certificate: its fields, and what each may be."""
 
 from typing import Any
 

@@ -52,7 +52,7 @@ def check_upper(problem: Problem, c: Mapping[str, Any], seed: int) -> tuple[int,
 
 
 def _circuit(problem: Problem, circuit: Any, scale: int) -> tuple[Callable[..., Any], Callable[[int], Any]]:
-    """What an operator gives for its arguments; and scale -> operator and positions of every step."""
+    """Two functions: operator and arguments -> token; scale -> operator and positions of every step."""
     index, k, reference = problem.index, problem.arity, problem.task.reference
     if "reference" in circuit:
         usable = problem.mode != "typed" and reference is not None and reference.arity <= k

@@ -1,4 +1,4 @@
-"""What a certificate proves, in one line and as data."""
+"""The verdict on a certificate: what it proves, in one line and as data."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from circuits.checker.upper import check_upper
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a check has shown.
+    """The result of a check.
 
     Attributes:
         statement: in one line, with what is not proved.
@@ -61,7 +61,7 @@ def in_words(subject: str, setting: str, lower: float, upper: float | None, *, o
 
 
 def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Verdict:
-    """What a certificate proves of a task.
+    """The verdict on a certificate of a task.
 
     Args:
         certificate: the JSON object.

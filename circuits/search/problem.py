@@ -1,4 +1,4 @@
-"""What is searched for: a circuit of a task at some scales, of one arity and in one mode."""
+"""The problem of a search: a circuit of a task at some scales, of one arity and in one mode."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -16,9 +16,9 @@ from circuits.trace import Trace, extended
 CHECKED = 4_096
 """Fresh prompts that a circuit found on a sample is checked on, at each scale."""
 ADDED = 64
-"""Of the fresh prompts on which it is wrong, at most so many join the sample."""
+"""Fresh prompts on which a circuit is wrong that join the sample, at most, at each scale."""
 MAX_ROUNDS = 8
-"""How often a sample is extended by prompts that refute the circuit found on it."""
+"""Rounds of a search, at most."""
 
 Bounds = Mapping[int, tuple[float, float]]
 """scale -> (lower, upper)."""
@@ -26,7 +26,7 @@ Bounds = Mapping[int, tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """What all rounds together have found.
+    """The result of all rounds together.
 
     Attributes:
         problem: with all prompts looked at in the last round.

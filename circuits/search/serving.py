@@ -71,7 +71,7 @@ class Attempt:
         self._serving = dict(start.serving) if start else {}
 
     def served(self) -> Served:
-        """What is served so far."""
+        """The operators and the steps served so far."""
         return Served(operators=tuple(self.operators.tables), wirings=self._wirings, serving=self._serving)
 
     def give(self, place: Place, wiring: tuple[int, ...], operator: int | None, step: Asked) -> int:

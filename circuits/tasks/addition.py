@@ -138,7 +138,7 @@ def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
 
 
 def _sums(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """As `_sum`, for many, operands of one length one after the other."""
+    """Digits and carries of many sums at once (`_sum`), operands of one length one after the other."""
     n = len(x) // 2
     totals = x[:n] + x[n:]
     carries = np.zeros((n + 1, x.shape[1]), dtype=np.uint16)

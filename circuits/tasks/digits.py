@@ -1,4 +1,4 @@
-"""What tasks over digits have in common: tokens below the base are the digits, and the task's own symbols follow."""
+"""Tasks over digits: tokens below the base are the digits, and the task's own symbols follow."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ In 16 bits there is room for a number of two digits, and for the product of two 
 base**2 <= 252**2 < 2**16.
 """
 Integers = NDArray[np.integer[Any]]
-"""What becomes of them, [positions, inputs]."""
+"""Results of arithmetic on digits, [positions, inputs]."""
 
 
 def digit_task(

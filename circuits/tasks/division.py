@@ -83,7 +83,7 @@ def _long_division(x: list[int], base: int) -> list[tuple[int, int]]:
 
 
 def _long_divisions(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """As `_long_division`, for many: quotients and remainders."""
+    """Quotients and remainders of many long divisions at once (`_long_division`)."""
     quotients, remainders = np.empty((2, len(x) - 1, x.shape[1]), dtype=np.uint16)
     rest = np.zeros_like(x[0])
     for place, digit in enumerate(x[:-1]):

@@ -70,7 +70,7 @@ def sort_direct(base: int = 3) -> Task:
 
 
 def _comparisons(n: int, number: int) -> list[tuple[str, int, int]]:
-    """For each place (from 0) after a round (from 0): minimum or maximum, and the places compared before it."""
+    """Operation at each place after a round, both from 0: minimum or maximum, and the places compared before it."""
     found = []
     for place in range(n):
         first = place if (place - number) % 2 == 0 else place - 1

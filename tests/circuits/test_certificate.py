@@ -1,4 +1,4 @@
-"""What is written as a certificate is what the checker proves: all of the bounds found, and after an edit no more."""
+"""A certificate as it is written is what the checker proves: all of the bounds found, and after an edit no more."""
 
 import copy
 import json

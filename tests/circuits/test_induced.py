@@ -1,4 +1,4 @@
-"""How many operators an encoding induces: figures worked out by hand, and a slow count that shares no code."""
+"""Operators that an encoding induces: figures worked out by hand, and a slow count that shares no code."""
 
 import math
 from collections import Counter
