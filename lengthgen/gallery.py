@@ -105,7 +105,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another with --into")
     progress = Progress("figures", len(waiting))
-    for name, end in _all(sources, folder, waiting, own):
+    for name, end in _draw_all(sources, folder, waiting, own):
         ends[name] = end
         progress.step(f"{name} could not be drawn" if end.broken else name)
     for name, end in ((entry.name, ends[entry.name]) for entry in wanted if entry.name in ends):
@@ -145,9 +145,11 @@ def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_End, _Contents]
         return None
 
 
-def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]) -> Iterator[tuple[str, _End]]:
+def _draw_all(
+    sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]
+) -> Iterator[tuple[str, _End]]:
     """Name and outcome of each figure, as they end; a few are drawn in this process."""
-    draw = partial(_one, sources, folder, own)
+    draw = partial(_draw_one, sources, folder, own)
     if len(keys) < WORTH_PROCESSES:
         yield from ((name, draw(name, key)) for name, key in keys.items())
         return
@@ -163,7 +165,7 @@ def _all(sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[
             ) from None
 
 
-def _one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _End:
+def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _End:
     entry = catalogue(sources, own)[name]
     stamp = folder / ".drawn" / f"{name}.json"
     try:

@@ -22,7 +22,7 @@ from lengthgen.reporting import write_report
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
-from theory.system.cache import cached
+from theory.system.cache import cached, keep
 from theory.system.digests import file_digest, source_digest
 from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
 from theory.system.messages import tell
@@ -84,7 +84,7 @@ def _claims(out: Path, profile_name: str) -> dict[str, Any]:
     read = {str(one.relative_to(out)): file_digest(one) for one in sorted(trained)}
     answer: dict[str, Any] = cached(path, [code, profile_name, read], partial(_run_claims, out, profile_name))
     if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
-        write_sealed_json(path, {"key": None, "answer": answer})
+        keep(path, None, answer)  # under no key that is asked for
     return answer
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, sqrt
 from statistics import median
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ _CURVES = 6
 # Inches: both panels of a format, where there is one such pair or several above each other; a line of the legend.
 _ALONE, _STACKED, _LEGEND = 4.0, 2.9, 0.17
 _TRAINED = "0.92"
-_THRESHOLD = {"color": "0.3", "linewidth": 0.7, "linestyle": (0, (1, 2))}
+_THRESHOLD: dict[str, Any] = {"color": "0.3", "linewidth": 0.7, "linestyle": (0, (1, 2))}
 
 
 def drawing(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str, model: str) -> Drawing:
@@ -169,7 +170,7 @@ def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
     places = [scale + shift for scale in cell.scales]
     for seed in range(cell.seeds):
         run = [cell.exact_match[scale][seed] for scale in cell.scales]
-        faint = {"color": its.colour, "linestyle": its.line, "alpha": min(0.45, 1 / sqrt(cell.seeds))}
+        faint: dict[str, Any] = {"color": its.colour, "linestyle": its.line, "alpha": min(0.45, 1 / sqrt(cell.seeds))}
         axes.plot(places, run, **faint, linewidth=0.6, zorder=2, gid=f"seed:{cell.encoding}")
     middle = [median(cell.exact_match[scale]) for scale in cell.scales]
     axes.plot(places, middle, **line_style(its), zorder=3, gid=f"median:{cell.encoding}")
@@ -193,7 +194,7 @@ def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(firsts, lasts, strict=True))
 
 
-def _of_parity(sources: Sources) -> Drawing:
+def _parity_seeds(sources: Sources) -> Drawing:
     known, model = sources.protocol("fig1"), model_sizes(sources.models("fig1")[0])
     [(task, cells)] = sources.cells("fig1").items()
     return drawing(cells, train=known.train, threshold=known.profile.evaluation.threshold, task=task, model=model)
@@ -204,7 +205,7 @@ FIGURES = (
         place=150,
         name="parity-seeds",
         title="Parity by scale, every run",
-        make=_of_parity,
+        make=_parity_seeds,
         needs=Needs(protocols=("fig1",)),
         least_width=PAGE_WIDTH,
     ),

@@ -220,12 +220,12 @@ def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkp
     )
 
 
-def _of_paper(place: int, name: str, title: str, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST) -> Entry:
+def _paper_figure(place: int, name: str, title: str, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST) -> Entry:
     make = partial(accuracy, protocol=protocol, checkpoint=checkpoint)
     return Entry(place=place, name=name, title=title, make=make, needs=Needs(protocols=(protocol,)))
 
 
-def _of_protocol(named: str, protocol: Protocol) -> Iterable[Entry]:
+def _protocol_figures(named: str, protocol: Protocol) -> Iterable[Entry]:
     """One for each size of its models; those that are figures of the paper are left out."""
     for size, model in enumerate(protocol.profile.models):
         if size or named not in _PAPER_PROTOCOLS:
@@ -240,14 +240,14 @@ def _of_protocol(named: str, protocol: Protocol) -> Iterable[Entry]:
 
 _PAPER_PROTOCOLS = ("fig2", "fig4")
 FIGURES = (
-    _of_paper(110, "figure2", "Six tasks by scale, last checkpoint", "fig2"),
-    _of_paper(
+    _paper_figure(110, "figure2", "Six tasks by scale, last checkpoint", "fig2"),
+    _paper_figure(
         110,
         "figure2-best-on-test",
         "Six tasks by scale, checkpoint selected on the test scales",
         "fig2",
         Checkpoint.BEST_ON_TEST,
     ),
-    _of_paper(130, "figure4", "A learned relation on three Select tasks", "fig4"),
-    _of_protocol,
+    _paper_figure(130, "figure4", "A learned relation on three Select tasks", "fig4"),
+    _protocol_figures,
 )

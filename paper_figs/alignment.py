@@ -127,7 +127,7 @@ def _caption(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], tra
     )
 
 
-def _of_runs(sources: Sources) -> Drawing:
+def _figure3(sources: Sources) -> Drawing:
     return drawing(
         sources.cells("fig3"),
         scales=SCALES,
@@ -142,7 +142,7 @@ FIGURES = (
         place=120,
         name="figure3",
         title="Alignment against a scale hint, at scales 5, 10, 15, 20",
-        make=_of_runs,
+        make=_figure3,
         needs=Needs(protocols=("fig3",)),
     ),
 )

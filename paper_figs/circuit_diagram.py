@@ -312,7 +312,8 @@ def _points(route: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
     """Points of a cubic Bezier curve: float64 [points, 2]."""
     at = np.linspace(0, 1, 60)[:, None]
     weights = np.concatenate([(1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3], axis=1)
-    return weights @ np.array(route)
+    points: NDArray[np.float64] = weights @ np.array(route)
+    return points
 
 
 def _points_inside(points: NDArray[np.float64], boxes: NDArray[np.float64]) -> int:

@@ -1,6 +1,7 @@
 """The interpolation bound of Position Interpolation (arXiv 2306.15595, Theorem 2.1), broken and mended."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -18,7 +19,7 @@ BASE = 10_000
 WIDTHS = (128, 2)
 """Widths of a head: the paper's, and the one where its bound is farthest off."""
 POINTS = 41
-_STYLES = {
+_STYLES: dict[str, dict[str, Any]] = {
     "error": {"color": "#004488", "linestyle": "-", "linewidth": 1.4},
     "printed": {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0},
     "corrected": {"color": "#000000", "linestyle": (0, (1, 1.2)), "linewidth": 1.0},

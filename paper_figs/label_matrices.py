@@ -101,15 +101,13 @@ def drawing(
     """
     instances = _instances(analyses, scale, encodings, step)
     return Drawing(
-        shown=_draw(instances, encodings),
-        rows=_rows(instances, encodings),
-        caption=_caption(instances, encodings),
+        shown=_draw(instances, encodings), rows=_rows(instances, encodings), caption=_caption(instances, encodings)
     )
 
 
 def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> Figure:
     lines = list(_lines(encodings))
-    labels = {encoding: its.label for encoding, its in looks(_all(encodings)).items()}
+    labels = {encoding: its.label for encoding, its in looks(_every_encoding(encodings)).items()}
     headings = {
         (panel, encoding): _heading(labels[encoding], _count(instance.operators(encoding)))
         for panel, instance in instances.items()
@@ -171,7 +169,7 @@ def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
 def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> str:
     first = next(iter(instances.values()))
     name, analysed = first.analysis.task.name.partition("-aligned-")[0], len(first.analysis.traces)
-    its = looks(_all(encodings))
+    its = looks(_every_encoding(encodings))
     hinted = {
         its[encoding].label
         for panel, instance in instances.items()
@@ -186,7 +184,7 @@ def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
         f"Above each matrix: the operators that the encoding induces on the circuit up to scale {first.scale} "
         "(∞: its labels cannot tell the arguments of some step from other keys).",
-        glossary(_all(encodings)),
+        glossary(_every_encoding(encodings)),
     ]
     if hinted:
         parts.append(f"Labels that depend on the scale as well: {', '.join(sorted(hinted))}.")
@@ -228,7 +226,7 @@ def _lines(encodings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bool, 
             yield panel, start == 0, of_it[start : start + _COLUMNS]
 
 
-def _all(encodings: Mapping[str, Sequence[str]]) -> list[str]:
+def _every_encoding(encodings: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(encoding for of_it in encodings.values() for encoding in of_it))
 
 

@@ -1,6 +1,7 @@
 """LRC by scale for families of patterns, with what is proved of its growth over all scales."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -69,7 +70,8 @@ def _draw(
         handles = []
         for place, (text, course) in enumerate(courses.items()):
             colour, marker, line = FAMILIES[text]
-            style = {"color": colour, "marker": marker, "linestyle": line, "linewidth": 1.0, "markersize": 3.6}
+            style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line}
+            style |= {"linewidth": 1.0, "markersize": 3.6}
             every = (place % 3, 3)
             drawn = {scale: low for scale, (low, _) in course.items() if low}  # a logarithm has no place for 0
             axes.plot([*drawn], [*drawn.values()], **style, markevery=every, gid=f"course:{text}")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -93,8 +94,8 @@ def drawing(found: Sequence[Reached], *, width: float) -> Drawing:
 
 
 def _draw(found: Sequence[Reached], width: float) -> Figure:
-    points = {"color": "#004488", "marker": "o", "linestyle": "none", "markersize": 3.6}
-    line = {"color": "#BB5566", "linestyle": (0, (5, 1.5)), "linewidth": 1.0}
+    points: dict[str, Any] = {"color": "#004488", "marker": "o", "linestyle": "none", "markersize": 3.6}
+    line: dict[str, Any] = {"color": "#BB5566", "linestyle": (0, (5, 1.5)), "linewidth": 1.0}
     with context():
         figure, panels = grid(len(found), width=width, narrowest=1.5, height=1.6, sharex=True, sharey=True)
         for place, (axes, one) in enumerate(zip(panels, found, strict=True)):

@@ -90,9 +90,9 @@ def results(sources: Sources, *, protocol: str) -> Drawing:
             low, high = interval(solved, cell.seeds)
             middle, least, greatest = (of(cell.exact_match[last]) for of in (median, min, max))
             named = {"task": task, "format": cell.format, "encoding": look(cell.encoding).label}
-            counts = {"runs": cell.seeds, "fit": fit, "generalize": solved, "low": low, "high": high}
+            counts: dict[str, float] = {"runs": cell.seeds, "fit": fit, "generalize": solved, "low": low, "high": high}
             at_last = {f"median at {last}": middle, f"least at {last}": least, f"greatest at {last}": greatest}
-            rows.append(named | counts | at_last)
+            rows.append({**named, **counts, **at_last})
             shares = [f"{fit}/{cell.seeds}", f"{solved}/{cell.seeds}", f"{low:.2f}-{high:.2f}"]
             lines.append([*named.values(), *shares, f"{middle:.3f}", f"{least:.3f}-{greatest:.3f}"])
     caption = (

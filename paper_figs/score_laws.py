@@ -1,6 +1,7 @@
 """Bias and kernel by distance, for every encoding whose law gives them a value."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 from matplotlib.figure import Figure
@@ -118,8 +119,8 @@ def drawing(found: list[Course], *, width: float) -> Drawing:
 
 
 def _draw(found: list[Course], width: float) -> Figure:
-    bias = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
-    kernel = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
+    bias: dict[str, Any] = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
+    kernel: dict[str, Any] = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
     with context():
         figure, panels = grid(len(found), width=width, narrowest=1.35, height=1.1, sharex=True)
         for axes, one in zip(panels, found, strict=True):

@@ -154,7 +154,9 @@ class Sources:
         """
         stored = read_trial(self._trial(name), self._command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
-            judged = [one for one in stored["cells"] if (*_key(one), one["size"]) == (*_of(condition), str(model))]
+            judged = [
+                one for one in stored["cells"] if (*_cell_key(one), one["size"]) == (*_trial_key(condition), str(model))
+            ]
             scores = [self.store.final_exact_match(run) for run in runs]
             told = [{int(scale): value for scale, value in one["exact_match"].items()} for one in _outcomes(judged)]
             if told != scores:
@@ -196,12 +198,12 @@ def model_sizes(model: Model) -> str:
     return f"width {model.width}, layers {model.layers}, heads {model.heads}"
 
 
-def _of(condition: Condition) -> tuple[str, str, str]:
+def _trial_key(condition: Condition) -> tuple[str, str, str]:
     """As a trial names a cell."""
     return condition.task.words, condition.task.format, condition.encoding
 
 
-def _key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
+def _cell_key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
     return cell["task"], cell["format"], cell["encoding"]
 
 

@@ -50,10 +50,10 @@ class Complexity:
 @lru_cache(maxsize=1)
 def complexities() -> tuple[Complexity, ...]:
     """SRC of all tasks, in their order."""
-    return tuple(_of(task) for task in TASKS)
+    return tuple(_complexity(task) for task in TASKS)
 
 
-def _of(task: str) -> Complexity:
+def _complexity(task: str) -> Complexity:
     hard = task in HARD
     largest = HARD_LARGEST if hard else LARGEST
     spec = TaskSpec(name=task, base=HARD_BASE if hard else None)

@@ -241,7 +241,8 @@ def _drawable(name: str) -> str:
 
 def _shaded(colour: str, share: float) -> str:
     ground = 1.0 if share > 0 else 0.0
-    return to_hex([ground * abs(share) + part * (1 - abs(share)) for part in to_rgb(colour)])
+    red, green, blue = (ground * abs(share) + part * (1 - abs(share)) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 def glossary(encodings: Iterable[str]) -> str:

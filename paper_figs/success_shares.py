@@ -29,11 +29,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     """The figure: a line for each cell, a panel for each of the three shares."""
     cells = main_cells(trial)
     rows: list[dict[str, object]] = [
-        {
-            **key_of(cell),
-            **{f"{name}_{part}": cell[name][part] for name in SHARES for part in PARTS},
-        }
-        for cell in cells
+        {**key_of(cell), **{f"{name}_{part}": cell[name][part] for name in SHARES for part in PARTS}} for cell in cells
     ]
     return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol.name))
 
@@ -52,8 +48,7 @@ def _draw(cells: list[Judged], width: float) -> Figure:
         body = _LINE * len(cells) + _BETWEEN * len(tasks)
         for column, (name, title) in enumerate(SHARES.items()):
             axes = figure.add_axes(
-                ((names + column * panel) / width, _BELOW / height, (panel - _COUNTS) / width, body / height),
-                gid=name,
+                ((names + column * panel) / width, _BELOW / height, (panel - _COUNTS) / width, body / height), gid=name
             )
             axes.set_title(title, pad=3)
             axes.set(xlim=(-0.04, 1.04), ylim=(body, 0), xticks=[0, 0.5, 1], yticks=[])

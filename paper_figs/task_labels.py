@@ -1,7 +1,7 @@
 """Label matrices and circuit of each task of a protocol, and Figure 1."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ def parity(_: Sources, *, scale: int, step: int) -> Drawing:
     return label_matrices.drawing(analyses, scale=scale, encodings=ENCODINGS, step=step)
 
 
-def labels(_: Sources, *, tasks: Mapping[TaskSpec, Sequence[str]]) -> Drawing:
+def labels(_: Sources, *, tasks: Sequence[tuple[TaskSpec, Sequence[str]]]) -> Drawing:
     """The formats that have a legible figure, at the largest scale at which any has one.
 
     Raises:
@@ -41,14 +41,14 @@ def labels(_: Sources, *, tasks: Mapping[TaskSpec, Sequence[str]]) -> Drawing:
     for scale in SCALES:
         fitting: dict[str, Analysis] = {}
         unfit: dict[str, str] = {}
-        for task, of_it in tasks.items():
+        for task, of_it in tasks:
             found = _legible(task, scale, of_it)
             if isinstance(found, str):
                 unfit[task.format] = found
             else:
                 fitting[task.format] = found
         if fitting:
-            shown = {task.format: of_it for task, of_it in tasks.items() if task.format in fitting}
+            shown = {task.format: of_it for task, of_it in tasks if task.format in fitting}
             step = _step(next(iter(fitting.values())), scale)
             return label_matrices.drawing(fitting, scale=scale, encodings=shown, step=step)
         why = unfit
@@ -75,7 +75,7 @@ def _step(analysis: Analysis, scale: int) -> int:
     return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
 
 
-def _of_protocol(_: str, protocol: Protocol) -> list[Entry]:
+def _protocol_figures(_: str, protocol: Protocol) -> list[Entry]:
     """One for each task of a protocol."""
     by_task: dict[TaskSpec, dict[TaskSpec, list[str]]] = {}
     for cell in protocol.cells:
@@ -89,7 +89,7 @@ def _of_protocol(_: str, protocol: Protocol) -> list[Entry]:
                 place=510,
                 name=f"labels-{protocol.name}-{name}",
                 title=f"{protocol.name}: circuit, and labels of each encoding, of {name}",
-                make=partial(labels, tasks=in_formats),
+                make=partial(labels, tasks=tuple(in_formats.items())),
                 needs=Needs(files=_files([task.name, *encodings])),
                 least_width=PAGE_WIDTH,
             )
@@ -118,11 +118,7 @@ FIGURES = (
             make=partial(parity, scale=scale, step=step),
             least_width=PAGE_WIDTH,
         )
-        for name, scale, step in (
-            ("figure1", 3, 2),
-            ("figure1-next-step", 3, 3),
-            ("figure1-smaller-scale", 2, 2),
-        )
+        for name, scale, step in (("figure1", 3, 2), ("figure1-next-step", 3, 3), ("figure1-smaller-scale", 2, 2))
     ),
-    _of_protocol,
+    _protocol_figures,
 )
