@@ -15,6 +15,7 @@ from empirical.runs.limits import SEED
 from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
 from empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
 from theory.system.files import read_text
+from theory.system.userfile import split_file
 
 FORMAT_VERSION = 2
 """Raised when what a run's folder holds, or how a run is trained, changes: older runs are then not taken for it."""
@@ -132,10 +133,10 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
 
 def _own_file(spec: str) -> str:
     """The text of the user's file that a task or an encoding stands in; none if it is a built-in one."""
-    path = Path(spec.rpartition(":")[0])
-    if path.suffix != ".py" or not path.is_file():
+    path, _ = split_file(spec) or (None, None)
+    if path is None or not Path(path).is_file():
         return ""
-    return read_text(path).replace("\r\n", "\n").replace("\r", "\n")  # line ends make no other run
+    return read_text(Path(path)).replace("\r\n", "\n").replace("\r", "\n")  # line ends make no other run
 
 
 @lru_cache(maxsize=256)
