@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.formats import FORMATS, in_format
-from circuits.task import MAX_SYMBOLS, Task, TaskError
+from circuits.task import Task, TaskError
 from circuits.tasks.catalogue import TASKS
 from theory.system.errors import nearest
 from theory.system.userfile import load_object, split_file
@@ -44,8 +44,8 @@ class TaskSpec:
         if self.base is not None and (self.name not in TASKS or not _has_base(self.name)):
             with_base = ", ".join(name for name in TASKS if _has_base(name))
             raise TaskError(f"task '{self.name}' has no base to choose; these have: {with_base}")
-        if self.base is not None and not 2 <= self.base <= MAX_SYMBOLS:
-            raise TaskError(f"task '{self.name}': the base must be 2 to {MAX_SYMBOLS}, not {self.base}")
+        if self.base is not None:
+            TASKS[self.name](self.base)  # which knows what bases it has
         if self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
             otherwise = f"known are {', '.join(TASKS)}; your own: path/to/file.py:name"
             raise TaskError(f"unknown task '{self.name}': {nearest(self.name, TASKS, otherwise=otherwise)}")

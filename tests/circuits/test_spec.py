@@ -56,7 +56,7 @@ def test_a_text_names_a_task(text, spec):
         ("copy" * 500, "at most 1,000 characters"),
         ("parity[base=3]", "task 'parity' has no base to choose; these have: copy, reverse"),
         ("mine.py:task[base=3]", "task 'mine.py:task' has no base to choose"),
-        ("copy[base=1]", "task 'copy': the base must be 2 to 254, not 1"),
+        ("copy[base=1]", "task 'copy': the base must be 2 to 252, not 1"),
         ("copy[format=diagonal]", "unknown format 'diagonal': choose one of aligned, unaligned"),
         ("copy[base=3,base=4]", "is no task: write NAME or NAME[base=DIGITS,format=FORMAT]"),
         ("copy[]", "is no task"),

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from circuits import src as src_module
+from circuits.search import rounds
+from circuits.search.stages import Searched
 from circuits.task import MAX_SYMBOLS
 
 ROOT = Path(__file__).parents[2]
@@ -370,22 +372,19 @@ def test_scales_that_were_left_out_are_a_reason(answer, monkeypatch):
 
 def test_what_was_known_is_not_lost_when_a_circuit_is_refuted(answer, monkeypatch):
     """Traces up to scale 5 stay as they are, and more prompts at scale 6 only raise its lower bound."""
-    runs, run = [], src_module.Search.run
+    runs, search = [], rounds.search
 
-    def run_once(self):
-        runs.append(self)
-        if len(runs) == 1:
-            run(self)
-        else:
-            self.stopped = "the time limit has passed"
+    def search_once(problem, clock, *, patient):
+        runs.append(patient)
+        return Searched(stopped="the time limit has passed") if patient else search(problem, clock, patient=patient)
 
-    def refuted(search, traces, attempt, clock):
-        return {} if search.stopped else {traces[-1].scale: traces[-1]}
+    def refuting(found, problem, number, clock):
+        return {} if found.stopped else {6: problem.traces[6]}
 
-    monkeypatch.setattr(src_module.Search, "run", run_once)
-    monkeypatch.setattr(src_module, "_refuted", refuted)
+    monkeypatch.setattr(rounds, "search", search_once)
+    monkeypatch.setattr(rounds, "refuting", refuting)
     found = answer("src", "permutation", "--arity", "1", "--scales", "1-6")
-    assert len(runs) == 2
+    assert runs == [False, True]
     assert [found["bounds"][str(scale)] for scale in range(1, 6)] == [[n, n] for n in range(1, 6)]
     assert found["bounds"]["6"][0] == 6
 
