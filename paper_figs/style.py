@@ -129,7 +129,7 @@ _LOOKS = {
 _RESERVE = (("*", _LONG_SHORT), (">", _LONG), ("d", _DASH_DOT_DOT), ("p", _SHORT))
 """Shape and line of encodings of the user's own."""
 
-_SHAPES = ("p", "h", "8", "P", "X", "*", "<", ">", "d")
+_SHAPES = ("p", "P", "X", "*", "<", ">", "d", "^", "v")
 _LINES = (_SOLID, _LONG, _SHORT, _DOTTED, _DASH_DOT, _DASH_DOT_DOT, _LONG_SHORT)
 """Shapes and lines of registered encodings without a look of their own, which take turns within a family."""
 
@@ -177,15 +177,13 @@ def look(encoding: str) -> Look:
 
 def _family_look(spec: EncodingSpec) -> Look:
     """The look of an encoding that has none of its own: the hue of its family, and the next shape and line of it."""
-    alike = [name for name, record in ENCODINGS.items() if name not in _LOOKS and _hue(record) == _hue(spec.record)]
-    number = alike.index(spec.name)
-    return Look(
-        label=spec.record.title,
-        colour=_hue(spec.record),
-        marker=_SHAPES[number % len(_SHAPES)],
-        fill="full" if number < len(_SHAPES) else "none",
-        line=_LINES[number % len(_LINES)],
-    )
+    hue = _hue(spec.record)
+    number = [name for name, record in ENCODINGS.items() if name not in _LOOKS and _hue(record) == hue].index(spec.name)
+    taken = {(known.marker, known.fill) for known in _LOOKS.values() if known.colour == hue}
+    fills: tuple[Fill, ...] = ("full", "none", "left", "right")
+    marks = [(shape, fill) for fill in fills for shape in _SHAPES if (shape, fill) not in taken]
+    marker, fill = marks[number]
+    return Look(label=spec.record.title, colour=hue, marker=marker, fill=fill, line=_LINES[number % len(_LINES)])
 
 
 def _hue(record: Encoding) -> str:

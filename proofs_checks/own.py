@@ -35,9 +35,7 @@ def declarations(encoding: Encoding) -> list[Declaration]:
             what = f"is {other.title} at {_text(recovery.assignment)}{at}{where}"
             found.append(_declared(encoding, what, _recovered(encoding, other, recovery)))
         if encoding.module is not None and not encoding.no_formula:
-            found.append(
-                _declared(encoding, "its module agrees with its formulas", _module_agrees(encoding))
-            )
+            found.append(_declared(encoding, "its module agrees with its formulas", _module_agrees(encoding)))
     return found
 
 

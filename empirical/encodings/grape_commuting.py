@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.rotary import turned
+from empirical.encodings.rotary import apply_rotary
 
 BASE = 10000.0
 
@@ -65,7 +65,7 @@ class GrapeCommuting(PositionEncoding):
 def _in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
     wide = torch.promote_types(x_BHLC.dtype, torch.float32)
     basis_HCC = basis_HCC.to(wide)
-    coordinates = turned(x_BHLC.to(wide) @ basis_HCC, turn, "interleaved")
+    coordinates = apply_rotary(x_BHLC.to(wide) @ basis_HCC, turn, "interleaved")
     return (coordinates @ basis_HCC.transpose(-1, -2)).to(x_BHLC.dtype)
 
 

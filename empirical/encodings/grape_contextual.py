@@ -10,7 +10,7 @@ from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import unit_softplus
 from empirical.encodings.grape_commuting import rope_frequencies
 from empirical.encodings.ordering import order
-from empirical.encodings.rotary import turned
+from empirical.encodings.rotary import apply_rotary
 
 
 class GrapeContextual(PositionEncoding):
@@ -69,4 +69,4 @@ class GrapeContextual(PositionEncoding):
         base = torch.tensor(self.base_frequencies, dtype=torch.float64, device=q_BHLC.device)
         angles = self.phases(positions, content)[:, None, :, None] * (base * self.log_ratios.double().exp())
         turn = torch.polar(torch.ones_like(angles), angles)
-        return turned(q_BHLC, turn, "interleaved"), turned(k_BHLC, turn, "interleaved")
+        return apply_rotary(q_BHLC, turn, "interleaved"), apply_rotary(k_BHLC, turn, "interleaved")

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import alibi_slopes
 from empirical.encodings.ordering import order
-from empirical.encodings.rotary import turned
+from empirical.encodings.rotary import apply_rotary
 from theory.encodings.grape_path import PROBE_DIM
 
 _ROWS = 256
@@ -80,7 +80,7 @@ class GrapePath(PositionEncoding):
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         p_BHLP = torch.einsum("bld,hpd->bhlp", x_BLD.to(wide), self.probes[layer].to(wide))
         angles = positions[..., None, :, None].double()
-        return turned(p_BHLP, torch.polar(torch.ones_like(angles), angles), "interleaved")
+        return apply_rotary(p_BHLP, torch.polar(torch.ones_like(angles), angles), "interleaved")
 
     def _row_sums(self, rows_BHJP: Tensor, ordered_BHLP: Tensor, place_BJ: Tensor) -> Tensor:
         """The sum of the edges after each place, up to the query's: float64 [B, H, J, L], places in order."""

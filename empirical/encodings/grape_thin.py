@@ -44,9 +44,10 @@ class GrapeThin(PositionEncoding):
     def subspace(self) -> Tensor:
         """E, float64 [H, C, r], with orthonormal columns."""
         tilts = self.tilts.double()
-        whole = tilts.new_zeros(len(tilts), self.head_dim, self.head_dim)
-        whole[:, self.rank :, : self.rank] = tilts
-        return torch.linalg.matrix_exp(whole - whole.transpose(-1, -2))[..., : self.rank]
+        generator = tilts.new_zeros(len(tilts), self.head_dim, self.head_dim)
+        generator[:, self.rank :, : self.rank] = tilts
+        turn: Tensor = torch.linalg.matrix_exp(generator - generator.transpose(-1, -2))
+        return turn[..., : self.rank]
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None

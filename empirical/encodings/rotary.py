@@ -54,10 +54,10 @@ class Rotary(PositionEncoding):
         frequencies = self.frequencies(length).to(positions.device)
         angles = positions[..., None, :, None] * frequencies  # [1 or B, 1, L, C/2], so that it meets any heads
         turn = torch.polar(torch.full_like(angles, self.magnitude()), angles)
-        return turned(q_BHLC, turn, self.layout), turned(k_BHLC, turn, self.layout)
+        return apply_rotary(q_BHLC, turn, self.layout), apply_rotary(k_BHLC, turn, self.layout)
 
 
-def turned(x_BHLC: Tensor, turn: Tensor, layout: Layout) -> Tensor:
+def apply_rotary(x_BHLC: Tensor, turn: Tensor, layout: Layout) -> Tensor:
     """Every plane of x, as a complex number, times `turn`: complex128 [..., L, C/2].
 
     Interleaved planes are complex numbers in memory already: one product, and nothing beside the result is stored.

@@ -5,7 +5,7 @@ The queries of the last block may be only those from some position on: what earl
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -68,18 +68,18 @@ class Decoder(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then a GELU network four times as wide, each added to its input."""
+    """Attention, then an MLP of GELU units four times as wide, each added to its input."""
 
     def __init__(self, *, layer: int, width: int, heads: int) -> None:
         """`layer` is handed to the encoding, which may have parameters of its own in every layer."""
         super().__init__()
         self.layer, self.heads = layer, heads
         self.attention_norm = LayerNorm(width)
-        self.project = Linear(width, 3 * width)
-        self.merge = Linear(width, width)
-        self.network_norm = LayerNorm(width)
-        self.widen = Linear(width, 4 * width)
-        self.narrow = Linear(4 * width, width)
+        self.qkv = Linear(width, 3 * width)
+        self.out = Linear(width, width)
+        self.mlp_norm = LayerNorm(width)
+        self.up = Linear(width, 4 * width)
+        self.down = Linear(4 * width, width)
 
     def forward(
         self,
@@ -92,17 +92,17 @@ class Block(nn.Module):
     ) -> Tensor:
         """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L] or [M, L]."""
         normed = self.attention_norm(x)
-        projected = self.project(normed).unflatten(-1, (3, self.heads, -1))
-        q, k, v = projected.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
+        qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
+        q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
         content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, labels_BJI=labels, scales_B=scales_MB)
-        turned_q, k = encoding.rotate(q, k, positions, content)
+        rotated_q, k = encoding.rotate(q, k, positions, content)
         asked = first if encoding.shared.takes_last_queries else 0
         if labels is not None:
             labels = labels[..., asked:, :]
         content = replace(content, q_BHJC=q[..., asked:, :], labels_BJI=labels)
-        heads = _attention(turned_q[..., asked:, :], k, v, encoding, positions, content)[..., first - asked :, :]
-        x = x[:, :, first:] + self.merge(heads.transpose(2, 3).flatten(3))
-        return x + self.narrow(F.gelu(self.widen(self.network_norm(x))))
+        attended = _attention(rotated_q[..., asked:, :], k, v, encoding, positions, content)[..., first - asked :, :]
+        x = x[:, :, first:] + self.out(attended.transpose(2, 3).flatten(3))
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
 
 
 def _attention(
@@ -118,11 +118,20 @@ def _attention(
         if bias is not None:
             mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
-        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
-        return found.unflatten(0, content.x_BLD.shape[:2])
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
+        return attended.unflatten(0, content.x_BLD.shape[:2])
     weights = attention_weights(encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5, bias)
-    found = weights @ v
-    return found + encoding.values(weights, queries, positions, content) if shared.changes_values else found
+    attended = weights @ v
+    return attended + encoding.values(weights, queries, positions, content) if shared.changes_values else attended
+
+
+OLD_NAMES = {"project": "qkv", "merge": "out", "network_norm": "mlp_norm", "widen": "up", "narrow": "down"}
+"""Names of a block's layers in checkpoints of earlier revisions."""
+
+
+def current_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a checkpoint by the names that a decoder has today."""
+    return {".".join(OLD_NAMES.get(part, part) for part in name.split(".")): tensor for name, tensor in weights.items()}
 
 
 def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -132,16 +141,16 @@ def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.devic
 
 def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
     """softmax over keys of logits + bias, causal: [..., J, I], of the dtype of the logits."""
-    wide = logits if bias is None else logits + bias
-    return (wide + causal_mask(*wide.shape[-2:], wide.dtype, wide.device)).softmax(-1).to(logits.dtype)
+    biased = logits if bias is None else logits + bias
+    return (biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)).softmax(-1).to(logits.dtype)
 
 
 def stacked(members: Sequence[Decoder]) -> Decoder:
     """One decoder of all models of decoders of one shape, with copies of their weights."""
-    whole = copy.deepcopy(members[0])
-    whole.encoding = MappedEncoding([one for member in members for one in member.encoding.each()])
+    decoder = copy.deepcopy(members[0])
+    decoder.encoding = MappedEncoding([one for member in members for one in member.encoding.each()])
     with torch.no_grad():
-        for name, parameter in whole.named_parameters():
+        for name, parameter in decoder.named_parameters():
             if not name.startswith("encoding."):
                 parameter.data = torch.cat([member.get_parameter(name) for member in members])
-    return whole
+    return decoder

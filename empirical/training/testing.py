@@ -10,7 +10,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder
+from empirical.model.decoder import Decoder, current_names
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, examples
@@ -50,7 +50,7 @@ def _weights(run: Run, store: RunStore, wanted: Mapping[str, Tensor], scale: int
     """The weights of a finished run for a model whose tables reach as far as a scale needs. Raises as `trained`."""
     path = store.folder(run) / CHECKPOINT
     try:
-        weights = {name: tensor[None] for name, tensor in load(store.checkpoint(run)).items()}
+        weights = {name: tensor[None] for name, tensor in current_names(load(store.checkpoint(run))).items()}
         if weights.keys() != wanted.keys():
             raise ValueError(f"{sorted(weights.keys() ^ wanted.keys())[0]} is lacking, or too many")
         for name, tensor in weights.items():

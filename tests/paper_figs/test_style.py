@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 
@@ -71,10 +72,10 @@ def _seen(colour: str, sight: str) -> NDArray[np.float64]:
     return np.array([116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)])
 
 
-def _all_looks() -> list[style.Look]:
-    """Every look there is, once."""
+def _all_looks(names: Iterable[str] = ENCODINGS) -> list[style.Look]:
+    """The looks of registered encodings, and those of encodings of a user's own, once."""
     own = {(one.marker, one.line): one for one in map(style.look, OWN)}
-    return [*map(style.look, ENCODINGS), *own.values()]
+    return [*map(style.look, names), *own.values()]
 
 
 def test_every_built_in_encoding_has_a_look_and_a_label_of_its_own() -> None:
@@ -83,11 +84,16 @@ def test_every_built_in_encoding_has_a_look_and_a_label_of_its_own() -> None:
 
 
 def test_encodings_differ_without_colour() -> None:
-    looks = _all_looks()
-    assert len(looks) > len(ENCODINGS) + 2, "encodings of one's own do not all look alike"
+    looks = _all_looks(style._LOOKS)
+    assert len(looks) > len(style._LOOKS) + 2, "encodings of one's own do not all look alike"
     for one, other in combinations(looks, 2):
         assert (one.marker, one.fill) != (other.marker, other.fill), (one.label, other.label)
         assert one.line != other.line or abs(_grey(one.colour) - _grey(other.colour)) > 0.07, (one.label, other.label)
+
+
+def test_encodings_without_a_look_of_their_own_differ_in_their_marks_within_a_family() -> None:
+    for one, other in combinations(map(style.look, ENCODINGS), 2):
+        assert one.colour != other.colour or (one.marker, one.fill) != (other.marker, other.fill), (one, other)
 
 
 def test_the_encodings_met_most_differ_in_everything() -> None:
@@ -103,13 +109,18 @@ def test_families_differ_in_hue_for_every_sight(sight: str) -> None:
         assert np.linalg.norm(_seen(one, sight) - _seen(other, sight)) > 20, (one, other)
 
 
+GRAPE_M = ("grape", "grape-commuting", "grape-contextual")
+GRAPE_A = ("grape-additive", "grape-gated", "grape-path")
+FOX = ("fox", "fox-bias-only", "fox-fixed")
+
+
 def test_a_hue_is_of_a_family() -> None:
     families = [
         ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
-        ("rpe", "clipped", "t5", "rpe-square", "random-rpe"),
+        ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin"),
         ("ape", "sinusoidal", "random-ape"),
-        ("rope", "random-rope"),
-        ("alibi", "fire", "random-alibi"),
+        ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
+        ("alibi", "fire", "random-alibi", "kerple-power", "kerple-log", "t5-bidirectional", *FOX, *GRAPE_A),
         ("nope",),
         OWN,
     ]

@@ -202,7 +202,7 @@ def _floor(value: Value) -> int:
 
     whole = floor(value)
     if whole is None:
-        raise FormulaError(f"the whole part of {_shown(value)} hangs on a parameter or cannot be decided")
+        raise FormulaError(f"the floor of {_shown(value)} hangs on a parameter or cannot be decided")
     return whole
 
 

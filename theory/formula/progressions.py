@@ -1,6 +1,6 @@
 """A formula along a path of pairs i = a + b t, j = c + d t, t = 0, 1, 2, ...: split until no choice is left.
 
-Comparisons of what is eventually of one sign are settled by starting later, `%`, whole parts and alternating signs by
+Comparisons of what is eventually of one sign are settled by starting later, `%`, floors and alternating signs by
 taking every P-th step.  What remains is finitely many single steps and, on each of finitely many arithmetic
 progressions of steps, one expression without choices, which holds at every step there.
 """
@@ -140,7 +140,7 @@ def takes_infinitely_many_values(expression: Expression) -> str | None:
 
 
 def _grows_beyond_noise(expression: Expression, noise: set[sp.Symbol]) -> str | None:
-    """For f(s) + sum of c_k u_k, c_k constant and 0 <= u_k < 1: what was cut off by whole parts."""
+    """For f(s) + sum of c_k u_k, c_k constant and 0 <= u_k < 1: what was cut off by floors."""
     if not all(isinstance(symbol, CutOff) for symbol in noise):
         return None
     rest = sp.expand(expression)
@@ -151,7 +151,7 @@ def _grows_beyond_noise(expression: Expression, noise: set[sp.Symbol]) -> str | 
             return None
     if limit(rest) not in (sp.oo, -sp.oo):
         return None
-    return "grows without bound, where each _u stands for what a whole part cuts off, 0 <= _u < 1"
+    return "grows without bound, where each _u stands for what a floor cuts off, 0 <= _u < 1"
 
 
 def _changes(expression: Expression) -> bool:

@@ -1,7 +1,7 @@
 """A finite set that holds every value of a formula, at every pair and scale, where one can be seen.
 
 Each part of the formula is given bounds, the denominator of its values, and their set where that is finite: by `%`,
-comparisons, min and max, whole parts, gcd, and choices between such.  The set may hold more than occurs.
+comparisons, min and max, floors, gcd, and choices between such.  The set may hold more than occurs.
 """
 
 from collections.abc import Iterable

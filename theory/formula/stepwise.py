@@ -1,6 +1,6 @@
 """A formula at step s of a progression as one expression in s, as long as that holds at every s.
 
-A choice whose outcome may change asks for a later start (`Later`), a whole part or an alternating sign for every P-th
+A choice whose outcome may change asks for a later start (`Later`), a floor or an alternating sign for every P-th
 step (`Period`); what cannot be seen is `Unsettled`.
 """
 
@@ -41,7 +41,7 @@ class Later(Exception):
 
 
 class CutOff(sp.Dummy):  # type: ignore[misc]  # sympy has no types
-    """What a whole part cuts off at some s: a number in 0 <= u < 1 of which nothing else is known."""
+    """What a floor cuts off at some s: a number in 0 <= u < 1 of which nothing else is known."""
 
 
 def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:

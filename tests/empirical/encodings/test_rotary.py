@@ -5,7 +5,7 @@ import torch
 from rotary_embedding_torch import RotaryEmbedding
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from empirical.encodings.rotary import Rotary, turned
+from empirical.encodings.rotary import Rotary, apply_rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
 from theory.encodings import rotary
 
@@ -112,7 +112,7 @@ def test_gradients_flow_to_contents_and_angles(layout):
     angles = content(9, 1, 1, 3, 2).requires_grad_()
 
     def turned_by(x, angles):
-        return turned(x, torch.polar(torch.ones_like(angles), angles), layout)
+        return apply_rotary(x, torch.polar(torch.ones_like(angles), angles), layout)
 
     assert torch.autograd.gradcheck(turned_by, (x, angles))
 

@@ -6,7 +6,7 @@ import torch
 from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
 from empirical.encodings.catalogue import named
-from empirical.model.decoder import Decoder, attention_weights, stacked
+from empirical.model.decoder import Decoder, attention_weights, current_names, stacked
 from empirical.model.layers import Embedding, LayerNorm, Linear
 from theory.encodings.catalogue import with_formulas
 
@@ -237,3 +237,17 @@ def test_layers_start_as_those_of_the_library():
     assert torch.equal(table(torch.arange(7)[None, None])[0, 0], torch.nn.Embedding(7, 4).weight)
     rows = torch.randn(1, 2, 3, 4)
     assert torch.allclose(LayerNorm(4)(rows), torch.nn.LayerNorm(4)(rows))
+
+
+def test_layers_of_an_earlier_checkpoint_are_known_by_their_names_of_today():
+    decoder = Decoder(symbols=3, width=8, layers=2, heads=2, encoding=PositionEncoding())
+    names = {"qkv": "project", "out": "merge", "mlp_norm": "network_norm", "up": "widen", "down": "narrow"}
+    stored = {
+        ".".join(names.get(part, part) for part in name.split(".")): tensor
+        for name, tensor in decoder.state_dict().items()
+    }
+    assert stored.keys() != decoder.state_dict().keys()
+    restored = current_names(stored)
+    assert [*restored] == [*decoder.state_dict()]
+    assert all(torch.equal(tensor, decoder.state_dict()[name]) for name, tensor in restored.items())
+    assert current_names(restored).keys() == restored.keys()

@@ -39,7 +39,7 @@ def log(*words):
 
 def tell(store, runs, done, noted=RunStore.tell):
     noted(store, runs, done)
-    if runs[0].task == __file__ + ":task":
+    if runs[0].task.name == __file__ + ":task":
         log(done)
         if os.path.exists(__file__ + ".brake"):
             with open(__file__ + ".brake") as brake:

@@ -19,12 +19,12 @@ from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import Cell, made
 from empirical.runs.run import one_run
 from empirical.runs.store import RunStore, StoreError
+from empirical.training import train as training_module
 from empirical.training.evaluation import free_running, teacher_forced
 from empirical.training.probe import seconds_of_step
 from empirical.training.sweep import groups
 from empirical.training.testing import trained
 from empirical.training.train import TrainingError, train
-from empirical.training.train import train as training_module
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import rows_of
 from theory.system.files import DamagedFile
@@ -284,7 +284,7 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     """The control of the one above: IPE's own tables with its roles thrown away, trained for longer, until it fits."""
     from theory.relation import constant
 
-    monkeypatch.setattr("empirical.model.setup.relation_of", lambda spec, circuit: constant())
+    monkeypatch.setattr("empirical.encodings.catalogue.relation_of", lambda spec, circuit: constant())
     run = quick_run("ipe-sh", test=(1, 2, 3, 4, 5, 20), epochs=3)
     store = RunStore(tmp_path)
     train([run], store)
