@@ -40,7 +40,7 @@ class SolverFailed(SolverError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SatResult:
     """The solver's answer.
 
     Attributes:
@@ -111,7 +111,7 @@ def decide(
     seconds: float | None,
     steps: int | None = None,
     proof: bool,
-) -> Answer:
+) -> SatResult:
     """Whether `count` operators serve all classes.
 
     Args:
@@ -136,7 +136,7 @@ def decide(
     conflict = CONFLICT + size
     conflicts = None if steps is None else (steps - written) // conflict
     if conflicts is not None and conflicts < 1:
-        return Answer(satisfiable=None, steps=written)
+        return SatResult(satisfiable=None, steps=written)
     _, clauses = formula(classes, count, clique)
     request = {
         "clauses": clauses,
@@ -147,20 +147,20 @@ def decide(
     }
     reply = _ask(json.dumps(request), None if seconds is None else max(0.0, end - time.monotonic()))
     if reply is None:
-        return Answer(satisfiable=None)
+        return SatResult(satisfiable=None)
     found = json.loads(reply)
     taken = written + conflict * found["conflicts"]
     if found["satisfiable"] is None:
-        return Answer(satisfiable=None, steps=taken)
+        return SatResult(satisfiable=None, steps=taken)
     if not found["satisfiable"]:
-        return Answer(satisfiable=False, proof=tuple(found["proof"]) if proof else None, steps=taken)
+        return SatResult(satisfiable=False, proof=tuple(found["proof"]) if proof else None, steps=taken)
     true = {literal for literal in found["model"] if literal > 0}
     choice, alt = [], 1
     for tables in classes:
         index = next(index for index in range(len(tables) * count) if alt + index in true)
         choice.append((index % count, index // count))
         alt += len(tables) * count
-    return Answer(satisfiable=True, choice=tuple(choice), steps=taken)
+    return SatResult(satisfiable=True, choice=tuple(choice), steps=taken)
 
 
 def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from lengthgen.scales import ScalesError
 from theory.formula.structure import Structure, structure
-from theory.generalization import Answer, Judgement, judge, judge_standard_encodings
+from theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
 from theory.growth import growth
 from theory.lrc import level_sets, profile
 from theory.outcome import Levels, Outcome, learn, levels_of
@@ -110,7 +110,7 @@ def _ideal(pattern: Levels) -> list[dict[str, Any]]:
     ]
 
 
-def _relation(answer: Answer, merged: Judgement, pattern: Levels) -> dict[str, Any]:
+def _relation(answer: JudgedRelation, merged: Judgement, pattern: Levels) -> dict[str, Any]:
     judgement = answer.judgement
     agreed = judgement.generalizes == merged.generalizes
     return {

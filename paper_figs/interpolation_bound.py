@@ -27,7 +27,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
+class BoundCurve:
     """One head, between the trained distances 0 and 1: all float64 [POINTS].
 
     Attributes:
@@ -47,7 +47,7 @@ class Course:
         return np.array([self.distance, self.error, self.printed, self.corrected])
 
 
-def course(head_dim: int) -> Course:
+def course(head_dim: int) -> BoundCurve:
     """The score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, against both constants."""
     exact = rotary.frequencies(head_dim, BASE)
     theta = np.array([float(one) for one in exact])
@@ -59,7 +59,7 @@ def course(head_dim: int) -> Course:
     )
     printed, corrected = (float(constant) * x * (1 - x) for constant in constants)
     error = np.abs(score - score[0])
-    return Course(head_dim=head_dim, distance=x, error=error, printed=printed, corrected=corrected)
+    return BoundCurve(head_dim=head_dim, distance=x, error=error, printed=printed, corrected=corrected)
 
 
 def drawing(*, width: float) -> Drawing:
@@ -85,7 +85,7 @@ def drawing(*, width: float) -> Drawing:
     return Drawing(shown=_draw(found, width), rows=rows, caption=caption)
 
 
-def _draw(found: list[Course], width: float) -> Figure:
+def _draw(found: list[BoundCurve], width: float) -> Figure:
     with context():
         figure, panels = grid(len(found), width=width, narrowest=1.5, height=1.6)
         for axes, one in zip(panels, found, strict=True):

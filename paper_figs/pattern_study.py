@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.generalization import Answer, judge_standard_encodings
+from theory.generalization import JudgedRelation, judge_standard_encodings
 from theory.lattice import Cells
 from theory.lrc import Profile, profile
 from theory.outcome import Outcome, learn, levels_of
@@ -34,7 +34,7 @@ class Learned:
         outcome: what is learned.
     """
 
-    answer: Answer
+    answer: JudgedRelation
     outcome: Outcome
 
     @property

@@ -23,7 +23,7 @@ _KEY, _LENGTH = 5, 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
+class ScoreCurve:
     """One encoding at a point of its parameters' domains, by distance j - i = 0, 1, ...
 
     Attributes:
@@ -39,20 +39,20 @@ class Course:
     bias: tuple[float, ...]
 
 
-def courses() -> list[Course]:
+def courses() -> list[ScoreCurve]:
     """Curves of every encoding that turns or biases scores by distance alone; the others have none."""
     acting = (one for one in with_formulas() if (one.rotate or one.bias) and not one.embed)
     relative = (_course(one) for one in acting if Law.RELATIVE in one.laws)
     return [*(course for course in relative if course), _peaked()]
 
 
-def _peaked() -> Course:
+def _peaked() -> ScoreCurve:
     """HoPE is not monotone: a key whose score is greatest away from the query (`theory.encodings.hope.peaked_key`)."""
     rate, damping, query = sp.Rational(1, 10), sp.Rational(3, 20), (sp.Integer(1), sp.Rational(1, 5))
     key = hope.peaked_key(query, offset=sp.Integer(PEAK), rate=rate, damping=damping)
     offsets = map(sp.Integer, range(LARGEST + 1))
     scores = [float(hope.score(query, key, offset=offset, rate=rate, damping=damping)) for offset in offsets]
-    return Course(
+    return ScoreCurve(
         name="hope-peaked",
         title=f"HoPE, peak at {PEAK}",
         parameters={"theta": str(rate), "theta'": str(damping), "query": "(1, 1/5)"},
@@ -61,7 +61,7 @@ def _peaked() -> Course:
     )
 
 
-def _course(encoding: Encoding) -> Course | None:
+def _course(encoding: Encoding) -> ScoreCurve | None:
     """None where each distance has a free number of its own."""
     point: dict[str, str] = {}
     pairs = []
@@ -78,7 +78,7 @@ def _course(encoding: Encoding) -> Course | None:
             if isinstance(bias, sp.Indexed):
                 return None
         pairs.append(tuple(_value(one, point) for one in (kernel, bias)))
-    return Course(
+    return ScoreCurve(
         name=encoding.name,
         title=encoding.title,
         parameters=dict(sorted(point.items())),
@@ -94,7 +94,7 @@ def _value(expression: sp.Expr, point: dict[str, str]) -> float:
     return float(sp.N(points.at(constant, example)))
 
 
-def drawing(found: list[Course], *, width: float) -> Drawing:
+def drawing(found: list[ScoreCurve], *, width: float) -> Drawing:
     """The figure: a panel for each encoding."""
     rows: list[dict[str, object]] = [
         {
@@ -118,7 +118,7 @@ def drawing(found: list[Course], *, width: float) -> Drawing:
     return Drawing(shown=_draw(found, width), rows=rows, caption=caption)
 
 
-def _draw(found: list[Course], width: float) -> Figure:
+def _draw(found: list[ScoreCurve], width: float) -> Figure:
     bias: dict[str, Any] = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
     kernel: dict[str, Any] = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
     with context():

@@ -19,7 +19,8 @@ import sympy as sp
 from theory import algebraic, identities
 from theory.enclosure import POINTS, enclose, whole_part
 from theory.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
-from theory.ring_functions import is_zero, primitive
+from theory.ring_factors import primitive
+from theory.ring_functions import is_zero
 from theory.ring_values import element_of_value
 
 Value = Any

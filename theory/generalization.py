@@ -99,7 +99,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class JudgedRelation:
     """The judgement of a standard encoding's relation.
 
     Attributes:
@@ -127,7 +127,7 @@ def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Jud
     return _judge(cells.labels(values), cells.labels(relation), cells, train=train, test=test)
 
 
-def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tuple[Answer, ...]:
+def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tuple[JudgedRelation, ...]:
     """The judgement of every standard encoding's relation, and last of the pattern's own level sets.
 
     Training meets every label of a clipped relative relation whose limit is below train. So these limits generalize
@@ -148,25 +148,25 @@ def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tupl
     limits = _clipping_limits(found, cells, by_distance)
     clipped = clipped_relative(limits.start if limits else train - 1)
     return (
-        Answer(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
-        Answer(
+        JudgedRelation(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
+        JudgedRelation(
             relation=absolute(),
             encodings="absolute embeddings, learned or sinusoidal",
             judgement=judged(absolute()),
         ),
-        Answer(
+        JudgedRelation(
             relation=relative(),
             encodings="relative encodings without clipping: RoPE, ALiBi, FIRE, Transformer-XL",
             judgement=by_distance,
         ),
-        Answer(
+        JudgedRelation(
             relation=clipped,
             encodings="clipped relative embeddings (Shaw et al.)",
             judgement=judged(clipped),
             limits=limits,
         ),
-        Answer(relation=t5_buckets(), encodings="T5 buckets", judgement=judged(t5_buckets())),
-        Answer(
+        JudgedRelation(relation=t5_buckets(), encodings="T5 buckets", judgement=judged(t5_buckets())),
+        JudgedRelation(
             relation=values,
             encodings="the ideal encoding: the pattern's own level sets",
             judgement=_judge(found, found, cells, train=train, test=test),

@@ -298,7 +298,7 @@ class Ring:
             if kind == "sin":
                 signs.append(ONE)
         turn = left.pop(_PI_KEY, Fraction(0))
-        sign = self.product(map(_parity, signs))
+        sign = self.product(map(term_parity, signs))
         if abs(turn) == Fraction(1, 2):
             # cos(x + pi/2) = -sin(x), sin(x + pi/2) = cos(x)
             weight = Fraction(-1 if (kind == "cos") == (turn > 0) else 1)
@@ -384,20 +384,9 @@ def whole_turn(key: Key) -> Key | None:
     return None
 
 
-def _parity(key: Key) -> Element:
+def term_parity(key: Key) -> Element:
     """(-1) ** (a whole term)."""
     if key == ONE:
         return constant(-1)
     bare: Key = (frozenset((generator, Fraction(1)) for generator, _ in key[0]), None)
     return {(frozenset({((MINUS, bare), Fraction(1))}), None): Fraction(1)}
-
-
-def parity(element: Element) -> Element | None:
-    """(-1) ** element; None where that is not seen to be a whole number."""
-    factors = []
-    for key, weight in element.items():
-        if not is_whole(key) or weight.denominator != 1:
-            return None
-        if weight % 2:
-            factors.append(_parity(key))
-    return Ring().product(factors)

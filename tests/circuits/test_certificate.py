@@ -193,7 +193,7 @@ def test_an_edited_certificate_is_rejected_or_proves_what_is_true(
 def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as cut:
         cut.setattr(partition, "MAX_LOOKS", 1)
-        cut.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+        cut.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
         result, written = _written(FIVE_CYCLE, 1, 1)
     assert result.bounds == {1: (2, 3)}
     assert (written["lower"], written["upper"], written["proof"]) == (2, 3, None)
@@ -203,7 +203,7 @@ def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_proof_that_is_not_found_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     traces = traces_up_to(FIVE_CYCLE, 1)
     result = src(FIVE_CYCLE, traces, 1)
-    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
     with pytest.raises(TaskError, match=r"five-cycle.* lower bound") as caught:
         certificate(FIVE_CYCLE, result, spec=TaskSpec(name="mine.py:five_cycle"))
     assert "\n" not in str(caught.value)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from circuits import sat
-from circuits.sat import Answer, SolverError, Table, decide, formula
+from circuits.sat import SatResult, SolverError, Table, decide, formula
 from tests.oracles import sequences as oracle
 from tests.processes import PATIENCE, is_alive, started, wait_until
 
@@ -70,7 +70,7 @@ def test_descent_ends_where_brute_force_does() -> None:
     fewest = [int(_fewest(classes)) for classes in instances]
     assert set(fewest) >= {1, 2, 3, 4}
 
-    def ask(classes: Classes, count: int) -> Answer:
+    def ask(classes: Classes, count: int) -> SatResult:
         return decide(classes, count, [], seconds=None, proof=False)
 
     with ThreadPoolExecutor(2) as pool:
@@ -81,7 +81,7 @@ def test_descent_ends_where_brute_force_does() -> None:
         assert answer.satisfiable
         assert answer.choice is not None
         assert _serves(classes, count, answer.choice)
-    assert all(answer == Answer(satisfiable=False) for answer in fewer)
+    assert all(answer == SatResult(satisfiable=False) for answer in fewer)
 
 
 def test_the_formula_of_a_small_instance_in_full() -> None:
@@ -119,7 +119,7 @@ def test_a_cycle_of_five_needs_three(clique: list[int]) -> None:
 
 
 def test_without_operators_only_no_steps_are_served() -> None:
-    assert decide([], 0, [], seconds=None, proof=False) == Answer(satisfiable=True, choice=())
+    assert decide([], 0, [], seconds=None, proof=False) == SatResult(satisfiable=True, choice=())
     assert decide(FIVE_CYCLE, 0, [], seconds=None, proof=True).satisfiable is False
     assert decide([()], 3, [], seconds=None, proof=True).satisfiable is False
 
@@ -140,7 +140,7 @@ HARD = colouring(80, 1), 12
 def test_the_time_limit_holds_and_the_solver_is_gone() -> None:
     before = _children(os.getpid())
     start = time.monotonic()
-    assert decide(*HARD, [], seconds=0.5, proof=True) == Answer(satisfiable=None)
+    assert decide(*HARD, [], seconds=0.5, proof=True) == SatResult(satisfiable=None)
     assert 0.5 <= time.monotonic() - start < PATIENCE
     assert _children(os.getpid()) == before
 

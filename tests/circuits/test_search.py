@@ -259,7 +259,7 @@ def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     task = load("majority-count", base=15)
     full = _src(task, 14, 2)
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
     cut = _src(task, 14, 2)
     assert cut.status == "bounds"
     for scale, (low, high) in cut.bounds.items():

@@ -222,7 +222,7 @@ def test_the_value_is_withheld_where_the_bounds_differ(monkeypatch: pytest.Monke
     full = _src(FIVE_CYCLE, 1, 1)
     assert (full.values, full.status) == ({1: 3}, "exact")
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
     cut = _src(FIVE_CYCLE, 1, 1)
     assert cut.bounds == {1: (2, 3)}
     assert (cut.values, cut.status) == ({1: None}, "bounds")
@@ -236,7 +236,7 @@ def test_the_circuit_has_no_more_operators_than_the_upper_bound(seed: int, monke
     task = random_task(seed, symbols=3, arity=2, scales=3, fixed=0.4)
     exact = _src(task, 3, 2)
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.Answer(satisfiable=None))
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
     cut = _src(task, 3, 2)
     for scale, (low, high) in cut.bounds.items():
         assert low <= (exact.values[scale] or 0) <= high

@@ -14,7 +14,8 @@ from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 from theory.formula import parse
 from theory.formula.canonical import BY_DISTANCE, element_of
 from theory.ring import Element, Ring, TooLong, constant, name, plus
-from theory.ring_functions import factored, is_zero, never_zero
+from theory.ring_factors import factored
+from theory.ring_functions import is_zero, never_zero
 from theory.ring_signs import is_negative, is_nonnegative, is_positive
 
 PAIRS = [(i, j) for j in range(1, 7) for i in range(1, j + 1)]
