@@ -5,6 +5,7 @@ from typing import Any
 
 import sympy as sp
 
+from circuits.encodings import ENCODINGS
 from proofs_checks.own import declarations
 from theory import laws, properties
 from theory.encodings.catalogue import named, with_formulas
@@ -20,9 +21,13 @@ def selected(names: Sequence[str]) -> list[Encoding]:
     """The encodings of these names, and those of files of the user's own.
 
     Raises:
-        EncodingError: no such name, with the closest ones; or a file defines none, or fails.
+        EncodingError: no such name, with the closest ones; one without formulas; or a file defines none, or fails.
     """
-    return [one for name in names for one in (records(name) if is_file(name) else [named(name)])]
+    found = [one for name in names for one in (records(name) if is_file(name) else [named(name)])]
+    for encoding in found:
+        if encoding.no_formula:
+            raise EncodingError(f"'{encoding.name}' has no formulas: {encoding.no_formula}")
+    return found
 
 
 def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
@@ -35,9 +40,14 @@ def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
 
 
 def whole_matrix() -> dict[str, Any]:
-    """The rows of all encodings that have a name; kept until the formulas or what decides them change."""
+    """The rows of all registered encodings with formulas, and why the others have none.
+
+    Rows are kept until the formulas, or what decides them, change.
+    """
     place = user_cache("matrix") / "encodings.json"
-    return cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
+    rows: dict[str, Any] = cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
+    without = {name: encoding.no_formula for name, encoding in ENCODINGS.items() if encoding.no_formula}
+    return rows | {"without_formulas": without, "aliases": {name: list(one.aliases) for name, one in ENCODINGS.items()}}
 
 
 def own_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:

@@ -20,12 +20,14 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
         ]
         hooks = ", ".join(one["hooks"]) or "-"
         table.add_row(one["name"], hooks, one["learned"], one["relative"], *decided, one["far_field"])
-    return titled(
-        "Position encodings [F]",
-        table,
+    notes = [
         "trained: numbers, for H heads of width d, model width D; shift: attention weights unchanged when all "
-        "positions move; cache: no score changes as the sequence grows; causal: only keys up to the query are meant",
-    )
+        "positions move; cache: no score changes as the sequence grows; causal: only keys up to the query are meant"
+    ]
+    notes += [f"{name} has no formulas: {why}" for name, why in answer.get("without_formulas", {}).items()]
+    also = [f"{name} ({', '.join(aliases)})" for name, aliases in answer.get("aliases", {}).items() if aliases]
+    notes += [f"other names: {', '.join(also)}"] if also else []
+    return titled("Position encodings [F]", table, *notes)
 
 
 def lattice_table(answer: Mapping[str, Any]) -> Group:

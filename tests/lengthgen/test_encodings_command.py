@@ -36,7 +36,7 @@ def test_the_matrix_of_named_encodings(tmp_path):
 def test_an_unknown_encoding_is_one_line_with_the_nearest(tmp_path):
     done = run("encodings", "rotory", cache=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "error: no encoding is named 'rotory'; did you mean rotary?\n"
+    assert done.stderr == "error: unknown encoding 'rotory': did you mean rotary?\n"
 
 
 def test_an_encoding_of_ones_own_is_verified(tmp_path):

@@ -99,3 +99,14 @@ def test_a_name_that_is_taken_is_refused(name):
 def test_an_option_admits_its_range(option, admitted, refused):
     assert all(option.admits(value) for value in admitted)
     assert not any(option.admits(value) for value in refused)
+
+
+def test_the_matrix_has_a_row_for_each_with_formulas_and_says_why_the_others_have_none(run, answer):
+    found = answer("encodings")
+    rows = {row["name"] for row in found["encodings"]}
+    assert rows | {*found["without_formulas"]} == {*ENCODINGS}
+    assert not rows & {*found["without_formulas"]}
+    assert found["aliases"]["rope"] == ["rotary"]
+    assert [row["name"] for row in answer("encodings", "Rotary", "KERPLE")["encodings"]] == ["rope", "kerple-log"]
+    code, _, err = run("encodings", "ipe")
+    assert (code, err) == (2, "error: 'ipe' has no formulas: its relation is that of a task's circuit\n")

@@ -72,8 +72,9 @@ def named(name: str) -> Encoding:
     """
     encoding = called(name)
     if encoding is None:
-        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {', '.join(ENCODINGS)}")
-        raise UnknownEncoding(f"unknown encoding '{name}': {hint}; your own: path/to/file.py:object")
+        known = f"{', '.join(ENCODINGS)}; your own: path/to/file.py:object"
+        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {known}")
+        raise UnknownEncoding(f"unknown encoding '{name}': {hint}")
     return encoding
 
 

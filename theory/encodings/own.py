@@ -22,7 +22,7 @@ from theory.system.userfile import (
     user_code,
 )
 
-NO_FORMULA = "it has none: write a record, `theory.encodings.encoding.Encoding`, with its hooks"
+NO_FORMULA = "write them as an Encoding, see theory/encodings/encoding.py"
 
 
 def is_file(text: str) -> bool:
