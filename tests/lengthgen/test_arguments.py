@@ -108,7 +108,7 @@ OF_AUDITS = {
     "too large a float": ((*AUDIT, "--parameters", "base=1e400"), "too long or too large"),
     "too long": ((*AUDIT, "--parameters", f"base={DIGITS}"), "too long or too large"),
     "twice": ((*AUDIT, "--parameters", "base=1,base=2"), "'base' stands there twice"),
-    "other digits": ((*AUDIT, "--parameters", "base=\u0663"), "cannot be made"),
+    "other digits": ((*AUDIT, "--parameters", "base=\u0663"), "base must be a number from 0.001"),
     "a name alone": ((*AUDIT, "--parameters", "base="), "is not NAME=VALUE"),
     "head width by name": ((*AUDIT, "--parameters", "head_dim=1000000000"), "head_dim = 1000000000 is out of range"),
     "length": (("audit", "learned", *AUDIT[2:], "--parameters", "length=1000000000"), "length = 1000000000 is out"),
