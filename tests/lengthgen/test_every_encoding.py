@@ -90,8 +90,8 @@ def test_a_name_that_is_taken_is_refused(name):
 @pytest.mark.parametrize(
     ("option", "admitted", "refused"),
     [
-        (Option(default=2, least=1, most=3), [1, 3], [0, 4, 2.0, True, "2"]),
-        (Option(default=2.0, least=1, most=3), [1, 2.5, 3], [0.9, 4, float("nan"), float("inf"), True, "2"]),
+        (Option(default=2, least=1, most=3), [1, 3], [0, 4, 10**400, 2.0, True, "2"]),
+        (Option(default=2.0, least=1, most=3), [1, 2.5, 3], [0.9, 4, 10**400, float("nan"), float("inf"), True, "2"]),
         (Option(default="a", words=("a", "b")), ["a", "b"], ["c", 1, True]),
         (Option(default=True), [True, False], [1, 0, "true"]),
     ],

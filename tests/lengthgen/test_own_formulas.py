@@ -44,7 +44,7 @@ def late(j, i, n, calls=[]):
 MADE = {
     "exits at import": ("sys.exit(0)", "Python file 'mine.py' fails: SystemExit: 0"),
     "no Encoding": ("Recursive()", "'mine.py:mine' has no formulas: write them as an Encoding"),
-    "subclass": ("Sub(name='mine', title='mine', arxiv='')", "'mine.py:mine' has no formulas: write them as an Encoding"),
+    "subclass": ("Sub(name='mine', title='mine', arxiv='')", "'mine.py:mine' has no formulas: write them"),
     "name is a number": ("encoding(name=3)", "the name of an encoding is a text of 1 to 100 printable characters"),
     "name of control characters": (r"encoding(name='\x1b[2J')", "the name of an encoding is a text"),
     "title of 10^7 characters": ("encoding(title='x' * 10**7)", "the title of an encoding is a text"),

@@ -88,8 +88,9 @@ class Option:
         """Whether the value has the type of the default, a whole number for a real one too, and is in the range."""
         if self.words or type(self.default) is bool:
             return type(value) is type(self.default) and (not self.words or value in self.words)
-        kinds = (int,) if type(self.default) is int else (int, float)
-        return type(value) in kinds and self.least <= float(value) <= self.most and math.isfinite(float(value))
+        if isinstance(value, bool | str) or (isinstance(value, float) and type(self.default) is int):
+            return False
+        return self.least <= value <= self.most and abs(value) < math.inf
 
     def __str__(self) -> str:
         if self.words:
