@@ -107,6 +107,30 @@ def test_a_record_without_a_module_is_proved_and_cannot_be_trained(run):
     assert (code, err) == (2, "error: 'squared' has no module: there is nothing to audit\n")
 
 
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("drawn_from='rope'", "only registered encodings are trained at drawn positions"),
+        ("module=3", "its module must be a function or class"),
+        ("relation_of='relative'", "its relation_of must be a function or class"),
+        ("relation_of=lambda circuit: 3", "relation_of must give a Relation, not a int"),
+        ("relation='relative'", "its attribute 'relation' must be a Relation, not a str"),
+        ("name=3", "the name of an encoding is a text"),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "train"])
+def test_a_record_with_a_wrong_part_is_one_line(run, command, field, says):
+    lines = (
+        f"from theory.encodings.encoding import Encoding\nmine = Encoding(**dict(name='x', title='x') | dict({field}))"
+    )
+    Path("wrong.py").write_text(lines, encoding="utf-8")
+    scales = ("--train", "1-2", "--test", "1-3")
+    options = ("--profile", "smoke", "--out", "out") if command == "train" else ()
+    code, _, err = run(command, "parity", "--encoding", "wrong.py:mine", *scales, *options)
+    assert code == 2
+    assert says in err or (command == "train" and "has no module" in err)
+
+
 def test_heads_differ_in_their_numbers():
     root = record("my_encoding.py:root")
     module = own_module(root.module, SIZES, "root")

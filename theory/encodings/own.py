@@ -78,6 +78,11 @@ def _guarded(encoding: Encoding) -> Encoding:
     require_name(encoding.name, "name of an encoding", EncodingError)
     require_name(encoding.title, "title of an encoding", EncodingError)
     _require_relation(encoding.relation, encoding.name)
+    if encoding.drawn_from:
+        raise EncodingError(f"'{encoding.name}': only registered encodings are trained at drawn positions")
+    for hook in ("module", "relation_of", "values"):
+        if getattr(encoding, hook) is not None and not callable(getattr(encoding, hook)):
+            raise EncodingError(f"'{encoding.name}': its {hook} must be a function or class")
 
     def guard(hook: str) -> Guarded[Any]:
         formula, fails = getattr(encoding, hook), f"'{encoding.name}': its {hook} fails"
