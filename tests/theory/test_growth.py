@@ -180,3 +180,18 @@ def _never_contradicts(text: str, found: Growth) -> None:
         assert set(values) == {found.low}, text
     if found.kind is UNBOUNDED:
         assert values[0] < values[-1], text
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("i", "at i = s + 1, j = s + 1 (s = 0, 1, ...) the entry is s + 1"),
+        ("i*j + i", "at i = 1, j = s + 1 (s = 0, 1, ...) the entry is s + 2"),
+        ("n - j", "at i = 1, j = 1, n = s + 1 (s = 0, 1, ...) the entry is s"),
+        ("2*i if j > 4 else 1", "at i = s + 5, j = s + 5 (s = 0, 1, ...) the entry is 2*s + 10"),
+    ],
+)
+def test_the_place_of_infinitely_many_values_is_named(text: str, place: str) -> None:
+    found = growth(from_formula(text))
+    assert found is not None
+    assert found.reason == f"infinitely many values: {place}, which is strictly monotone"
