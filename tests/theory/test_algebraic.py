@@ -141,3 +141,7 @@ def test_a_coprime_base_is_coprime_and_all_numbers_are_its_products(numbers: lis
 def test_powers_of_two_are_exact() -> None:
     for exponent in (-300, -1, 0, 7):
         assert algebraic._power_of_two(exponent).fmpq() == flint.fmpq(2) ** exponent
+
+
+def test_the_bounds_of_a_rational_are_the_bits_of_its_parts() -> None:
+    assert [bounds(sp.Rational(value)) for value in ("5", "-1", "1/2", "-7/12")] == [(3, 0), (1, 0), (1, 2), (3, 4)]
