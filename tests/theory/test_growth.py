@@ -187,6 +187,7 @@ def _never_contradicts(text: str, found: Growth) -> None:
     [
         ("i", "at i = s + 1, j = s + 1 (s = 0, 1, ...) the entry is s + 1"),
         ("i*j + i", "at i = 1, j = s + 1 (s = 0, 1, ...) the entry is s + 2"),
+        ("(i % 1)**1.5 + j", "at i = 1, j = s + 1 (s = 0, 1, ...) the entry is s + 1"),
         ("n - j", "at i = 1, j = 1, n = s + 1 (s = 0, 1, ...) the entry is s"),
         ("2*i if j > 4 else 1", "at i = s + 5, j = s + 5 (s = 0, 1, ...) the entry is 2*s + 10"),
     ],

@@ -209,7 +209,10 @@ def _power(base: Expression, exponent: Expression) -> Expression:
         if exponent.is_Integer:
             _check_terms(base, exponent)
             return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
-        return _root(base, exponent) if _sign(base) > 0 else _refuse()
+        eventual_sign = _sign(base)
+        if eventual_sign == 0 and exponent.is_positive:
+            return sp.Integer(0)
+        return _root(base, exponent) if eventual_sign > 0 else _refuse()
     if S not in base.free_symbols:
         its_sign = constant_sign(base)
         if its_sign == 0:
