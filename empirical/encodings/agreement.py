@@ -1,8 +1,10 @@
 """Agreement of an encoding's module with its formulas: logits and codes of both in float64, pair by pair."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -50,23 +52,23 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
         codes = module.embed(torch.zeros_like(x), at)[0]
     apart = [abs(float(logits[0, head, row, column]) - _logit(encoding, module, q, k, head, row, column))
              for head in range(HEADS) for row in range(len(at)) for column in range(row + 1)]  # fmt: skip
-    return max(apart + _of_codes(encoding, module, codes))
+    return float(np.max(apart + _of_codes(encoding, module, codes)))  # NaN, and so refuted, if one of them is
 
 
 def _logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: int, row: int, column: int) -> float:
     j, i, length = (sp.Integer(number) for number in (POSITIONS[row], POSITIONS[column], POSITIONS[-1] + 1))
-    at = encoding.positions or (lambda index, length: index)
-    turned = encoding.rotate or (lambda position, length: (sp.eye(2), sp.eye(2)))
+    content_only = replace(encoding, embed=None, bias=None)  # codes are added to the token embedding, before q and k
     total = sp.Float(0)
     for plane in range(HEAD_DIM // 2):
         values = _values(encoding, module, head, plane)
         pair = slice(2 * plane, 2 * plane + 2)
         content = dict(zip([*QUERY, *KEY], [*q[0, head, row, pair].tolist(), *k[0, head, column, pair].tolist()],
                            strict=True))  # fmt: skip
-        score = ((turned(at(j, length), length)[0] * QUERY).T * (turned(at(i, length), length)[1] * KEY))[0]
+        score = content_only.score(query_position=j, key_position=i, length=length)
         total += _number(encoding, score, values | content)
     total = total / sp.sqrt(HEAD_DIM)
     if encoding.bias:
+        at = encoding.positions or (lambda index, length: index)
         law = encoding.bias(at(j, length), at(i, length), length)
         total += _number(encoding, law, _values(encoding, module, head, 0))
     return float(total)

@@ -1,0 +1,106 @@
+"""A module agrees with its formulas only if every logit and every code does."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from empirical.encodings.agreement import HEAD_DIM, HEADS, SIZES, TOLERANCE, largest_difference
+from empirical.encodings.alibi import ALiBi
+from empirical.encodings.learned import LearnedAbsolute
+from empirical.encodings.rotary import Rotary
+from empirical.encodings.xpos import XPos
+from theory.encodings import alibi, learned, rotary, xpos
+from theory.encodings.encoding import Encoding
+
+
+def frequency(plane: int) -> float:
+    return 10_000 ** (-2 * plane / HEAD_DIM)
+
+
+def with_slopes() -> Encoding:
+    return replace(alibi.ENCODING, values=lambda module, head, plane: {alibi.SLOPE: module.slopes[head]})
+
+
+def with_frequencies(shift: int = 0) -> Encoding:
+    return replace(rotary.ENCODING, values=lambda module, head, plane: {rotary.FREQUENCY: frequency(plane + shift)})
+
+
+def with_table(side: int = 0) -> Encoding:
+    def values(module, head, plane):
+        return {learned.TABLE: lambda position, entry: module.table[position, 2 * plane + entry - side].item()}
+
+    return replace(learned.ENCODING, values=values)
+
+
+def with_rates(sign: int = 1) -> Encoding:
+    def values(module, head, plane):
+        rate = float(xpos.rate(plane, head_dim=HEAD_DIM, scale_base=512))
+        return {xpos.FREQUENCY: frequency(plane), xpos.RATE: sign * rate}
+
+    return replace(xpos.ENCODING, values=values)
+
+
+def alibi_module() -> ALiBi:
+    return ALiBi(heads=HEADS)
+
+
+def rope_module() -> Rotary:
+    return Rotary(head_dim=HEAD_DIM)
+
+
+def table_module() -> LearnedAbsolute:
+    return LearnedAbsolute(length=SIZES["length"], width=SIZES["width"])
+
+
+class Blind(ALiBi):
+    """ALiBi that has no number for one pair of one head."""
+
+    def bias(self, *positions, **options):
+        table = super().bias(*positions, **options)
+        table[1, 5, 3] = torch.nan
+        return table
+
+
+class Silent(LearnedAbsolute):
+    """A table that is not added to anything."""
+
+    def embed(self, x_BLD, positions):
+        return x_BLD
+
+
+class OneSided(Rotary):
+    """RoPE whose keys are not rotated."""
+
+    def rotate(self, q_BHLC, k_BHLC, positions, content=None):
+        return super().rotate(q_BHLC, k_BHLC, positions)[0], k_BHLC
+
+
+@pytest.mark.parametrize(
+    ("encoding", "module"),
+    [
+        (with_slopes(), alibi_module()),
+        (with_frequencies(), rope_module()),
+        (with_table(), table_module()),
+        (with_rates(), XPos(head_dim=HEAD_DIM)),
+    ],
+)
+def test_modules_of_the_catalogue_agree_with_their_formulas(encoding, module):
+    assert largest_difference(encoding, module) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("encoding", "module"),
+    [
+        (with_slopes(), Blind(heads=HEADS)),
+        (with_frequencies(shift=1), rope_module()),
+        (with_frequencies(), OneSided(head_dim=HEAD_DIM)),
+        (with_frequencies(), alibi_module()),
+        (with_frequencies(), table_module()),
+        (with_table(side=1), table_module()),
+        (with_table(), Silent(length=SIZES["length"], width=SIZES["width"])),
+        (with_rates(sign=-1), XPos(head_dim=HEAD_DIM)),
+    ],
+)
+def test_another_module_does_not(encoding, module):
+    assert not largest_difference(encoding, module) < TOLERANCE
