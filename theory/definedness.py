@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.formula import Formula, FormulaError, NoValue, exact, numbering
-from theory.formula.domain import never, violations
+from theory.formula.domain import never_holds, violations
 from theory.formula.inequalities import cases_of, points
 from theory.formula.periods import PATH_OF, repeats
-from theory.formula.progressions import along
+from theory.formula.progressions import follow_path
 from theory.formula.structure import dependence
 from theory.formula.syntax import Node, may_be_irrational, names
 
@@ -53,7 +53,7 @@ def definedness(formula: Formula) -> Definedness:
     """Whether the formula has a value at every pair of every scale."""
     family = "n" in formula.variables
     listed = list(dict.fromkeys(islice(_violations(formula), MOST_CONDITIONS + 1)))
-    waiting = [condition for condition in listed if not never(condition, family=family)]
+    waiting = [condition for condition in listed if not never_holds(condition, family=family)]
     undecided = len(listed) > MOST_CONDITIONS
     cells: list[Cell] = []
     for condition in waiting:
@@ -108,7 +108,7 @@ def _first_cell(condition: Node, family: bool) -> list[Cell] | None:
 def _along(condition: Node, path: Mapping[str, tuple[int, int]], family: bool) -> list[Cell] | None:
     """The first cell of a condition on one position or difference."""
     used = {name: path[name] for name in path if family or name != "n"}
-    course = along((condition,), used, {})
+    course = follow_path((condition,), used, {})
     most = MOST_SINGLE_EXACT if may_be_irrational(condition) else MOST_SINGLE
     if course is None or not course.constant or len(course.singles) > most:
         return None

@@ -17,7 +17,7 @@ import sympy as sp
 from theory.definedness import Definedness, definedness
 from theory.formula import Formula, FormulaError, NoValue
 from theory.formula.periods import Repeats, repeats
-from theory.formula.progressions import Path, Piece, along, takes_infinitely_many_values
+from theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values
 from theory.formula.ranges import MOST, finite_range
 from theory.formula.structure import Structure, structure
 from theory.formula.syntax import names
@@ -198,7 +198,7 @@ def _infinite(formula: Formula) -> Iterator[str]:
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
     for path in _RAYS:
         for node in formula.nodes:
-            course = along((node,), {name: path[name] for name in path if name in names(node)}, fixed)
+            course = follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
             for piece in course.pieces if course else ():
                 why = takes_infinitely_many_values(piece.components[0])
                 if why:

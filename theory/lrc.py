@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory import distinct
-from theory.formula.progressions import PATHS, all_distinct, along
+from theory.formula.progressions import PATHS, all_distinct, follow_path
 from theory.formula.structure import Structure, structure
 from theory.pattern import Pattern, Value, as_matrix, from_array
 from theory.relation import Relation, from_labels
@@ -138,7 +138,7 @@ def _never_repeats(pattern: Pattern, scale: int) -> bool:
     if scale <= _LONG or formula is None or formula.shape or formula.parameters:
         return False
     path = PATHS.get(structure(formula))
-    course = along(formula.nodes, path, {}) if path else None
+    course = follow_path(formula.nodes, path, {}) if path else None
     return course is not None and all_distinct(course)
 
 

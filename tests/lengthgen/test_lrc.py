@@ -121,7 +121,7 @@ MISTAKES = {
     "not a whole number": (("gcd(i/2, 3)",), "gcd takes whole numbers, not 1/2 and 3 at i=1, j=1"),
     "complex": (("sqrt(i-3)",), "(-2)**(1/2) is not real at i=1, j=1"),
     "logarithm of zero": (("log(i-1)",), "at i=1, j=1"),
-    "depends on a parameter": (("1 if a > 0 else 0", "--parameters", "a"), "hangs on a parameter"),
+    "depends on a parameter": (("1 if a > 0 else 0", "--parameters", "a"), "depends on a parameter"),
     "bad parameter": (("a", "--parameters", "min"), "'min' cannot name a parameter"),
     "no scales": (("1", "--scales", ""), "neither a number nor a range"),
     "descending scales": (("1", "--scales", "8,4"), "must ascend"),

@@ -10,7 +10,7 @@ from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 from theory.definedness import definedness
 from theory.formula import parse
-from theory.formula.domain import total
+from theory.formula.domain import defined_everywhere
 
 Cell = tuple[int, ...]
 
@@ -98,7 +98,7 @@ def test_known_formulas(text: str, everywhere: bool | None, cell: Cell | None) -
         assert found.first
         assert all(f"{name}={place}" in found.why for name, place in zip("ijn", found.cell or (), strict=False))
     if everywhere is not True:
-        assert not all(map(total, formula.nodes))
+        assert not all(map(defined_everywhere, formula.nodes))
 
 
 def test_a_pair_without_a_value_that_may_not_be_the_first_is_said_not_to_be() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracles.formulas import by_python
 from theory.formula import parse
-from theory.formula.inequalities import cases_of, last_position, points
+from theory.formula.inequalities import bounds_of_last_position, cases_of, points
 
 SCALE = 9
 
@@ -42,7 +42,7 @@ def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) ->
         known = cases_of(parse(text).nodes[0])
         assert known.exact
         meeting = [cell[-1] for cell in _cells(family) if by_python(text, dict(zip("ijn", cell, strict=False)))]
-        bounds = [last_position(case, family=family) for case in known.cases]
+        bounds = [bounds_of_last_position(case, family=family) for case in known.cases]
         for scale in meeting:
             assert any(one and one[0] <= scale and (one[1] is None or scale <= one[1]) for one in bounds), text
         found = [next(points(case, family=family), None) for case in known.cases]
@@ -88,7 +88,7 @@ def test_known_conditions(text: str, expected: tuple[int, int] | None) -> None:
 def test_what_is_not_linear_is_left_out() -> None:
     known = cases_of(parse("i*j < 5 and i > j").nodes[0])
     assert not known.exact
-    assert all(last_position(case, family=False) is None for case in known.cases)
+    assert all(bounds_of_last_position(case, family=False) is None for case in known.cases)
     assert not cases_of(parse("i*j < 5 or i > j").nodes[0]).exact
 
 

@@ -13,8 +13,8 @@ from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 from theory.equality import Answer, equal
 from theory.formula import FormulaError, exact, parse
 from theory.formula.monotone import S, constant_sign, direction
-from theory.formula.progressions import Course, Path, all_distinct, along, takes_infinitely_many_values
-from theory.formula.stepwise import CutOff
+from theory.formula.progressions import Course, Path, all_distinct, follow_path, takes_infinitely_many_values
+from theory.formula.stepwise import FractionalPart
 from theory.formula.syntax import names
 
 STEPS = 48
@@ -29,7 +29,7 @@ PATHS: list[Path] = [
 
 def _course(text: str, path: Path, **fixed: Any) -> Course | None:
     node = parse(text, fixed).nodes[0]
-    return along((node,), {name: path[name] for name in path if name in names(node)}, fixed)
+    return follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
 
 
 def _cell(path: Path, step: int) -> dict[str, int]:
@@ -43,7 +43,7 @@ def _check(course: Course, text: str, path: Path) -> None:
         for s, step in enumerate(range(piece.start, STEPS, piece.step)):
             covered[step] += 1
             (expression,) = piece.components
-            if not expression.atoms(CutOff):
+            if not expression.atoms(FractionalPart):
                 expected = exact.evaluate(node, _cell(path, step))
                 assert equal(exact.plain(sp.sympify(expression.subs(S, s))), expected) is Answer.YES, (text, step)
     assert all(covered[step] == 1 for step in range(STEPS)), text

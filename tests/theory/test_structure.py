@@ -13,7 +13,7 @@ from tests.timing import at_once
 from theory.formula import FormulaError, exact, parse
 from theory.formula.linear import linear_bounds
 from theory.formula.ranges import finite_range
-from theory.formula.structure import Structure, settled, structure
+from theory.formula.structure import Structure, simplify_choices, structure
 from theory.formula.syntax import Node
 
 SIZE = 12
@@ -66,7 +66,7 @@ def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
             values = _values(formula.nodes[0], PAIRS)
             claimed = structure(formula)
             assert _holds(claimed, values), (text, claimed)
-            assert _values(settled(formula.nodes[0]), PAIRS) == values, text
+            assert _values(simplify_choices(formula.nodes[0]), PAIRS) == values, text
             possible = finite_range(formula.nodes[0])
             if possible is not None:
                 far = _values(formula.nodes[0], FAR)
@@ -84,7 +84,7 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         text = random_text(draw, draw.randint(2, 4), "ijn")
         node = parse(text).nodes[0]
         values = _values(node, TRIPLES)
-        assert _values(settled(node), TRIPLES) == values, text
+        assert _values(simplify_choices(node), TRIPLES) == values, text
         possible = finite_range(node)
         if possible is not None:
             finite += 1

@@ -1,7 +1,8 @@
-"""Patterns as formulas that a user types: A(i, j) with i the key and j the query, 1-based, i <= j; see `syntax`.
+"""Position patterns written as text formulas: A(i, j), i the key and j the query, 1-based, i <= j.
 
-The text is untrusted.  Python's own parser turns it into a syntax tree, in which only the nodes of the grammar are
-known; nothing of it is ever executed, and every operation is exact on numbers whose size is bounded.
+The grammar is in `theory.formula.syntax`.  The text is untrusted: Python's parser turns it into a syntax tree, only
+the nodes of the grammar are accepted, and the text is never executed.  All arithmetic is exact, on numbers of bounded
+size.
 """
 
 from collections.abc import Iterable
@@ -22,12 +23,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """A pattern A(i, j) or, with n in it, A(i, j, n), evaluated exactly.
+    """A pattern A(i, j), or A(i, j, n) if n occurs in it, that is evaluated exactly.
 
     Attributes:
-        text: as it was typed.
-        parameters: names that stand for real numbers left open.
-        rows: the trees of a matrix of formulas; one row of one tree for a pattern of numbers.
+        text: the formula as the user typed it.
+        parameters: names that stand for unspecified real numbers.
+        rows: the syntax trees of a matrix of formulas; a pattern of numbers has one row with one tree.
     """
 
     text: str
@@ -42,25 +43,25 @@ class Formula:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """The trees of the entry's components, row by row."""
+        """Syntax trees of the components of an entry, row by row."""
         return tuple(node for row in self.rows for node in row)
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Which of i, j, n occur."""
+        """Variables among i, j and n that occur in the formula."""
         return frozenset().union(*map(names, self.nodes)) & frozenset(VARIABLES)
 
     @cached_property
     def exact_only(self) -> bool:
-        """Whether entries may be irrational, or matrices, so that they are computed one by one."""
+        """True if entries may be irrational, depend on parameters or are matrices: computed one by one."""
         return bool(self.shape or self.parameters) or any(map(may_be_irrational, self.nodes))
 
     def value(self, key: int, query: int, scale: int | None = None) -> Any:
-        """The entry at one pair: int, Fraction or real sympy expression; a tuple of such, row by row, for matrices.
+        """Entry at one pair: int, Fraction or real sympy expression; for matrices a tuple of these, row by row.
 
         Raises:
-            NoValue: no real value there; says where.
-            FormulaError: a value too large, or one that hangs on a parameter; says where.
+            NoValue: the formula has no real value at the pair; the message names the pair.
+            FormulaError: the value is too large, or a choice depends on a parameter; the message names the pair.
         """
         at = {"i": key, "j": query, "n": scale} | self._symbols
         try:
@@ -74,32 +75,33 @@ class Formula:
         return values if self.shape else values[0]
 
     def entries(self, keys: Integers, queries: Integers, scales: Integers | None = None) -> tuple[list[Any], Integers]:
-        """The entries at many pairs: the values that occur, as of `value`, and the index of each pair's own.
+        """Entries at many pairs: a list of values, as `value` returns them, and an index into it for each pair.
 
         Args:
             keys: i, int64 [m].
             queries: j, int64 [m].
-            scales: n, int64 [m]; needed where the formula has n in it.
+            scales: n, int64 [m]; required if n occurs in the formula.
 
         Returns:
-            Values that are not the same object of computation (two of them may still be equal), and int64 [m].
+            Values that differ as Python objects (two may still be mathematically equal), and indices, int64 [m].
 
         Raises:
-            NoValue, FormulaError: some pair has no value, as of `value`; names the first in the order given.
+            NoValue, FormulaError: some pair has no value, see `value`; the message names the first
+                such pair in the given order.
         """
         at = {"i": keys, "j": queries} | ({} if scales is None else {"n": scales})
         try:
-            found = numbering.entries(self.nodes, at, self._symbols, whole=not self.shape)
+            numbered = numbering.entries(self.nodes, at, self._symbols, scalar=not self.shape)
         except FormulaError:
-            listed = [None] * len(keys) if scales is None else scales.tolist()
-            for pair in zip(keys.tolist(), queries.tolist(), listed, strict=True):
-                self.value(*pair)  # says where
+            scale_list = [None] * len(keys) if scales is None else scales.tolist()
+            for pair in zip(keys.tolist(), queries.tolist(), scale_list, strict=True):
+                self.value(*pair)  # raises an error that names the pair
             raise
-        return found.values, found.codes
+        return numbered.values, numbered.codes
 
     @cached_property
     def _symbols(self) -> dict[str, Any]:
-        """What the parameters stand for."""
+        """Sympy symbol of each parameter."""
         if not self.parameters:
             return {}
         import sympy as sp
@@ -108,14 +110,15 @@ class Formula:
 
 
 def parse(text: str, parameters: Iterable[str] = ()) -> Formula:
-    """Reads a formula.
+    """Parse a formula.
 
     Args:
-        text: in the grammar of `theory.formula.syntax`.
-        parameters: names that stand for real numbers left open; entries are equal iff they are for all of them.
+        text: the formula, in the grammar of `theory.formula.syntax`.
+        parameters: names that stand for unspecified real numbers; two entries are equal iff they are equal for all
+            values of the parameters.
 
     Raises:
-        FormulaError: too long, not in the grammar, or an unknown name.
+        FormulaError: the text is too long or not in the grammar, or it contains an unknown name.
     """
-    known = tuple(parameters)
-    return Formula(text=text.strip(), parameters=known, rows=tuple(map(tuple, read(text, known))))
+    declared = tuple(parameters)
+    return Formula(text=text.strip(), parameters=declared, rows=tuple(map(tuple, read(text, declared))))

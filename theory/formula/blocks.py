@@ -1,8 +1,8 @@
-"""A formula at many pairs at once, still exactly: fractions of 64-bit integers that cannot wrap unnoticed.
+"""Exact values of a formula at many pairs at once: arrays of fractions of 64-bit integers, with overflow ruled out.
 
-Before an operation the largest result that its operands allow is bounded in Python's own integers.  Where it might not
-fit, where a number would be irrational, or where something is wrong at some pair, `NotVectorised` is raised and the
-caller goes through the pairs one by one with `theory.formula.exact`, which says what is wrong and where.
+Before each operation, Python integers bound the largest result that the operands allow.  `NotVectorised` is raised if
+the result might not fit into 64 bits, if a number would be irrational, or if there is an error at some pair.  The
+caller then evaluates the pairs one by one with `theory.formula.exact`, which names the error and the pair.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -22,232 +22,252 @@ _LIMIT = 2**63 - 1
 
 
 class NotVectorised(Exception):
-    """The formula needs more than fractions of 64-bit integers here, or has no value at some pair."""
+    """The formula needs more than fractions of 64-bit integers, or has no value at some pair."""
 
 
 @dataclass(frozen=True)
-class Block:
-    """Fractions numerator/denominator, int64 arrays [m], in lowest terms with positive denominators; None for all 1."""
+class FractionArray:
+    """Fractions numerator/denominator in lowest terms, with positive denominators.
+
+    Attributes:
+        numerator: int64 [m].
+        denominator: int64 [m]; None if all are 1.
+    """
 
     numerator: Integers
     denominator: Integers | None = None
 
     def distinct(self) -> tuple[list[int | Fraction], Integers]:
-        """The distinct values, and for each pair the index of its own, int64 [m]."""
+        """Distinct values, and for each pair the index of its value, int64 [m]."""
         if self.denominator is None:
             values, codes = np.unique(self.numerator, return_inverse=True)
             return values.tolist(), codes
         order = np.lexsort((self.numerator, self.denominator))
-        above, below = self.numerator[order], self.denominator[order]
-        new = np.r_[True, (above[1:] != above[:-1]) | (below[1:] != below[:-1])]
+        numerators, denominators = self.numerator[order], self.denominator[order]
+        starts = np.r_[True, (numerators[1:] != numerators[:-1]) | (denominators[1:] != denominators[:-1])]
         codes = np.empty(len(order), dtype=np.int64)
-        codes[order] = np.cumsum(new) - 1
-        pairs = zip(above[new].tolist(), below[new].tolist(), strict=True)
-        return [top if bottom == 1 else Fraction(top, bottom) for top, bottom in pairs], codes
+        codes[order] = np.cumsum(starts) - 1
+        fractions = zip(numerators[starts].tolist(), denominators[starts].tolist(), strict=True)
+        return [top if bottom == 1 else Fraction(top, bottom) for top, bottom in fractions], codes
 
 
-def evaluate(node: Node, at: Mapping[str, Integers]) -> Block:
-    """The values of the tree where `at` gives i, j and, if it occurs, n: int64 arrays of one shape [m], m >= 1.
+def evaluate(node: Node, at: Mapping[str, Integers]) -> FractionArray:
+    """Values of the tree at the pairs that `at` describes.
+
+    Args:
+        node: the tree.
+        at: i, j and, if it occurs, n: int64 arrays of one shape [m], m >= 1.
 
     Raises:
-        NotVectorised: see there.
+        NotVectorised: see the class.
     """
     size = len(at["i"])
     match node:
         case Number(value=value):
-            above, below = (np.full(size, _fits(part)) for part in Fraction(value).as_integer_ratio())
-            return _lowest(above, below)
+            numerator, denominator = (np.full(size, _require_fit(part)) for part in Fraction(value).as_integer_ratio())
+            return _from_reduced(numerator, denominator)
         case Name(name=name) if name in at:
-            return Block(at[name])
-        case Comparison(tests=tests, sides=sides):
-            return _chain(tests, sides, at)
+            return FractionArray(at[name])
+        case ComparisonChain(tests=tests, sides=sides):
+            return _comparison_chain(tests, sides, at)
         case Operation(name="if", operands=(condition, then, otherwise)):
-            return _choose(_holds(evaluate(condition, at)), then, otherwise, at)
+            return _choose(_nonzero(evaluate(condition, at)), then, otherwise, at)
         case Operation(name="and" | "or" as name, operands=parts):
-            return _junction(name, parts, at)
+            return _and_or(name, parts, at)
         case Operation(name=name, operands=parts) if name in _OPERATIONS:
             return _OPERATIONS[name](*(evaluate(part, at) for part in parts))
     raise NotVectorised
 
 
-def _chain(tests: tuple[str, ...], sides: tuple[Node, ...], at: Mapping[str, Integers]) -> Block:
-    found = np.ones(len(at["i"]), dtype=np.int64)
-    alive = np.arange(len(found))
+def _comparison_chain(tests: tuple[str, ...], sides: tuple[Node, ...], at: Mapping[str, Integers]) -> FractionArray:
+    """1 where all comparisons hold, else 0; a side is computed only at pairs where it is needed."""
+    result = np.ones(len(at["i"]), dtype=np.int64)
+    pending = np.arange(len(result))
     left = evaluate(sides[0], at)
     for test, side in zip(tests, sides[1:], strict=True):
-        if not alive.size:
+        if not pending.size:
             break
-        right = evaluate(side, _some(at, alive))
-        passed = _COMPARISONS[test](*_common(left, right))
-        found[alive[~passed]] = 0
-        alive, left = alive[passed], _take(right, passed)
-    return Block(found)
+        right = evaluate(side, _at_pairs(at, pending))
+        passed = _COMPARISONS[test](*_common_numerators(left, right))
+        result[pending[~passed]] = 0
+        pending, left = pending[passed], _select(right, passed)
+    return FractionArray(result)
 
 
-def _choose(condition: Mask, then: Node, otherwise: Node, at: Mapping[str, Integers]) -> Block:
-    above = np.zeros(len(condition), dtype=np.int64)
-    below = np.ones(len(condition), dtype=np.int64)
+def _choose(condition: Mask, then: Node, otherwise: Node, at: Mapping[str, Integers]) -> FractionArray:
+    """Values of `then` where the condition holds and of `otherwise` elsewhere."""
+    numerator = np.zeros(len(condition), dtype=np.int64)
+    denominator = np.ones(len(condition), dtype=np.int64)
     for mask, branch in ((condition, then), (~condition, otherwise)):
         if mask.any():
-            chosen = evaluate(branch, _some(at, mask))
-            above[mask] = chosen.numerator
-            below[mask] = 1 if chosen.denominator is None else chosen.denominator
-    return _lowest(above, below)
+            values = evaluate(branch, _at_pairs(at, mask))
+            numerator[mask] = values.numerator
+            denominator[mask] = 1 if values.denominator is None else values.denominator
+    return _from_reduced(numerator, denominator)
 
 
-def _junction(name: str, parts: tuple[Node, ...], at: Mapping[str, Integers]) -> Block:
-    """Each part only where those before it have not decided."""
-    open_ = np.arange(len(at["i"]))
-    found = np.full(len(open_), int(name == "and"), dtype=np.int64)
+def _and_or(name: str, parts: tuple[Node, ...], at: Mapping[str, Integers]) -> FractionArray:
+    """`and` or `or`: each part is computed only at pairs that the parts before it leave undecided."""
+    pending = np.arange(len(at["i"]))
+    result = np.full(len(pending), int(name == "and"), dtype=np.int64)
     for part in parts:
-        if not open_.size:
+        if not pending.size:
             break
-        holds = _holds(evaluate(part, _some(at, open_)))
+        holds = _nonzero(evaluate(part, _at_pairs(at, pending)))
         decided = ~holds if name == "and" else holds
-        found[open_[decided]] = int(name == "or")
-        open_ = open_[~decided]
-    return Block(found)
+        result[pending[decided]] = int(name == "or")
+        pending = pending[~decided]
+    return FractionArray(result)
 
 
-def _holds(block: Block) -> Mask:
-    return np.asarray(block.numerator != 0)
+def _nonzero(array: FractionArray) -> Mask:
+    return np.asarray(array.numerator != 0)
 
 
-def _some(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
+def _at_pairs(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
     return {name: values[where] for name, values in at.items()}
 
 
-def _take(block: Block, where: Any) -> Block:
-    return Block(block.numerator[where], None if block.denominator is None else block.denominator[where])
+def _select(array: FractionArray, where: Any) -> FractionArray:
+    return FractionArray(array.numerator[where], None if array.denominator is None else array.denominator[where])
 
 
 def _largest(values: Integers) -> int:
-    """The largest absolute value, as a Python integer."""
+    """Largest absolute value, as a Python integer."""
     return max(abs(int(values.min())), abs(int(values.max())))
 
 
-def _fits(bound: int) -> int:
+def _require_fit(bound: int) -> int:
+    """Return the bound itself; raise `NotVectorised` if it exceeds 64 bits."""
     if abs(bound) > _LIMIT:
         raise NotVectorised
     return bound
 
 
-def _times(first: Integers, second: Integers) -> Integers:
-    _fits(_largest(first) * _largest(second))
+def _checked_product(first: Integers, second: Integers) -> Integers:
+    _require_fit(_largest(first) * _largest(second))
     return first * second
 
 
-def _plus(first: Integers, second: Integers) -> Integers:
-    _fits(_largest(first) + _largest(second))
+def _checked_sum(first: Integers, second: Integers) -> Integers:
+    _require_fit(_largest(first) + _largest(second))
     return first + second
 
 
-def _lowest(above: Integers, below: Integers) -> Block:
-    """Fractions in lowest terms that already have positive denominators."""
-    return Block(above) if (below == 1).all() else Block(above, below)
+def _from_reduced(numerator: Integers, denominator: Integers) -> FractionArray:
+    """Array of fractions that are already in lowest terms with positive denominators."""
+    return FractionArray(numerator) if (denominator == 1).all() else FractionArray(numerator, denominator)
 
 
-def _reduced(above: Integers, below: Integers) -> Block:
-    """The fractions above/below.  Raises `NotVectorised` where a denominator is zero."""
-    if not below.all():
+def _reduced(numerator: Integers, denominator: Integers) -> FractionArray:
+    """Array of the fractions numerator/denominator; raises `NotVectorised` if a denominator is zero."""
+    if not denominator.all():
         raise NotVectorised
-    _fits(_largest(above)), _fits(_largest(below))
-    divisor = np.gcd(above, below) * np.sign(below)
-    return _lowest(above // divisor, below // divisor)
+    _require_fit(_largest(numerator)), _require_fit(_largest(denominator))
+    divisor = np.gcd(numerator, denominator) * np.sign(denominator)
+    return _from_reduced(numerator // divisor, denominator // divisor)
 
 
-def _below(block: Block) -> Integers:
-    return np.ones_like(block.numerator) if block.denominator is None else block.denominator
+def _denominator(array: FractionArray) -> Integers:
+    return np.ones_like(array.numerator) if array.denominator is None else array.denominator
 
 
-def _common(first: Block, second: Block) -> tuple[Integers, Integers]:
-    """Numerators over a common denominator, to compare."""
+def _common_numerators(first: FractionArray, second: FractionArray) -> tuple[Integers, Integers]:
+    """Numerators over a common denominator, for comparisons."""
     if first.denominator is None and second.denominator is None:
         return first.numerator, second.numerator
-    return _times(first.numerator, _below(second)), _times(second.numerator, _below(first))
+    return _checked_product(first.numerator, _denominator(second)), _checked_product(
+        second.numerator, _denominator(first)
+    )
 
 
-def _add(first: Block, second: Block) -> Block:
+def _add(first: FractionArray, second: FractionArray) -> FractionArray:
     if first.denominator is None and second.denominator is None:
-        return Block(_plus(first.numerator, second.numerator))
-    return _reduced(_plus(*_common(first, second)), _times(_below(first), _below(second)))
+        return FractionArray(_checked_sum(first.numerator, second.numerator))
+    return _reduced(
+        _checked_sum(*_common_numerators(first, second)), _checked_product(_denominator(first), _denominator(second))
+    )
 
 
-def _negate(block: Block) -> Block:
-    _fits(_largest(block.numerator))
-    return Block(-block.numerator, block.denominator)
+def _negate(array: FractionArray) -> FractionArray:
+    _require_fit(_largest(array.numerator))
+    return FractionArray(-array.numerator, array.denominator)
 
 
-def _multiply(first: Block, second: Block) -> Block:
-    above = _times(first.numerator, second.numerator)
+def _multiply(first: FractionArray, second: FractionArray) -> FractionArray:
+    numerator = _checked_product(first.numerator, second.numerator)
     if first.denominator is None and second.denominator is None:
-        return Block(above)
-    return _reduced(above, _times(_below(first), _below(second)))
+        return FractionArray(numerator)
+    return _reduced(numerator, _checked_product(_denominator(first), _denominator(second)))
 
 
-def _divide(first: Block, second: Block) -> Block:
+def _divide(first: FractionArray, second: FractionArray) -> FractionArray:
     return _reduced(*_quotient(first, second))
 
 
-def _quotient(first: Block, second: Block) -> tuple[Integers, Integers]:
+def _quotient(first: FractionArray, second: FractionArray) -> tuple[Integers, Integers]:
     if not second.numerator.all():
         raise NotVectorised
-    return _times(first.numerator, _below(second)), _times(second.numerator, _below(first))
+    return _checked_product(first.numerator, _denominator(second)), _checked_product(
+        second.numerator, _denominator(first)
+    )
 
 
-def _floor_divide(first: Block, second: Block) -> Block:
-    above, below = _quotient(first, second)
-    return Block(above // below)
+def _floor_divide(first: FractionArray, second: FractionArray) -> FractionArray:
+    numerator, denominator = _quotient(first, second)
+    return FractionArray(numerator // denominator)
 
 
-def _remainder(first: Block, second: Block) -> Block:
+def _remainder(first: FractionArray, second: FractionArray) -> FractionArray:
     return _add(first, _negate(_multiply(second, _floor_divide(first, second))))
 
 
-def _power(base: Block, exponent: Block) -> Block:
+def _power(base: FractionArray, exponent: FractionArray) -> FractionArray:
     if exponent.denominator is not None:
         raise NotVectorised
     size = np.abs(exponent.numerator)
-    most = _largest(exponent.numerator)
+    largest_exponent = _largest(exponent.numerator)
     inverse = exponent.numerator < 0
     if (inverse & (base.numerator == 0)).any():
         raise NotVectorised
     parts = []
-    for part in (base.numerator, _below(base)):
+    for part in (base.numerator, _denominator(base)):
         largest = _largest(part)
-        if largest > 1 and most * (largest.bit_length() - 1) >= 63:
+        if largest > 1 and largest_exponent * (largest.bit_length() - 1) >= 63:
             raise NotVectorised
-        _fits(largest**most if largest > 1 else 1)
+        _require_fit(largest**largest_exponent if largest > 1 else 1)
         parts.append(part**size)
-    above, below = parts
-    return _reduced(np.where(inverse, below, above), np.where(inverse, above, below))
+    numerator, denominator = parts
+    return _reduced(np.where(inverse, denominator, numerator), np.where(inverse, numerator, denominator))
 
 
-def _extreme(pick: Callable[[Integers, Integers], Mask]) -> Callable[..., Block]:
-    def extreme(*blocks: Block) -> Block:
-        best = blocks[0]
-        for block in blocks[1:]:
-            wins = pick(*_common(block, best))
-            best = _lowest(np.where(wins, block.numerator, best.numerator), np.where(wins, _below(block), _below(best)))
+def _extreme(better: Callable[[Integers, Integers], Mask]) -> Callable[..., FractionArray]:
+    def extreme(*arrays: FractionArray) -> FractionArray:
+        best = arrays[0]
+        for array in arrays[1:]:
+            wins = better(*_common_numerators(array, best))
+            best = _from_reduced(
+                np.where(wins, array.numerator, best.numerator), np.where(wins, _denominator(array), _denominator(best))
+            )
         return best
 
     return extreme
 
 
-def _absolute(block: Block) -> Block:
-    _fits(_largest(block.numerator))
-    return Block(np.abs(block.numerator), block.denominator)
+def _absolute(array: FractionArray) -> FractionArray:
+    _require_fit(_largest(array.numerator))
+    return FractionArray(np.abs(array.numerator), array.denominator)
 
 
-def _floor(block: Block) -> Block:
-    return Block(block.numerator // _below(block))
+def _floor(array: FractionArray) -> FractionArray:
+    return FractionArray(array.numerator // _denominator(array))
 
 
-def _gcd(first: Block, second: Block) -> Block:
+def _gcd(first: FractionArray, second: FractionArray) -> FractionArray:
     if first.denominator is not None or second.denominator is not None:
         raise NotVectorised
-    _fits(_largest(first.numerator)), _fits(_largest(second.numerator))
-    return Block(np.gcd(first.numerator, second.numerator))
+    _require_fit(_largest(first.numerator)), _require_fit(_largest(second.numerator))
+    return FractionArray(np.gcd(first.numerator, second.numerator))
 
 
 _COMPARISONS: dict[str, Callable[[Integers, Integers], Mask]] = {
@@ -259,7 +279,7 @@ _COMPARISONS: dict[str, Callable[[Integers, Integers], Mask]] = {
     "!=": np.not_equal,
 }
 
-_OPERATIONS: dict[str, Callable[..., Block]] = {
+_OPERATIONS: dict[str, Callable[..., FractionArray]] = {
     "+": _add,
     "-": lambda first, second: _add(first, _negate(second)),
     "*": _multiply,
@@ -268,12 +288,12 @@ _OPERATIONS: dict[str, Callable[..., Block]] = {
     "%": _remainder,
     "**": _power,
     "neg": _negate,
-    "pos": lambda block: block,
-    "not": lambda block: Block((block.numerator == 0).astype(np.int64)),
+    "pos": lambda array: array,
+    "not": lambda array: FractionArray((array.numerator == 0).astype(np.int64)),
     "min": _extreme(np.less),
     "max": _extreme(np.greater),
     "abs": _absolute,
     "floor": _floor,
-    "ceil": lambda block: _negate(_floor(_negate(block))),
+    "ceil": lambda array: _negate(_floor(_negate(array))),
     "gcd": _gcd,
 }

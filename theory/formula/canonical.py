@@ -1,10 +1,10 @@
-"""A formula as an element of theory.ring: identities cancel, and what is left shows which positions really matter."""
+"""Formulas as elements of the ring of theory.ring: identities cancel, so the element shows which positions matter."""
 
 from fractions import Fraction
 from functools import lru_cache, reduce
 
 from theory import ring_functions as functions
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 from theory.ring import (
     DISTANCE,
     PI,
@@ -24,85 +24,96 @@ from theory.ring import (
 
 _HALF = Fraction(1, 2)
 
-Places = tuple[tuple[str, Frozen], ...]
-"""What names stand for; those that are not listed stand for themselves."""
+Substitution = tuple[tuple[str, Frozen], ...]
+"""Elements that replace variables; variables that are not listed stand for themselves."""
 
-BY_DISTANCE: Places = (("j", frozen(plus(name("i"), name(DISTANCE)))),)
-"""The query as the key and the distance."""
+BY_DISTANCE: Substitution = (("j", frozen(plus(name("i"), name(DISTANCE)))),)
+"""Substitution j = i + distance."""
 
 
 @lru_cache(maxsize=16_384)
-def element_of(node: Node, at: Places = ()) -> Element | None:
-    """The element that the tree equals wherever it has a value; None where that takes too many steps."""
+def element_of(node: Node, at: Substitution = ()) -> Element | None:
+    """Ring element that equals the tree wherever the tree has a value; None if that takes too many steps."""
     try:
-        return _read(node, at)
+        return _to_element(node, at)
     except TooLong:
         return None
 
 
-def _part(node: Node, at: Places) -> Element:
-    found = element_of(node, at)
-    if found is None:
+def _require_element(node: Node, at: Substitution) -> Element:
+    """Ring element of a subtree; raises `TooLong` if that takes too many steps."""
+    element = element_of(node, at)
+    if element is None:
         raise TooLong
-    return found
+    return element
 
 
-def _read(node: Node, at: Places) -> Element:
+def _to_element(node: Node, at: Substitution) -> Element:
+    """Ring element of a tree; raises `TooLong` if that takes too many steps."""
     match node:
         case Number(value=value):
             return constant(value)
         case Name(name="pi"):
             return of_base(PI)
-        case Name(name=which):
-            placed = dict(at).get(which)
-            return name(which) if placed is None else dict(placed)
-        case Comparison(tests=tests, sides=sides):
+        case Name(name=operation):
+            placed = dict(at).get(operation)
+            return name(operation) if placed is None else dict(placed)
+        case ComparisonChain(tests=tests, sides=sides):
             pairs = zip(tests, sides, sides[1:], strict=False)
-            return _junction(
+            return _and_or(
                 "and",
-                [functions.compared(test, plus(_part(left, at), _part(right, at), -1)) for test, left, right in pairs],
+                [
+                    functions.compared(test, plus(_require_element(left, at), _require_element(right, at), -1))
+                    for test, left, right in pairs
+                ],
             )
-        case Operation(name="and" | "or" as which, operands=operands):
-            return _junction(which, [_truth(_part(part, at)) for part in operands])
+        case Operation(name="and" | "or" as operation, operands=operands):
+            return _and_or(operation, [_truth(_require_element(part, at)) for part in operands])
         case Operation(name="not", operands=(inside,)):
-            return plus(constant(1), _truth(_part(inside, at)), -1)
+            return plus(constant(1), _truth(_require_element(inside, at)), -1)
         case Operation(name="if", operands=(condition, then, otherwise)):
-            holds = as_constant(_truth(_part(condition, at)))
+            holds = as_constant(_truth(_require_element(condition, at)))
             if holds is not None:
-                return _part(then if holds else otherwise, at)
-            chosen, other = _part(then, at), _part(otherwise, at)
-            return chosen if chosen == other else functions.called("if", _truth(_part(condition, at)), chosen, other)
-        case Operation(name="abs", operands=(Operation(name="*" | "/" as which, operands=operands),)):
-            return _operation(Ring(), which, [_part(Operation("abs", (part,)), at) for part in operands])
+                return _require_element(then if holds else otherwise, at)
+            chosen, other = _require_element(then, at), _require_element(otherwise, at)
+            return (
+                chosen
+                if chosen == other
+                else functions.called("if", _truth(_require_element(condition, at)), chosen, other)
+            )
+        case Operation(name="abs", operands=(Operation(name="*" | "/" as operation, operands=operands),)):
+            return _operation(Ring(), operation, [_require_element(Operation("abs", (part,)), at) for part in operands])
         case Operation(name="sqrt", operands=(Operation(name="**", operands=(inside, Number(value=times))),)) if (
             times % 2 == 0
         ):
-            size = _part(Operation("abs", (inside,)), at)  # products of waves would be multiplied out
+            size = _require_element(
+                Operation("abs", (inside,)), at
+            )  # avoids multiplying out products of sines and cosines
             return functions.power(Ring(), size, constant(Fraction(times, 2)))
-        case Operation(name=which, operands=operands):
-            return _operation(Ring(), which, [_part(part, at) for part in operands])
+        case Operation(name=operation, operands=operands):
+            return _operation(Ring(), operation, [_require_element(part, at) for part in operands])
     raise AssertionError(node)
 
 
 def _truth(element: Element) -> Element:
-    """1 where the element is not zero, else 0."""
+    """1 if the element is not zero, else 0."""
     return functions.compared("!=", element)
 
 
-def _junction(which: str, truths: list[Element]) -> Element:
-    """`and` or `or` of what is 0 or 1: those that are decided are left out, or decide."""
-    deciding = 0 if which == "and" else 1
+def _and_or(operation: str, truths: list[Element]) -> Element:
+    """`and` or `or` of elements that are 0 or 1; decided ones are dropped or decide the result."""
+    deciding = 0 if operation == "and" else 1
     if any(as_constant(truth) == deciding for truth in truths):
         return constant(deciding)
-    left = [truth for truth in truths if as_constant(truth) is None]
-    if len(left) > 1:
-        return functions.called(which, *left)
-    return left[0] if left else constant(1 - deciding)
+    undecided = [truth for truth in truths if as_constant(truth) is None]
+    if len(undecided) > 1:
+        return functions.called(operation, *undecided)
+    return undecided[0] if undecided else constant(1 - deciding)
 
 
-def _operation(ring: Ring, which: str, operands: list[Element]) -> Element:
+def _operation(ring: Ring, operation: str, operands: list[Element]) -> Element:
     first, last = operands[0], operands[-1]
-    match which:
+    match operation:
         case "+":
             return plus(first, last)
         case "-":
@@ -128,7 +139,7 @@ def _operation(ring: Ring, which: str, operands: list[Element]) -> Element:
         case "log":
             return functions.logarithm(ring, first)
         case "sin" | "cos":
-            return ring.wave(which, first)
+            return ring.wave(operation, first)
         case "abs":
             return functions.absolute(ring, first)
         case "floor":
@@ -136,18 +147,18 @@ def _operation(ring: Ring, which: str, operands: list[Element]) -> Element:
         case "ceil":
             return scaled(functions.floor(scaled(first, -1)), -1)
         case "min" | "max":
-            sign = 1 if which == "max" else -1
-            return reduce(lambda one, other: _extreme(ring, one, other, sign), operands)
+            sign = 1 if operation == "max" else -1
+            return reduce(lambda first, second: _extreme(ring, first, second, sign), operands)
         case "gcd":
-            return functions.called("gcd", *sorted(operands, key=lambda one: spelled(frozen(one))))
-    raise AssertionError(which)
+            return functions.called("gcd", *sorted(operands, key=lambda operand: spelled(frozen(operand))))
+    raise AssertionError(operation)
 
 
-def _quotient(ring: Ring, above: Element, below: Element) -> Element:
-    return ring.times(above, functions.inverse(ring, below))
+def _quotient(ring: Ring, numerator: Element, denominator: Element) -> Element:
+    return ring.times(numerator, functions.inverse(ring, denominator))
 
 
-def _extreme(ring: Ring, one: Element, other: Element, sign: int) -> Element:
-    """max (sign 1) and min (sign -1) as (a + b +- |a - b|) / 2."""
-    gap = functions.absolute(ring, plus(one, other, -1))
-    return scaled(plus(plus(one, other), gap, sign), _HALF)
+def _extreme(ring: Ring, first: Element, second: Element, sign: int) -> Element:
+    """Maximum (sign 1) or minimum (sign -1) as (a + b +- |a - b|) / 2."""
+    gap = functions.absolute(ring, plus(first, second, -1))
+    return scaled(plus(plus(first, second), gap, sign), _HALF)

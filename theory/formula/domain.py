@@ -1,7 +1,7 @@
-"""Where a formula has no value: by division by zero, a root or logarithm outside its domain, gcd of what is not whole.
+"""Pairs at which a formula has no value: division by zero, root or logarithm outside its domain, gcd of non-integers.
 
-Each such operation gives a condition, a formula of its own, that holds at the pairs where the operation is reached and
-has no value.  Branches that are not taken do no harm: they are part of the condition.
+Each such operation gives a condition, itself a formula, that holds at the pairs where the operation is reached and has
+no value.  The condition includes which branch is taken, so branches that are not taken do no harm.
 """
 
 from collections.abc import Iterator
@@ -9,30 +9,30 @@ from fractions import Fraction
 from functools import lru_cache
 
 from theory.formula.canonical import element_of
-from theory.formula.inequalities import cases_of, last_position
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation
+from theory.formula.inequalities import bounds_of_last_position, cases_of
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 from theory.ring import as_constant
 
 ZERO = Number(0)
 
 
 def violations(node: Node, reached: tuple[Node, ...] = ()) -> Iterator[Node]:
-    """Conditions of which one holds wherever the tree has no value, and at no other pair that is reached.
+    """Conditions of which one holds wherever the tree has no value, and none holds at other pairs that are reached.
 
-    Inner ones come first.  Where one of them holds, those that come later may have no value themselves.
+    Inner operations come first.  If one condition holds at a pair, later conditions may have no value there.
 
     Args:
         node: the tree.
-        reached: conditions under which it is evaluated.
+        reached: conditions under which the tree is evaluated.
     """
     match node:
-        case Comparison(tests=tests, sides=sides):
+        case ComparisonChain(tests=tests, sides=sides):
             for place, side in enumerate(sides):
-                before = (Comparison(tests[: place - 1], sides[:place]),) if place > 1 else ()
+                before = (ComparisonChain(tests[: place - 1], sides[:place]),) if place > 1 else ()
                 yield from violations(side, (*reached, *before))
         case Operation(name="and" | "or" as name, operands=parts):
             for place, part in enumerate(parts):
-                earlier = parts[:place] if name == "and" else tuple(_not(one) for one in parts[:place])
+                earlier = parts[:place] if name == "and" else tuple(_not(part) for part in parts[:place])
                 yield from violations(part, (*reached, *earlier))
         case Operation(name="if", operands=(condition, then, otherwise)):
             yield from violations(condition, reached)
@@ -41,8 +41,8 @@ def violations(node: Node, reached: tuple[Node, ...] = ()) -> Iterator[Node]:
         case Operation(operands=parts):
             for part in parts:
                 yield from violations(part, reached)
-            for wrong in _wrong(node):
-                yield _and((*reached, wrong))
+            for undefined in _undefined_if(node):
+                yield _and((*reached, undefined))
 
 
 def _not(node: Node) -> Node:
@@ -53,32 +53,33 @@ def _and(parts: tuple[Node, ...]) -> Node:
     return parts[0] if len(parts) == 1 else Operation("and", parts)
 
 
-def _wrong(node: Operation) -> Iterator[Node]:
+def _undefined_if(node: Operation) -> Iterator[Node]:
     """Conditions under which the operation itself has no value."""
     match node:
-        case Operation(name="/" | "//" | "%", operands=(_, below)):
-            yield from _zeros(below)
+        case Operation(name="/" | "//" | "%", operands=(_, divisor)):
+            yield from _zero_if(divisor)
         case Operation(name="sqrt", operands=(inside,)):
-            yield Comparison(("<",), (inside, ZERO))
+            yield ComparisonChain(("<",), (inside, ZERO))
         case Operation(name="log", operands=(inside,)):
-            yield Comparison(("<=",), (inside, ZERO))
+            yield ComparisonChain(("<=",), (inside, ZERO))
         case Operation(name="gcd", operands=parts):
-            yield from (_fractional(part) for part in parts)
-        case Operation(name="**", operands=(base, Number(value=times))):
-            if times < 0:
-                yield from _zeros(base)
-            if Fraction(times).denominator != 1:
-                yield Comparison(("<",), (base, ZERO))
+            yield from (_is_fractional(part) for part in parts)
+        case Operation(name="**", operands=(base, Number(value=exponent))):
+            if exponent < 0:
+                yield from _zero_if(base)
+            if Fraction(exponent).denominator != 1:
+                yield ComparisonChain(("<",), (base, ZERO))
         case Operation(name="**", operands=(base, exponent)):
-            yield _and((Comparison(("<",), (exponent, ZERO)), Comparison(("==",), (base, ZERO))))
-            yield _and((Comparison(("<",), (base, ZERO)), _fractional(exponent)))
+            yield _and((ComparisonChain(("<",), (exponent, ZERO)), ComparisonChain(("==",), (base, ZERO))))
+            yield _and((ComparisonChain(("<",), (base, ZERO)), _is_fractional(exponent)))
 
 
-def _fractional(node: Node) -> Node:
-    return Comparison(("!=",), (Operation("%", (node, Number(1))), ZERO))
+def _is_fractional(node: Node) -> Node:
+    """Condition that a value is not an integer."""
+    return ComparisonChain(("!=",), (Operation("%", (node, Number(1))), ZERO))
 
 
-def _zeros(node: Node) -> Iterator[Node]:
+def _zero_if(node: Node) -> Iterator[Node]:
     """Conditions of which one holds wherever the tree, which has a value, is zero."""
     match node:
         case Number(value=value) if value:
@@ -87,27 +88,27 @@ def _zeros(node: Node) -> Iterator[Node]:
             return
         case Operation(name="*", operands=parts):
             for part in parts:
-                yield from _zeros(part)
+                yield from _zero_if(part)
         case (
             Operation(name="neg" | "pos" | "abs" | "sqrt", operands=(inside,))
             | Operation(name="/", operands=(inside, _))
         ):
-            yield from _zeros(inside)
-        case Operation(name="**", operands=(base, Number(value=times))) if times > 0:
-            yield from _zeros(base)
+            yield from _zero_if(inside)
+        case Operation(name="**", operands=(base, Number(value=exponent))) if exponent > 0:
+            yield from _zero_if(base)
         case _:
-            yield Comparison(("==",), (node, ZERO))
+            yield ComparisonChain(("==",), (node, ZERO))
 
 
 @lru_cache(maxsize=4096)
-def never(condition: Node, *, family: bool) -> bool:
-    """Whether a condition is seen to hold at no pair: by its signs, or by elimination from linear inequalities."""
+def never_holds(condition: Node, *, family: bool) -> bool:
+    """True if a condition is proved to hold at no pair: by signs, or by eliminating linear inequalities."""
     element = element_of(condition)
     if element is not None and as_constant(element) == 0:
         return True
-    return all(last_position(case, family=family) is None for case in cases_of(condition).cases)
+    return all(bounds_of_last_position(case, family=family) is None for case in cases_of(condition).cases)
 
 
-def total(node: Node) -> bool:
-    """Whether the tree is seen, without much effort, to have a value at every pair."""
-    return all(never(condition, family=True) for condition in violations(node))
+def defined_everywhere(node: Node) -> bool:
+    """True if a quick proof shows that the tree has a value at every pair."""
+    return all(never_holds(condition, family=True) for condition in violations(node))

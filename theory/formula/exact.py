@@ -1,7 +1,7 @@
-"""The value of a formula at one pair, exactly: an int, a Fraction, or a real sympy expression where it is irrational.
+"""Exact value of a formula at one pair: an int, a Fraction, or a real sympy expression if it is irrational.
 
-Every number that comes up is bounded before it is computed.  A choice that hangs on a free parameter, or on an
-equality that cannot be decided, is refused: nothing is guessed.
+The size of every number is bounded before the number is computed.  A choice that depends on a free parameter, or on an
+equality that cannot be decided, raises an error: no outcome is guessed.
 """
 
 import math
@@ -10,25 +10,40 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from theory.formula.syntax import MAX_BITS, Comparison, FormulaError, Name, Node, NoValue, Number, Operation, bounded
+from theory.formula.syntax import (
+    MAX_BITS,
+    ComparisonChain,
+    FormulaError,
+    Name,
+    Node,
+    NoValue,
+    Number,
+    Operation,
+    bounded,
+)
 
 MAX_ROOT_BITS = 512
-"""Size of numbers of which roots are taken: sympy looks for their factors."""
+"""Largest size in bits of a number whose root is taken: sympy tries to factor it."""
 _SIZE_BITS = 64
-"""Precision at which the size of a number is looked at."""
-_SHOWN = 60
-"""Characters of a value in a message."""
+"""Precision in bits for estimating the size of a number."""
+_LONGEST_IN_MESSAGE = 60
+"""Largest number of characters of a value in a message."""
 
 Value = Any
-"""int, Fraction, or sympy expression."""
+"""An int, a Fraction, or a sympy expression."""
 Point = Mapping[str, Value]
 
 
 def evaluate(node: Node, at: Point) -> Value:
-    """The value of the tree where `at` gives i, j, n and the parameters theirs.
+    """Value of the tree at one point.
+
+    Args:
+        node: the tree.
+        at: values of i, j, n and the parameters.
 
     Raises:
-        FormulaError: the formula has no real value there, one too large, or one that hangs on a parameter.
+        FormulaError: the formula has no real value there, the value is too large, or a choice depends on a
+            parameter.
     """
     match node:
         case Number(value=value):
@@ -37,7 +52,7 @@ def evaluate(node: Node, at: Point) -> Value:
             return _sympy().pi
         case Name(name=name):
             return at[name]
-        case Comparison(tests=tests, sides=sides):
+        case ComparisonChain(tests=tests, sides=sides):
             left = evaluate(sides[0], at)
             for test, side in zip(tests, sides[1:], strict=True):
                 right = evaluate(side, at)
@@ -57,7 +72,11 @@ def evaluate(node: Node, at: Point) -> Value:
 
 
 def apply(name: str, operands: list[Value]) -> Value:
-    """The operation on values.  Raises `FormulaError` where it has no real value, or one too large."""
+    """Result of an operation on values.
+
+    Raises:
+        FormulaError: the operation has no real value, or the value is too large.
+    """
     try:
         if all(isinstance(operand, int | Fraction) for operand in operands):
             return plain(RATIONAL[name](*operands))
@@ -66,27 +85,39 @@ def apply(name: str, operands: list[Value]) -> Value:
         raise NoValue("division by zero") from None
     except FormulaError:
         raise
-    except ValueError:  # see `_real_power`: products of roots are simplified again
+    except ValueError:  # sympy simplifies products of roots once more, see `_real_power`
         raise FormulaError("a product of roots comes up that cannot be simplified") from None
 
 
 def holds(value: Value) -> bool:
-    """Whether a condition holds: whether the value is not zero.  Raises `FormulaError` where that is not decided."""
-    zero = _is_zero(value)
-    if not zero and getattr(value, "free_symbols", None) and value.is_zero is not False:
-        raise FormulaError(f"whether {_shown(value)} is zero hangs on a parameter")
-    return not zero
+    """True if a condition holds, that is, if its value is not zero.
+
+    Raises:
+        FormulaError: that cannot be decided.
+    """
+    is_zero = _is_zero(value)
+    if not is_zero and getattr(value, "free_symbols", None) and value.is_zero is not False:
+        raise FormulaError(f"whether {_shorten(value)} is zero depends on a parameter")
+    return not is_zero
 
 
 def compare(first: Value, second: Value) -> int:
-    """-1, 0 or 1 as first is below, equal to or above second.  Raises `FormulaError` where that is not decided."""
+    """-1, 0 or 1 if the first value is less than, equal to or greater than the second.
+
+    Raises:
+        FormulaError: that cannot be decided.
+    """
     if isinstance(first, int | Fraction) and isinstance(second, int | Fraction):
         return (first > second) - (first < second)
     return _sign(apply("-", [first, second]))
 
 
 def plain(value: Value) -> Value:
-    """The value in its simplest type.  Raises `FormulaError` where it is not real, or too large."""
+    """Value in its simplest type: an int or a Fraction if it is rational.
+
+    Raises:
+        FormulaError: the value is not real, or too large.
+    """
     if isinstance(value, int):
         return bounded(value)
     if isinstance(value, Fraction):
@@ -96,9 +127,9 @@ def plain(value: Value) -> Value:
     if value.is_Rational:
         return plain(Fraction(int(value.p), int(value.q)))
     if value.has(sp.I):
-        raise NoValue(f"the complex value {_shown(value)} comes up")
+        raise NoValue(f"the complex value {_shorten(value)} comes up")
     if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
-        raise NoValue(f"the value {_shown(value)} comes up, which is no number")
+        raise NoValue(f"the value {_shorten(value)} comes up, which is no number")
     for part in value.atoms(sp.Rational, sp.Pow):
         if part.is_Rational:
             bounded(int(part.p)), bounded(int(part.q))
@@ -118,6 +149,7 @@ COMPARISONS: dict[str, Callable[[int], bool]] = {
 
 
 def _power(base: Value, exponent: Value) -> Value:
+    """Power of rational numbers."""
     if base == 0 and exponent < 0:
         raise ZeroDivisionError
     if base in (0, 1, -1) and isinstance(exponent, int):
@@ -126,7 +158,7 @@ def _power(base: Value, exponent: Value) -> Value:
     bits = max(exact.numerator.bit_length(), exact.denominator.bit_length())
     # A number of b bits is at least 2**(b - 1), so its power has at least (b - 1) * exponent bits.
     if (bits - 1) * abs(exponent) > MAX_BITS:
-        raise FormulaError(f"a power with exponent {_shown(exponent)} would have more than {MAX_BITS} bits")
+        raise FormulaError(f"a power with exponent {_shorten(exponent)} would have more than {MAX_BITS} bits")
     if isinstance(exponent, int):
         return Fraction(exact**exponent)
     _check_root(_symbolic(base), _symbolic(exponent))
@@ -134,7 +166,7 @@ def _power(base: Value, exponent: Value) -> Value:
 
 
 def _check_root(base: Value, exponent: Value) -> None:
-    """Raises `FormulaError` where sympy would try to factor a large number."""
+    """Raise `FormulaError` if sympy would try to factor a large number."""
     if base.is_Rational and not exponent.is_Integer:
         bits = max(int(base.p).bit_length(), int(base.q).bit_length())
         if bits > MAX_ROOT_BITS:
@@ -142,22 +174,23 @@ def _check_root(base: Value, exponent: Value) -> None:
 
 
 def _real_power(base: Value, exponent: Value) -> Value:
+    """Power of sympy expressions, if it is real."""
     if exponent.is_Integer:
         if abs(exponent) > MAX_BITS:
-            raise FormulaError(f"a power with exponent {_shown(exponent)} is too large")
+            raise FormulaError(f"a power with exponent {_shorten(exponent)} is too large")
         if exponent < 0 and _is_zero(plain(base)):
             raise ZeroDivisionError
         if abs(exponent) > 1:
             _check_power_size(base, int(exponent))
         return base**exponent
-    if _sign_where(base, lambda: f"({_shown(base)})**({_shown(exponent)}) is not real") == 0:
+    if _sign_if_defined(base, lambda: f"({_shorten(base)})**({_shorten(exponent)}) is not real") == 0:
         if _sign(plain(exponent)) < 0:
             raise ZeroDivisionError
         return _sympy().Integer(0)
     _check_size(exponent * _sympy().log(base))
     try:
         return base**exponent
-    except ValueError:  # sympy 1.14 refuses factors of its own that are no primes
+    except ValueError:  # sympy 1.14 rejects factors that it found itself and that are not prime
         return _sympy().Pow(base, exponent, evaluate=False)
 
 
@@ -167,9 +200,9 @@ def _exponential(value: Value) -> Value:
 
 
 def _check_size(logarithm: Value) -> None:
-    """Raises `FormulaError` where a number with this natural logarithm, or its inverse, has more than MAX_BITS bits.
+    """Raise `FormulaError` if a number with this natural logarithm, or its inverse, has more than MAX_BITS bits.
 
-    Towers of exponentials would keep sympy busy for ever.
+    Without this check, sympy would not finish on towers of exponentials.
     """
     from theory.enclosure import enclose
 
@@ -179,7 +212,7 @@ def _check_size(logarithm: Value) -> None:
 
 
 def _check_power_size(base: Value, exponent: int) -> None:
-    """As `_check_size`, for a whole power: sympy takes long over the logarithm of an absolute value."""
+    """Same as `_check_size`, for an integer power: sympy is slow on the logarithm of an absolute value."""
     from theory.enclosure import enclose
 
     ball = None if base.free_symbols else enclose(base, bits=_SIZE_BITS)
@@ -189,7 +222,7 @@ def _check_power_size(base: Value, exponent: int) -> None:
 
 def _gcd(first: Value, second: Value) -> int:
     if not (isinstance(first, int) and isinstance(second, int)):
-        raise NoValue(f"gcd takes whole numbers, not {_shown(first)} and {_shown(second)}")
+        raise NoValue(f"gcd takes whole numbers, not {_shorten(first)} and {_shorten(second)}")
     return math.gcd(first, second)
 
 
@@ -200,10 +233,10 @@ def _divide(first: Value, second: Value) -> Value:
 def _floor(value: Value) -> int:
     from theory.equality import floor
 
-    whole = floor(value)
-    if whole is None:
-        raise FormulaError(f"the floor of {_shown(value)} hangs on a parameter or cannot be decided")
-    return whole
+    integer = floor(value)
+    if integer is None:
+        raise FormulaError(f"the floor of {_shorten(value)} depends on a parameter or cannot be decided")
+    return integer
 
 
 def _floor_divide(first: Value, second: Value) -> Value:
@@ -220,14 +253,14 @@ def _quotient(first: Value, second: Value) -> Value:
     return _symbolic(first) / _symbolic(second)
 
 
-def _least(*values: Value) -> Value:
+def _minimum(*values: Value) -> Value:
     least = values[0]
     for value in values[1:]:
         least = value if compare(value, least) < 0 else least
     return least
 
 
-def _largest(*values: Value) -> Value:
+def _maximum(*values: Value) -> Value:
     largest = values[0]
     for value in values[1:]:
         largest = value if compare(value, largest) > 0 else largest
@@ -239,11 +272,11 @@ def _sine_or_cosine(name: str) -> Callable[[Value], Value]:
 
 
 def _square_root(value: Value) -> Value:
-    return _power(value, Fraction(1, 2)) if isinstance(value, int | Fraction) else _real_power(value, _half())
+    return _power(value, Fraction(1, 2)) if isinstance(value, int | Fraction) else _real_power(value, _one_half())
 
 
 def _logarithm(value: Value) -> Value:
-    if _sign_where(_symbolic(value), lambda: f"log({_shown(value)}) is not real") == 0:
+    if _sign_if_defined(_symbolic(value), lambda: f"log({_shorten(value)}) is not real") == 0:
         raise NoValue("log(0) comes up, which is no number")
     return _sympy().log(_symbolic(value))
 
@@ -283,8 +316,8 @@ _IRRATIONAL: dict[str, Callable[..., Value]] = {
     "%": _remainder,
     "**": lambda base, exponent: _real_power(_symbolic(base), _symbolic(exponent)),
     "not": lambda value: int(not holds(value)),
-    "min": _least,
-    "max": _largest,
+    "min": _minimum,
+    "max": _maximum,
     "abs": lambda value: _sympy().Abs(value),
     "floor": _floor,
     "ceil": lambda value: -_floor(-value),
@@ -292,39 +325,49 @@ _IRRATIONAL: dict[str, Callable[..., Value]] = {
 
 
 def _is_zero(value: Value) -> bool:
+    """True if the value is zero.
+
+    Raises:
+        FormulaError: that cannot be decided.
+    """
     if isinstance(value, int | Fraction):
         return value == 0
     from theory.equality import Answer, zero
 
     answer = zero(value)
     if answer is Answer.UNDECIDED:
-        raise FormulaError(f"whether {_shown(value)} is zero cannot be decided")
+        raise FormulaError(f"whether {_shorten(value)} is zero cannot be decided")
     return answer is Answer.YES
 
 
 def _sign(value: Value) -> int:
+    """Sign of a real value, -1, 0 or 1.
+
+    Raises:
+        FormulaError: the sign depends on a parameter or cannot be decided.
+    """
     from theory.equality import sign
 
-    found = sign(value)
-    if found is None:
-        raise FormulaError(f"the sign of {_shown(value)} hangs on a parameter or cannot be decided")
-    return found
+    value_sign = sign(value)
+    if value_sign is None:
+        raise FormulaError(f"the sign of {_shorten(value)} depends on a parameter or cannot be decided")
+    return value_sign
 
 
-def _sign_where(value: Value, complaint: Callable[[], str]) -> int:
-    """The sign, 0 or 1, of what must not be negative."""
-    if value.free_symbols and value.is_nonnegative:  # as a square of a parameter is
+def _sign_if_defined(value: Value, message: Callable[[], str]) -> int:
+    """Sign, 0 or 1, of a value that must not be negative; raises `NoValue` if it is negative."""
+    if value.free_symbols and value.is_nonnegative:  # for instance the square of a parameter
         return 0 if value.is_zero else 1
-    found = _sign(plain(value))
-    if found < 0:
-        raise NoValue(complaint())
-    return found
+    value_sign = _sign(plain(value))
+    if value_sign < 0:
+        raise NoValue(message())
+    return value_sign
 
 
-def _shown(value: Value) -> str:
-    """The value in a message, cut where it is long."""
+def _shorten(value: Value) -> str:
+    """Text of a value for a message, cut if it is long."""
     text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return text if len(text) <= _LONGEST_IN_MESSAGE else f"{text[: _LONGEST_IN_MESSAGE - 3]}..."
 
 
 def _symbolic(value: Value) -> Value:
@@ -333,12 +376,12 @@ def _symbolic(value: Value) -> Value:
     return to_sympy(value)
 
 
-def _half() -> Value:
+def _one_half() -> Value:
     return _sympy().Rational(1, 2)
 
 
 def _sympy() -> Any:
-    """Sympy, which takes half a second to import, only where a value is irrational."""
+    """Sympy, imported only if a value is irrational: the import takes half a second."""
     import sympy
 
     return sympy

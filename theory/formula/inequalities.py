@@ -1,8 +1,8 @@
-"""Conditions between linear forms of i, j and n: is there a pair that meets them, and at which scale first?
+"""Linear conditions on i, j and n: is there a pair that satisfies them, and at which scale first?
 
-Conditions are inequalities f >= 0 of forms with whole coefficients.  Eliminating one position after the other (Fourier
-and Motzkin), with constants rounded down as positions are whole, shows that nothing meets them, or leaves bounds of the
-last one.
+A condition is a set of inequalities f >= 0, f a linear form with integer coefficients.  Fourier-Motzkin elimination
+removes one position after the other; constants are rounded down, because positions are integers.  It shows that no
+pair satisfies the condition, or leaves bounds of the last position.
 """
 
 from collections.abc import Iterator
@@ -11,28 +11,30 @@ from itertools import pairwise, product
 from math import gcd, lcm
 
 from theory.formula.linear import Form, linear
-from theory.formula.syntax import Comparison, Node, Number, Operation
+from theory.formula.syntax import ComparisonChain, Node, Number, Operation
 
 Inequality = tuple[int, int, int, int]
-"""a i + b j + c n + e >= 0."""
+"""Coefficients (a, b, c, e) of a i + b j + c n + e >= 0."""
 Case = tuple[Inequality, ...]
-"""All of which hold."""
+"""Inequalities that hold together."""
 
 MOST_CASES = 32
+"""Largest number of cases of one condition."""
 MOST_INEQUALITIES = 200
+"""Largest number of inequalities that an elimination may produce."""
 MOST_TRIED = 20_000
-"""Positions at which a point is looked for."""
+"""Largest number of positions at which a solution is searched for."""
 _PAIR: Case = ((1, 0, 0, -1), (-1, 1, 0, 0), (0, -1, 1, 0))
-"""1 <= i <= j <= n."""
+"""Inequalities 1 <= i <= j <= n."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cases:
-    """A condition as cases.
+    """A condition as a union of cases.
 
     Attributes:
-        cases: the condition holds only where one of these does.
-        exact: whether it holds in all of these.
+        cases: the condition holds only where at least one case holds.
+        exact: True if the condition holds wherever a case holds.
     """
 
     cases: tuple[Case, ...]
@@ -40,30 +42,34 @@ class Cases:
 
 
 def cases_of(condition: Node, *, holds: bool = True) -> Cases:
-    """A condition, or its contrary, in linear inequalities; what is not linear is left out."""
+    """Linear inequalities for a condition or, if not `holds`, for its negation; non-linear parts are left out."""
     match condition:
         case Number(value=value):
             return Cases(cases=((),) if bool(value) == holds else (), exact=True)
         case Operation(name="not", operands=(inside,)):
             return cases_of(inside, holds=not holds)
         case Operation(name="and" | "or" as name, operands=parts):
-            found = [cases_of(part, holds=holds) for part in parts]
-            return _all(found) if (name == "and") == holds else _any(found)
-        case Comparison(tests=tests, sides=sides):
-            found = [_compared(test, *pair, holds=holds) for test, pair in zip(tests, pairwise(sides), strict=True)]
-            return _all(found) if holds else _any(found)
-    return _compared("!=", condition, Number(0), holds=holds)
+            parts_cases = [cases_of(part, holds=holds) for part in parts]
+            return _conjunction(parts_cases) if (name == "and") == holds else _disjunction(parts_cases)
+        case ComparisonChain(tests=tests, sides=sides):
+            parts_cases = [
+                _cases_of_comparison(test, *pair, holds=holds)
+                for test, pair in zip(tests, pairwise(sides), strict=True)
+            ]
+            return _conjunction(parts_cases) if holds else _disjunction(parts_cases)
+    return _cases_of_comparison("!=", condition, Number(0), holds=holds)
 
 
-def _compared(test: str, left: Node, right: Node, *, holds: bool) -> Cases:
+def _cases_of_comparison(test: str, left: Node, right: Node, *, holds: bool) -> Cases:
+    """Linear inequalities for `left test right` or its negation."""
     form = linear(Operation("-", (left, right)))
     if form is None:
         return Cases(cases=((),), exact=False)
     if not holds:
         test = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}[test]
-    above, below = _at_least(form, 1), _at_least(form, -1)
+    above, below = _inequality(form, 1), _inequality(form, -1)
     strictly_above, strictly_below = (
-        _tightened((a, b, c, e - 1)) for a, b, c, e in (_whole(form, 1), _whole(form, -1))
+        _tighten((a, b, c, e - 1)) for a, b, c, e in (_integer_form(form, 1), _integer_form(form, -1))
     )
     cases: dict[str, tuple[Case, ...]] = {
         ">": ((strictly_above,),),
@@ -76,88 +82,100 @@ def _compared(test: str, left: Node, right: Node, *, holds: bool) -> Cases:
     return Cases(cases=cases[test], exact=True)
 
 
-def _all(found: list[Cases]) -> Cases:
-    known = [one for one in found if one.exact] if _count(found) > MOST_CASES else found
-    if _count(known) > MOST_CASES:
+def _conjunction(conditions: list[Cases]) -> Cases:
+    """Cases in which all the given conditions hold; inexact ones are dropped if there are too many."""
+    used = (
+        [condition for condition in conditions if condition.exact]
+        if _number_of_products(conditions) > MOST_CASES
+        else conditions
+    )
+    if _number_of_products(used) > MOST_CASES:
         return Cases(cases=((),), exact=False)
-    joined = (sum(chosen, ()) for chosen in product(*(one.cases for one in known)))
-    return Cases(cases=tuple(joined), exact=len(known) == len(found) and all(one.exact for one in found))
+    joined = (sum(chosen, ()) for chosen in product(*(condition.cases for condition in used)))
+    return Cases(
+        cases=tuple(joined), exact=len(used) == len(conditions) and all(condition.exact for condition in conditions)
+    )
 
 
-def _count(found: list[Cases]) -> int:
+def _number_of_products(conditions: list[Cases]) -> int:
+    """Number of ways to choose one case of each condition."""
     count = 1
-    for one in found:
-        count *= len(one.cases)
+    for condition in conditions:
+        count *= len(condition.cases)
     return count
 
 
-def _any(found: list[Cases]) -> Cases:
-    cases = tuple(case for one in found for case in one.cases)
+def _disjunction(conditions: list[Cases]) -> Cases:
+    """Cases in which at least one of the given conditions holds."""
+    cases = tuple(case for condition in conditions for case in condition.cases)
     if len(cases) > MOST_CASES:
         return Cases(cases=((),), exact=False)
-    return Cases(cases=cases, exact=all(one.exact for one in found))
+    return Cases(cases=cases, exact=all(condition.exact for condition in conditions))
 
 
-def _whole(form: Form, sign: int) -> Inequality:
+def _integer_form(form: Form, sign: int) -> Inequality:
+    """Integer coefficients of the form times the sign, scaled by the common denominator."""
     factor = sign * lcm(*(part.denominator for part in form))
     a, b, c, e = (int(part * factor) for part in form)
     return a, b, c, e
 
 
-def _at_least(form: Form, sign: int) -> Inequality:
-    return _tightened(_whole(form, sign))
+def _inequality(form: Form, sign: int) -> Inequality:
+    """Inequality `form * sign >= 0`."""
+    return _tighten(_integer_form(form, sign))
 
 
-def _tightened(one: Inequality) -> Inequality:
-    a, b, c, e = one
+def _tighten(inequality: Inequality) -> Inequality:
+    """Inequality divided by the gcd of its coefficients, the constant rounded down."""
+    a, b, c, e = inequality
     common = gcd(a, b, c)
-    return (a // common, b // common, c // common, e // common) if common else one
+    return (a // common, b // common, c // common, e // common) if common else inequality
 
 
-def last_position(case: Case, *, family: bool) -> tuple[int, int | None] | None:
-    """Bounds of n for a family, else of j, at pairs that meet the case, from above None where there is none.
+def bounds_of_last_position(case: Case, *, family: bool) -> tuple[int, int | None] | None:
+    """Bounds of n (for a family) or of j at pairs that satisfy the case; the upper bound is None if there is none.
 
-    None where it is proved that no pair does; of whole positions between the bounds some may have no such pair.
+    None if no pair satisfies the case, which is proved.  Some integers between the bounds may belong to no such pair.
     """
     pair = _PAIR if family else _PAIR[:2]
-    known = {_tightened(one) for one in (*case, *pair)}
+    inequalities = {_tighten(inequality) for inequality in (*case, *pair)}
     for place in (0, 1) if family else (0,):
-        eliminated = _without(known, place)
+        eliminated = _eliminate(inequalities, place)
         if eliminated is None:
             return 1, None
-        known = eliminated
+        inequalities = eliminated
     last = 2 if family else 1
     low, high = 1, None
-    for one in known:
-        weight, least = one[last], one[3]
-        if not weight and least < 0:
+    for inequality in inequalities:
+        weight, constant = inequality[last], inequality[3]
+        if not weight and constant < 0:
             return None
         if weight > 0:
-            low = max(low, -(least // weight))
+            low = max(low, -(constant // weight))
         elif weight < 0:
-            high = least // -weight if high is None else min(high, least // -weight)
+            high = constant // -weight if high is None else min(high, constant // -weight)
     return None if high is not None and high < low else (low, high)
 
 
-def _without(known: set[Inequality], place: int) -> set[Inequality] | None:
-    """What follows for the other positions; None where that is too much."""
-    above = [one for one in known if one[place] > 0]
-    below = [one for one in known if one[place] < 0]
-    found = {one for one in known if not one[place]}
-    if len(above) * len(below) + len(found) > MOST_INEQUALITIES:
+def _eliminate(inequalities: set[Inequality], place: int) -> set[Inequality] | None:
+    """Inequalities that follow for the other positions; None if there would be too many."""
+    lower_bounds = [lower for lower in inequalities if lower[place] > 0]
+    upper_bounds = [lower for lower in inequalities if lower[place] < 0]
+    remaining = {lower for lower in inequalities if not lower[place]}
+    if len(lower_bounds) * len(upper_bounds) + len(remaining) > MOST_INEQUALITIES:
         return None
-    for one, other in product(above, below):
-        a, b, c, e = (x * -other[place] + y * one[place] for x, y in zip(one, other, strict=True))
-        found.add(_tightened((a, b, c, e)))
-    return found
+    for lower, upper in product(lower_bounds, upper_bounds):
+        a, b, c, e = (x * -upper[place] + y * lower[place] for x, y in zip(lower, upper, strict=True))
+        remaining.add(_tighten((a, b, c, e)))
+    return remaining
 
 
 def points(case: Case, *, family: bool) -> Iterator[tuple[int, ...] | None]:
-    """Pairs that meet the case, (i, j) or (i, j, n), by ascending scale, one for each last pair of positions.
+    """Pairs (i, j) or (i, j, n) that satisfy the case, by ascending scale: one for each j, or for each (j, n).
 
-    Ends where there are no more; gives None where more than MOST_TRIED positions would have to be looked at.
+    The iteration ends if there are no more pairs.  It gives None if more than MOST_TRIED positions would be tried.
     """
-    bounds = last_position(case, family=family)
+    bounds = bounds_of_last_position(case, family=family)
     if bounds is None:
         return
     scale, last = bounds
@@ -170,12 +188,12 @@ def points(case: Case, *, family: bool) -> Iterator[tuple[int, ...] | None]:
                 return
             low, high = 1, query
             for a, b, c, e in case:
-                rest = b * query + c * scale + e
+                constant = b * query + c * scale + e
                 if a > 0:
-                    low = max(low, -(rest // a))
+                    low = max(low, -(constant // a))
                 elif a < 0:
-                    high = min(high, rest // -a)
-                elif rest < 0:
+                    high = min(high, constant // -a)
+                elif constant < 0:
                     high = 0
             if low <= high:
                 yield (low, query, scale) if family else (low, query)

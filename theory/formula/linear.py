@@ -1,4 +1,4 @@
-"""Linear forms a i + b j + c n + e in a formula, and what they are at least and at most at pairs i <= j <= n."""
+"""Linear forms a i + b j + c n + e in a formula, with their minimum and maximum over pairs i <= j <= n."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +13,7 @@ NOTHING = (Fraction(0), Fraction(0), Fraction(0), Fraction(0))
 
 @lru_cache(maxsize=4096)
 def linear(node: Node) -> Form | None:
-    """Coefficients of i, j, n and 1 where the tree is a rational linear form; None where it is not seen to be one."""
+    """Coefficients of i, j, n and 1 if the tree is a rational linear form; None if it is not recognised as one."""
     match node:
         case Number(value=value):
             return Fraction(0), Fraction(0), Fraction(0), Fraction(value)
@@ -31,43 +31,47 @@ def _combine(name: str, forms: list[Form]) -> Form | None:
     match name:
         case "+" | "-":
             sign = 1 if name == "+" else -1
-            return _scaled(first, 1, last, sign)
+            return _weighted_sum(first, 1, last, sign)
         case "neg" | "pos":
-            return _scaled(first, 1 if name == "pos" else -1)
+            return _weighted_sum(first, 1 if name == "pos" else -1)
         case "*" if not any(first[:3]):
-            return _scaled(last, first[3])
+            return _weighted_sum(last, first[3])
         case "*" if not any(last[:3]):
-            return _scaled(first, last[3])
+            return _weighted_sum(first, last[3])
         case "/" if not any(last[:3]) and last[3]:
-            return _scaled(first, 1 / last[3])
+            return _weighted_sum(first, 1 / last[3])
     return None
 
 
-def _scaled(first: Form, factor: Fraction | int, last: Form = NOTHING, weight: int = 0) -> Form:
-    a, b, c, d = (factor * one + weight * other for one, other in zip(first, last, strict=True))
+def _weighted_sum(first: Form, factor: Fraction | int, last: Form = NOTHING, weight: int = 0) -> Form:
+    """Form `factor * first + weight * last`."""
+    a, b, c, d = (factor * first_part + weight * last_part for first_part, last_part in zip(first, last, strict=True))
     return a, b, c, d
 
 
 def slopes(form: Form) -> Form:
-    """a i + b j + c n + e as x + y u + z v + w t with u, v, t >= 0, where i = 1 + u, j = i + v, n = j + t."""
+    """Coefficients x, y, z, w of a i + b j + c n + e = x + y u + z v + w t, for i = 1 + u, j = i + v, n = j + t.
+
+    The new variables u, v and t are >= 0.
+    """
     a, b, c, constant = form
     return a + b + c + constant, a + b + c, b + c, c
 
 
 def linear_bounds(node: Node) -> tuple[Fraction | float, Fraction | float]:
-    """The least and the largest value at pairs i <= j <= n of a linear form; infinite for all else."""
+    """Minimum and maximum of a linear form over pairs i <= j <= n; infinite if the tree is not linear."""
     form = linear(node)
     if form is None:
         return -inf, inf
-    start, *growing = slopes(form)
+    start, *rates = slopes(form)
     return (
-        start if all(slope >= 0 for slope in growing) else -inf,
-        start if all(slope <= 0 for slope in growing) else inf,
+        start if all(slope >= 0 for slope in rates) else -inf,
+        start if all(slope <= 0 for slope in rates) else inf,
     )
 
 
 def decided(test: str, low: Fraction | float, high: Fraction | float) -> bool | None:
-    """Whether `x test 0` always comes out the same for low <= x <= high; None where it does not."""
+    """Truth value of `x test 0` if it is the same for all low <= x <= high; else None."""
     match test:
         case "<" | ">=" if high < 0 or low >= 0:
             return (high < 0) == (test == "<")

@@ -1,6 +1,6 @@
-"""Signs and directions of real expressions in one variable s >= 0, read off their form or off Sturm sequences.
+"""Signs and monotonicity of real expressions in one variable s >= 0, from their form or from Sturm sequences.
 
-Whatever is returned holds for every real s >= 0; None says only that it is not seen.
+Each result holds for every real s >= 0; None means only that no result was found.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ from theory.equality import Answer, sign, zero
 from theory.formula import exact
 
 S = sp.Symbol("s", integer=True, nonnegative=True)
-"""The variable of a progression: 0, 1, 2, ..."""
+"""Variable of a progression: 0, 1, 2, ..."""
 
 Expression = Any
 
 
 def constant_sign(expression: Expression) -> int | None:
-    """-1, 0 or 1 where the expression has that sign throughout."""
+    """-1, 0 or 1 if the expression has that sign for all s; None if that is not found."""
     if S not in expression.free_symbols:
         return 0 if zero(expression) is Answer.YES else sign(exact.plain(expression))
     polynomial = as_polynomial(expression)
@@ -30,7 +30,7 @@ def constant_sign(expression: Expression) -> int | None:
 
 
 def direction(expression: Expression) -> int | None:
-    """1 or -1 where the expression strictly increases or decreases throughout, 0 where it is constant."""
+    """1 or -1 if the expression is strictly increasing or decreasing, 0 if it is constant; None if not found."""
     if S not in expression.free_symbols:
         return 0
     polynomial = as_polynomial(expression)
@@ -38,22 +38,22 @@ def direction(expression: Expression) -> int | None:
         slope = polynomial.diff()
         return None if slope.count_roots(0, None) else int(sp.sign(slope.eval(0)))
     if expression.is_Add:
-        return _together(direction(part) for part in expression.args)
+        return _common_direction(direction(part) for part in expression.args)
     if expression.is_Mul:
         constant, rest = expression.as_independent(S, as_Add=False)
         if constant != 1:
-            way, towards = constant_sign(constant), direction(rest)
-            return None if way is None or towards is None else way * towards
-        return _of_product(expression.args)
+            sign_of_constant, trend = constant_sign(constant), direction(rest)
+            return None if sign_of_constant is None or trend is None else sign_of_constant * trend
+        return _direction_of_product(expression.args)
     if expression.is_Pow:
-        return _of_power(*expression.args)
+        return _direction_of_power(*expression.args)
     if isinstance(expression, sp.exp | sp.log):
         return direction(expression.args[0])
     return None
 
 
 def as_polynomial(expression: Expression) -> sp.Poly | None:
-    """The expression as a polynomial in s with rational coefficients, if it is one."""
+    """Polynomial in s with rational coefficients that the expression is; None if it is none."""
     if not expression.is_polynomial(S):
         return None
     polynomial = sp.Poly(expression, S)
@@ -61,6 +61,7 @@ def as_polynomial(expression: Expression) -> sp.Poly | None:
 
 
 def _positive(expression: Expression) -> bool:
+    """True if the expression is recognised as positive for all s."""
     if S not in expression.free_symbols:
         return sign(exact.plain(expression)) == 1
     polynomial = as_polynomial(expression)
@@ -73,35 +74,35 @@ def _positive(expression: Expression) -> bool:
     return isinstance(expression, sp.exp)
 
 
-def _together(directions: Any) -> int | None:
-    """Of a sum: all that are not constant go one way."""
-    found = {one for one in directions if one != 0}
-    return None if None in found or len(found) > 1 else (found.pop() if found else 0)
+def _common_direction(directions: Any) -> int | None:
+    """Direction of a sum: that of all its non-constant terms, if it is the same."""
+    distinct = {towards for towards in directions if towards != 0}
+    return None if None in distinct or len(distinct) > 1 else (distinct.pop() if distinct else 0)
 
 
-def _of_product(factors: Any) -> int | None:
+def _direction_of_product(factors: Any) -> int | None:
     signs = [constant_sign(factor) for factor in factors]
     if None in signs or 0 in signs:
         return None
-    # |f| of a factor moves as f does times its sign; the product's sign turns it back.
-    whole = 1
-    moves = []
-    for factor, its_sign in zip(factors, signs, strict=True):
-        whole *= its_sign or 0
-        towards = direction(factor)
-        moves.append(None if towards is None else towards * (its_sign or 0))
-    together = _together(moves)
-    return None if together is None else whole * together
+    # |f| of a factor f changes in the direction of f times its sign; the sign of the product restores the sign.
+    product_sign = 1
+    directions = []
+    for factor, factor_sign in zip(factors, signs, strict=True):
+        product_sign *= factor_sign or 0
+        trend = direction(factor)
+        directions.append(None if trend is None else trend * (factor_sign or 0))
+    common = _common_direction(directions)
+    return None if common is None else product_sign * common
 
 
-def _of_power(base: Expression, exponent: Expression) -> int | None:
+def _direction_of_power(base: Expression, exponent: Expression) -> int | None:
     if S not in base.free_symbols:  # c**e(s)
         above_one = constant_sign(base - 1)
         if constant_sign(base) != 1 or not above_one:
             return None
-        towards = direction(exponent)
-        return None if towards is None else towards * above_one
+        trend = direction(exponent)
+        return None if trend is None else trend * above_one
     if S not in exponent.free_symbols and constant_sign(base) == 1:  # b(s)**r
-        towards, way = direction(base), constant_sign(exponent)
-        return None if towards is None or way is None else towards * way
+        trend, exponent_sign = direction(base), constant_sign(exponent)
+        return None if trend is None or exponent_sign is None else trend * exponent_sign
     return None

@@ -1,8 +1,8 @@
-"""A formula at many pairs at once, irrational or with parameters: each operation once for equal operands.
+"""Exact values of a formula at many pairs, irrational or with parameters: each operation once for equal operands.
 
-What a part of the formula is at the pairs is a list of values and the number of each pair's own.  An operation is done
-once for every combination of numbers that occurs, in the arithmetic of theory.formula.exact; parts that are rational
-throughout go through theory.formula.blocks.
+Each part of the formula is represented by a list of its values and, for each pair, an index into this list.  An
+operation is computed once for every combination of indices that occurs, in the arithmetic of theory.formula.exact.
+Parts that are rational everywhere are computed by theory.formula.blocks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,103 +16,117 @@ from numpy.typing import NDArray
 
 from theory.formula import blocks, exact
 from theory.formula.canonical import element_of
-from theory.formula.domain import total
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation, may_be_irrational, names
+from theory.formula.domain import defined_everywhere
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
 from theory.ring import Key, is_monomial, whole_turn
 
 Integers = NDArray[np.int64]
 Value = Any
 
 _LARGEST_TURN = 2**30
-"""Denominators of angles over pi below this are counted in machine words."""
+"""Bound on the common denominator of angles over pi, so that they are counted in 64-bit integers."""
 
 
 @dataclass(frozen=True)
-class Numbered:
-    """Values that occur, none twice as an object of computation, and the index of each pair's own, int64 [m]."""
+class IndexedValues:
+    """Values of a formula at many pairs.
+
+    Attributes:
+        values: the values that occur, each Python object once.
+        codes: index of the value of each pair, int64 [m].
+    """
 
     values: list[Value]
     codes: Integers
 
 
 def entries(
-    nodes: Sequence[Node], at: Mapping[str, Integers], parameters: Mapping[str, Value], *, whole: bool
-) -> Numbered:
-    """The values of the tree, if `whole`, or of all trees as a tuple; arguments and errors as of `evaluate`."""
-    found = [evaluate(node, at, parameters) for node in nodes]
-    return found[0] if whole else _applied(lambda *values: values, found)
+    nodes: Sequence[Node], at: Mapping[str, Integers], parameters: Mapping[str, Value], *, scalar: bool
+) -> IndexedValues:
+    """Values of a single tree if `scalar`, else tuples of the values of all trees.
+
+    The other arguments and the errors are those of `evaluate`.
+    """
+    components = [evaluate(node, at, parameters) for node in nodes]
+    return components[0] if scalar else _apply(lambda *values: values, components)
 
 
-def evaluate(node: Node, at: Mapping[str, Integers], parameters: Mapping[str, Value]) -> Numbered:
-    """The values of the tree where `at` gives i, j and, if it occurs, n: int64 arrays of one shape [m], m >= 1.
+def evaluate(node: Node, at: Mapping[str, Integers], parameters: Mapping[str, Value]) -> IndexedValues:
+    """Values of the tree at the pairs that `at` describes.
+
+    Args:
+        node: the tree.
+        at: i, j and, if it occurs, n: int64 arrays of one shape [m], m >= 1.
+        parameters: symbols of the parameters.
 
     Raises:
-        FormulaError: some pair has no value, or one too large; without saying which pair.
+        FormulaError: some pair has no value, or one that is too large; the message does not name the pair.
     """
     if not (names(node) & parameters.keys()) and not may_be_irrational(node):
         try:
-            return Numbered(*blocks.evaluate(node, at).distinct())
+            return IndexedValues(*blocks.evaluate(node, at).distinct())
         except blocks.NotVectorised:
             pass
     match node:
         case Number() | Name(name="pi"):
-            return _everywhere(exact.evaluate(node, {}), at)
+            return _constant(exact.evaluate(node, {}), at)
         case Name(name=name) if name in parameters:
-            return _everywhere(parameters[name], at)
+            return _constant(parameters[name], at)
         case Name(name=name):
             values, codes = np.unique(at[name], return_inverse=True)
-            return Numbered(values.tolist(), codes)
-        case Comparison(tests=tests, sides=sides):
-            return _chain(tests, sides, at, parameters)
+            return IndexedValues(values.tolist(), codes)
+        case ComparisonChain(tests=tests, sides=sides):
+            return _comparison_chain(tests, sides, at, parameters)
         case Operation(name="if", operands=(condition, then, otherwise)):
             holds = _holds(evaluate(condition, at, parameters))
-            return _joined(holds, (then, otherwise), at, parameters)
+            return _choose(holds, (then, otherwise), at, parameters)
         case Operation(name="and" | "or" as name, operands=parts):
-            return _junction(name, parts, at, parameters)
+            return _and_or(name, parts, at, parameters)
         case Operation(name="sin" | "cos" as name, operands=(angle,)) if (turns := _half_turns(angle)) is not None:
-            return _wave(name, turns, at)
+            return _sine_or_cosine(name, turns, at)
         case Operation(name=name, operands=parts):
             operands = [evaluate(part, at, parameters) for part in parts]
-            return _applied(lambda *values: exact.apply(name, list(values)), operands)
+            return _apply(lambda *values: exact.apply(name, list(values)), operands)
     raise AssertionError(node)
 
 
 def _half_turns(angle: Node) -> dict[Key, Fraction] | None:
-    """The angle over pi, where that is a polynomial in positions with rational coefficients."""
+    """Angle over pi if it is a polynomial in positions with rational coefficients; else None."""
     element = element_of(angle)
-    if not element or not total(angle):
+    if not element or not defined_everywhere(angle):
         return None
-    found: dict[Key, Fraction] = {}
+    coefficients: dict[Key, Fraction] = {}
     for key, weight in element.items():
         rest = whole_turn(key)
         if rest is None or not is_monomial(rest):
             return None
-        found[rest] = weight
-    return found if lcm(*(weight.denominator for weight in found.values())) < _LARGEST_TURN else None
+        coefficients[rest] = weight
+    return coefficients if lcm(*(weight.denominator for weight in coefficients.values())) < _LARGEST_TURN else None
 
 
-def _wave(name: str, turns: Mapping[Key, Fraction], at: Mapping[str, Integers]) -> Numbered:
-    """A sine or cosine, once for every angle between 0 and 2 pi that occurs."""
-    whole = lcm(*(weight.denominator for weight in turns.values()))
+def _sine_or_cosine(name: str, turns: Mapping[Key, Fraction], at: Mapping[str, Integers]) -> IndexedValues:
+    """Sine or cosine, computed once for every angle between 0 and 2 pi that occurs."""
+    denominator = lcm(*(weight.denominator for weight in turns.values()))
     total_turns = np.zeros_like(at["i"])
     for (product, _), weight in turns.items():
-        part = np.full_like(total_turns, int(weight * whole) % (2 * whole))
+        part = np.full_like(total_turns, int(weight * denominator) % (2 * denominator))
         for (base, _), exponent in product:
             for _ in range(int(exponent)):
-                part = part * (at[base[1]] % (2 * whole)) % (2 * whole)
-        total_turns = (total_turns + part) % (2 * whole)
+                part = part * (at[base[1]] % (2 * denominator)) % (2 * denominator)
+        total_turns = (total_turns + part) % (2 * denominator)
     used, codes = np.unique(total_turns, return_inverse=True)
     pi = exact.evaluate(Name("pi"), {})
-    angles = (exact.apply("*", [pi, Fraction(turn, whole)]) for turn in used.tolist())
-    return _renumbered([exact.apply(name, [angle]) for angle in angles], codes)
+    angles = (exact.apply("*", [pi, Fraction(turn, denominator)]) for turn in used.tolist())
+    return _deduplicate([exact.apply(name, [angle]) for angle in angles], codes)
 
 
-def _everywhere(value: Value, at: Mapping[str, Integers]) -> Numbered:
-    return Numbered([value], np.zeros_like(at["i"]))
+def _constant(value: Value, at: Mapping[str, Integers]) -> IndexedValues:
+    """Same value at every pair."""
+    return IndexedValues([value], np.zeros_like(at["i"]))
 
 
-def _applied(operation: Callable[..., Value], operands: Sequence[Numbered]) -> Numbered:
-    """The operation, once for every combination of values that occurs."""
+def _apply(operation: Callable[..., Value], operands: Sequence[IndexedValues]) -> IndexedValues:
+    """Results of an operation, computed once for every combination of values that occurs."""
     combined, rows = operands[0].codes, [[value] for value in operands[0].values]
     for operand in operands[1:]:
         pairs, combined = np.unique(combined * len(operand.values) + operand.codes, return_inverse=True)
@@ -120,69 +134,73 @@ def _applied(operation: Callable[..., Value], operands: Sequence[Numbered]) -> N
         rows = [
             [*rows[first], operand.values[last]] for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
         ]
-    return _renumbered([operation(*row) for row in rows], combined)
+    return _deduplicate([operation(*row) for row in rows], combined)
 
 
-def _renumbered(values: Sequence[Value], codes: Integers) -> Numbered:
-    """The same with every value that occurs once, and no other."""
+def _deduplicate(values: Sequence[Value], codes: Integers) -> IndexedValues:
+    """Same values with equal ones merged and unused ones removed."""
     used, codes = np.unique(codes, return_inverse=True)
     numbers: dict[Value, int] = {}
-    again = np.array([numbers.setdefault(values[one], len(numbers)) for one in used.tolist()], dtype=np.int64)
-    return Numbered(list(numbers), again[codes])
+    new_codes = np.array([numbers.setdefault(values[code], len(numbers)) for code in used.tolist()], dtype=np.int64)
+    return IndexedValues(list(numbers), new_codes[codes])
 
 
-def _holds(condition: Numbered) -> NDArray[np.bool_]:
+def _holds(condition: IndexedValues) -> NDArray[np.bool_]:
+    """Mask of the pairs at which the condition holds."""
     return np.array([exact.holds(value) for value in condition.values])[condition.codes]
 
 
-def _some(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
+def _at_pairs(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
+    """Positions of the selected pairs."""
     return {name: positions[where] for name, positions in at.items()}
 
 
-def _joined(
+def _choose(
     holds: NDArray[np.bool_],
     branches: tuple[Node, Node],
     at: Mapping[str, Integers],
     parameters: Mapping[str, Value],
-) -> Numbered:
+) -> IndexedValues:
+    """Values of the first branch where the condition holds and of the second elsewhere."""
     values: list[Value] = []
     codes = np.empty(len(holds), dtype=np.int64)
     for mask, branch in zip((holds, ~holds), branches, strict=True):
         if mask.any():
-            chosen = evaluate(branch, _some(at, mask), parameters)
-            codes[mask] = chosen.codes + len(values)
-            values += chosen.values
-    return _renumbered(values, codes)
+            branch_values = evaluate(branch, _at_pairs(at, mask), parameters)
+            codes[mask] = branch_values.codes + len(values)
+            values += branch_values.values
+    return _deduplicate(values, codes)
 
 
-def _junction(
+def _and_or(
     name: str, parts: tuple[Node, ...], at: Mapping[str, Integers], parameters: Mapping[str, Value]
-) -> Numbered:
-    """Each part only where those before it have not decided."""
-    open_ = np.arange(len(at["i"]))
-    found = np.full(len(open_), int(name == "and"), dtype=np.int64)
+) -> IndexedValues:
+    """`and` or `or`: each part is computed only at pairs that the parts before it leave undecided."""
+    pending = np.arange(len(at["i"]))
+    result = np.full(len(pending), int(name == "and"), dtype=np.int64)
     for part in parts:
-        if not open_.size:
+        if not pending.size:
             break
-        holds = _holds(evaluate(part, _some(at, open_), parameters))
+        holds = _holds(evaluate(part, _at_pairs(at, pending), parameters))
         decided = ~holds if name == "and" else holds
-        found[open_[decided]] = int(name == "or")
-        open_ = open_[~decided]
-    return _renumbered((0, 1), found)
+        result[pending[decided]] = int(name == "or")
+        pending = pending[~decided]
+    return _deduplicate((0, 1), result)
 
 
-def _chain(
+def _comparison_chain(
     tests: tuple[str, ...], sides: tuple[Node, ...], at: Mapping[str, Integers], parameters: Mapping[str, Value]
-) -> Numbered:
-    found = np.ones(len(at["i"]), dtype=np.int64)
-    alive = np.arange(len(found))
+) -> IndexedValues:
+    """1 where all comparisons hold, else 0; a side is computed only at pairs where it is needed."""
+    result = np.ones(len(at["i"]), dtype=np.int64)
+    pending = np.arange(len(result))
     left = evaluate(sides[0], at, parameters)
     for test, side in zip(tests, sides[1:], strict=True):
-        if not alive.size:
+        if not pending.size:
             break
-        right = evaluate(side, _some(at, alive), parameters)
-        compared = _applied(lambda a, b, test=test: exact.COMPARISONS[test](exact.compare(a, b)), [left, right])
+        right = evaluate(side, _at_pairs(at, pending), parameters)
+        compared = _apply(lambda a, b, test=test: exact.COMPARISONS[test](exact.compare(a, b)), [left, right])
         passed = np.array([bool(value) for value in compared.values])[compared.codes]
-        found[alive[~passed]] = 0
-        alive, left = alive[passed], Numbered(right.values, right.codes[passed])
-    return _renumbered((0, 1), found)
+        result[pending[~passed]] = 0
+        pending, left = pending[passed], IndexedValues(right.values, right.codes[passed])
+    return _deduplicate((0, 1), result)

@@ -1,8 +1,9 @@
-"""Formulas whose values repeat: with the residues of i, j and n, or with one position or a difference, from some on.
+"""Scale by which a formula has shown all its values, if its values repeat.
 
-If every part of a formula either depends on the residues of the positions modulo P alone, or on one position or
-difference alone and has period P past T, then a pair keeps its value when i, j and n move back by P while i > T + P, j
-and n while j - i > T + P, n while n - j > T + P.  So all that occurs does so by scale 2 (T + P), 3 (T + P) with n.
+Each part of the formula must repeat in one of two ways.  Either it depends on the residues of the positions modulo P
+alone; or it depends on one position or one difference alone and has period P past a threshold T.  A pair then keeps
+its value if i, j and n move back by P while i > T + P; if j and n do while j - i > T + P; and if n does while
+n - j > T + P.  So all values occur by scale 2 (T + P), or 3 (T + P) if n occurs in the formula.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,9 +15,9 @@ from typing import Any
 
 from theory.formula.canonical import element_of
 from theory.formula.linear import linear
-from theory.formula.progressions import PATHS, along
-from theory.formula.structure import Structure, dependence, settled
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation, children, names
+from theory.formula.progressions import PATHS, follow_path
+from theory.formula.structure import Structure, dependence, simplify_choices
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, children, names
 from theory.ring import POSITIONS, is_monomial
 from theory.ring import names as names_in
 
@@ -25,13 +26,13 @@ _TURN = Operation("*", (Number(2), Name("pi")))
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """What is known of a formula all of whose parts repeat.
+    """Periodicity of a formula all of whose parts repeat.
 
     Attributes:
-        enough: a scale by which all that occurs has occurred.
-        period: of all parts.
-        from_start: whether they repeat from the first position on.
-        by_position: whether the formula depends on one position or the distance alone.
+        enough: a scale by which every value that occurs has occurred.
+        period: common period of all parts.
+        from_start: True if all parts repeat from the first position on.
+        by_position: True if the formula depends on one position or on the distance alone.
     """
 
     enough: int
@@ -48,67 +49,67 @@ PATH_OF = {
     "n - i": {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
     "n - j": {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
 }
-"""By what a part depends on: a path that shows all of it."""
+"""Position or difference -> a path of pairs that shows all values of a part that depends on it alone."""
 
 
 def repeats(nodes: Iterable[Node], fixed: Mapping[str, Any]) -> Repeats | None:
-    """How far one has to look to see all that the trees do; None where some part is not seen to repeat.
+    """Periodicity of the trees and the scale that shows all values; None if some part is not seen to repeat.
 
     Args:
         nodes: the trees.
-        fixed: what the parameters stand for.
+        fixed: symbols or values of the parameters.
     """
-    listed = [settled(node) for node in nodes]
+    trees = [simplify_choices(node) for node in nodes]
     threshold, period = 0, 1
-    for node in {part for whole in listed for part in _parts(whole)}:
-        joint = joint_period(node)
-        if joint is not None:
-            period = lcm(period, joint)
+    for node in {part for tree in trees for part in _dependent_parts(tree)}:
+        residue_period = joint_period(node)
+        if residue_period is not None:
+            period = lcm(period, residue_period)
         else:
-            where = dependence(node)
-            course = along((node,), PATH_OF[next(iter(where))], fixed) if len(where) == 1 else None
+            variables = dependence(node)
+            course = follow_path((node,), PATH_OF[next(iter(variables))], fixed) if len(variables) == 1 else None
             if course is None or not course.constant:
                 return None
             threshold, period = max(threshold, course.threshold), lcm(period, course.period)
-    everywhere: frozenset[str] = frozenset().union(*map(dependence, listed))
-    single = everywhere in ({"d"}, {"i"}, {"j"})
-    family = any("n" in names(node) for node in listed)
-    times = 1 if single or not everywhere else 3 if family else 2
+    all_variables: frozenset[str] = frozenset().union(*map(dependence, trees))
+    one_variable = all_variables in ({"d"}, {"i"}, {"j"})
+    family = any("n" in names(node) for node in trees)
+    multiple = 1 if one_variable or not all_variables else 3 if family else 2
     return Repeats(
-        enough=times * (threshold + period + 1) if everywhere else 1,
+        enough=multiple * (threshold + period + 1) if all_variables else 1,
         period=period,
         from_start=not threshold,
-        by_position=single,
+        by_position=one_variable,
     )
 
 
-def _parts(node: Node) -> Iterator[Node]:
+def _dependent_parts(node: Node) -> Iterator[Node]:
     """Maximal parts that depend on one position or difference alone, or on residues alone."""
-    where = dependence(node)
-    if not where:
+    variables = dependence(node)
+    if not variables:
         return
-    if len(where) == 1 or joint_period(node) is not None or not children(node):
+    if len(variables) == 1 or joint_period(node) is not None or not children(node):
         yield node
     else:
-        for child in _children(node):
-            yield from _parts(child)
+        for child in _subparts(node):
+            yield from _dependent_parts(child)
 
 
-def _children(node: Node) -> tuple[Node, ...]:
-    """The node's parts; of a comparison, the differences of its sides where these depend on less."""
+def _subparts(node: Node) -> tuple[Node, ...]:
+    """Subtrees of a node; for a comparison, differences of its sides if these depend on less."""
     sides = children(node)
-    if not isinstance(node, Comparison):
+    if not isinstance(node, ComparisonChain):
         return sides
-    found: list[Node] = []
+    parts: list[Node] = []
     for pair in pairwise(sides):
         difference = Operation("-", pair)
-        found += [difference] if len(dependence(difference)) == 1 and linear(difference) else pair
-    return tuple(found)
+        parts += [difference] if len(dependence(difference)) == 1 and linear(difference) else pair
+    return tuple(parts)
 
 
 @lru_cache(maxsize=4096)
 def joint_period(node: Node) -> int | None:
-    """P > 0 such that the value is the same wherever i, j and n have the same residues modulo P; None if not seen."""
+    """Period P > 0 such that the value depends on i, j and n modulo P alone; None if none is found."""
     if not names(node) & set(POSITIONS):
         return 1
     match node:
@@ -132,7 +133,10 @@ def _is_constant(node: Node) -> bool:
 
 
 def _shift_period(node: Node, modulus: Node) -> int | None:
-    """P > 0 such that moving positions by P changes the value by whole multiples of a modulus that is not zero."""
+    """Period P > 0 such that moving positions by P changes the value by integer multiples of the modulus.
+
+    The modulus is not zero.  None if no period is found.
+    """
     denominator = _denominator(Operation("/", (node, modulus)))
     if denominator is not None:
         return denominator
@@ -150,11 +154,14 @@ def _shift_period(node: Node, modulus: Node) -> int | None:
 
 
 def _denominator(node: Node) -> int | None:
-    """The common denominator of what is, but for a constant, a polynomial in positions with rational coefficients."""
+    """Common denominator of the coefficients of a polynomial in positions, its constant term left out.
+
+    None if the tree is not such a polynomial with rational coefficients.
+    """
     element = element_of(node)
     if element is None:
         return None
-    moving = {key: weight for key, weight in element.items() if names_in(key) & set(POSITIONS)}
-    if not all(is_monomial(key) for key in moving):
+    non_constant = {key: weight for key, weight in element.items() if names_in(key) & set(POSITIONS)}
+    if not all(is_monomial(key) for key in non_constant):
         return None
-    return lcm(*(weight.denominator for weight in moving.values()))
+    return lcm(*(weight.denominator for weight in non_constant.values()))

@@ -1,7 +1,8 @@
-"""A finite set that holds every value of a formula, at every pair and scale, where one can be seen.
+"""A finite set that contains every value of a formula, at every pair and scale, if such a set can be derived.
 
-Each part of the formula is given bounds, the denominator of its values, and their set where that is finite: by `%`,
-comparisons, min and max, floors, gcd, and choices between such.  The set may hold more than occurs.
+Each part of the formula gets bounds, a common denominator of its values, and a finite set of its values if one is
+known: from `%`, comparisons, min and max, floors, gcd, and choices between such parts.  The set may contain values
+that never occur.
 """
 
 from collections.abc import Iterable
@@ -13,24 +14,24 @@ from typing import Any
 
 from theory.formula import exact
 from theory.formula.linear import Form, decided, linear, linear_bounds, slopes
-from theory.formula.structure import settled
-from theory.formula.syntax import Comparison, FormulaError, Name, Node, Operation
+from theory.formula.structure import simplify_choices
+from theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
 
 MOST = 4096
-"""Values of a set that is still written out."""
+"""Largest number of values in a set that is listed explicitly."""
 
 Value = Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Range:
-    """What is known of a part's values.
+class ValueRange:
+    """Known facts about the values of a part of a formula.
 
     Attributes:
-        low: at most every value; -inf where unknown.
-        high: at least every value.
-        denominator: every value is a whole multiple of 1/denominator; None where unknown.
-        values: a finite set that holds them all; None where unknown.
+        low: lower bound of all values; -inf if unknown.
+        high: upper bound of all values; inf if unknown.
+        denominator: every value is an integer multiple of 1/denominator; None if unknown.
+        values: finite set that contains all values; None if unknown.
     """
 
     low: Fraction | float = -inf
@@ -40,148 +41,157 @@ class Range:
 
 
 def finite_range(node: Node, parameters: Iterable[str] = ()) -> frozenset[Value] | None:
-    """A finite set that holds every value of the tree at pairs i <= j <= n; None where none is seen."""
+    """Finite set that contains every value of the tree at pairs i <= j <= n; None if none is derived."""
     at: dict[str, Value] = {}
     if names := list(parameters):
         import sympy as sp
 
         at = {name: sp.Symbol(name, real=True) for name in names}
-    return _range(settled(node), at).values
+    return _range_of(simplify_choices(node), at).values
 
 
-def _range(node: Node, at: dict[str, Value]) -> Range:
+def _range_of(node: Node, at: dict[str, Value]) -> ValueRange:
+    """Range of the values of a tree; `at` gives the symbols of the parameters."""
     form = linear(node)
     if form is not None:
-        return _of_form(node, form)
+        return _range_of_form(node, form)
     match node:
         case Name(name="pi"):
-            return _of_set({exact.evaluate(node, at)})
+            return _range_of_set({exact.evaluate(node, at)})
         case Name(name=name):
-            return _of_set({at[name]})
-        case Comparison(sides=sides, tests=tests):
+            return _range_of_set({at[name]})
+        case ComparisonChain(sides=sides, tests=tests):
             if len(sides) == 2:
-                difference = _range(Operation("-", sides), at)
-                found = decided(tests[0], difference.low, difference.high)
-                if found is not None:
-                    return _of_set({int(found)})
-            return _of_set({0, 1})
+                difference = _range_of(Operation("-", sides), at)
+                outcome = decided(tests[0], difference.low, difference.high)
+                if outcome is not None:
+                    return _range_of_set({int(outcome)})
+            return _range_of_set({0, 1})
         case Operation(name="and" | "or"):
-            return _of_set({0, 1})
+            return _range_of_set({0, 1})
         case Operation(name="if", operands=(condition, then, otherwise)):
-            tested = _range(condition, at).values
-            branches = [then] if tested and 0 not in tested else [then, otherwise]
-            return _union([_range(branch, at) for branch in branches])
-        case Operation(name="/", operands=(above, below)) if linear(above) and linear(below):
-            return _ratio(above, below)
-        case Operation(name="//", operands=(above, below)) if linear(above) and not _is_constant(below):
-            return _written_out(_floor(_ratio(above, below)))
+            condition_values = _range_of(condition, at).values
+            branches = [then] if condition_values and 0 not in condition_values else [then, otherwise]
+            return _union([_range_of(branch, at) for branch in branches])
+        case Operation(name="/", operands=(dividend, divisor)) if linear(dividend) and linear(divisor):
+            return _ratio(dividend, divisor)
+        case Operation(name="//", operands=(dividend, divisor)) if linear(dividend) and not _is_constant(divisor):
+            return _with_values(_floor(_ratio(dividend, divisor)))
         case Operation(name=name, operands=parts):
-            return _operation(name, [_range(part, at) for part in parts])
+            return _operation(name, [_range_of(part, at) for part in parts])
     raise AssertionError(node)
 
 
 def _is_constant(node: Node) -> bool:
+    """True if the tree is a rational constant."""
     form = linear(node)
     return form is not None and not any(form[:3])
 
 
-def _operation(name: str, parts: list[Range]) -> Range:
+def _operation(name: str, parts: list[ValueRange]) -> ValueRange:
+    """Range of an operation, from the value sets of its operands if these are small, else from their bounds."""
     sets = [part.values for part in parts]
     size = 1
-    for one in sets:
-        size *= len(one) if one is not None else MOST + 1
+    for values in sets:
+        size *= len(values) if values is not None else MOST + 1
     if size <= MOST:
-        return _of_set(_images(name, [one for one in sets if one is not None]))
+        return _range_of_set(_all_results(name, [values for values in sets if values is not None]))
     if name in _BY_BOUNDS:
-        return _written_out(_BY_BOUNDS[name](*parts))
-    return Range()
+        return _with_values(_BY_BOUNDS[name](*parts))
+    return ValueRange()
 
 
-def _images(name: str, sets: list[frozenset[Value]]) -> set[Value]:
-    found = set()
+def _all_results(name: str, sets: list[frozenset[Value]]) -> set[Value]:
+    """Results of an operation for all combinations of operand values."""
+    results = set()
     for operands in product(*sets):
         try:
-            found.add(exact.apply(name, list(operands)))
+            results.add(exact.apply(name, list(operands)))
         except FormulaError:
-            continue  # where this comes up the formula has no value at all
-    return found
+            continue  # the formula has no value for these operands
+    return results
 
 
-def _of_form(node: Node, form: Form) -> Range:
+def _range_of_form(node: Node, form: Form) -> ValueRange:
     if not any(form[:3]):
-        return _of_set({exact.plain(form[3])})
+        return _range_of_set({exact.plain(form[3])})
     low, high = linear_bounds(node)
-    return Range(low=low, high=high, denominator=lcm(*(part.denominator for part in form)))
+    return ValueRange(low=low, high=high, denominator=lcm(*(part.denominator for part in form)))
 
 
-def _ratio(above: Node, below: Node) -> Range:
+def _ratio(dividend: Node, divisor: Node) -> ValueRange:
     """Bounds of a quotient of linear forms: it lies between the ratios of their slopes."""
-    top, bottom = linear(above), linear(below)
-    if top is None or bottom is None:
-        return Range()
-    pairs = list(zip(slopes(top), slopes(bottom), strict=True))
-    if slopes(bottom)[0] <= 0 or any(divisor < 0 for _, divisor in pairs):
-        return Range()
-    ratios = [number / divisor for number, divisor in pairs if divisor]
-    loose = [number for number, divisor in pairs if not divisor]
-    return Range(
-        low=min(ratios) if all(number >= 0 for number in loose) else -inf,
-        high=max(ratios) if all(number <= 0 for number in loose) else inf,
+    dividend_form, divisor_form = linear(dividend), linear(divisor)
+    if dividend_form is None or divisor_form is None:
+        return ValueRange()
+    slope_pairs = list(zip(slopes(dividend_form), slopes(divisor_form), strict=True))
+    if slopes(divisor_form)[0] <= 0 or any(bottom < 0 for _, bottom in slope_pairs):
+        return ValueRange()
+    ratios = [top / bottom for top, bottom in slope_pairs if bottom]
+    undivided = [top for top, bottom in slope_pairs if not bottom]
+    return ValueRange(
+        low=min(ratios) if all(top >= 0 for top in undivided) else -inf,
+        high=max(ratios) if all(top <= 0 for top in undivided) else inf,
     )
 
 
-def _of_set(values: Iterable[Value]) -> Range:
-    found = frozenset(values)
-    numbers = [Fraction(value) for value in found if isinstance(value, int | Fraction)]
-    if len(numbers) < len(found) or not numbers:
-        return Range(values=found)
+def _range_of_set(values: Iterable[Value]) -> ValueRange:
+    """Range of a finite set of values."""
+    value_set = frozenset(values)
+    numbers = [Fraction(value) for value in value_set if isinstance(value, int | Fraction)]
+    if len(numbers) < len(value_set) or not numbers:
+        return ValueRange(values=value_set)
     denominator = lcm(*(number.denominator for number in numbers))
-    return Range(low=min(numbers), high=max(numbers), denominator=denominator, values=found)
+    return ValueRange(low=min(numbers), high=max(numbers), denominator=denominator, values=value_set)
 
 
-def _written_out(known: Range) -> Range:
-    """With the set of its values, where bounds and denominator leave few."""
-    if known.denominator is None or known.values is not None or known.low == -inf or known.high == inf:
-        return known
-    first, last = known.low * known.denominator, known.high * known.denominator
+def _with_values(range_: ValueRange) -> ValueRange:
+    """Range with its set of values added, if bounds and denominator leave at most MOST values."""
+    if range_.denominator is None or range_.values is not None or range_.low == -inf or range_.high == inf:
+        return range_
+    first, last = range_.low * range_.denominator, range_.high * range_.denominator
     if last - first > MOST:
-        return known
-    whole = range(int(-(-first // 1)), int(last // 1) + 1)
-    return _of_set(exact.plain(Fraction(one, known.denominator)) for one in whole)
+        return range_
+    numerators = range(int(-(-first // 1)), int(last // 1) + 1)
+    return _range_of_set(exact.plain(Fraction(numerator, range_.denominator)) for numerator in numerators)
 
 
-def _union(ranges: list[Range]) -> Range:
-    sets = [one.values for one in ranges]
-    together = frozenset().union(*(one for one in sets if one is not None))
-    return Range(
-        low=min(one.low for one in ranges),
-        high=max(one.high for one in ranges),
-        denominator=_common(*ranges),
-        values=together if None not in sets and len(together) <= MOST else None,
+def _union(ranges: list[ValueRange]) -> ValueRange:
+    """Smallest range that contains all the given ranges."""
+    sets = [part.values for part in ranges]
+    union = frozenset().union(*(values for values in sets if values is not None))
+    return ValueRange(
+        low=min(part.low for part in ranges),
+        high=max(part.high for part in ranges),
+        denominator=_common_denominator(*ranges),
+        values=union if None not in sets and len(union) <= MOST else None,
     )
 
 
-def _common(*ranges: Range) -> int | None:
-    known = [one.denominator for one in ranges if one.denominator is not None]
-    return lcm(*known) if len(known) == len(ranges) else None
+def _common_denominator(*ranges: ValueRange) -> int | None:
+    """Common denominator of several ranges; None if one of them is unknown."""
+    denominators = [range_.denominator for range_ in ranges if range_.denominator is not None]
+    return lcm(*denominators) if len(denominators) == len(ranges) else None
 
 
-def _add(first: Range, second: Range) -> Range:
-    return Range(
-        low=_sum(first.low, second.low), high=_sum(first.high, second.high), denominator=_common(first, second)
+def _add(first: ValueRange, second: ValueRange) -> ValueRange:
+    return ValueRange(
+        low=_sum_of_bounds(first.low, second.low),
+        high=_sum_of_bounds(first.high, second.high),
+        denominator=_common_denominator(first, second),
     )
 
 
-def _sum(first: Fraction | float, second: Fraction | float) -> Fraction | float:
-    """Of two bounds on one side; a large fraction cannot be added to an infinite float."""
+def _sum_of_bounds(first: Fraction | float, second: Fraction | float) -> Fraction | float:
+    """Sum of two lower or two upper bounds; a large fraction cannot be added to an infinite float."""
     return next((bound for bound in (first, second) if bound in (-inf, inf)), None) or first + second
 
 
-def _negate(one: Range) -> Range:
-    return Range(low=-one.high, high=-one.low, denominator=one.denominator)
+def _negate(operand: ValueRange) -> ValueRange:
+    return ValueRange(low=-operand.high, high=-operand.low, denominator=operand.denominator)
 
 
-def _multiply(first: Range, second: Range) -> Range:
+def _multiply(first: ValueRange, second: ValueRange) -> ValueRange:
     if any(bound in (-inf, inf) for bound in (first.low, first.high, second.low, second.high)):
         low = Fraction(0) if first.low >= 0 and second.low >= 0 else -inf
         high: Fraction | float = inf
@@ -189,77 +199,81 @@ def _multiply(first: Range, second: Range) -> Range:
         ends = [a * b for a in (first.low, first.high) for b in (second.low, second.high)]
         low, high = min(ends), max(ends)
     if first.denominator is None or second.denominator is None:
-        return Range(low=low, high=high)
-    return Range(low=low, high=high, denominator=first.denominator * second.denominator)
+        return ValueRange(low=low, high=high)
+    return ValueRange(low=low, high=high, denominator=first.denominator * second.denominator)
 
 
-def _remainder(first: Range, second: Range) -> Range:
-    """Modulo a number m > 0 a value lies in 0 <= value < m."""
+def _remainder(first: ValueRange, second: ValueRange) -> ValueRange:
+    """Range of the remainder modulo m > 0: 0 <= value < m."""
     if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
-        return Range()
-    denominator = _common(first, second)
-    return Range(
+        return ValueRange()
+    denominator = _common_denominator(first, second)
+    return ValueRange(
         low=Fraction(0),
         high=second.low - (Fraction(1, denominator) if denominator else 0),
         denominator=denominator,
     )
 
 
-def _floor(one: Range) -> Range:
-    low = one.low if one.low == -inf else Fraction(one.low // 1)
-    high = one.high if one.high == inf else Fraction(one.high // 1)
-    return Range(low=low, high=high, denominator=1)
+def _floor(operand: ValueRange) -> ValueRange:
+    low = operand.low if operand.low == -inf else Fraction(operand.low // 1)
+    high = operand.high if operand.high == inf else Fraction(operand.high // 1)
+    return ValueRange(low=low, high=high, denominator=1)
 
 
-def _floor_divide(first: Range, second: Range) -> Range:
+def _floor_divide(first: ValueRange, second: ValueRange) -> ValueRange:
     if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
-        return Range(denominator=1)
+        return ValueRange(denominator=1)
     low, high = (bound if bound in (-inf, inf) else bound / second.low for bound in (first.low, first.high))
-    return _floor(Range(low=low, high=high))
+    return _floor(ValueRange(low=low, high=high))
 
 
-def _absolute(one: Range) -> Range:
-    low = max(0, one.low, -one.high)
-    return Range(low=low, high=max(-one.low, one.high), denominator=one.denominator)
+def _absolute(operand: ValueRange) -> ValueRange:
+    low = max(0, operand.low, -operand.high)
+    return ValueRange(low=low, high=max(-operand.low, operand.high), denominator=operand.denominator)
 
 
-def _least(*parts: Range) -> Range:
-    return Range(
+def _minimum(*parts: ValueRange) -> ValueRange:
+    return ValueRange(
         low=min(part.low for part in parts),
         high=min(part.high for part in parts),
-        denominator=_common(*parts),
+        denominator=_common_denominator(*parts),
     )
 
 
-def _largest(*parts: Range) -> Range:
-    return _negate(_least(*map(_negate, parts)))
+def _maximum(*parts: ValueRange) -> ValueRange:
+    return _negate(_minimum(*map(_negate, parts)))
 
 
-def _power(base: Range, exponent: Range) -> Range:
+def _power(base: ValueRange, exponent: ValueRange) -> ValueRange:
     if base.values is not None and base.values <= {-1, 0, 1} and exponent.denominator == 1:
-        return _of_set(base.values | {1})
+        return _range_of_set(base.values | {1})
     if exponent.denominator != 1 or exponent.low < 0:
-        return Range()
+        return ValueRange()
     within = base.low >= 0 and base.high <= 1
-    return Range(
+    return ValueRange(
         low=Fraction(0) if base.low >= 0 else -inf,
         high=Fraction(1) if within else inf,
         denominator=1 if base.denominator == 1 else None,
     )
 
 
-def _gcd(first: Range, second: Range) -> Range:
-    """gcd(x, c) divides c where c is not zero."""
-    for one in (first, second):
+def _gcd(first: ValueRange, second: ValueRange) -> ValueRange:
+    """Range of a gcd: gcd(x, c) divides c if c is not zero."""
+    for operand in (first, second):
         if (
-            one.values is not None
-            and one.denominator == 1
-            and 0 not in one.values
-            and max(map(abs, one.values)) <= MOST
+            operand.values is not None
+            and operand.denominator == 1
+            and 0 not in operand.values
+            and max(map(abs, operand.values)) <= MOST
         ):
-            most = max(map(abs, one.values))
-            return _of_set(d for d in range(1, int(most) + 1) if any(value % d == 0 for value in one.values))
-    return Range(low=Fraction(0), denominator=1)
+            largest = max(map(abs, operand.values))
+            return _range_of_set(
+                divisor
+                for divisor in range(1, int(largest) + 1)
+                if any(value % divisor == 0 for value in operand.values)
+            )
+    return ValueRange(low=Fraction(0), denominator=1)
 
 
 _BY_BOUNDS: dict[str, Any] = {
@@ -270,12 +284,12 @@ _BY_BOUNDS: dict[str, Any] = {
     "%": _remainder,
     "**": _power,
     "neg": _negate,
-    "pos": lambda one: one,
-    "not": lambda one: _of_set({0, 1}),
-    "min": _least,
-    "max": _largest,
+    "pos": lambda operand: operand,
+    "not": lambda operand: _range_of_set({0, 1}),
+    "min": _minimum,
+    "max": _maximum,
     "abs": _absolute,
     "floor": _floor,
-    "ceil": lambda one: _negate(_floor(_negate(one))),
+    "ceil": lambda operand: _negate(_floor(_negate(operand))),
     "gcd": _gcd,
 }

@@ -1,7 +1,8 @@
-"""A formula at step s of a progression as one expression in s, as long as that holds at every s.
+"""Value of a formula at step s of a progression of pairs, as one expression in s that holds at every s.
 
-A choice whose outcome may change asks for a later start (`Later`), a floor or an alternating sign for every P-th
-step (`Period`); what cannot be seen is `Unsettled`.
+`evaluate` raises `StartLater` if the outcome of a choice may change at small s, and `SplitByPeriod` if a floor or an
+alternating sign must be looked at for every P-th step separately.  It raises `UndecidedChoice` if a choice cannot be
+decided.
 """
 
 from collections.abc import Mapping
@@ -15,36 +16,50 @@ import sympy as sp
 from theory.formula import exact
 from theory.formula.asymptotics import limit
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
-from theory.formula.syntax import Comparison, Name, Node, Number, Operation
+from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
 MOST_TERMS = 2_000
-"""Of an expression that is multiplied out."""
+"""Largest number of terms of an expression that is multiplied out."""
 MOST_INSIDE = 40
-"""Of one that a function is taken of: sympy differentiates it again and again to learn its sign."""
+"""Largest number of terms inside a function: sympy differentiates it repeatedly to find its sign."""
 _FUNCTIONS = frozenset({"sqrt", "log", "exp", "sin", "cos"})
 _LATEST = 2**14
-"""Steps up to which the sign of something monotone is looked for."""
+"""Largest step up to which the sign of a monotone expression is searched for."""
 
 
-class Unsettled(Exception):
-    """Some choice cannot be settled."""
+class UndecidedChoice(Exception):
+    """The outcome of a choice in the formula cannot be decided."""
 
 
 @dataclass
-class Period(Exception):
+class SplitByPeriod(Exception):
+    """Request to treat each residue of the step modulo `period` separately."""
+
     period: int
 
 
 @dataclass
-class Later(Exception):
+class StartLater(Exception):
+    """Request to start the progression `steps` steps later."""
+
     steps: int
 
 
-class CutOff(sp.Dummy):  # type: ignore[misc]  # sympy has no types
-    """What a floor cuts off at some s: a number in 0 <= u < 1 of which nothing else is known."""
+class FractionalPart(sp.Dummy):  # type: ignore[misc]  # sympy has no types
+    """Unknown fractional part that a floor removes at some s: a number u with 0 <= u < 1."""
 
 
 def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
+    """Expression in s that equals the value of the tree at every step of the progression.
+
+    Args:
+        node: the tree.
+        at: i, j and, if it occurs, n as expressions in s; and the parameters.
+
+    Raises:
+        SplitByPeriod, StartLater: the progression has to be split first.
+        UndecidedChoice: a choice in the tree cannot be decided.
+    """
     match node:
         case Number(value=value):
             return sp.Rational(Fraction(value).numerator, Fraction(value).denominator)
@@ -52,29 +67,30 @@ def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
             return sp.pi
         case Name(name=name):
             return sp.sympify(at[name])
-        case Comparison(tests=tests, sides=sides):
+        case ComparisonChain(tests=tests, sides=sides):
             left = evaluate(sides[0], at)
             for test, side in zip(tests, sides[1:], strict=True):
                 right = evaluate(side, at)
-                if not exact.COMPARISONS[test](_sign(left - right)):
+                if not exact.COMPARISONS[test](_decided_sign(left - right)):
                     return sp.Integer(0)
                 left = right
             return sp.Integer(1)
         case Operation(name="if", operands=(condition, then, otherwise)):
-            return evaluate(then if _sign(evaluate(condition, at)) else otherwise, at)
+            return evaluate(then if _decided_sign(evaluate(condition, at)) else otherwise, at)
         case Operation(name="and", operands=parts):
-            return sp.Integer(all(_sign(evaluate(part, at)) for part in parts))
+            return sp.Integer(all(_decided_sign(evaluate(part, at)) for part in parts))
         case Operation(name="or", operands=parts):
-            return sp.Integer(any(_sign(evaluate(part, at)) for part in parts))
+            return sp.Integer(any(_decided_sign(evaluate(part, at)) for part in parts))
         case Operation(name=name, operands=parts):
             return _apply(name, [evaluate(part, at) for part in parts])
     raise AssertionError(node)
 
 
 def _apply(name: str, operands: list[Expression]) -> Expression:
+    """Result of an operation on expressions in s."""
     first, last = operands[0], operands[-1]
     if name in _FUNCTIONS and len(sp.Add.make_args(first)) > MOST_INSIDE:
-        raise Unsettled
+        raise UndecidedChoice
     match name:
         case "+":
             return sp.expand(first + last)
@@ -89,13 +105,13 @@ def _apply(name: str, operands: list[Expression]) -> Expression:
         case "pos":
             return first
         case "not":
-            return sp.Integer(_sign(first) == 0)
+            return sp.Integer(_decided_sign(first) == 0)
         case "abs":
-            return first * _sign(first)
+            return first * _decided_sign(first)
         case "min" | "max":
             best = first
-            for one in operands[1:]:
-                best = one if _sign(one - best) == (1 if name == "max" else -1) else best
+            for operand in operands[1:]:
+                best = operand if _decided_sign(operand - best) == (1 if name == "max" else -1) else best
             return best
         case "floor":
             return _floor(first)
@@ -110,52 +126,55 @@ def _apply(name: str, operands: list[Expression]) -> Expression:
         case "gcd":
             return _gcd(first, last)
         case "sqrt":
-            return _root(first, sp.Rational(1, 2)) if _sign(first) >= 0 else _refuse()
+            return _root(first, sp.Rational(1, 2)) if _decided_sign(first) >= 0 else _undecided()
         case "log":
-            return sp.log(first) if _sign(first) > 0 else _refuse()
+            return sp.log(first) if _decided_sign(first) > 0 else _undecided()
         case "exp":
             return sp.exp(first)
         case "sin" | "cos":
-            return _wave(getattr(sp, name), first)
+            return _sine_or_cosine(getattr(sp, name), first)
     raise AssertionError(name)
 
 
 def _product(first: Expression, last: Expression) -> Expression:
     if len(sp.Add.make_args(first)) * len(sp.Add.make_args(last)) > MOST_TERMS:
-        raise Unsettled
+        raise UndecidedChoice
     return sp.expand(first * last)
 
 
-def _refuse() -> Expression:
-    raise Unsettled
+def _undecided() -> Expression:
+    """Raise `UndecidedChoice`, in place of an expression."""
+    raise UndecidedChoice
 
 
-def _sign(expression: Expression) -> int:
-    """The sign at every s, for real s >= 0 unless it is 0; else asks for a later start."""
-    if expression.atoms(CutOff):
-        raise Unsettled
+def _decided_sign(expression: Expression) -> int:
+    """Sign at every s, for real s >= 0 unless it is 0; raises `StartLater` if it holds only later."""
+    if expression.atoms(FractionalPart):
+        raise UndecidedChoice
     expression = sp.expand(expression)
-    known = constant_sign(expression)
-    if known is not None:
-        return known
+    sign_everywhere = constant_sign(expression)
+    if sign_everywhere is not None:
+        return sign_everywhere
     polynomial = as_polynomial(expression)
     if polynomial is not None:
-        raise Later(_past_the_roots(polynomial))
-    towards = direction(expression)
-    if not towards:
-        raise Unsettled
+        raise StartLater(_after_last_root(polynomial))
+    trend = direction(expression)
+    if not trend:
+        raise UndecidedChoice
     s = 0
     while s <= _LATEST:
-        if _sign_at(expression, s) == towards:
-            # Monotone, so it keeps this sign from here on.
+        if _sign_at(expression, s) == trend:
+            # The expression is monotone, so it keeps this sign from here on.
             if s == 0:
-                return towards
-            raise Later(s)
+                return trend
+            raise StartLater(s)
         s = 2 * s or 1
-    ends = limit(expression)
-    if ends is not None and (ends in (0, -towards * sp.oo) or (ends.is_finite and _sign_of(ends) == -towards)):
-        return -towards
-    raise Unsettled
+    end_value = limit(expression)
+    if end_value is not None and (
+        end_value in (0, -trend * sp.oo) or (end_value.is_finite and _sign_of(end_value) == -trend)
+    ):
+        return -trend
+    raise UndecidedChoice
 
 
 def _sign_of(number: Expression) -> int | None:
@@ -166,8 +185,8 @@ def _sign_at(expression: Expression, s: int) -> int | None:
     return _sign_of(expression.subs(S, s))
 
 
-def _past_the_roots(polynomial: sp.Poly) -> int:
-    """The least s >= 1 from which on the polynomial has no real root."""
+def _after_last_root(polynomial: sp.Poly) -> int:
+    """Least integer s >= 1 from which on the polynomial has no real root."""
     above = 1
     while polynomial.count_roots(above, None):
         above *= 2
@@ -182,103 +201,110 @@ def _past_the_roots(polynomial: sp.Poly) -> int:
 
 
 def _nonzero(expression: Expression) -> Expression:
-    if _sign(expression) == 0:
-        raise Unsettled
+    """Return the expression; raise `UndecidedChoice` if it is zero."""
+    if _decided_sign(expression) == 0:
+        raise UndecidedChoice
     return expression
 
 
 def _floor(expression: Expression) -> Expression:
-    """Of a polynomial with rational coefficients: (p - p mod D) / D, D their denominator, where p mod D is constant."""
+    """Floor of an expression in s.
+
+    For a polynomial with rational coefficients: (p - p mod D) / D, with D their common denominator, if p mod D is
+    constant.
+    """
     expression = sp.expand(expression)
     if S not in expression.free_symbols:
         return sp.Integer(exact.apply("floor", [exact.plain(expression)]))
     polynomial = as_polynomial(expression)
     if polynomial is None:
-        return expression - CutOff("u")
+        return expression - FractionalPart("u")
     denominator = lcm(*(int(coefficient.q) for coefficient in polynomial.all_coeffs()))
-    whole = polynomial * denominator
-    residue = int(whole.eval(0)) % denominator
-    if any(int(coefficient) % denominator for coefficient in whole.all_coeffs()[:-1]):
-        raise Period(denominator)
-    return sp.expand((whole.as_expr() - residue) / denominator)
+    scaled = polynomial * denominator
+    residue = int(scaled.eval(0)) % denominator
+    if any(int(coefficient) % denominator for coefficient in scaled.all_coeffs()[:-1]):
+        raise SplitByPeriod(denominator)
+    return sp.expand((scaled.as_expr() - residue) / denominator)
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:
+    """Power base ** exponent of two expressions in s."""
     exponent = sp.expand(exponent)
     if S not in exponent.free_symbols:
         if exponent.is_Integer:
             _check_terms(base, exponent)
             return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
-        eventual_sign = _sign(base)
-        if eventual_sign == 0 and exponent.is_positive:
+        decided_sign = _decided_sign(base)
+        if decided_sign == 0 and exponent.is_positive:
             return sp.Integer(0)
-        return _root(base, exponent) if eventual_sign > 0 else _refuse()
+        return _root(base, exponent) if decided_sign > 0 else _undecided()
     if S not in base.free_symbols:
-        its_sign = constant_sign(base)
-        if its_sign == 0:
-            return sp.Integer(_sign(exponent) == 0) if _sign(exponent) >= 0 else _refuse()
-        if its_sign == -1:
+        base_sign = constant_sign(base)
+        if base_sign == 0:
+            return sp.Integer(_decided_sign(exponent) == 0) if _decided_sign(exponent) >= 0 else _undecided()
+        if base_sign == -1:
             return _parity(exponent) * _power(-base, exponent)
-        return base**exponent if its_sign == 1 else _refuse()
+        return base**exponent if base_sign == 1 else _undecided()
     _check_terms(base, exponent.as_coeff_Add()[0])  # sympy multiplies out b**(s + 3) to b**s * b**3
-    return base**exponent if _sign(base) > 0 else _refuse()
+    return base**exponent if _decided_sign(base) > 0 else _undecided()
 
 
 def _check_terms(base: Expression, exponent: Expression) -> None:
-    """Raises `Unsettled` where the power would have too many terms."""
+    """Raise `UndecidedChoice` if the power would have too many terms."""
     power, terms = abs(int(exponent)), len(sp.Add.make_args(base))
     if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
-        raise Unsettled
+        raise UndecidedChoice
 
 
 def _root(base: Expression, exponent: Expression) -> Expression:
-    """base ** exponent, with a polynomial in factors, so that sqrt((s + 1)**2) is s + 1."""
+    """Power base ** exponent with a polynomial base in factors, so that sqrt((s + 1)**2) is s + 1."""
     if len(sp.Add.make_args(base)) > MOST_INSIDE:
-        raise Unsettled
+        raise UndecidedChoice
     polynomial = as_polynomial(base)
     return (base if polynomial is None else sp.factor(base)) ** exponent
 
 
 def _parity(exponent: Expression) -> int:
+    """(-1) ** exponent, 1 or -1, if it is the same at every s; else raises `SplitByPeriod`."""
     polynomial = as_polynomial(exponent)
-    if polynomial is None or not _is_whole(exponent):
-        raise Unsettled
+    if polynomial is None or not _has_integer_coefficients(exponent):
+        raise UndecidedChoice
     if any(int(coefficient) % 2 for coefficient in polynomial.all_coeffs()[:-1]):
-        raise Period(2)
+        raise SplitByPeriod(2)
     return -1 if int(polynomial.eval(0)) % 2 else 1
 
 
-def _is_whole(expression: Expression) -> bool:
-    """Whether it is a polynomial with whole coefficients."""
+def _has_integer_coefficients(expression: Expression) -> bool:
+    """True if the expression is a polynomial with integer coefficients."""
     polynomial = as_polynomial(expression)
     return polynomial is not None and all(coefficient.is_Integer for coefficient in polynomial.all_coeffs())
 
 
 def _gcd(first: Expression, second: Expression) -> Expression:
-    if first == second and _is_whole(first):
-        return first * _sign(first)
-    for one, other in ((first, second), (second, first)):
-        if other.is_Integer and other != 0:
-            polynomial = as_polynomial(one)
-            if polynomial is None or not _is_whole(one):
+    if first == second and _has_integer_coefficients(first):
+        return first * _decided_sign(first)
+    for polynomial_side, number in ((first, second), (second, first)):
+        if number.is_Integer and number != 0:
+            polynomial = as_polynomial(polynomial_side)
+            if polynomial is None or not _has_integer_coefficients(polynomial_side):
                 break
-            if any(int(coefficient) % int(other) for coefficient in polynomial.all_coeffs()[:-1]):
-                raise Period(abs(int(other)))
-            return sp.Integer(sp.igcd(int(polynomial.eval(0)), int(other)))
-    raise Unsettled
+            if any(int(coefficient) % int(number) for coefficient in polynomial.all_coeffs()[:-1]):
+                raise SplitByPeriod(abs(int(number)))
+            return sp.Integer(sp.igcd(int(polynomial.eval(0)), int(number)))
+    raise UndecidedChoice
 
 
-def _wave(function: Any, argument: Expression) -> Expression:
-    """sin or cos of a linear form: with a rational multiple of pi for its slope it is periodic."""
+def _sine_or_cosine(function: Any, argument: Expression) -> Expression:
+    """Sine or cosine of a linear form; it is periodic if the slope is a rational multiple of pi."""
     argument = sp.expand(argument)
     if S not in argument.free_symbols:
         return function(argument)
     slope = argument.coeff(S, 1)
     if S in (argument - slope * S).free_symbols or S in slope.free_symbols:
-        raise Unsettled
+        raise UndecidedChoice
     turns = slope / (2 * sp.pi)
     if turns.is_Rational:
         if turns.q > 1:
-            raise Period(int(turns.q))
+            raise SplitByPeriod(int(turns.q))
         return function(argument - slope * S)
     return function(argument)

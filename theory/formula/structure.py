@@ -1,7 +1,7 @@
-"""Which positions a formula looks at: a function of the key alone, the query alone, the distance j - i, or more.
+"""Structure of a formula: a function of the key alone, the query alone, the distance j - i, or a more general one.
 
-What is recognised is proved: linear forms are compared by their coefficients, and all else is rewritten with j = i + d,
-after which i must be gone.
+Every structure that is reported is proved.  Linear forms are compared by their coefficients; other formulas are
+rewritten with j = i + d, after which i must have disappeared.
 """
 
 from enum import StrEnum
@@ -9,12 +9,12 @@ from functools import lru_cache
 
 from theory.formula import Formula
 from theory.formula.linear import Form, decided, linear, linear_bounds
-from theory.formula.rewriting import looked_at, separates
-from theory.formula.syntax import Comparison, Node, Number, Operation, children
+from theory.formula.rewriting import proved_dependence, separates
+from theory.formula.syntax import ComparisonChain, Node, Number, Operation, children
 
 
 class Structure(StrEnum):
-    """How the entry of a pair depends on it; the value says it in words."""
+    """Dependence of an entry on its pair; each value is a description in words."""
 
     CONSTANT = "the same at every pair"
     TOEPLITZ = "a function of the distance j - i (Toeplitz)"
@@ -30,15 +30,15 @@ _SINGLE = {frozenset("i"): Structure.KEY, frozenset("j"): Structure.QUERY, froze
 
 
 def structure(formula: Formula) -> Structure:
-    """The most special structure that is proved."""
+    """Most special structure that is proved for the formula."""
     if "n" in formula.variables:
         return Structure.SCALE
-    nodes = [settled(node) for node in formula.nodes]
-    found = frozenset().union(*map(dependence, nodes))
-    if not found:
+    nodes = [simplify_choices(node) for node in formula.nodes]
+    variables = frozenset().union(*map(dependence, nodes))
+    if not variables:
         return Structure.CONSTANT
-    if found in _SINGLE:
-        return _SINGLE[found]
+    if variables in _SINGLE:
+        return _SINGLE[variables]
     if not formula.shape:
         for name, separable in (("*", Structure.PRODUCT), ("+", Structure.SUM)):
             if _separates(nodes[0], name):
@@ -48,68 +48,69 @@ def structure(formula: Formula) -> Structure:
 
 @lru_cache(maxsize=4096)
 def dependence(node: Node) -> frozenset[str]:
-    """What the value is proved to be a function of; empty for a constant.
+    """Set of variables that the value is proved to be a function of; empty for a constant.
 
-    Some of "i", "j", "n", "d" = j - i, "n - i" and "n - j".
+    The elements are among "i", "j", "n", "d" = j - i, "n - i" and "n - j".
     """
     form = linear(node)
     if form is not None:
-        return _of_form(form)
-    if isinstance(node, Comparison):
+        return _dependence_of_form(form)
+    if isinstance(node, ComparisonChain):
         parts = [Operation("-", pair) for pair in zip(node.sides, node.sides[1:], strict=False)]
-        return frozenset().union(*map(_of_difference, parts))
-    found = frozenset().union(*map(dependence, children(node)))
-    if found:
-        rewritten = looked_at(node, found)
-        return found if rewritten is None else rewritten
-    return found
+        return frozenset().union(*map(_dependence_of_difference, parts))
+    variables = frozenset().union(*map(dependence, children(node)))
+    if variables:
+        rewritten = proved_dependence(node, variables)
+        return variables if rewritten is None else rewritten
+    return variables
 
 
 @lru_cache(maxsize=4096)
-def settled(node: Node) -> Node:
-    """The tree without those choices between linear forms that come out the same at every pair, as max(i, j) = j."""
+def simplify_choices(node: Node) -> Node:
+    """Tree without choices between linear forms whose outcome is the same at every pair: max(i, j) = j."""
     match node:
-        case Comparison(tests=(test,), sides=sides):
-            left, right = map(settled, sides)
+        case ComparisonChain(tests=(test,), sides=sides):
+            left, right = map(simplify_choices, sides)
             low, high = linear_bounds(Operation("-", (left, right)))
-            found = decided(test, low, high)
-            return Comparison((test,), (left, right)) if found is None else Number(int(found))
-        case Comparison(tests=tests, sides=sides):
-            return Comparison(tests, tuple(map(settled, sides)))
+            outcome = decided(test, low, high)
+            return ComparisonChain((test,), (left, right)) if outcome is None else Number(int(outcome))
+        case ComparisonChain(tests=tests, sides=sides):
+            return ComparisonChain(tests, tuple(map(simplify_choices, sides)))
         case Operation(name="if", operands=(condition, then, otherwise)):
-            tested = settled(condition)
-            if isinstance(tested, Number):
-                return settled(then if tested.value else otherwise)
-            return Operation("if", (tested, settled(then), settled(otherwise)))
+            simple_condition = simplify_choices(condition)
+            if isinstance(simple_condition, Number):
+                return simplify_choices(then if simple_condition.value else otherwise)
+            return Operation("if", (simple_condition, simplify_choices(then), simplify_choices(otherwise)))
         case Operation(name="abs", operands=(inside,)):
-            inner = settled(inside)
+            inner = simplify_choices(inside)
             low, high = linear_bounds(inner)
             return inner if low >= 0 else Operation("neg", (inner,)) if high <= 0 else Operation("abs", (inner,))
         case Operation(name="min" | "max" as name, operands=parts):
-            kept: list[Node] = []
-            for part in map(settled, parts):
-                kept = _extreme(name, kept, part)
-            return kept[0] if len(kept) == 1 else Operation(name, tuple(kept))
+            candidates: list[Node] = []
+            for part in map(simplify_choices, parts):
+                candidates = _add_candidate(name, candidates, part)
+            return candidates[0] if len(candidates) == 1 else Operation(name, tuple(candidates))
         case Operation(name=name, operands=parts):
-            return Operation(name, tuple(map(settled, parts)))
+            return Operation(name, tuple(map(simplify_choices, parts)))
     return node
 
 
-def _extreme(name: str, kept: list[Node], part: Node) -> list[Node]:
-    """The candidates for min or max with one more, without those that another always beats."""
-    for one in kept:
-        low, high = linear_bounds(Operation("-", (part, one)))
+def _add_candidate(name: str, candidates: list[Node], part: Node) -> list[Node]:
+    """Candidates for min or max with one more added, without those that another candidate always beats."""
+    for candidate in candidates:
+        low, high = linear_bounds(Operation("-", (part, candidate)))
         if (low >= 0 and name == "min") or (high <= 0 and name == "max"):
-            return kept
+            return candidates
     beaten = []
-    for one in kept:
-        low, high = linear_bounds(Operation("-", (part, one)))
+    for candidate in candidates:
+        low, high = linear_bounds(Operation("-", (part, candidate)))
         if (high <= 0 and name == "min") or (low >= 0 and name == "max"):
-            beaten.append(one)
-    return [one for one in kept if one not in beaten] + [part]
+            beaten.append(candidate)
+    return [candidate for candidate in candidates if candidate not in beaten] + [part]
 
 
-def _of_form(form: Form) -> frozenset[str]:
+def _dependence_of_form(form: Form) -> frozenset[str]:
+    """Variables that a linear form depends on."""
     key, query, scale, _ = form
     if key + query + scale == 0:
         if not any((key, query, scale)):
@@ -119,22 +120,26 @@ def _of_form(form: Form) -> frozenset[str]:
     return frozenset(name for name, weight in zip("ijn", (key, query, scale), strict=True) if weight)
 
 
-def _of_difference(node: Operation) -> frozenset[str]:
+def _dependence_of_difference(node: Operation) -> frozenset[str]:
+    """Variables that a comparison of two sides depends on."""
     return dependence(node) if linear(node) else frozenset().union(*map(dependence, node.operands))
 
 
 def _separates(node: Node, name: str) -> bool:
-    """Whether the tree is a product (or sum) of functions of i alone and of j alone."""
+    """True if the tree is proved to be a product (or sum) of functions of i alone and of j alone."""
     names = (name, {"*": "/", "+": "-"}[name], "neg", "pos")
-    return all(_one_sided(part) or separates(part, name) for part in _parts(node, names)) or separates(node, name)
+    return all(_depends_on_one_side(part) or separates(part, name) for part in _flatten(node, names)) or separates(
+        node, name
+    )
 
 
-def _parts(node: Node, names: tuple[str, ...]) -> list[Node]:
-    """The operands below operations of these names, however deep they are nested."""
+def _flatten(node: Node, names: tuple[str, ...]) -> list[Node]:
+    """Operands below nested operations with one of these names."""
     if isinstance(node, Operation) and node.name in names:
-        return [part for operand in node.operands for part in _parts(operand, names)]
+        return [part for operand in node.operands for part in _flatten(operand, names)]
     return [node]
 
 
-def _one_sided(node: Node) -> bool:
+def _depends_on_one_side(node: Node) -> bool:
+    """True if the tree is proved to depend on i alone, on j alone, or on neither."""
     return dependence(node) in (frozenset(), frozenset("i"), frozenset("j"))

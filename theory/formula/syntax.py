@@ -1,10 +1,11 @@
-"""The grammar of patterns that a user types: text to a tree of our own nodes, of which nothing is ever executed.
+"""Grammar of position patterns: turn the text of a formula into a syntax tree of our own nodes, never executing it.
 
-A pattern is A(i, j), i the key and j the query, 1-based, i <= j; with n in it, A(i, j, n) at scale n. Vector tokens:
-a matrix of formulas, [[a, b], [c, d]], is a pattern of matrices.
+A pattern is A(i, j), i the key and j the query, 1-based, i <= j; with n in it, A(i, j, n) at scale n.  For vector
+tokens, a matrix of formulas, [[a, b], [c, d]], is a pattern of matrices.
 
-Grammar: names i, j, n, pi and the parameters that the caller declares; whole and decimal numbers (0.5 is one half);
-+ - * / // % **; comparisons, and, or, not (1 when true, 0 when false); `a if condition else b`; and FUNCTIONS.
+Grammar: names i, j, n, pi and the parameters that the caller declares; integers and decimal numbers (0.5 is read as
+the exact fraction 1/2); + - * / // % **; comparisons, and, or, not (1 for true, 0 for false);
+`a if condition else b`; and the functions in FUNCTIONS.
 """
 
 import ast
@@ -16,14 +17,15 @@ from fractions import Fraction
 from theory.system.errors import LengthgenError
 
 MAX_LENGTH = 2_000
-"""Characters of a formula; far above any that a person writes, far below what the parser's stack bears."""
+"""Largest number of characters: more than a person writes, less than overflows the parser stack."""
 MAX_DEPTH = 100
+"""Largest nesting depth of the syntax tree."""
 MAX_NESTED = 20
-"""Functions with irrational values inside each other; what they give is looked at again at every level."""
+"""Largest nesting of functions with irrational values; each level examines the inner value again."""
 MAX_BITS = 4_096
-"""Size of any number that comes up: larger ones are refused before they are computed."""
+"""Largest size in bits of any number; larger ones are refused before they are computed."""
 MAX_SIDE = 16
-"""Rows and columns of a matrix of formulas."""
+"""Largest number of rows or columns of a matrix of formulas."""
 
 VARIABLES = ("i", "j", "n")
 FUNCTIONS = {
@@ -39,7 +41,7 @@ FUNCTIONS = {
     "sin": (1, 1),
     "cos": (1, 1),
 }
-"""Name to the fewest and the most arguments."""
+"""Functions of the grammar: name -> (fewest, most) arguments."""
 IRRATIONAL = frozenset({"sqrt", "exp", "log", "sin", "cos"})
 """Functions whose values are mostly irrational."""
 
@@ -64,14 +66,14 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 
 
 class FormulaError(LengthgenError):
-    """The formula cannot be read or has no value at some pair; the message is one line that says where."""
+    """The formula cannot be read, or has no value at some pair; the one-line message says where."""
 
 
 class NoValue(FormulaError):
     """The formula has no real value at some pair.
 
     Attributes:
-        cell: (i, j), or (i, j, n) for a family; None where the pair is not known.
+        cell: (i, j), or (i, j, n) for a family of patterns; None if the pair is not known.
     """
 
     def __init__(self, message: str, cell: tuple[int, ...] | None = None) -> None:
@@ -95,40 +97,43 @@ class Name:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator or a function on operands; "if" has (condition, then, otherwise)."""
+    """An operator or function applied to operands; "if" has the operands (condition, then, otherwise)."""
 
     name: str
     operands: tuple["Node", ...]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """sides[0] tests[0] sides[1] tests[1] ...: as in a < b < c, each side is computed once, none after a failure."""
+class ComparisonChain:
+    """A chain of comparisons, sides[0] tests[0] sides[1] tests[1] ..., such as a < b < c.
+
+    Each side is computed once, and the sides after the first failed comparison are not computed.
+    """
 
     tests: tuple[str, ...]
     sides: tuple["Node", ...]
 
 
-Node = Number | Name | Operation | Comparison
+Node = Number | Name | Operation | ComparisonChain
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The parts of a node."""
+    """Direct subtrees of a node."""
     match node:
-        case Operation(operands=parts) | Comparison(sides=parts):
+        case Operation(operands=parts) | ComparisonChain(sides=parts):
             return parts
     return ()
 
 
 def names(node: Node) -> frozenset[str]:
-    """The variables and parameters in a tree."""
+    """Names of the variables and parameters in a tree."""
     if isinstance(node, Name):
         return frozenset() if node.name == "pi" else frozenset({node.name})
     return frozenset().union(*(names(child) for child in children(node)))
 
 
 def may_be_irrational(node: Node) -> bool:
-    """Whether something in a tree can make its value irrational."""
+    """True if the tree contains pi or a function of IRRATIONAL, so that its value may be irrational."""
     match node:
         case Name(name="pi"):
             return True
@@ -138,17 +143,17 @@ def may_be_irrational(node: Node) -> bool:
 
 
 def read(text: str, parameters: Iterable[str] = ()) -> list[list[Node]]:
-    """Reads a formula: rows of trees, one row of one tree for a pattern of numbers.
+    """Parse a formula into rows of syntax trees; a pattern of numbers has one row with one tree.
 
     Raises:
-        FormulaError: too long, not in the grammar of this module, or an unknown name.
+        FormulaError: the text is too long or not in the grammar of this module, or it contains an unknown name.
     """
     if len(text) > MAX_LENGTH:
         raise FormulaError(f"the formula has {len(text):,} characters; at most {MAX_LENGTH:,} are read")
-    known = tuple(parameters)
-    for name in known:
+    declared = tuple(parameters)
+    for name in declared:
         if not name.isidentifier() or name in (*VARIABLES, "pi", *FUNCTIONS):
-            raise FormulaError(f"'{name:.40}' cannot name a parameter: take a word that the grammar does not know")
+            raise FormulaError(f"'{name:.40}' cannot name a parameter: choose a word that the grammar does not use")
     source = text.strip()
     try:
         with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
@@ -156,29 +161,31 @@ def read(text: str, parameters: Iterable[str] = ()) -> list[list[Node]]:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error).split(";")[0]
         raise FormulaError(f"not a formula: {reason or 'too deeply nested'}") from None
-    reader = _Reader(source, known)
+    reader = _Reader(source, declared)
     if not isinstance(tree, ast.List):
-        return [[reader.whole(tree)]]
+        return [[reader.component(tree)]]
     rows = [row.elts if isinstance(row, ast.List) else [] for row in tree.elts]
     if not rows or not rows[0] or len({len(row) for row in rows}) > 1 or max(len(rows), len(rows[0])) > MAX_SIDE:
         raise FormulaError(f"a matrix is written [[a, b], [c, d]], its rows equally long, of at most {MAX_SIDE} each")
-    return [[reader.whole(entry) for entry in row] for row in rows]
+    return [[reader.component(entry) for entry in row] for row in rows]
 
 
 @dataclass(frozen=True)
 class _Reader:
+    """Converter from Python syntax trees to the nodes of the grammar."""
+
     text: str
     parameters: tuple[str, ...]
 
-    def whole(self, tree: ast.expr) -> Node:
-        """The tree of one entry."""
+    def component(self, tree: ast.expr) -> Node:
+        """Node of one component; functions that are nested too deeply are refused."""
         node = self.node(tree, 0)
-        if _nested(node) > MAX_NESTED:
+        if _irrational_depth(node) > MAX_NESTED:
             raise FormulaError(f"{', '.join(sorted(IRRATIONAL))} are nested more than {MAX_NESTED} deep")
         return node
 
     def node(self, tree: ast.expr, depth: int) -> Node:
-        """Knows every node of the grammar and refuses all others."""
+        """Convert a Python syntax tree; every construct outside the grammar is refused."""
         if depth > MAX_DEPTH:
             raise FormulaError(f"the formula is nested more than {MAX_DEPTH} deep")
 
@@ -201,14 +208,14 @@ class _Reader:
             case ast.BoolOp(op=op, values=values):
                 return Operation("and" if isinstance(op, ast.And) else "or", inner(*values))
             case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in COMPARISONS for op in ops):
-                return Comparison(tuple(COMPARISONS[type(op)] for op in ops), inner(left, *rights))
+                return ComparisonChain(tuple(COMPARISONS[type(op)] for op in ops), inner(left, *rights))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return Operation("if", inner(test, body, orelse))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 fewest, most = FUNCTIONS[name]
                 if not fewest <= len(arguments) <= most:
-                    takes = str(fewest) if fewest == most else f"{fewest} to {most}"
-                    raise FormulaError(f"{name} takes {takes} arguments, not {len(arguments)}")
+                    expected = str(fewest) if fewest == most else f"{fewest} to {most}"
+                    raise FormulaError(f"{name} takes {expected} arguments, not {len(arguments)}")
                 return Operation(name, inner(*arguments))
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
                 raise FormulaError(f"{name} takes its arguments by place, not by name")
@@ -216,7 +223,7 @@ class _Reader:
                 raise FormulaError(f"unknown function '{name}': a formula knows {', '.join(FUNCTIONS)}")
             case ast.List():
                 raise FormulaError("a matrix can only be the whole formula, not a part of it")
-        raise FormulaError(f"a formula cannot hold {_what(tree)}")
+        raise FormulaError(f"a formula cannot hold {_describe(tree)}")
 
     def _name(self, name: str) -> Name:
         if name in (*VARIABLES, "pi", *self.parameters):
@@ -228,20 +235,25 @@ class _Reader:
         )
 
 
-def _nested(node: Node) -> int:
-    """How many functions with irrational values lie inside each other."""
-    here = isinstance(node, Operation) and node.name in IRRATIONAL
-    return here + max(map(_nested, children(node)), default=0)
+def _irrational_depth(node: Node) -> int:
+    """Nesting depth of functions with irrational values."""
+    own_level = isinstance(node, Operation) and node.name in IRRATIONAL
+    return own_level + max(map(_irrational_depth, children(node)), default=0)
 
 
 def bounded(value: int) -> int:
-    """The value itself; raises `FormulaError` where it has more than MAX_BITS bits."""
+    """Return the value itself.
+
+    Raises:
+        FormulaError: the value has more than MAX_BITS bits.
+    """
     if value.bit_length() > MAX_BITS:
         raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
     return value
 
 
 def _decimal(literal: str) -> int | Fraction:
+    """Exact value of a decimal literal."""
     mantissa, _, exponent = literal.lower().partition("e")
     # Fraction("1e999999999") would be computed before its size could be refused.
     if exponent and abs(int(exponent)) > MAX_BITS // 4:
@@ -251,12 +263,13 @@ def _decimal(literal: str) -> int | Fraction:
     return int(value) if value.denominator == 1 else value
 
 
-def _what(tree: ast.expr) -> str:
-    described = {
+def _describe(tree: ast.expr) -> str:
+    """Words for a Python construct in an error message."""
+    descriptions = {
         ast.Attribute: "attribute access",
         ast.Call: "a call of anything but its own functions",
         ast.Subscript: "an index",
         ast.Lambda: "a lambda",
         ast.Constant: f"the constant {getattr(tree, 'value', None)!r:.40}",
     }
-    return described.get(type(tree), f"this ({type(tree).__name__})")
+    return descriptions.get(type(tree), f"this ({type(tree).__name__})")
