@@ -1,4 +1,4 @@
-"""The score laws of position encodings as exact symbolic formulas, one family a file.
+"""Score laws of position encodings as exact symbolic formulas, one module per family.
 
-Orientation of the house: i is the key position, j the query position, i <= j.
+Convention of the project: i is the key position, j the query position, i <= j.
 """

@@ -1,4 +1,4 @@
-"""ALiBi: a bias that falls linearly with the distance between query and key.
+"""ALiBi: an attention bias that decreases linearly with the distance between query and key.
 
 Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2512.07805.
 """
@@ -13,12 +13,13 @@ SLOPE = sp.Symbol("m", positive=True)
 
 
 def slopes(heads: int) -> tuple[sp.Expr, ...]:
-    """The slope of each head, exact.
+    """Exact slope of each head.
 
     For a power of two, m_h = 2^(-8h/H), h = 1 .. H.  Otherwise the slopes of the largest power of two below H, then
-    every second slope of twice that power until H are reached (the rule of the released code).  [P]
+    every second slope of twice that power, until there are H slopes (the rule of the released code).  [P]
 
-    Raises `ValueError` unless `heads` is positive.
+    Raises:
+        ValueError: `heads` is not positive.
     """
     if heads <= 0:
         raise ValueError(f"heads must be positive, not {heads}")
@@ -28,16 +29,17 @@ def slopes(heads: int) -> tuple[sp.Expr, ...]:
 
 
 def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:
-    """-m (j - i), with j the query and i the key position, i <= j.  [P]"""
+    """Bias -m (j - i), with j the query and i the key position, i <= j.  [P]"""
     return -slope * (query_position - key_position)
 
 
 def generator(*, slope: sp.Expr) -> sp.Matrix:
-    """A = -m E, the generator whose unipotent group acts on the two extra coordinates.  [P, GRAPE]"""
+    """Generator A = -m E, whose unipotent group acts on the two extra coordinates.  [P, GRAPE]"""
     return -slope * grape_additive.nilpotent()
 
 
 def _geometric_slopes(heads: int) -> tuple[sp.Expr, ...]:
+    """Slopes 2^(-8h/H), h = 1 .. H."""
     return tuple(sp.Integer(2) ** sp.Rational(-8 * head, heads) for head in range(1, heads + 1))
 
 

@@ -1,6 +1,6 @@
-"""The registry: every encoding by its name and aliases.
+"""Registry of the position encodings, by name and alias.
 
-Those whose relation is that of a task's circuit register in circuits/encodings.py.
+Encodings whose relation depends on the circuit of a task are registered in circuits/encodings.py.
 """
 
 from theory.encodings import (
@@ -32,20 +32,21 @@ from theory.system.errors import LengthgenError, nearest
 
 
 class UnknownEncoding(EncodingError):
-    """No encoding has this name."""
+    """The name belongs to no encoding."""
 
 
 class DuplicateEncoding(LengthgenError):
-    """Another encoding has this name or alias already."""
+    """The name or alias belongs to another encoding already."""
 
 
 ENCODINGS: dict[str, Encoding] = {}
-"""Every registered encoding by its name, in the order of registration."""
+"""Registered encodings by name, in the order of registration."""
 _BY_NAME: dict[str, Encoding] = {}
+"""Registered encodings by name and alias, in lower case (casefolded)."""
 
 
 def register(*encodings: Encoding) -> None:
-    """Make encodings known by their names and aliases, in capitals or not.
+    """Register encodings under their names and aliases; upper and lower case do not differ.
 
     Raises:
         DuplicateEncoding: a name or alias is taken.
@@ -60,26 +61,26 @@ def register(*encodings: Encoding) -> None:
 
 
 def called(name: str) -> Encoding | None:
-    """The encoding of this name or alias, in capitals or not, if there is one."""
+    """Encoding with this name or alias, in any case; None if there is none."""
     return _BY_NAME.get(name.strip().casefold())
 
 
 def named(name: str) -> Encoding:
-    """The encoding of this name or alias, in capitals or not.
+    """Encoding with this name or alias, in any case.
 
     Raises:
-        UnknownEncoding: with the closest names.
+        UnknownEncoding: there is none; the message suggests the closest names.
     """
     encoding = called(name)
     if encoding is None:
-        known = f"{', '.join(ENCODINGS)}; your own: path/to/file.py:object"
-        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {known}")
+        choices = f"{', '.join(ENCODINGS)}; your own: path/to/file.py:object"
+        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {choices}")
         raise UnknownEncoding(f"unknown encoding '{name}': {hint}")
     return encoding
 
 
 def with_formulas() -> tuple[Encoding, ...]:
-    """The registered encodings that have formulas, in order."""
+    """Registered encodings that have formulas, in the order of registration."""
     return tuple(encoding for encoding in ENCODINGS.values() if not encoding.no_formula)
 
 

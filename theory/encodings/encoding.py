@@ -1,8 +1,8 @@
-"""The record of a position encoding: its names, its formulas, its relation, and what a user may set.
+"""Record of a position encoding: its names, its formulas, its relation, and the options that a user may set.
 
-The formulas say what it does to one plane of a query and a key.  One plane of one head stands for all: heads and planes
-differ in the values of parameters alone.  The hooks have the names that they have on the torch side
-(empirical/encodings/base.py): `positions`, `embed`, `rotate`, `bias`.
+The formulas describe the effect on one plane (two coordinates) of a query and a key.  One plane of one head is enough,
+because heads and planes differ only in the values of parameters.  The hooks `positions`, `embed`, `rotate` and `bias`
+have the same names as in the torch modules (empirical/encodings/base.py).
 """
 
 import math
@@ -17,41 +17,42 @@ from theory.relation import Relation
 from theory.system.errors import LengthgenError
 
 HEADS, HEAD_DIM, WIDTH, LAYERS = sp.symbols("H d D layers", integer=True, positive=True)
+"""Sizes for counts of parameters: number of heads, head width, model width, number of layers."""
 LENGTH = sp.Symbol("n", integer=True, positive=True)
-"""Sizes, in which counts of parameters are given: heads, head width, model width, layers; and length
-of the sequence, which a law may depend on."""
+"""Sequence length n, which a law may depend on."""
 QUERY = sp.ImmutableMatrix(sp.symbols("q1 q2", real=True))
 KEY = sp.ImmutableMatrix(sp.symbols("k1 k2", real=True))
-"""One plane of the content."""
+"""One plane of the content of the query and of the key, each 2 x 1."""
 
 ONE_LAW = "one law gives the scores of all labels, so that those never met follow from the others"
-"""The caveat of encodings that are a formula of few numbers, not a table of labels."""
+"""Caveat of encodings that are a formula with a few numbers, not a table with an entry for each label."""
 OF_TOKENS = "the tokens between key and query decide its scores, so a pair of positions has no label of its own"
+"""Reason why an encoding has no relation if its scores depend on the tokens."""
 
 Actions = tuple[sp.Matrix, sp.Matrix]
-"""What is done to the query and what to the key, 2 x 2 each."""
+"""Matrices that act on the query and on the key, 2 x 2 each."""
 
 
 class Family(StrEnum):
-    """What the members of an indexed family are."""
+    """Origin of the members of an indexed family of parameters."""
 
-    TABLE = "table"  # a number for each index: a shift of positions meets other members
-    TOKENS = "of tokens"  # made of the layer's input at the indices: a shift of positions takes members along
-    CONTENT = "of content"  # made of the query or the key that is scored: as much a part of the score's content
+    TABLE = "table"  # a number for each index: after a shift of positions, other members are read
+    TOKENS = "of tokens"  # computed from the layer's input at the indices: the members shift with the positions
+    CONTENT = "of content"  # computed from the query or key that is scored, and so part of its content
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a law.
+    """A parameter of a score law.
 
     Attributes:
-        symbol: the symbol, indexed family or function that stands for it in the formulas.
-        meaning: in words.
-        learned: how many numbers are trained, in `HEADS`, `HEAD_DIM`, `WIDTH`, `LAYERS`; 0 where it is fixed.
-        family: what the members are, for an indexed family.
-        domain: the values that a number may have; None where the symbol's assumptions say it.  For a family of tokens
-            or content: the values that all members can have at once, whatever the content.
-        network: whether the function that it is, is piecewise linear, as a network of ReLU units is.
+        symbol: symbol, indexed family or function that represents it in the formulas.
+        meaning: description in words.
+        learned: number of trained numbers, in terms of `HEADS`, `HEAD_DIM`, `WIDTH`, `LAYERS`; 0 if it is fixed.
+        family: origin of the members, for an indexed family.
+        domain: values that a number may have; None if the assumptions of the symbol define them.  For a family of
+            tokens or content: the values that all members can have at the same time, whatever the content.
+        network: True for a function that is piecewise linear, as a network of ReLU units is.
     """
 
     symbol: sp.Basic | type[sp.Function]
@@ -66,17 +67,17 @@ Value = bool | int | float | str
 
 
 class EncodingError(LengthgenError):
-    """No encoding is called so, an option does not fit, or a file does not hold what it should."""
+    """An encoding is unknown, an option does not fit, or a file does not define an encoding."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A value that a user may set, as in `rope[base=500000]`: a number, a truth value, or one of some words.
+    """A value that a user may set, as in `rope[base=500000]`: a number, a truth value, or one of several words.
 
     Attributes:
-        default: the value where none is given; its type is that of all its values.
-        least, most: the range of a number, ends included.
-        words: the words to choose from.
+        default: value used if none is given; all values have its type.
+        least, most: range of a number, both ends included.
+        words: words to choose from.
     """
 
     default: Value
@@ -85,7 +86,7 @@ class Option:
     words: tuple[str, ...] = ()
 
     def admits(self, value: Value) -> bool:
-        """Whether the value has the type of the default, a whole number for a real one too, and is in the range."""
+        """True if the value has the type of the default and is in the range; a float may be given as an integer."""
         if self.words or type(self.default) is bool:
             return type(value) is type(self.default) and (not self.words or value in self.words)
         if isinstance(value, bool | str) or (isinstance(value, float) and type(self.default) is int):
@@ -98,35 +99,36 @@ class Option:
         if type(self.default) is bool:
             return "true or false"
         kind = "a whole number" if type(self.default) is int else "a number"
-        above = "" if self.most == math.inf else f" to {_plain(self.most)}"
-        return f"{kind} from {_plain(self.least)}{above or ' on'}"
+        upper_bound = "" if self.most == math.inf else f" to {_number_text(self.most)}"
+        return f"{kind} from {_number_text(self.least)}{upper_bound or ' on'}"
 
 
-def _plain(number: float) -> str:
+def _number_text(number: float) -> str:
+    """Number as text, without a decimal point if it is an integer."""
     return f"{int(number):,}" if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 
 
 class Law(StrEnum):
-    """What an encoding may declare of itself; theory/laws.py decides."""
+    """Properties that an encoding may declare; theory/laws.py decides whether they hold."""
 
     RELATIVE = "relative"  # a score depends on positions through j - i alone
-    TRANSLATION = "translation"  # a common shift of all positions leaves the attention weights as they are
+    TRANSLATION = "translation"  # a common shift of all positions does not change the attention weights
     NORM = "norm preserving"  # queries and keys keep their norms
     STREAMING = "streaming"  # a score does not change when the sequence grows, so keys may be cached
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery:
-    """Another encoding that comes out as a special case.
+    """Another encoding that is a special case of this one.
 
     Attributes:
-        of: the name of the other.
-        assignment: what parameters are set to: a symbol to an expression, an indexed family to one value for all its
-            members, a function to a `sympy.Lambda`.  The other's parameters may occur on the right.
-        at: values of the other's parameters, where it is recovered at these only.
-        within: the case only holds where positions and length do not pass the trained length.
-        attained: False where the assignment is at the edge of the parameters' domain, so that it is only a limit.
-        function: some function in place of a trained network does it, which that network is not.
+        of: name of the other encoding.
+        assignment: values of the parameters: a symbol -> an expression, an indexed family -> one value for all its
+            members, a function -> a `sympy.Lambda`.  The values may contain parameters of the other encoding.
+        at: values of the parameters of the other encoding, if it is recovered only at these.
+        within: True if the case holds only while positions and length do not exceed the trained length.
+        attained: False if the assignment is at the edge of the domain of the parameters, so that it is only a limit.
+        function: True if it needs a function that the trained network cannot represent exactly.
     """
 
     of: str
@@ -141,39 +143,39 @@ class Recovery:
 class Encoding:
     """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i))) + b(j, i), key at i and query at j.
 
-    `theory.encodings.catalogue.register` makes it known by its name and aliases; the torch module of a registered one
-    is attached under the same name in empirical/encodings/catalogue.py.
+    `theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a registered
+    encoding is attached under the same name in empirical/encodings/catalogue.py.
 
     Attributes:
-        name: its name on the command line and everywhere else.
-        aliases: other names that it goes by.
-        title: what papers call it.
+        name: name on the command line and everywhere else.
+        aliases: other names.
+        title: name that papers use.
         summary: a few words for tables.
-        arxiv: of the paper that proposed it.
-        options: what a user may set, by name; the names are those of its relation's and its module's parameters.
-        parameters: all that its formulas hold beside positions, length and content.
-        positions: (index of a token, length) -> the position that the other hooks see; the index itself where None.
-        embed: position -> e, 2 x 1, added to the content; nothing where None.
-        rotate: (position, length of the sequence) -> the actions on a query and on a key there; none where None.
-        bias: (query position, key position, length) -> b, added to the score; 0 where None.  It is given for a key
-            after the query too, if the paper defines it there.
-        no_formula: why it has none, where it has none: the formulas above then say nothing.
-        relation: through which positions act (1-based): pairs of one label have one score for the same content; None
-            where content, chance or a task's circuit decides.  With the options' defaults.
-        relation_of: (circuit of a task, None without one; **options) -> the relation, where it depends on either.  It
-            raises `circuits.encodings.NoRelation` or `HintNeeded` where there is none.
-        no_relation: why it has none, where it has none whatever the circuit.
-        caveat: what the rule of circuits.prediction leaves out about it.
-        learns_labels: whether training finds the labels, so that their relation need not exist before it.
-        planes: what it splits into planes of two coordinates, so that its width is even: heads, or the whole width.
-        drawn_from: the name of the encoding that it is at positions drawn anew for each batch.
-        module: what makes the torch module, by calling it with the sizes and options that it names; for an encoding of
-            the user's own, since a registered one's is attached under its name.
-        values: (module, head, plane) -> the values that the module's numbers give to `parameters`, by symbol, so that
+        arxiv: arXiv id of the paper that proposed it.
+        options: options that a user may set, by name; the names are parameters of its relation and its module.
+        parameters: everything in its formulas except positions, length and content.
+        positions: (index of a token, length) -> position that the other hooks get; None for the index itself.
+        embed: position -> e, 2 x 1, added to the content; None for no embedding.
+        rotate: (position, length of the sequence) -> matrices that act on a query and on a key there; None for none.
+        bias: (query position, key position, length) -> b, added to the score; None for 0.  It is also given for a key
+            after the query if the paper defines it there.
+        no_formula: reason why it has no formulas; if set, the formulas above mean nothing.
+        relation: relation through which positions act (1-based), for the default options: pairs with one label have one
+            score for the same content.  None if content, chance or the circuit of a task decides.
+        relation_of: (circuit of a task or None; **options) -> relation, if it depends on either.  It raises
+            `circuits.encodings.NoRelation` or `HintNeeded` if there is none.
+        no_relation: reason why it has no relation with any circuit.
+        caveat: effect of the encoding that the prediction rule of circuits.prediction ignores.
+        learns_labels: True if training finds the labels, so that the relation need not exist before training.
+        planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.
+        drawn_from: name of the encoding that it becomes at positions drawn at random for each batch.
+        module: function or class that makes the torch module, called with the sizes and options that it names.  It is
+            for user-defined encodings; the module of a registered one is attached under its name.
+        values: (module, head, plane) -> values of `parameters` by symbol, taken from the numbers of the module, so that
             module and formulas can be compared.
-        limit: the number of positions for which the law is defined; infinity where there is no bound.
-        laws: the laws that it declares.
-        recovers: the encodings that it declares as special cases.
+        limit: number of positions for which the law is defined; infinity if there is no bound.
+        laws: laws that it declares.
+        recovers: encodings that it declares as special cases.
     """
 
     name: str
@@ -203,12 +205,12 @@ class Encoding:
 
     @property
     def hooks(self) -> tuple[str, ...]:
-        """The hooks that do something."""
+        """Names of the hooks that are defined."""
         return tuple(name for name in ("positions", "embed", "rotate", "bias") if getattr(self, name) is not None)
 
     @property
     def learned(self) -> sp.Expr:
-        """How many numbers are trained."""
+        """Number of trained numbers, a formula in the sizes."""
         return sp.Add(*(parameter.learned for parameter in self.parameters))
 
     def score(
@@ -220,7 +222,7 @@ class Encoding:
         key_position: sp.Expr,
         length: sp.Expr = LENGTH,
     ) -> sp.Expr:
-        """The score of one plane, before the division by sqrt(d), which the bias does not share."""
+        """Score of one plane, before the division by sqrt(d); the bias is not divided."""
         at = self.positions or (lambda index, length: index)
         j, i = at(query_position, length), at(key_position, length)
         if self.embed:

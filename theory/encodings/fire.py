@@ -1,7 +1,8 @@
-"""FIRE: a learned function of the distance, which is taken as a fraction of how far the query could look back.
+"""FIRE: an attention bias that is a learned function of the distance divided by a function of the query position.
 
-Source: Li et al., arXiv 2310.04418.  The paper counts positions from 1, `ENCODING` from 0, like all of the house.  (The
-paper's listing counts from 0 in the same formula: the fraction then reaches 1, and is 0/0 at position 0 if L = 0.)
+Source: Li et al., arXiv 2310.04418.  The paper counts positions from 1; `ENCODING` counts from 0, like the whole
+project.  (The listing in the paper counts from 0 in the same formula: the fraction then reaches 1, and is 0/0 at
+position 0 if L = 0.)
 """
 
 import numpy as np
@@ -14,28 +15,28 @@ from theory.relation import Labels, Relation, absolute
 RATE, THRESHOLD = sp.Symbol("c", positive=True), sp.Symbol("L", positive=True)
 LAW = sp.Function("f")
 HIDDEN = 32
-"""Width of the network that f is."""
+"""Hidden width of the network f."""
 
 
 def psi(distance: sp.Expr, *, rate: sp.Expr) -> sp.Expr:
-    """log(c x + 1); the paper writes |c|.  [P]"""
+    """Transformed distance log(c x + 1); the paper writes |c|.  [P]"""
     return sp.log(rate * distance + 1)
 
 
 def fraction(*, distance: sp.Expr, query_position: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
-    """psi(D) / psi(max(j, L)), with the query position j counted from 1.  [P]"""
+    """Normalised distance psi(D) / psi(max(j, L)), with the query position j counted from 1.  [P]"""
     return psi(distance, rate=rate) / psi(sp.Max(query_position, threshold), rate=rate)
 
 
 def recovered_distance(part: sp.Expr, *, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
-    """(e^(u psi(L)) - 1) / c: the distance of which u is the fraction, for a query up to L.  [F]"""
+    """Distance (e^(u psi(L)) - 1) / c whose fraction is u, for a query position up to L.  [F]"""
     return (sp.exp(part * psi(threshold, rate=rate)) - 1) / rate
 
 
 def relation(threshold: int) -> Relation:
-    """Through which positions act where L is a whole number: j - i for j <= L, the pair itself for j > L.  [F]
+    """Relation through which positions act if L is an integer: j - i for j <= L, the pair (i, j) itself for j > L.  [F]
 
-    A key at its own query has the fraction 0 everywhere, and so the one label 0.
+    A key at the position of its query has the fraction 0 at every position, and so always the label 0.
     """
 
     def law(key: Labels, query: Labels, _: int | None) -> Labels:
@@ -106,4 +107,4 @@ ENCODING = Encoding(
         ),
     ),
 )
-"""The relation is that of an L that nothing is known of; see `relation`."""
+"""FIRE; its relation is that for an unknown L, see `relation`."""

@@ -1,4 +1,4 @@
-"""Contextual GRAPE-M: positions advance by what tokens say, so that an angle is a phase summed over the tokens before.
+"""Contextual GRAPE-M: the angle of a position is a phase, the sum of rates computed from the tokens before it.
 
 Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
 """
@@ -24,16 +24,17 @@ _STEP = sp.Symbol("l", integer=True)
 
 
 def phase(position: sp.Expr) -> sp.Sum:
-    """Phi_t = sum of w_l over 0 <= l < t, as an unevaluated sum in `RATES`.  [P]"""
+    """Phase Phi_t = sum of w_l over 0 <= l < t, as an unevaluated sum in `RATES`.  [P]"""
     return sp.Sum(RATES[_STEP], (_STEP, 0, position - 1))
 
 
 def action(phase_: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
-    """R2(Phi theta) on one plane.  2 x 2.  [P]"""
+    """Rotation R2(Phi theta) of one plane, 2 x 2.  [P]"""
     return rotation(phase_ * frequency)
 
 
-def _at(position: sp.Expr) -> sp.Matrix:
+def _rotation_at(position: sp.Expr) -> sp.Matrix:
+    """Rotation at a position, 2 x 2."""
     return action(phase(position), frequency=FREQUENCY)
 
 
@@ -56,7 +57,7 @@ ENCODING = Encoding(
             family=Family.TOKENS,
         ),
     ),
-    rotate=lambda position, _: (_at(position), _at(position)),
+    rotate=lambda position, _: (_rotation_at(position), _rotation_at(position)),
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={RATES: sp.Integer(1)}),),
 )

@@ -1,4 +1,4 @@
-"""GRAPE-A with gates: a linear bias whose slope is set by the query, by the key, or by both.
+"""GRAPE-A with gates: a linear bias whose slope depends on the query, the key, or both.
 
 Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at i and its key at j; here j is the query.
 """
@@ -17,29 +17,33 @@ KEY_GATES = sp.IndexedBase("lambda_k", positive=True)
 def bias(
     slope: sp.Expr, *, query_gate: sp.Expr, key_gate: sp.Expr, query_position: sp.Expr, key_position: sp.Expr
 ) -> sp.Expr:
-    """-omega (j - i) (lambda_q + lambda_k); a gate that a variant does without is 0.  [P]"""
+    """Bias -omega (j - i) (lambda_q + lambda_k); a gate that a variant does not use is 0.  [P]"""
     return -slope * (query_position - key_position) * (query_gate + key_gate)
 
 
 def query_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
-    """(-j lambda_q, lambda_q, -j, 1): with `key_features`, a bias of slope 1 as a scalar product.  4 x 1.  [P]"""
+    """Query features (-j lambda_q, lambda_q, -j, 1), 4 x 1.  [P]
+
+    Their scalar product with `key_features` is a bias of slope 1.
+    """
     return sp.Matrix([-position * gate, gate, -position, 1])
 
 
 def key_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
-    """(1, i, lambda_k, i lambda_k).  4 x 1.  [P]"""
+    """Key features (1, i, lambda_k, i lambda_k), 4 x 1.  [P]"""
     return sp.Matrix([1, position, gate, position * gate])
 
 
 def gate(along: sp.Expr) -> sp.Expr:
-    """softplus(w . x / sqrt d) of a query or a key x, `along` being w . x / sqrt d and |w| = 1.  [P]"""
+    """Gate softplus(w . x / sqrt d) of a query or a key x; `along` is w . x / sqrt d, and |w| = 1.  [P]"""
     return softplus(along)
 
 
-def _gate(family: sp.IndexedBase, what: str) -> Parameter:
+def _gate_parameter(family: sp.IndexedBase, vector: str) -> Parameter:
+    """Parameter for a family of gates."""
     return Parameter(
         symbol=family,
-        meaning=f"`gate` of w . {what} / sqrt d, w of length 1 and trained",
+        meaning=f"`gate` of w . {vector} / sqrt d, w of length 1 and trained",
         learned=LAYERS * HEADS * HEAD_DIM,
         family=Family.CONTENT,
         domain=sp.S.EmptySet,
@@ -56,8 +60,8 @@ ENCODING = Encoding(
     caveat=ONE_LAW,
     parameters=(
         Parameter(symbol=SLOPE, meaning="ALiBi's slope times softplus of a trained number", learned=LAYERS * HEADS),
-        _gate(QUERY_GATES, "q_j"),
-        _gate(KEY_GATES, "k_i"),
+        _gate_parameter(QUERY_GATES, "q_j"),
+        _gate_parameter(KEY_GATES, "k_i"),
     ),
     bias=lambda query_position, key_position, _: bias(
         SLOPE,
@@ -68,4 +72,7 @@ ENCODING = Encoding(
     ),
     laws=tuple(Law),
 )
-"""It is ALiBi nowhere: a gate rises with the content along w, and w, of length 1, cannot be 0 (claim grape-gated)."""
+"""GRAPE-A with gates; it never equals ALiBi.
+
+A gate increases with the content along w, and w has length 1, so it cannot be 0 (claim grape-gated).
+"""

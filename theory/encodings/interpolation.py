@@ -1,8 +1,8 @@
 """Position interpolation: RoPE at positions divided by s = L'/L, so that L' of them lie within the trained length L.
 
-Source: Chen, Wong, Chen, Tian, arXiv 2306.15595.  The paper's score of a head is a(x) = Re sum_l h_l e^(i x theta_l), x
-being the distance of query and key.  Its Theorem 2.1 bounds |a - a_linear| between two distances; the bound beside it,
-for |a| at distances that were not trained, is `rotary.decay_bound`.
+Source: Chen, Wong, Chen, Tian, arXiv 2306.15595.  The paper's score of a head is a(x) = Re sum_l h_l e^(i x theta_l),
+with x the distance of query and key.  Its Theorem 2.1 bounds |a - a_linear| between two distances.  The paper's other
+bound, for |a| at distances outside training, is `rotary.decay_bound`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,38 +17,38 @@ SHRINK = sp.Symbol("u", positive=True)
 
 
 def position(index: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
-    """The position index / s, with s = L'/L.  [P]"""
+    """Interpolated position index / s, with s = L'/L.  [P]"""
     return index / scale
 
 
 def frequencies(head_dim: int, base: int, *, scale: sp.Expr) -> tuple[sp.Expr, ...]:
-    """theta_l / s, with which RoPE at the indices themselves is RoPE at the interpolated positions.  [F]"""
+    """Frequencies theta_l / s: RoPE with these at the indices equals RoPE at the interpolated positions.  [F]"""
     return tuple(frequency / scale for frequency in rotary.frequencies(head_dim, base))
 
 
 def linear(at: sp.Expr, *, ends: Sequence[sp.Expr], values: Sequence[sp.Expr]) -> sp.Expr:
-    """a_linear: the straight line through `values` at the two `ends`.  [P]"""
+    """Linear interpolation a_linear: the straight line through `values` at the two `ends`.  [P]"""
     (left, right), (first, last) = ends, values
     return ((right - at) * first + (at - left) * last) / (right - left)
 
 
 def error_constant(frequencies: Iterable[sp.Expr]) -> sp.Expr:
-    """The least K with |a - a_linear| <= K max|h| (x - x1)(x2 - x) for all h: half the sum of theta_l^2.  [F]"""
+    """Least K with |a - a_linear| <= K max|h| (x - x1)(x2 - x) for all h: half the sum of theta_l^2.  [F]"""
     return sp.Add(*(frequency**2 for frequency in frequencies)) / 2
 
 
 def printed_error_constant(*, head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
-    """d / (8 ln c), the constant of Theorem 2.1.  [P]"""
+    """Constant d / (8 ln c) of Theorem 2.1, as printed in the paper.  [P]"""
     return head_dim / (8 * sp.log(base))
 
 
 def closed_error_constant(*, head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
-    """1 / (2 (1 - c^(-4/d))), above the least constant by c^(-2) of itself.  [F]"""
+    """Closed form 1 / (2 (1 - c^(-4/d))): the least constant divided by 1 - c^(-2).  [F]"""
     return 1 / (2 * (1 - sp.sympify(base) ** (sp.Integer(-4) / head_dim)))
 
 
 def square_sum(*, head_dim: sp.Expr | int, base: sp.Expr | int) -> sp.Expr:
-    """The sum of theta_l^2 = c^(-4l/d) over the d/2 planes, (1 - c^(-2)) / (1 - c^(-4/d)).  [F]"""
+    """Sum of theta_l^2 = c^(-4l/d) over the d/2 planes, (1 - c^(-2)) / (1 - c^(-4/d)).  [F]"""
     return (1 - sp.sympify(base) ** -2) / (1 - sp.sympify(base) ** (sp.Integer(-4) / head_dim))
 
 

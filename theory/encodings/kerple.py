@@ -1,7 +1,7 @@
-"""KERPLE: a bias that is a conditionally positive definite kernel of the positions, with two numbers learned per head.
+"""KERPLE: an attention bias that is a conditionally positive definite kernel, with two learned numbers per head.
 
-Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921; which numbers are learned, and that all layers share them, after
-its released code.
+Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921.  Its released code decides which numbers are learned, and that
+all layers share them.
 """
 
 import sympy as sp
@@ -12,16 +12,16 @@ from theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
 EXPONENTS = sp.Interval.Lopen(0, 2)
-"""The exponents for which the power kernel is conditionally positive definite.  [P]"""
+"""Exponents for which the power kernel is conditionally positive definite.  [P]"""
 
 
 def power(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    """-r1 D^p, with 0 < p <= 2.  [P]"""
+    """Power bias -r1 D^p, with 0 < p <= 2.  [P]"""
     return -scale * distance**exponent
 
 
 def logarithm(distance: sp.Expr, *, scale: sp.Expr, rate: sp.Expr) -> sp.Expr:
-    """-r1 log(1 + r2 D).  [P]"""
+    """Logarithmic bias -r1 log(1 + r2 D).  [P]"""
     return -scale * sp.log(1 + rate * distance)
 
 

@@ -1,4 +1,4 @@
-"""Learned absolute position codes: one trained row of a table a position, added to the token embedding.
+"""Learned absolute position codes: a trained table with one row per position, added to the token embedding.
 
 Source: Gehring et al., arXiv 1705.03122, Section 3.1.  The table has L rows, so positions are 0 .. L - 1.
 """
@@ -13,7 +13,7 @@ TABLE = sp.IndexedBase("P", real=True)
 
 
 def code(position: sp.Expr) -> sp.Matrix:
-    """(P[p, 0], P[p, 1]), one plane of the row of position p.  2 x 1.  [P]"""
+    """Position code (P[p, 0], P[p, 1]), 2 x 1: one plane of the row of position p.  [P]"""
     return sp.Matrix([TABLE[position, 0], TABLE[position, 1]])
 
 

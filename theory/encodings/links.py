@@ -1,13 +1,13 @@
-"""Functions that make gates and edge potentials of real numbers."""
+"""Functions that turn real numbers into gates and edge potentials."""
 
 import sympy as sp
 
 
 def log_sigmoid(logit: sp.Expr) -> sp.Expr:
-    """log sigma(z) = -log(1 + e^-z)."""
+    """Log sigmoid log sigma(z) = -log(1 + e^-z)."""
     return -sp.log(1 + sp.exp(-logit))
 
 
 def softplus(logit: sp.Expr) -> sp.Expr:
-    """log(1 + e^z) = -log sigma(-z)."""
+    """Softplus log(1 + e^z) = -log sigma(-z)."""
     return -log_sigmoid(-logit)

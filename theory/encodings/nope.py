@@ -1,4 +1,4 @@
-"""NoPE: no position encoding; a causal mask alone tells positions apart.
+"""NoPE: no position encoding; only the causal mask distinguishes positions.
 
 Source: Kazemnejad et al., arXiv 2305.19466.
 """

@@ -1,4 +1,4 @@
-"""NTK-aware scaling: RoPE with a larger base, so that slow planes are interpolated and fast ones left alone.
+"""NTK-aware scaling: RoPE with a larger base, so that slow planes are interpolated and fast ones stay unchanged.
 
 Sources: the rule b' = b s^(d/(d-2)) as YaRN (Peng et al., arXiv 2309.00071) states it; the dynamic rule is that of
 transformers ("dynamic" in modeling_rope_utils).  Planes are l = 0 .. d/2 - 1.
@@ -19,42 +19,47 @@ _SCALE = sp.Symbol("s", positive=True)
 
 
 def scaled_base(base: sp.Expr, *, head_dim: sp.Expr, scale: sp.Expr) -> sp.Expr:
-    """b' = b s^(d/(d-2)).  [P]"""
+    """Scaled base b' = b s^(d/(d-2)).  [P]"""
     return base * scale ** (head_dim / (head_dim - 2))
 
 
 def share(plane: sp.Expr, *, head_dim: sp.Expr) -> sp.Expr:
-    """2l/(d-2), the power of 1/s by which plane l is slowed: 0 for the fastest, 1 for the slowest.  [F]"""
+    """Exponent 2l/(d-2) of 1/s in the slow-down of plane l: 0 for the fastest, 1 for the slowest.  [F]"""
     return 2 * plane / (head_dim - 2)
 
 
 def factor(share: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
-    """s^(-2l/(d-2)), by which the scaled base multiplies the frequency of plane l.  [F]"""
+    """Factor s^(-2l/(d-2)) by which the scaled base multiplies the frequency of plane l.  [F]"""
     return scale**-share
 
 
 def frequencies(head_dim: int, base: int, *, scale: sp.Expr) -> tuple[sp.Expr, ...]:
-    """b'^(-2l/d), RoPE's frequencies with the scaled base; d is even and above 2.  [P]"""
+    """Frequencies b'^(-2l/d): those of RoPE with the scaled base; d is even and above 2.  [P]"""
     scaled = scaled_base(sp.Integer(base), head_dim=sp.Integer(head_dim), scale=scale)
     return rotary.frequencies(head_dim, scaled)
 
 
 def dynamic_scale(length: sp.Expr, *, trained_length: sp.Expr, growth: sp.Expr) -> sp.Expr:
-    """s = max(1, alpha T/L - (alpha - 1)) for a sequence of T tokens; alpha is called `factor` there.  [P, code]"""
+    """Scale s = max(1, alpha T/L - (alpha - 1)) for a sequence of T tokens.  [P, code]
+
+    The code of transformers calls alpha `factor`.
+    """
     return sp.Max(1, growth * length / trained_length - (growth - 1))
 
 
-def _turned(position: sp.Expr) -> Actions:
+def _actions(position: sp.Expr) -> Actions:
+    """Matrices that act on a query and on a key at a position: a rotation."""
     turn = rotary.rotation(position * rotary.FREQUENCY)
     return turn, turn
 
 
 def _dynamic(length: sp.Expr) -> sp.Expr:
+    """Dynamic scale of a sequence of this length."""
     return dynamic_scale(length, trained_length=TRAINED_LENGTH, growth=GROWTH)
 
 
 def _distance_and_length(key: int, query: int, length: int) -> int:
-    """One number for each pair of distance and length (Cantor's pairing)."""
+    """Integer that is unique for each pair of distance and length (Cantor pairing)."""
     distance = query - key
     diagonal = distance + length
     return diagonal * (diagonal + 1) // 2 + distance
@@ -69,8 +74,11 @@ ENCODING = Encoding(
     options={**rotary.ROTATION_OPTIONS, "scale": rotary.STRETCH},
     caveat=ONE_LAW,
     planes="head",
-    parameters=(*rotary.ENCODING.parameters, Parameter(symbol=FACTOR, meaning="of the plane, from `factor`")),
-    rotate=lambda position, _: _turned(position * FACTOR),
+    parameters=(
+        *rotary.ENCODING.parameters,
+        Parameter(symbol=FACTOR, meaning="factor of the frequency of the plane, from `factor`"),
+    ),
+    rotate=lambda position, _: _actions(position * FACTOR),
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={FACTOR: sp.Integer(1)}),),
@@ -86,11 +94,11 @@ DYNAMIC = Encoding(
     planes="head",
     parameters=(
         *rotary.ENCODING.parameters,
-        Parameter(symbol=FACTOR_AT, meaning="of the plane at each scale, from `factor`"),
+        Parameter(symbol=FACTOR_AT, meaning="factor of the frequency of the plane at each scale, from `factor`"),
         Parameter(symbol=TRAINED_LENGTH, meaning="trained length"),
         Parameter(symbol=GROWTH, meaning="how fast the scale grows with the length"),
     ),
-    rotate=lambda position, length: _turned(position * FACTOR_AT(_dynamic(length))),
+    rotate=lambda position, length: _actions(position * FACTOR_AT(_dynamic(length))),
     relation=from_function(_distance_and_length, name="relative at each length", scale_hint=True),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM),
     recovers=(

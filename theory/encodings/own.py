@@ -1,6 +1,6 @@
-"""Encodings of a user's own: records of a file, and relations and modules that stand for one.
+"""User-defined encodings: records in a Python file, and relations and modules that stand for an encoding.
 
-Their files are code that the user chose to run; whatever it does wrong is one line that names it.
+The files are code that the user chose to run.  Every error in them becomes a one-line message that names it.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ NO_FORMULA = "write them as an Encoding, see theory/encodings/encoding.py"
 
 
 def is_file(text: str) -> bool:
-    """Whether this names a Python file, with or without `:name`."""
+    """True if the text names a Python file, with or without `:name`."""
     return split_file(text) is not None
 
 
 def records(text: str) -> list[Encoding]:
-    """The encodings of `path/to/file.py`, each once, or the one of `path/to/file.py:name`.  The file is run.
+    """Encodings of `path/to/file.py`, each once, or the one of `path/to/file.py:name`.  Runs the file.
 
     Raises:
         EncodingError: there is no such file or name, the file fails, or it defines no `Encoding`.
@@ -42,39 +42,46 @@ def records(text: str) -> list[Encoding]:
     defined = objects_of(run_file(path, what="encoding", error=EncodingError), Encoding)
     if not defined:
         raise EncodingError(f"'{path}' defines no Encoding: make one of theory.encodings.encoding.Encoding")
-    return [_guarded(encoding) for encoding in {id(one): one for one in defined.values()}.values()]
+    return [_with_guards(encoding) for encoding in {id(value): value for value in defined.values()}.values()]
 
 
 def record(text: str) -> Encoding:
-    """The record that `path/to/file.py:name` names.  The file is run.
+    """Record that `path/to/file.py:name` names.  Runs the file.
 
-    A `theory.relation.Relation` stands for the encoding that is a learned vector for each of its labels; anything else
-    for a module, or for what makes one, whose attribute `relation`, where it has one, is its relation.
+    A `theory.relation.Relation` stands for the encoding with a learned vector for each of its labels.  Any other object
+    is a module, or a function that makes one; its attribute `relation`, if present, is its relation.
 
     Raises:
-        EncodingError: there is no such file or object, the file fails, or a part of the record is none.
+        EncodingError: there is no such file or object, the file fails, or a part of the record is not valid.
     """
     named = load_object(text, what="encoding", error=EncodingError)
-    # By its type: other objects may have attributes that fail, and a subclass methods that do.
+    # Compare the exact type: attributes of other objects, and methods of a subclass, may raise errors.
     if type(named) is Encoding:
-        return _guarded(named)
+        return _with_guards(named)
     name = text.replace("\\", "/").rpartition("/")[2]
     if issubclass(type(named), Relation):
         return Encoding(name=name, title=name, no_formula=NO_FORMULA, relation=named)
     with user_code(f"'{text}': its attribute 'relation' fails", error=EncodingError):
         relation = getattr(named, "relation", None)
         _require_relation(relation, text)
-    without = "it has no attribute 'relation', so what it can tell apart is not known"
-    return Encoding(name=name, title=name, no_formula=NO_FORMULA, relation=relation, no_relation=without, module=named)
+    no_relation = "it has no attribute 'relation', so the positions that it can tell apart are not known"
+    return Encoding(
+        name=name, title=name, no_formula=NO_FORMULA, relation=relation, no_relation=no_relation, module=named
+    )
 
 
 def _require_relation(relation: Any, text: str) -> None:
+    """Raise `EncodingError` unless the attribute is a Relation or None."""
     if relation is not None and not isinstance(relation, Relation):
         raise EncodingError(f"'{text}': its attribute 'relation' must be a Relation, not a {type(relation).__name__}")
 
 
-def _guarded(encoding: Encoding) -> Encoding:
-    """The record, its formulas guarded.  Raises EncodingError where a part of it is none."""
+def _with_guards(encoding: Encoding) -> Encoding:
+    """Record with its formulas guarded: an error in one of them becomes a one-line message.
+
+    Raises:
+        EncodingError: a part of the record is not valid.
+    """
     require_name(encoding.name, "name of an encoding", EncodingError)
     require_name(encoding.title, "title of an encoding", EncodingError)
     _require_relation(encoding.relation, encoding.name)
@@ -85,16 +92,17 @@ def _guarded(encoding: Encoding) -> Encoding:
             raise EncodingError(f"'{encoding.name}': its {hook} must be a function or class")
 
     def guard(hook: str) -> Guarded[Any]:
-        formula, fails = getattr(encoding, hook), f"'{encoding.name}': its {hook} fails"
+        formula, message = getattr(encoding, hook), f"'{encoding.name}': its {hook} fails"
         if not callable(formula):
             raise EncodingError(f"'{encoding.name}': its {hook} must be a function, not {shown(formula)}")
-        return Guarded(formula, read=READERS[hook], fails=lambda *_: fails, error=EncodingError)
+        return Guarded(formula, read=READERS[hook], fails=lambda *_: message, error=EncodingError)
 
     guarded: dict[str, Any] = {hook: guard(hook) for hook in encoding.hooks}
     return replace(encoding, **guarded)
 
 
 def _number(answer: Any) -> sp.Expr:
+    """Answer of a formula as a sympy number or expression."""
     number = sp.sympify(answer, strict=True)
     if not isinstance(number, sp.Expr) or number.is_Matrix or number.has(sp.nan, sp.zoo):
         raise ValueError(f"it must give a number or a formula, not {shown(answer)}")
@@ -102,12 +110,14 @@ def _number(answer: Any) -> sp.Expr:
 
 
 def _matrix(answer: Any, columns: int) -> sp.Matrix:
+    """Answer of a formula as a matrix of 2 x `columns`."""
     if not isinstance(answer, sp.MatrixBase) or answer.shape != (2, columns):
         raise ValueError(f"it must give a sympy Matrix of 2 x {columns}, not {shown(answer)}")
     return answer
 
 
 def _actions(answer: Any) -> tuple[sp.Matrix, sp.Matrix]:
+    """Answer of `rotate` as two 2 x 2 matrices, for the query and the key."""
     on_query, on_key = answer
     return _matrix(on_query, 2), _matrix(on_key, 2)
 
@@ -118,4 +128,4 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "rotate": _actions,
     "bias": _number,
 }
-"""Readers of the answers of formulas, by hook."""
+"""Functions that check the answers of formulas, by hook."""

@@ -1,7 +1,7 @@
-"""Randomized positions: a sequence is placed at a random sorted choice of distinct positions out of a longer range.
+"""Randomized positions: a sequence gets a random sorted choice of distinct positions from a longer range.
 
-Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The draw goes
-under any encoding.
+Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The random
+positions can be combined with any encoding.
 """
 
 from collections.abc import Iterable
@@ -18,32 +18,32 @@ LONGEST = sp.Symbol("M", integer=True, positive=True)
 
 
 def draws(*, length: int, longest: int) -> Iterable[tuple[int, ...]]:
-    """Every way to place a sequence: the sets of distinct positions, each in order, all equally likely.  [P]"""
+    """Sets of distinct positions that a sequence can get, each in ascending order, all equally likely.  [P]"""
     return combinations(range(longest), length)
 
 
 def coverage(*, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
-    """n / M, the probability that a given position is used.  [F]"""
+    """Probability n / M that a given position is used.  [F]"""
     return sp.sympify(length) / longest
 
 
 def expected_position(rank: sp.Expr, *, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
-    """(k + 1)(M + 1)/(n + 1) - 1, the mean position of token k = 0 .. n - 1.  [F]"""
+    """Mean position (k + 1)(M + 1)/(n + 1) - 1 of token k = 0 .. n - 1.  [F]"""
     return (rank + 1) * expected_gap(length=length, longest=longest) - 1
 
 
 def expected_gap(*, length: sp.Expr, longest: sp.Expr) -> sp.Expr:
-    """(M + 1)/(n + 1), the mean distance of neighbouring tokens.  [F]"""
+    """Mean distance (M + 1)/(n + 1) of neighbouring tokens.  [F]"""
     return (sp.sympify(longest) + 1) / (length + 1)
 
 
 def gap_probability(gap: int, *, length: int, longest: int) -> sp.Rational:
-    """C(M - g, n - 1) / C(M, n), the probability that neighbouring tokens are g apart.  [F]"""
+    """Probability C(M - g, n - 1) / C(M, n) that neighbouring tokens are g apart.  [F]"""
     return sp.Rational(sp.binomial(longest - gap, length - 1), sp.binomial(longest, length))
 
 
 def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
-    """min(o + M, rows - 1): the row of a relative table that offset o = key - query reads, where a gather clamps.
+    """Row min(o + M, rows - 1) of a relative table for the offset o = key - query, if reading past the end is clamped.
 
     The released code for relative positions has M rows.  Offsets are -(M - 1) .. M - 1.  [P, code]
     """
@@ -51,8 +51,10 @@ def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
 
 
 def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
-    """An encoding whose positions are drawn anew for each batch, from at most `most`."""
-    drawn = Parameter(symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1")
+    """Encoding whose positions are drawn at random for each batch; option `longest` is at most `most`."""
+    random_positions = Parameter(
+        symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1"
+    )
     return replace(
         encoding,
         name=f"random-{encoding.name}",
@@ -61,7 +63,7 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
         aliases=("randomized",) if encoding is rotary.ENCODING else (),
         summary=f"{encoding.summary}, random positions",
         options={"longest": Option(default=512, least=1, most=most)},
-        parameters=(drawn, *encoding.parameters),
+        parameters=(random_positions, *encoding.parameters),
         positions=lambda index, length: POSITIONS[index, length],
         limit=LONGEST,
         relation=None,
@@ -74,4 +76,4 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
 
 
 ROPE, ALIBI, APE = map(at_random_positions, (rotary.ENCODING, alibi.ENCODING, learned.ENCODING))
-RPE = at_random_positions(relational.RPE, most=4_096)  # a label is stored for every pair of positions
+RPE = at_random_positions(relational.RPE, most=4_096)  # the relation stores a label for every pair of positions

@@ -1,4 +1,4 @@
-"""Relative encodings by a learned key and value vector for each label of a relation, clipped or not.
+"""Relative position encodings with a learned key and value vector for each label of a relation, clipped or not.
 
 Source: Shaw et al., arXiv 1803.02155, eq. 3 and 4.
 """

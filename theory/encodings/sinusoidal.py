@@ -1,4 +1,4 @@
-"""Sinusoidal position codes, added to the token embeddings: in each plane the sine and the cosine of one angle.
+"""Sinusoidal position codes, added to the token embeddings: each plane holds the sine and the cosine of one angle.
 
 Source: Vaswani et al., arXiv 1706.03762, Section 3.5.  The width is D; plane l holds coordinates 2l and 2l + 1, and its
 frequency is that of RoPE's plane l in a head of width D.
@@ -14,12 +14,12 @@ FREQUENCY = rotary.FREQUENCY
 
 
 def code(position: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
-    """(sin p w, cos p w), one plane of the code of position p.  2 x 1.  [P]"""
+    """Position code (sin p w, cos p w), 2 x 1: one plane of the code of position p.  [P]"""
     return sp.Matrix([sp.sin(position * frequency), sp.cos(position * frequency)])
 
 
 def shift(offset: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
-    """M_k = [[cos k w, sin k w], [-sin k w, cos k w]], which takes the code of p to that of p + k.  [P]"""
+    """Matrix M_k = [[cos k w, sin k w], [-sin k w, cos k w]] that maps the code of p to that of p + k.  [P]"""
     return rotary.rotation(-offset * frequency)
 
 

@@ -1,7 +1,7 @@
-"""T5: a bias learned for each bucket of distances; near distances have a bucket each, far ones share.
+"""T5: a learned attention bias for each bucket of distances; small distances have their own buckets, large ones share.
 
 Source: Raffel et al., arXiv 1910.10683, section 2.1; the rule of the buckets is that of its published code.  T5 also
-leaves out the division by sqrt(d), which is not part of the bias.
+omits the division by sqrt(d), which is not part of the bias.
 """
 
 import numpy as np
@@ -11,18 +11,19 @@ from theory.encodings.encoding import HEADS, Encoding, Law, Option, Parameter, R
 from theory.relation import t5_buckets
 
 BUCKETS, LONGEST = 32, 128
-"""Of the released models: how many buckets, and the distance from which on all share the last."""
+"""Values of the released models: number of buckets, and the distance from which on all distances share the last."""
 WEIGHTS = sp.IndexedBase("w")
 
 
 class Bucket(sp.Function):  # type: ignore[misc]  # sympy has no types
-    """Bucket(D, buckets, longest): the bucket of a distance D >= 0, as `theory.relation.t5_buckets` numbers it.  [P]
+    """Bucket(D, buckets, longest): bucket of a distance D >= 0, numbered as in `theory.relation.t5_buckets`.  [P]
 
-    A number where D is one, or is known to be `longest` or more; unevaluated elsewhere.
+    It is a number if D is a number, or is known to be at least `longest`; otherwise it stays unevaluated.
     """
 
     @classmethod
     def eval(cls, distance: sp.Expr, buckets: sp.Integer, longest: sp.Integer) -> sp.Integer | None:
+        """Number of the bucket, or None to stay unevaluated."""
         within = sp.Min(distance, longest)
         if not within.is_Integer:
             return None
@@ -31,12 +32,15 @@ class Bucket(sp.Function):  # type: ignore[misc]  # sympy has no types
 
 
 def bucket(offset: sp.Expr) -> sp.Expr:
-    """Causal: the bucket of D = j - i, and that of 0 for a key after the query.  [P]"""
+    """Bucket of the causal model: that of D = j - i; a key after the query has the bucket of 0.  [P]"""
     return Bucket(sp.Max(offset, 0), BUCKETS, LONGEST)
 
 
 def bidirectional_bucket(offset: sp.Expr) -> sp.Expr:
-    """Half of the buckets for D = j - i >= 0, by D; the other half for a key after the query, by -D.  [P]"""
+    """Bucket of the bidirectional model.
+
+    Half of the buckets serve D = j - i >= 0, by D; the other half serve a key after the query, by -D.  [P]
+    """
     half = BUCKETS // 2
     return Bucket(abs(offset), half, LONGEST) + sp.Piecewise((0, offset >= 0), (half, True))
 
@@ -58,7 +62,7 @@ ENCODING = Encoding(
     laws=tuple(Law),
     recovers=_RECOVERS,
 )
-"""The decoder's, causal."""
+"""T5 bias of the decoder, causal."""
 
 BIDIRECTIONAL = Encoding(
     name="t5-bidirectional",
@@ -73,4 +77,4 @@ BIDIRECTIONAL = Encoding(
     laws=tuple(Law),
     recovers=_RECOVERS,
 )
-"""The encoder's; its relation is that of keys up to the query."""
+"""T5 bias of the encoder; its relation covers keys up to the query."""

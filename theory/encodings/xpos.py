@@ -1,4 +1,4 @@
-"""xPos: RoPE whose planes fade with the distance between query and key, each at a rate of its own.
+"""xPos: RoPE whose planes decay with the distance between query and key, each at its own rate.
 
 Source: Sun et al., arXiv 2212.10554.  The query at j is scaled by zeta^(j/512), the key at i by zeta^(-i/512); here
 zeta^(1/512) is written exp(-rate).
@@ -15,32 +15,32 @@ RATE = sp.Symbol("lambda", positive=True)
 
 
 def zeta(plane: sp.Expr | int, *, head_dim: sp.Expr | int) -> sp.Expr:
-    """(2l/d + 0.4) / 1.4, the base of plane l.  [P]"""
+    """Decay base (2l/d + 0.4) / 1.4 of plane l.  [P]"""
     return (2 * sp.sympify(plane) / head_dim + sp.Rational(2, 5)) / sp.Rational(7, 5)
 
 
 def rate(plane: sp.Expr | int, *, head_dim: sp.Expr | int, scale_base: int = 512) -> sp.Expr:
-    """-log(zeta_l) / 512, so that zeta^(n/512) = exp(-n rate).  [F]"""
+    """Decay rate -log(zeta_l) / 512, so that zeta^(n/512) = exp(-n rate).  [F]"""
     return -sp.log(zeta(plane, head_dim=head_dim)) / scale_base
 
 
 def actions(position: sp.Expr, *, frequency: sp.Expr, rate: sp.Expr) -> Actions:
-    """exp(-n rate) R2(n w) on the query and exp(n rate) R2(n w) on the key, both at n.  [P]"""
+    """Matrices exp(-n rate) R2(n w) for the query and exp(n rate) R2(n w) for the key, both at position n.  [P]"""
     turn = rotary.rotation(position * frequency)
     return sp.exp(-position * rate) * turn, sp.exp(position * rate) * turn
 
 
 def kernel(offset: sp.Expr, *, frequency: sp.Expr, rate: sp.Expr) -> sp.Matrix:
-    """X(D) = exp(-D rate) R2(D w), so that the score is k^T X(j - i) q.  [P]"""
+    """Kernel X(D) = exp(-D rate) R2(D w); the score is k^T X(j - i) q.  [P]"""
     return sp.exp(-offset * rate) * rotary.rotation(offset * frequency)
 
 
 def first_infinite_key(
     plane: sp.Expr | int, *, head_dim: sp.Expr | int, ends: sp.Expr | int, scale_base: int = 512
 ) -> int:
-    """The first position n >= 1 whose key factor zeta_l^(-n/512) is at least `ends`, which a format rounds to infinity.
+    """First position n >= 1 whose key factor zeta_l^(-n/512) is at least `ends`, n = ceil(log(ends) / rate).  [F]
 
-    That is n = ceil(log(ends) / rate).  [F]
+    `ends` is the number that a floating-point format rounds to infinity.
     """
     return int(sp.ceiling(sp.log(ends) / rate(plane, head_dim=head_dim, scale_base=scale_base)))
 

@@ -1,4 +1,4 @@
-"""What every package needs of the machine and of Python: files, processes, messages, errors, code of a user's own.
+"""Code that every package needs for the machine and for Python: files, processes, messages, errors, user-defined code.
 
-It lives in the lowest package, since all others import it.
+It is in the package theory, the lowest layer, because all other packages import it.
 """

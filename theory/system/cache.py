@@ -1,4 +1,4 @@
-"""Answers computed once: each is stored in a sealed file with a key of everything it depends on."""
+"""Cache of computed answers: each answer is in a sealed file, with a key of everything that it depends on."""
 
 import json
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from theory.system.messages import tell
 
 
 def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
-    """The answer stored at `path` under this key; else it is computed and stored.
+    """Answer stored at `path` under this key; if there is none, it is computed and stored.
 
     Args:
         path: the sealed JSON file that holds {"key": ..., "answer": ...}.
-        key: everything the answer depends on, as JSON can hold it.
-        compute: makes the answer, which is not None.
+        key: everything that the answer depends on, in a form that JSON can hold.
+        compute: function that computes the answer, which is not None.
 
     Raises:
         OSError: the file cannot be read or written.
@@ -23,13 +23,13 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
     answer = recalled(path, key)
     if answer is not None:
         return answer
-    answer = json.loads(json.dumps(compute(), sort_keys=True))  # as it will be read
+    answer = json.loads(json.dumps(compute(), sort_keys=True))  # the same value as after reading the file
     keep(path, key, answer)
     return answer
 
 
 def recalled(path: Path, key: Any) -> Any | None:
-    """The answer stored at `path` under this key, if there is one; a damaged file is named on stderr."""
+    """Answer stored at `path` under this key; None if there is none.  A damaged file is reported on stderr."""
     try:
         stored = read_sealed_json(path)
     except FileNotFoundError:
@@ -37,14 +37,14 @@ def recalled(path: Path, key: Any) -> Any | None:
     except DamagedFile:
         tell(f"{path} was damaged and is made again")
         return None
-    return stored.get("answer") if stored.get("key") == _of_file(path, key) else None
+    return stored.get("answer") if stored.get("key") == _key_with_file_name(path, key) else None
 
 
 def keep(path: Path, key: Any, answer: Any) -> None:
-    """Stores the answer at `path` under this key, in place of what is there."""
-    write_sealed_json(path, {"key": _of_file(path, key), "answer": answer})
+    """Store the answer at `path` under this key and replace the previous content."""
+    write_sealed_json(path, {"key": _key_with_file_name(path, key), "answer": answer})
 
 
-def _of_file(path: Path, key: Any) -> str:
-    """The key as a file of this name stores it: the answer of another file, moved here, is not this one's."""
+def _key_with_file_name(path: Path, key: Any) -> str:
+    """Digest of the file name and the key: an answer from a file with another name, moved here, does not count."""
     return seal([path.name, key])

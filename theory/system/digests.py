@@ -1,4 +1,4 @@
-"""Hashes that tell whether code or a file is the same."""
+"""Hashes that show whether source code or a file has changed."""
 
 import hashlib
 from pathlib import Path
@@ -9,15 +9,15 @@ SOURCE = Path(__file__).parents[2]
 
 
 def source_digest(*packages: str) -> str:
-    """Of the source of some of the project's packages, protocols and profiles included."""
-    known = hashlib.sha256()
+    """Hash of the source files of some packages of the project, with their TOML protocols and profiles."""
+    digest = hashlib.sha256()
     for package in packages:
         for path in sorted((SOURCE / package).rglob("*")):
             if path.suffix in (".py", ".toml"):
-                known.update(f"{path.relative_to(SOURCE)}\n".encode() + path.read_bytes())
-    return known.hexdigest()[:16]
+                digest.update(f"{path.relative_to(SOURCE)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a regular file. Raises as `read_bytes`."""
+    """SHA-256 of a regular file; raises the errors of `read_bytes`."""
     return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -1,38 +1,46 @@
-"""The base of every error that the user of a command can mend, and the hint for a name that is not known."""
+"""Base class of all errors that the user of a command can correct, and the hint for an unknown name."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST = 4_000
-"""Characters of a message that are shown."""
+"""Largest number of characters of a message that is printed."""
 LONGEST_COMPARED = 100
-"""Characters of an unknown name that are compared: the time to compare grows with the square of the length."""
+"""Largest number of characters of an unknown name that are compared.
+
+The time to compare grows with the square of the length.
+"""
 
 
 class LengthgenError(ValueError):
-    """Bad input or a stored file that does not fit. The message is one line: what, where, how to mend it."""
+    """Bad input, or a stored file that does not fit; the message says in one line what, where and how to correct it."""
 
     def __str__(self) -> str:
-        """The message as `one_line` shows it, whatever names and texts of the user's it repeats."""
+        """Message as `one_line` prints it, whatever names and texts of the user it contains."""
         return one_line(super().__str__())
 
 
 def one_line(text: str, *, longest: int = LONGEST) -> str:
-    """The text on one line that is safe to print: control characters are escaped, and what is too long is cut."""
+    """Text on one line that is safe to print: control characters are escaped, and a text that is too long is cut."""
     cut = text[:longest]
-    shown = "".join(
-        one if one.isprintable() else " " if one.isspace() else one.encode("unicode_escape").decode() for one in cut
+    line = "".join(
+        character
+        if character.isprintable()
+        else " "
+        if character.isspace()
+        else character.encode("unicode_escape").decode()
+        for character in cut
     )
-    return shown if len(text) <= longest else f"{shown}... ({len(text):,} characters in all)"
+    return line if len(text) <= longest else f"{line}... ({len(text):,} characters in all)"
 
 
 def nearest(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
     """Hint for an unknown name: "did you mean A or B?".
 
     Args:
-        name: the unknown one.
-        known: all names that it could have been.
-        otherwise: the hint where none of these is close; all of them if left out.
+        name: the unknown name.
+        known: all valid names.
+        otherwise: the hint if no valid name is close; by default a list of all valid names.
     """
     names = list(known)
     close = get_close_matches(name[:LONGEST_COMPARED], names)

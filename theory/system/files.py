@@ -1,4 +1,7 @@
-"""Files that are whole or absent, and whose damage is noticed: everything the project stores goes through here."""
+"""Reading and writing of files: a file is complete or absent, and damage is detected.
+
+The whole project stores its files through this module.
+"""
 
 import fcntl
 import hashlib
@@ -15,19 +18,19 @@ from typing import Any, BinaryIO
 from theory.system.errors import LengthgenError
 
 LARGEST = 64 << 20
-"""Bytes of the largest JSON file that is read: parsed, it may take 25 times as much memory."""
+"""Largest number of bytes of a JSON file that is read; parsed, it may take 25 times as much memory."""
 SEAL = "seal"
-"""The key of a sealed JSON object that holds the SHA-256 of all its others."""
+"""Key in a sealed JSON object; its value is the SHA-256 of all other entries."""
 SEAL_BYTES = 32
-"""Bytes of the SHA-256 that a sealed binary file begins with."""
+"""Number of bytes of the SHA-256 at the start of a sealed binary file."""
 
 
 class DamagedFile(LengthgenError):
-    """A stored file that is not as it was written; the message is one line that names it."""
+    """A stored file has changed since it was written; the one-line message names the file."""
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file so that a reader, at whatever moment the writer is killed, sees the old content or the new."""
+    """Write a file so that a reader sees the old content or the new, even if the writer is killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary, file = _new_partial(path)
     try:
@@ -42,13 +45,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def _new_partial(path: Path) -> tuple[Path, BinaryIO]:
-    """A new file beside `path`, locked as long as it is open: the lock tells `sweep_partial` that its writer lives."""
+    """Temporary file beside `path`, locked while it is open: the lock shows `sweep_partial` that its writer lives."""
     while True:
         temporary = path.with_name(f".{path.name:.100}.{secrets.token_hex(4)}.partial")
         file = temporary.open("xb")
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_nlink:  # else it was swept before it was locked
+            if os.fstat(file.fileno()).st_nlink:  # otherwise `sweep_partial` removed it before it was locked
                 return temporary, file
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -58,27 +61,27 @@ def _new_partial(path: Path) -> tuple[Path, BinaryIO]:
 
 
 def sweep_partial(folder: Path) -> None:
-    """Removes what killed writers left below a folder. Files that a living process is writing are left alone."""
+    """Remove temporary files of killed writers below a folder; files of living writers stay."""
     for path in folder.rglob(".*.partial"):
         try:
             with path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink(missing_ok=True)
         except (FileNotFoundError, BlockingIOError):
-            continue  # its writer ended, or is at work
+            continue  # the writer has just ended, or is still writing
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Writes JSON with sorted keys, whole or not at all."""
+    """Write JSON with sorted keys, completely or not at all."""
     write_bytes(path, json_bytes(content))
 
 
 def require_writable(path: Path) -> None:
-    """Looks whether a command may write a file there, before it computes for long what is to be in it.
+    """Check that a command may write a file at this path, before a long computation of its content.
 
     Raises:
-        LengthgenError: what is there is no regular file, or no folder can be where it would lie.
-        OSError: it cannot be looked at.
+        LengthgenError: the path is not a regular file, or its folder cannot be made.
+        OSError: the path cannot be examined.
     """
     if path.exists() and not path.is_file():
         raise LengthgenError(f"{path} is no regular file, so it is not replaced: name another file")
@@ -86,20 +89,20 @@ def require_writable(path: Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """Looks whether a folder is there or can be made. Raises as `require_writable`."""
-    there = next(one for one in (path, *path.parents) if one.exists())
-    if not there.is_dir():
-        raise LengthgenError(f"{there} is no folder: name another")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise LengthgenError(f"nothing can be written into {there}: name another folder")
+    """Check that a folder exists or can be made; raises the errors of `require_writable`."""
+    ancestor = next(candidate for candidate in (path, *path.parents) if candidate.exists())
+    if not ancestor.is_dir():
+        raise LengthgenError(f"{ancestor} is no folder: name another")
+    if not os.access(ancestor, os.W_OK | os.X_OK):
+        raise LengthgenError(f"nothing can be written into {ancestor}: name another folder")
 
 
 def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
-    """The bytes of a regular file.
+    """Content of a regular file.
 
     Raises:
-        LengthgenError: it is a device, a pipe or a folder, or has more than `largest` bytes.
-        OSError: it cannot be read.
+        LengthgenError: the path is a device, a pipe or a folder, or the file has more than `largest` bytes.
+        OSError: the file cannot be read.
     """
     # Without O_NONBLOCK, opening a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -110,13 +113,18 @@ def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
         if largest is not None and status.st_size > largest:
             raise LengthgenError(f"{path} has {status.st_size:,} bytes, and at most {largest:,} are read")
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read()  # a number here would allocate as much
+            return file.read()  # read(n) would allocate n bytes at once
     finally:
         os.close(descriptor)
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, of at most LARGEST bytes. Raises as `read_bytes`, and LengthgenError: not UTF-8."""
+    """Text of a UTF-8 file of at most LARGEST bytes.
+
+    Raises:
+        LengthgenError: the file is not UTF-8, or an error of `read_bytes`.
+        OSError: the file cannot be read.
+    """
     try:
         return read_bytes(path, largest=LARGEST).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -124,10 +132,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(content: bytes, path: Path) -> Any:
-    """JSON that was read from `path`.
+    """Content of JSON bytes that were read from `path`.
 
     Raises:
-        LengthgenError: it is no JSON, or nested too deeply; the path is named.
+        LengthgenError: the bytes are not JSON, or nested too deeply; the message names the path.
     """
     try:
         return json.loads(content.decode("utf-8"))
@@ -136,26 +144,26 @@ def parse_json(content: bytes, path: Path) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds.
+    """Content of a JSON file.
 
     Raises:
-        LengthgenError: it is no JSON, or no regular file, or larger than LARGEST.
-        OSError: it cannot be read.
+        LengthgenError: the file is not JSON, not a regular file, or larger than LARGEST.
+        OSError: the file cannot be read.
     """
     return parse_json(read_bytes(path, largest=LARGEST), path)
 
 
 def write_sealed_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes a JSON object with its seal, whole or not at all. `content` has string keys, and none is SEAL."""
+    """Write a JSON object with its seal, completely or not at all; `content` has string keys, none of them SEAL."""
     write_bytes(path, json_bytes({**content, SEAL: seal(content)}))
 
 
 def read_sealed_json(path: Path) -> dict[str, Any]:
-    """The JSON object that `write_sealed_json` wrote, without its seal.
+    """JSON object that `write_sealed_json` wrote, without its seal.
 
     Raises:
-        DamagedFile: it is not as it was written.
-        OSError: it cannot be read.
+        DamagedFile: the file has changed since it was written.
+        OSError: the file cannot be read.
     """
     try:
         content = read_json(path)
@@ -167,43 +175,45 @@ def read_sealed_json(path: Path) -> dict[str, Any]:
 
 
 def seal(content: Any) -> str:
-    """SHA-256 of JSON content, the same before it is written and after it is read."""
+    """SHA-256 of JSON content; it is the same before the content is written and after it is read."""
     plain = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def write_sealed_bytes(path: Path, content: bytes) -> None:
-    """Writes the SHA-256 of the content (32 bytes), then the content, whole or not at all."""
+    """Write the SHA-256 of the content (32 bytes) and then the content, completely or not at all."""
     write_bytes(path, hashlib.sha256(content).digest() + content)
 
 
 def read_sealed_bytes(path: Path, *, largest: int | None = None) -> bytes:
-    """The content that `write_sealed_bytes` wrote.
+    """Content that `write_sealed_bytes` wrote.
 
     Raises:
-        DamagedFile: it is not as it was written.
-        LengthgenError: it is no regular file, or has more than `largest` bytes.
-        OSError: it cannot be read.
+        DamagedFile: the file has changed since it was written.
+        LengthgenError: the path is not a regular file, or the file has more than `largest` bytes.
+        OSError: the file cannot be read.
     """
-    whole = read_bytes(path, largest=largest)
-    content = whole[SEAL_BYTES:]
-    if hashlib.sha256(content).digest() != whole[:SEAL_BYTES]:
+    sealed = read_bytes(path, largest=largest)
+    content = sealed[SEAL_BYTES:]
+    if hashlib.sha256(content).digest() != sealed[:SEAL_BYTES]:
         raise DamagedFile(f"{path} is not as it was written (its seal is broken)")
     return content
 
 
 def json_bytes(content: Any) -> bytes:
-    """JSON as it is written: sorted keys, indented, UTF-8."""
+    """JSON in the form that is written: sorted keys, indented, UTF-8."""
     return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
 
 
 @contextmanager
 def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Holds a lock file; waits while another process holds it. The system lets go of it when its holder dies.
+    """Context manager that holds a lock file; it waits while another process holds the lock.
+
+    The operating system releases the lock if the process ends.
 
     Args:
-        path: the lock file, which names its holder while it is held.
-        on_wait: called once with who holds the lock ("process 17 on HOST"), if it has to be waited for.
+        path: the lock file; it contains the name of the process that holds the lock.
+        on_wait: called once with the holder of the lock ("process 17 on HOST") if the lock is not free.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+", encoding="utf-8", errors="replace") as file:
@@ -221,5 +231,5 @@ def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Itera
 
 
 def user_cache(kind: str) -> Path:
-    """Where what this user's machine found out is kept: $XDG_CACHE_HOME/lengthgen/KIND, or below ~/.cache."""
+    """Folder for cached results of this user on this machine: $XDG_CACHE_HOME/lengthgen/KIND, else below ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / kind

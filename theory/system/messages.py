@@ -1,4 +1,4 @@
-"""What a command says beside its answer, on stderr."""
+"""Messages on stderr, separate from the answer of a command."""
 
 import sys
 
@@ -6,5 +6,5 @@ from theory.system.errors import one_line
 
 
 def tell(line: str) -> None:
-    """Prints one line on stderr at once, its control characters escaped."""
+    """Print one line on stderr immediately, with control characters escaped."""
     print(one_line(line), file=sys.stderr, flush=True)

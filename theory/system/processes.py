@@ -1,4 +1,4 @@
-"""Processes that work for this one: they end when it ends, and an interrupt is left for it to answer."""
+"""Worker processes: they end when this process ends, and they leave an interrupt (Ctrl-C) to this process."""
 
 import multiprocessing
 import os
@@ -13,25 +13,28 @@ from multiprocessing import resource_tracker
 
 @contextmanager
 def pool(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Spawned processes; submit to them under `interrupts_left`.
+    """Context manager for a pool of spawned worker processes; submit work to it under `interrupts_left`.
 
-    At the end nothing is waited for: the workers are idle then, and after an error or an interrupt what is under way
-    is given up.
+    At the end it waits for nothing.  The workers are idle then, or there was an error or an interrupt and their work is
+    abandoned.
     """
     context = multiprocessing.get_context("spawn")
-    found = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
     try:
-        yield found
+        yield executor
     finally:
-        for worker in (found._processes or {}).values():  # from Python 3.14 on this is terminate_workers()
+        for worker in (executor._processes or {}).values():  # from Python 3.14 on this is terminate_workers()
             worker.terminate()
-        found.shutdown(cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def interrupts_left() -> Iterator[None]:
-    """Processes and threads begun meanwhile, and those that they begin, leave Ctrl-C to this thread."""
-    # Python's own helper process would, as it starts, let interrupts through again.
+    """Context manager: processes and threads started in it, and their children, ignore Ctrl-C.
+
+    The current thread handles it after the block.
+    """
+    # Start Python's helper process now: on its start, it would unblock interrupts again.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -41,7 +44,7 @@ def interrupts_left() -> Iterator[None]:
 
 
 def end_with_parent(parent: int) -> None:
-    """Ends this process when its parent is gone: who is killed leaves nobody working behind its back."""
+    """End this process when its parent ends, so that no worker goes on after its parent was killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""The user's own code: running its file, finding an object there, calling its functions, and what these may not do."""
+"""User-defined code: run its file, find an object in it, call its functions, and turn its failures into messages."""
 
 import os
 import runpy
@@ -12,11 +12,11 @@ from typing import Any, Generic, NoReturn, TypeVar
 from theory.system.errors import LengthgenError, nearest, one_line
 
 LARGEST = 16 << 20
-"""Bytes of the largest Python file that is run."""
+"""Largest number of bytes of a Python file that is run."""
 LONGEST_NAME = 100
-"""Characters of the name of a task or an encoding."""
+"""Largest number of characters of the name of a task or an encoding."""
 LONGEST_REASON = 300
-"""Characters of a failure that a message repeats."""
+"""Largest number of characters of a failure that a message repeats."""
 
 T = TypeVar("T")
 
@@ -25,35 +25,37 @@ T = TypeVar("T")
 def user_code(
     what: str, *, error: type[LengthgenError], expected: tuple[type[Exception], ...] = (LengthgenError,)
 ) -> Iterator[None]:
-    """Turns whatever the user's own code raises within, sys.exit included, into one line: "WHAT: KIND: REASON".
+    """Context manager that turns every error of user-defined code, sys.exit included, into one line.
+
+    The line reads "WHAT: KIND: REASON".
 
     Args:
-        what: which function of which object or file fails, as the start of a sentence.
-        error: raised instead.
-        expected: passed on as they are; KeyboardInterrupt always is.
+        what: the function and the object or file that fails, as the start of a sentence.
+        error: the exception to raise instead.
+        expected: exceptions that are passed on unchanged; KeyboardInterrupt always is.
     """
-    passed: tuple[type[BaseException], ...] = (KeyboardInterrupt, *expected)
-    outer = getattr(_running, "process", None)
+    passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt, *expected)
+    outer_process = getattr(_running, "process", None)
     _running.process = os.getpid()
     try:
         yield
-    except passed:
+    except passed_on:
         raise
     except BaseException as failure:
         raise error(f"{what}: {_reason(failure)}") from failure
     finally:
-        _running.process = outer
+        _running.process = outer_process
 
 
 _running = threading.local()
-"""`process`: the process in which this thread runs the user's own code, or None."""
+"""Thread-local state; `process` is the id of the process in which this thread runs user-defined code, or None."""
 _exit = os._exit
 
 
 def _exit_unless_user_code(status: int) -> NoReturn:
-    """`os._exit`, but an error where the user's own code calls it: a command would end, without a word, in success.
+    """Replacement of `os._exit` that raises an error if user-defined code calls it.
 
-    Processes that this code has forked end as ever.
+    Otherwise a command would end successfully without a message.  Processes that this code has forked exit as usual.
     """
     if getattr(_running, "process", None) == os.getpid():
         raise SystemExit(f"it calls os._exit({status})")
@@ -61,6 +63,7 @@ def _exit_unless_user_code(status: int) -> NoReturn:
 
 
 def _reason(failure: BaseException) -> str:
+    """Type and text of an exception on one line."""
     try:
         text = str(failure)[: 2 * LONGEST_REASON]
     except Exception:
@@ -69,7 +72,7 @@ def _reason(failure: BaseException) -> str:
 
 
 class Guarded(Generic[T]):
-    """A function of the user's own that fails as `user_code` says, and whose answer is read before it is used."""
+    """A user-defined function whose failures become messages as in `user_code`, and whose answers are checked."""
 
     def __init__(
         self,
@@ -80,14 +83,14 @@ class Guarded(Generic[T]):
         error: type[LengthgenError],
         expected: tuple[type[Exception], ...] = (LengthgenError,),
     ) -> None:
-        """Guards a function, or anew the function that is guarded already.
+        """Guard a function; an already guarded function is unwrapped and guarded again.
 
         Args:
-            function: of the user's own.
-            read: its answer -> what callers get; may raise.
-            fails: the function's arguments -> `what` of `user_code`.
-            error: of `user_code`.
-            expected: of `user_code`.
+            function: the user-defined function.
+            read: function from its answer to the value that callers get; may raise.
+            fails: function from the arguments to the parameter `what` of `user_code`.
+            error: see `user_code`.
+            expected: see `user_code`.
         """
         self.function: Callable[..., Any] = function.function if isinstance(function, Guarded) else function
         self._read, self._fails, self._error = read, fails, error
@@ -100,8 +103,8 @@ class Guarded(Generic[T]):
         return hash(id(self.function))
 
     def __call__(self, *arguments: Any) -> T:
-        # As `user_code` does it, without a context manager or a message for each of a million calls.
-        outer = getattr(_running, "process", None)
+        # Same as `user_code`, but without the cost of a context manager and a message for each of a million calls.
+        outer_process = getattr(_running, "process", None)
         _running.process = os.getpid()
         try:
             return self._read(self.function(*arguments))
@@ -110,16 +113,16 @@ class Guarded(Generic[T]):
         except BaseException as failure:
             raise self._error(f"{self._fails(*arguments)}: {_reason(failure)}") from failure
         finally:
-            _running.process = outer
+            _running.process = outer_process
 
 
 def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, Any]:
-    """Runs a Python file; returns what it defines.
+    """Run a Python file and return the names that it defines.
 
     Args:
-        path: of the file.
-        what: it is to define, for messages: "task", "pattern".
-        error: raised, in one line, where the file does not exist, is too large or fails.
+        path: path of the file.
+        what: kind of object that the file defines, for messages: "task", "pattern".
+        error: the exception to raise, with a one-line message, if the file does not exist, is too large or fails.
     """
     require_file(path, what=what, error=error)
     size = Path(path).stat().st_size
@@ -131,9 +134,9 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
 
 
 def split_file(text: str) -> tuple[str, str | None] | None:
-    """The file and the name that `path/to/file.py:name` consists of; without `:name` the name is None.
+    """File and name in `path/to/file.py:name`; the name is None without `:name`.
 
-    None for a text that names no Python file.
+    The result is None if the text names no Python file.
     """
     path, colon, name = text.rpartition(":")
     if colon and path.endswith(".py"):
@@ -142,19 +145,20 @@ def split_file(text: str) -> tuple[str, str | None] | None:
 
 
 def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type = object) -> Any:
-    """The object that `path/to/file.py:name` names. The file is run: it is the user's own code.
+    """Object that `path/to/file.py:name` names.  Runs the file, which is user-defined code.
 
     Args:
         text: file and name.
-        what: the object is, for messages: "task", "pattern".
-        error: raised where the text names no object of a file, the file does not define it, or as `run_file` does.
-        kind: the object's exact type, since a subclass could change what the methods do; any type if left out.
+        what: kind of the object, for messages: "task", "pattern".
+        error: the exception to raise if the text names no object of a file, if the file does not define the object, or
+            if `run_file` fails.
+        kind: exact type of the object, because a subclass could change the methods; by default any type.
     """
     path, name = split_file(text) or (text, None)
     if name is None:
         raise error(f"'{text}' names no {what}: write path/to/file.py:name")
     defined = run_file(path, what=what, error=error)
-    if name not in defined or not _is_of(kind, defined[name]):
+    if name not in defined or not _has_type(kind, defined[name]):
         objects = objects_of(defined, kind)
         wanted = "" if kind is object else f"{kind.__name__} "
         hint = nearest(name, objects, otherwise=f"it defines {', '.join(objects) or 'none'}")
@@ -163,17 +167,17 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
 
 
 def objects_of(defined: Mapping[str, Any], kind: type = object) -> dict[str, Any]:
-    """Public objects of exactly one type among all that a file defines, by name; of any type all but modules."""
-    return {name: value for name, value in defined.items() if not name.startswith("_") and _is_of(kind, value)}
+    """Public objects of exactly one type that a file defines, by name; by default all objects but modules."""
+    return {name: value for name, value in defined.items() if not name.startswith("_") and _has_type(kind, value)}
 
 
-def _is_of(kind: type, value: Any) -> bool:
-    """Whether the type of a value is this one; `object` stands for all types but that of modules."""
+def _has_type(kind: type, value: Any) -> bool:
+    """True if the value has exactly this type; `object` stands for all types except modules."""
     return type(value) is not ModuleType if kind is object else type(value) is kind
 
 
 def require_file(path: str, *, what: str, error: type[LengthgenError]) -> None:
-    """Raises `error` unless there is a regular file; `what` it is to hold, for the message: "task", "array"."""
+    """Raise `error` unless there is a regular file; `what` is its kind for the message: "task", "array"."""
     with user_code(f"{what} file '{path}' cannot be read", error=error):
         if not Path(path).exists():
             raise error(f"{what} file '{path}' does not exist")
@@ -182,13 +186,13 @@ def require_file(path: str, *, what: str, error: type[LengthgenError]) -> None:
 
 
 def require_name(name: Any, what: str, error: type[LengthgenError]) -> None:
-    """Raises `error` unless a name is short and can be printed. `what`: "name of a task", for the message."""
+    """Raise `error` unless the name is short and printable; `what` is its kind for the message: "name of a task"."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise error(f"the {what} is a text of 1 to {LONGEST_NAME} printable characters, not {shown(name)}")
 
 
 def shown(value: Any) -> str:
-    """A value of the user's own in a message: itself if it is a short text or a number, else its type."""
+    """Short text for a user-defined value in a message: the value if it is a short text or a number, else its type."""
     if isinstance(value, str):
         return repr(str.__str__(value)[:60]) + ("..." if len(value) > 60 else "")
     if value is None or isinstance(value, bool | float) or (type(value) is int and abs(value) < 10**20):

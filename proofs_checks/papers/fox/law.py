@@ -219,7 +219,7 @@ CLAIMS = (
         latex=r"S_t=f_tS_{t-1}+v_t\phi(k_t)^\top\ \Rightarrow\ S_j=\sum_{i\le j}F_{ij}v_i\phi(k_i)^\top",
         label="P",
         check=recurrence,
-        holds={"carried": lambda state, gate, written: fox.carried(state, gate=gate, written=written)},
+        holds={"carried": lambda state, gate, written: fox.recurrent_state(state, gate=gate, written=written)},
         falsifiers={
             "gate applied after the write": {"carried": lambda state, gate, written: gate * (state + written)},
             "write weighed by 1 - f": {"carried": lambda state, gate, written: gate * state + (1 - gate) * written},

@@ -144,7 +144,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "fox-10",
         r"\d",
     ),
-    ("theory.encodings.fox.carried", lambda state, *, gate, written: gate * (state + written), "fox-4", r"\d"),
+    ("theory.encodings.fox.recurrent_state", lambda state, *, gate, written: gate * (state + written), "fox-4", r"\d"),
     ("theory.encodings.fox.link", lambda *, log_gate: sp.Matrix([[1, 0], [log_gate, 1]]), "fox-6", r"\d"),
     ("theory.encodings.fox.cable_log_gate", lambda logit: -sp.log(1 + sp.exp(-logit)), "fox-6", r"\d"),
     (
