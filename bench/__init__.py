@@ -1,1 +1,1 @@
-"""Benchmarks: one module a question, each a ratio against a named alternative measured in the same run."""
+"""Benchmarks, one module per question: each compares the project with a named alternative timed in the same run."""

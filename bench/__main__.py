@@ -1,11 +1,11 @@
-"""`python -m bench`: every benchmark, one line each."""
+"""Command `python -m bench`: run every benchmark and print one line for each."""
 
 from collections.abc import Callable
 
 from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, formulas, profiles, wirings
-from bench.measure import Comparison
+from bench.measure import TimingComparison
 
-QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
+QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     data.examples_per_second,
     data.slowest_against_plain,
     data.median_against_plain,
@@ -20,7 +20,7 @@ QUESTIONS: tuple[Callable[[], Comparison | str], ...] = (
     distinct.all_different,
     engines.flint_against_sympy,
     wirings.search_against_enumeration,
-    evaluation.blocks_against_whole,
+    evaluation.blocks_against_all_inputs,
     complexity.search_against_all_wirings,
     complexity.cadical_against_cp_sat,
     complexity.certificate_against_search,

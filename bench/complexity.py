@@ -1,6 +1,7 @@
-"""Does the search for SRC pay, how does its solver compare, and what does it take at scale?
+"""How much does the search for SRC save, how does its solver compare, and how long does it take at large scales?
 
-`python -m bench.complexity` prints the scale table, a line a task, and what kernels take.
+`python -m bench.complexity` prints the scale table, one line per task, and the times for single kernels (the colouring
+problems that are left for the solver).
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 
 import networkx as nx
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from circuits import sat
 from circuits.certificate import certificate
 from circuits.checker import check
@@ -29,40 +30,41 @@ from circuits.wirings import alternatives
 from lengthgen.complexity import Question, compute
 
 GRAPHS, CLASSES = 3, 60
+"""Number of random graphs, and of classes (vertices) in each."""
 SECONDS = 120.0
-"""Time limit of one row of the table."""
+"""Time limit of one row of the table, in seconds."""
 KERNEL_SECONDS = 60.0
-"""Time limit of one kernel."""
+"""Time limit of one kernel, in seconds."""
 SHORT = 10.0
-"""Seconds below which a row is measured three times."""
+"""Duration in seconds below which a row is measured three times."""
 PHASES = ("traces", "arity", "wirings", "kernel", "solver", "check")
 
 
-def search_against_all_wirings() -> Comparison:
-    """SRC of parity at every scale 1..12; the alternative looks at all wirings of every step."""
+def search_against_all_wirings() -> TimingComparison:
+    """SRC of parity at every scale 1..12; the alternative enumerates all wirings of every step."""
     task = load("parity")
     traces = traces_up_to(task, 12)
 
     def searched() -> list[float | None]:
-        return list(src(task, _forgetful(traces), 2).values.values())
+        return list(src(task, _without_memory(traces), 2).values.values())
 
     def exhausted() -> list[float | None]:
         steps: list[frozenset[int]] = []
         values: list[float | None] = []
-        for one in _forgetful(traces):
-            steps += [minimal_tables(alternatives(one, position, 2).wirings, Clock()) for position in one.steps]
-            found = fewest_operators(steps, one.symbols)
-            values.append(found.lower if found.lower == found.upper else None)
+        for trace in _without_memory(traces):
+            steps += [minimal_tables(alternatives(trace, position, 2).wirings, Clock()) for position in trace.steps]
+            fewest = fewest_operators(steps, trace.symbols)
+            values.append(fewest.lower if fewest.lower == fewest.upper else None)
         return values
 
     assert searched() == exhausted()
     return compare("SRC of parity at scales 1..12", searched, "all wirings of every step", exhausted)
 
 
-def cadical_against_cp_sat() -> Comparison | str:
-    """Steps with one table each, which conflict as the vertices of random graphs of density one half do.
+def cadical_against_cp_sat() -> TimingComparison | str:
+    """Fewest operators for steps with one table each, whose conflicts form random graphs of density one half.
 
-    Both solvers go down from a first fit, a question for each number of operators, with the largest clique given.
+    Both solvers start from a greedy colouring and ask about each smaller number of operators, given a largest clique.
     """
     question = f"fewest operators of {CLASSES} classes, {GRAPHS} random graphs, by CaDiCaL in a process of its own"
     try:
@@ -76,17 +78,17 @@ def cadical_against_cp_sat() -> Comparison | str:
     answers: set[tuple[int, ...]] = set()
 
     def by_cadical() -> None:
-        def enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
+        def is_enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
             classes = [
                 (tuple((key, edge.index(vertex)) for key, edge in enumerate(graph.edges) if vertex in edge),)
                 for vertex in graph
             ]
             return bool(sat.decide(classes, count, clique, seconds=None, proof=False).satisfiable)
 
-        answers.add(tuple(_descent(enough, *instance) for instance in instances))
+        answers.add(tuple(_descent(is_enough, *instance) for instance in instances))
 
     def by_cp_sat() -> None:
-        def enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
+        def is_enough(graph: nx.Graph, clique: list[int], count: int) -> bool:
             model = cp_model.CpModel()
             served = [[model.new_bool_var("") for _ in range(count)] for _ in graph]
             for vertex in graph:
@@ -100,15 +102,15 @@ def cadical_against_cp_sat() -> Comparison | str:
             solver.parameters.num_workers = 1
             return solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
 
-        answers.add(tuple(_descent(enough, *instance) for instance in instances))
+        answers.add(tuple(_descent(is_enough, *instance) for instance in instances))
 
-    found = compare(question, by_cadical, "OR-tools CP-SAT with one worker", by_cp_sat, rounds=1)
+    comparison = compare(question, by_cadical, "OR-tools CP-SAT with one worker", by_cp_sat, rounds=1)
     assert len(answers) == 1
-    return found
+    return comparison
 
 
-def certificate_against_search() -> Comparison:
-    """Addition with carries, base 2, at scale 6: its certificate checked, or its SRC computed again."""
+def certificate_against_search() -> TimingComparison:
+    """Addition with carries, base 2, at scale 6: checking its certificate, against computing its SRC again."""
     task = load("addition-carry", base=2)
     traces = traces_up_to(task, 6)
     content = certificate(task, src(task, traces, 3), spec=TaskSpec(name="addition-carry", base=2))
@@ -120,20 +122,22 @@ def certificate_against_search() -> Comparison:
     )
 
 
-def _forgetful(traces: Sequence[Trace]) -> list[Trace]:
-    return [replace(one, memory={}) for one in traces]
+def _without_memory(traces: Sequence[Trace]) -> list[Trace]:
+    """Copies of the traces with an empty cache of answers."""
+    return [replace(trace, memory={}) for trace in traces]
 
 
-def _descent(enough: Any, graph: nx.Graph, clique: list[int], first_fit: int) -> int:
+def _descent(is_enough: Any, graph: nx.Graph, clique: list[int], first_fit: int) -> int:
+    """Smallest number of operators, found by decreasing from the greedy colouring."""
     count = first_fit
-    while count > len(clique) and enough(graph, clique, count - 1):
+    while count > len(clique) and is_enough(graph, clique, count - 1):
         count -= 1
     return count
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """One line of the scale table; an arity of None is the minimal one, the target is in seconds."""
+class ScaleCase:
+    """Row of the scale table; the arity None means the smallest one, the target is in seconds."""
 
     task: str
     base: int | None = None
@@ -143,43 +147,43 @@ class Row:
 
 
 ROWS = (
-    Row(task="copy", base=2, scale=64),
-    Row(task="copy", base=10, scale=64),
-    Row(task="reverse", base=2, scale=64),
-    Row(task="select-first", base=10, scale=64),
-    Row(task="select-middle", base=10, scale=64),
-    Row(task="select-last", base=10, scale=64),
-    Row(task="parity", scale=64, target=3),
-    Row(task="counter", base=5, scale=64, target=3),
-    Row(task="counter", base=10, scale=64, target=3),
-    Row(task="addition-carry", base=2, scale=48, target=40),
-    Row(task="addition-carry", base=3, scale=32),
-    Row(task="addition-carry", base=10, scale=16, target=6),
-    Row(task="addition", base=2, scale=4),
-    Row(task="addition", base=3, scale=3),
-    Row(task="addition", base=10, scale=20),
-    Row(task="multiplication", base=10, scale=20),
-    Row(task="division", base=10, scale=20),
-    Row(task="division-remainder", base=3, scale=24),
-    Row(task="division-remainder", base=10, scale=24),
-    Row(task="sort-trace", base=3, scale=16),
-    Row(task="sort-trace", base=10, scale=16),
-    Row(task="majority-count", base=21, scale=20),
-    Row(task="permutation", base=3, scale=64),
-    Row(task="permutation", base=5, scale=64),
-    Row(task="permutation", base=10, scale=64),
-    Row(task="log-shift", base=10, scale=64),
-    Row(task="scaled-sum", base=3, scale=64),
-    Row(task="scaled-sum", base=7, scale=64),
-    Row(task="parity-direct", scale=4, arity=2),
-    Row(task="sort-direct", base=3, scale=4, arity=2),
+    ScaleCase(task="copy", base=2, scale=64),
+    ScaleCase(task="copy", base=10, scale=64),
+    ScaleCase(task="reverse", base=2, scale=64),
+    ScaleCase(task="select-first", base=10, scale=64),
+    ScaleCase(task="select-middle", base=10, scale=64),
+    ScaleCase(task="select-last", base=10, scale=64),
+    ScaleCase(task="parity", scale=64, target=3),
+    ScaleCase(task="counter", base=5, scale=64, target=3),
+    ScaleCase(task="counter", base=10, scale=64, target=3),
+    ScaleCase(task="addition-carry", base=2, scale=48, target=40),
+    ScaleCase(task="addition-carry", base=3, scale=32),
+    ScaleCase(task="addition-carry", base=10, scale=16, target=6),
+    ScaleCase(task="addition", base=2, scale=4),
+    ScaleCase(task="addition", base=3, scale=3),
+    ScaleCase(task="addition", base=10, scale=20),
+    ScaleCase(task="multiplication", base=10, scale=20),
+    ScaleCase(task="division", base=10, scale=20),
+    ScaleCase(task="division-remainder", base=3, scale=24),
+    ScaleCase(task="division-remainder", base=10, scale=24),
+    ScaleCase(task="sort-trace", base=3, scale=16),
+    ScaleCase(task="sort-trace", base=10, scale=16),
+    ScaleCase(task="majority-count", base=21, scale=20),
+    ScaleCase(task="permutation", base=3, scale=64),
+    ScaleCase(task="permutation", base=5, scale=64),
+    ScaleCase(task="permutation", base=10, scale=64),
+    ScaleCase(task="log-shift", base=10, scale=64),
+    ScaleCase(task="scaled-sum", base=3, scale=64),
+    ScaleCase(task="scaled-sum", base=7, scale=64),
+    ScaleCase(task="parity-direct", scale=4, arity=2),
+    ScaleCase(task="sort-direct", base=3, scale=4, arity=2),
 )
 
 
 def main() -> None:
-    """Prints the scale table, each row measured in a process of its own; or, given its number, measures that row."""
+    """Print the scale table, each row measured in its own process; with a row number as argument, measure that row."""
     if sys.argv[1:]:
-        print(json.dumps(_measured(ROWS[int(sys.argv[1])])))
+        print(json.dumps(_measure(ROWS[int(sys.argv[1])])))
         return
     print(
         "| task | base | arity | scale | SRC | status | seconds |", *(f"{phase} |" for phase in PHASES), "MB | target |"
@@ -189,7 +193,7 @@ def main() -> None:
         runs = [_run(number)]
         while runs[0]["total"] < SHORT and len(runs) < 3:
             runs.append(_run(number))
-        print(_line(row, sorted(runs, key=lambda run: run["total"])[len(runs) // 2]), flush=True)
+        print(_table_line(row, sorted(runs, key=lambda run: run["total"])[len(runs) // 2]), flush=True)
     print("\n| kernel | clique | fewest operators | seconds |\n|---|---|---|---|")
     kernels = {
         "70 steps of 3 tables, 6 operators planted": (_planted(70, 3, 0.4), 3),
@@ -199,28 +203,33 @@ def main() -> None:
     }
     for name, (steps, symbols) in kernels.items():
         start = perf_counter()
-        found = fewest_operators(steps, symbols, Clock(KERNEL_SECONDS))
-        shown = str(found.lower) if found.lower == found.upper else f"{found.lower}..{found.upper}"
-        print(f"| {name} | {found.clique} | {shown} | {perf_counter() - start:.1f} |", flush=True)
+        fewest = fewest_operators(steps, symbols, Clock(KERNEL_SECONDS))
+        bounds = str(fewest.lower) if fewest.lower == fewest.upper else f"{fewest.lower}..{fewest.upper}"
+        print(f"| {name} | {fewest.clique} | {bounds} | {perf_counter() - start:.1f} |", flush=True)
 
 
 def _planted(steps: int, tables: int, density: float) -> list[frozenset[int]]:
-    """Over 3 symbols and 3 slots: one table of each step is cut from one of 6 operators, the others are random."""
+    """Steps over 3 symbols and 3 slots: one table of each is part of one of 6 operators, the others are random."""
     rng = random.Random(steps)
     keys = range(27)
     operators = [[rng.randrange(3) for _ in keys] for _ in range(6)]
 
-    def cut(operator: list[int]) -> int:
+    def partial_table(operator: list[int]) -> int:
         return sum(1 << key * 3 + operator[key] for key in keys if rng.random() < density)
 
     return [
-        frozenset([cut(rng.choice(operators)), *(cut([rng.randrange(3) for _ in keys]) for _ in range(tables - 1))])
+        frozenset(
+            [
+                partial_table(rng.choice(operators)),
+                *(partial_table([rng.randrange(3) for _ in keys]) for _ in range(tables - 1)),
+            ]
+        )
         for _ in range(steps)
     ]
 
 
 def _colouring(vertices: int) -> list[frozenset[int]]:
-    """Steps of one table each that conflict as the vertices of a random graph: a key an edge, its ends ask 0 and 1."""
+    """Steps of one table each whose conflicts form a random graph: a key per edge, whose two ends need 0 and 1."""
     edges = list(nx.gnp_random_graph(vertices, 0.5, 1).edges)
     return [
         frozenset([sum(1 << key * 2 + edge.index(vertex) for key, edge in enumerate(edges) if vertex in edge)])
@@ -229,12 +238,14 @@ def _colouring(vertices: int) -> list[frozenset[int]]:
 
 
 def _run(number: int) -> dict[str, Any]:
+    """Measurement of one row, in its own process."""
     command = [sys.executable, "-m", "bench.complexity", str(number)]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return found
+    measurement: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return measurement
 
 
-def _measured(row: Row) -> dict[str, Any]:
+def _measure(row: ScaleCase) -> dict[str, Any]:
+    """Measurement of one row: SRC, status, seconds and memory."""
     start = perf_counter()
     question = Question(
         spec=TaskSpec(name=row.task, base=row.base), scales=[row.scale], arity=row.arity, seconds=SECONDS
@@ -251,12 +262,14 @@ def _measured(row: Row) -> dict[str, Any]:
 
 
 def _value(result: SRCResult, scale: int) -> str:
+    """Text of the SRC, or of its bounds."""
     low, high = result.bounds[scale]
-    shown = ["inf" if math.isinf(bound) else str(bound) for bound in (low, high)]
-    return shown[0] if low == high else "..".join(shown)
+    texts = ["inf" if math.isinf(bound) else str(bound) for bound in (low, high)]
+    return texts[0] if low == high else "..".join(texts)
 
 
-def _line(row: Row, run: dict[str, Any]) -> str:
+def _table_line(row: ScaleCase, run: dict[str, Any]) -> str:
+    """Line of the scale table in Markdown."""
     cells = [
         row.task,
         row.base or "-",

@@ -1,4 +1,4 @@
-"""What do training and testing cost: against the libraries' own decoders, and many models against a loop?"""
+"""How fast are training and testing: against decoders of other libraries, and many models at once against a loop?"""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from empirical.encodings.learned import LearnedAbsolute
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stacked
@@ -23,28 +23,29 @@ from empirical.training.evaluation import teacher_forced
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
 PROMPT = 42
-"""Prompt tokens of the sequences; those after them are generated."""
+"""Number of prompt tokens in a sequence; the tokens after them are generated."""
 SETTINGS = Training(
     samples=BATCH, batch=BATCH, epochs=1, learning_rate=1e-3, weight_decay=0.01, clip=1.0, evaluate_every=1
 )
 
 
 def device() -> str:
+    """Device that is timed: "cuda" if there is one, else "cpu"."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def training_step_against_x_transformers() -> Comparison:
-    """Forward, backward, clipping and AdamW, learned absolute positions; loss on the generated tokens."""
+def training_step_against_x_transformers() -> TimingComparison:
+    """Forward pass, backward pass, clipping and AdamW; learned absolute positions, loss on the generated tokens."""
     import x_transformers as xt
 
     torch.manual_seed(0)
     layers = xt.Decoder(dim=WIDTH, depth=LAYERS, heads=HEADS, attn_dim_head=WIDTH // HEADS, attn_flash=True)
     theirs = xt.TransformerWrapper(num_tokens=SYMBOLS, max_seq_len=LENGTH, attn_layers=layers)
-    return _against("x-transformers", theirs, theirs)
+    return _training_step_against("x-transformers", theirs, theirs)
 
 
-def training_step_against_gpt2() -> Comparison:
-    """The same against GPT-2 of transformers, without dropout."""
+def training_step_against_gpt2() -> TimingComparison:
+    """Training step, against GPT-2 of transformers without dropout."""
     import transformers
 
     torch.manual_seed(0)
@@ -54,11 +55,11 @@ def training_step_against_gpt2() -> Comparison:
         eos_token_id=None,
     )  # fmt: skip
     theirs = transformers.GPT2LMHeadModel(config)
-    return _against("transformers GPT-2", theirs, lambda tokens: theirs(tokens).logits)
+    return _training_step_against("transformers GPT-2", theirs, lambda tokens: theirs(tokens).logits)
 
 
-def evaluation_against_x_transformers() -> Comparison:
-    """Exact match of the model of `quick` at 20 scales of parity, 1,000 samples each, relative positions; all cores."""
+def evaluation_against_x_transformers() -> TimingComparison:
+    """Exact match of the model of `quick` at 20 scales of parity: 1,000 samples each, relative positions, all cores."""
     import x_transformers as xt
 
     torch.set_num_threads(os.cpu_count() or 1)
@@ -82,18 +83,18 @@ def evaluation_against_x_transformers() -> Comparison:
             teacher_forced(decoder, setup.geometry, data)
 
     @torch.no_grad()
-    def whole() -> None:
+    def full_forward() -> None:
         for data in tests:
             tokens = torch.from_numpy(data.tokens.astype("int64")).to(device())
             first = int(data.is_step[0].argmax())
             (theirs(tokens[:, :-1])[:, first - 1 :].argmax(-1) == tokens[:, first:]).cpu().numpy()
 
     question = f"exact match at {len(tests)} scales of parity, 1,000 samples each, the model of quick"
-    return compare(question, ours, "x-transformers with rotary positions", whole, rounds=3)
+    return compare(question, ours, "x-transformers with rotary positions", full_forward, rounds=3)
 
 
-def compiled_step_against_plain() -> Comparison:
-    """A training step of the model of `quick` on Addition under IPE; compiled before it is timed."""
+def compiled_step_against_plain() -> TimingComparison:
+    """Training step of the model of `quick` on Addition under IPE; compilation is not timed."""
     torch.set_num_threads(1)
     protocol = load_protocol("fig2", "quick")
     cell = next(cell for cell in protocol.cells if (cell.task.name, cell.encoding) == ("addition", "ipe"))
@@ -115,8 +116,8 @@ def compiled_step_against_plain() -> Comparison:
     return compare(question, step(Backend(device(), compiled=True)), "plain", step(Backend(device())))
 
 
-def ensemble_against_loop() -> Comparison:
-    """A step of 64 models of width 64, 8 samples of 12 tokens each."""
+def ensemble_against_loop() -> TimingComparison:
+    """Training step of 64 models of width 64, 8 samples of 12 tokens each."""
     models, batch, length = 64, 8, 12
     members = [_decoder(length, seed) for seed in range(models)]
     together = _step(stacked(members), batch, length, 0)
@@ -130,15 +131,15 @@ def ensemble_against_loop() -> Comparison:
     )
 
 
-def _against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> Comparison:
+def _training_step_against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> TimingComparison:
     torch.set_num_threads(1)
     theirs.to(device())
     optimizer = torch.optim.AdamW(theirs.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
     tokens = torch.randint(SYMBOLS, (BATCH, LENGTH + 1), device=device())
 
     def step() -> None:
-        found = logits(tokens[:, :-1])[:, PROMPT - 1 :]
-        loss = F.cross_entropy(found.flatten(0, 1), tokens[:, PROMPT:].flatten())
+        generated_logits = logits(tokens[:, :-1])[:, PROMPT - 1 :]
+        loss = F.cross_entropy(generated_logits.flatten(0, 1), tokens[:, PROMPT:].flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(theirs.parameters(), 1.0)
@@ -165,8 +166,8 @@ def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callab
     def step() -> None:
         logits = decoder(tokens[..., :-1], first_query=first_query)
         targets = tokens[..., first_query + 1 :]
-        each = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none").view_as(targets)
-        optimizer.step(each.mean((1, 2)))
+        losses = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none").view_as(targets)
+        optimizer.step(losses.mean((1, 2)))
         _wait()
 
     return step

@@ -1,7 +1,7 @@
-"""Does counting the values of a big pattern in tiles pay, against numpy and pandas on its upper triangle?
+"""Is counting the values of a large pattern in tiles faster than numpy and pandas on its upper triangle?
 
-The triangle is extracted beforehand, and that is not timed. np.unique and pandas.unique are timed on a million of its
-entries, and the faster one is the alternative.
+The extraction of the triangle is not timed.  The alternative is the faster of np.unique and pandas.unique, timed on a
+million entries.
 """
 
 import tracemalloc
@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.measure import Comparison
+from bench.measure import TimingComparison
 from theory.distinct import new_values_per_query
 
 Values = NDArray[np.int64]
@@ -21,35 +21,35 @@ BAND = 500
 SAMPLE = 10**6
 
 
-def window_pattern() -> Comparison:
-    """64 values in a band along the diagonal, 0 elsewhere."""
-    return _compare("a window of 64", lambda i, j: np.where(j - i < 64, j - i + 1, 0), rounds=5)
+def window_pattern() -> TimingComparison:
+    """Pattern with 64 values in a band along the diagonal, 0 elsewhere."""
+    return _against_unique("a window of 64", lambda i, j: np.where(j - i < 64, j - i + 1, 0), rounds=5)
 
 
-def relative_pattern() -> Comparison:
-    """j - i, a value for each diagonal."""
-    return _compare("j - i", lambda i, j: j - i, rounds=5)
+def relative_pattern() -> TimingComparison:
+    """Pattern j - i, one value for each diagonal."""
+    return _against_unique("j - i", lambda i, j: j - i, rounds=5)
 
 
-def small_range() -> Comparison:
-    """0 to 999 at random places."""
+def small_range() -> TimingComparison:
+    """Random values from 0 to 999."""
     rng = np.random.default_rng(0)
-    return _compare("random below 1,000", lambda i, j: rng.integers(1_000, size=(i.size, j.size)), rounds=5)
+    return _against_unique("random below 1,000", lambda i, j: rng.integers(1_000, size=(i.size, j.size)), rounds=5)
 
 
-def few_wide_values() -> Comparison:
-    """1,000 values of 63 bits, at random places."""
+def few_wide_values() -> TimingComparison:
+    """Random choice among 1,000 values of 63 bits."""
     rng = np.random.default_rng(0)
     values = rng.integers(1, 2**63, size=1_000)
-    return _compare(
+    return _against_unique(
         "1,000 values of 63 bits", lambda i, j: values[rng.integers(values.size, size=(i.size, j.size))], rounds=5
     )
 
 
-def all_different() -> Comparison:
-    """Random numbers of 63 bits, hardly any two equal; at 20,000 the alternative would take more than 8 GB."""
+def all_different() -> TimingComparison:
+    """Random numbers of 63 bits, almost all different; at 20,000 the alternative would take more than 8 GB."""
     rng = np.random.default_rng(0)
-    return _compare(
+    return _against_unique(
         "random numbers, all different",
         lambda i, j: rng.integers(1, 2**63, size=(i.size, j.size)),
         rounds=1,
@@ -57,8 +57,10 @@ def all_different() -> Comparison:
     )
 
 
-def _compare(name: str, entries: Callable[[Values, Values], Values], *, rounds: int, size: int = SIZE) -> Comparison:
-    """Ours on the matrix, theirs on its triangle, in turn; the matrix is given up before a single long round."""
+def _against_unique(
+    name: str, entries: Callable[[Values, Values], Values], *, rounds: int, size: int = SIZE
+) -> TimingComparison:
+    """Comparison of the matrix count with a count of its triangle; for one round, the matrix is freed first."""
     import pandas as pd
 
     matrix = _matrix(entries, size)
@@ -73,9 +75,9 @@ def _compare(name: str, entries: Callable[[Values, Values], Values], *, rounds: 
             theirs.append(_seconds(lambda: alternatives[fastest](triangle)))
     peak = _peak(lambda: new_values_per_query(matrix))
     if rounds == 1:
-        matrix = matrix[:1, :1].copy()  # its memory is what the alternative then needs
+        matrix = matrix[:1, :1].copy()  # free the memory that the alternative needs
         theirs.append(_seconds(lambda: alternatives[fastest](triangle)))
-    return Comparison(
+    return TimingComparison(
         question=f"distinct values of a pattern at {size:,}, {name}, in {peak / 1e6:.0f} MB",
         ours=median(ours),
         alternative=fastest,
@@ -86,10 +88,10 @@ def _compare(name: str, entries: Callable[[Values, Values], Values], *, rounds: 
 def _matrix(entries: Callable[[Values, Values], Values], size: int) -> Values:
     matrix = np.zeros((size, size), dtype=np.int64)
     queries = np.arange(size)
-    for top in range(0, size, BAND):
-        keys = queries[top : top + BAND, None]
-        band = matrix[top : top + BAND, top:]
-        band[:] = entries(keys, queries[top:])
+    for start in range(0, size, BAND):
+        keys = queries[start : start + BAND, None]
+        band = matrix[start : start + BAND, start:]
+        band[:] = entries(keys, queries[start:])
         band[:, :BAND] = np.triu(band[:, :BAND])
     return matrix
 
@@ -101,7 +103,7 @@ def _seconds(function: Callable[[], object]) -> float:
 
 
 def _peak(function: Callable[[], object]) -> int:
-    """The most bytes that numpy held at a time while the function ran."""
+    """Largest number of bytes that numpy held at one time while the function ran."""
     tracemalloc.start()
     try:
         function()

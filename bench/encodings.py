@@ -1,4 +1,7 @@
-"""Is an encoding of ours as fast as the library that its users would use?  Forward at [8, 8, 512, 64], float32, CPU."""
+"""Are the encodings of the project as fast as the libraries that users would use instead?
+
+Forward passes of queries and keys of shape [8, 8, 512, 64], float32, on the CPU.
+"""
 
 from collections.abc import Callable
 
@@ -13,7 +16,7 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply
 from transformers.models.t5.modeling_t5 import T5Attention
 from x_transformers.x_transformers import AlibiPositionalBias, RelativePositionBias
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.catalogue import named
 from theory.encodings import grape
@@ -31,14 +34,16 @@ def _queries_and_keys() -> tuple[Tensor, Tensor]:
     return tuple(torch.randn(2, BATCH, HEADS, LENGTH, HEAD_DIM, generator=torch.Generator().manual_seed(0)))
 
 
-def _compare(question: str, ours: Callable[[], object], alternative: str, theirs: Callable[[], object]) -> Comparison:
+def _compare(
+    question: str, ours: Callable[[], object], alternative: str, theirs: Callable[[], object]
+) -> TimingComparison:
     with torch.no_grad():
         torch.set_num_threads(1)
         return compare(question, ours, alternative, theirs)
 
 
-def _rotation(name: str, rope: dict[str, object]) -> Comparison:
-    """Tables and their application, as a model's forward does both."""
+def _rotation(name: str, rope: dict[str, object]) -> TimingComparison:
+    """Rotary tables and their application, as in the forward pass of a model."""
     q, k = _queries_and_keys()
     positions, encoding = torch.arange(LENGTH), _ours(name, layout="halves")
     config = LlamaConfig(
@@ -56,28 +61,28 @@ def _rotation(name: str, rope: dict[str, object]) -> Comparison:
     return _compare(f"{name}, rotate", lambda: encoding.rotate(q, k, positions), f"transformers ({kind})", theirs)
 
 
-def rotary_against_transformers() -> Comparison:
-    """RoPE."""
+def rotary_against_transformers() -> TimingComparison:
+    """RoPE, against transformers."""
     return _rotation("rotary", {"rope_type": "default"})
 
 
-def interpolation_against_transformers() -> Comparison:
-    """Position interpolation."""
+def interpolation_against_transformers() -> TimingComparison:
+    """Position interpolation, against transformers."""
     return _rotation("interpolation", {"rope_type": "linear", "factor": 2.0})
 
 
-def dynamic_ntk_against_transformers() -> Comparison:
-    """Dynamic NTK."""
+def dynamic_ntk_against_transformers() -> TimingComparison:
+    """Dynamic NTK, against transformers."""
     return _rotation("dynamic-ntk", {"rope_type": "dynamic", "factor": 2.0})
 
 
-def yarn_against_transformers() -> Comparison:
-    """YaRN."""
+def yarn_against_transformers() -> TimingComparison:
+    """YaRN, against transformers."""
     return _rotation("yarn", {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": LENGTH})
 
 
-def rotary_against_rotary_embedding_torch() -> Comparison:
-    """RoPE, interleaved; their table is cached after the first call."""
+def rotary_against_rotary_embedding_torch() -> TimingComparison:
+    """RoPE, interleaved, against rotary-embedding-torch, whose table is cached after the first call."""
     q, k = _queries_and_keys()
     positions, encoding, library = torch.arange(LENGTH), _ours("rotary"), RotaryEmbedding(dim=HEAD_DIM)
     return _compare(
@@ -88,31 +93,33 @@ def rotary_against_rotary_embedding_torch() -> Comparison:
     )
 
 
-def _bias(name: str, alternative: str, theirs: Callable[[], object], content: Content | None = None) -> Comparison:
+def _bias(
+    name: str, alternative: str, theirs: Callable[[], object], content: Content | None = None
+) -> TimingComparison:
     positions, encoding = torch.arange(LENGTH), _ours(name)
     return _compare(f"{name}, bias", lambda: encoding.bias(positions, positions, content), alternative, theirs)
 
 
-def alibi_against_x_transformers() -> Comparison:
-    """ALiBi; theirs is made anew, as it caches the table of the last length."""
+def alibi_against_x_transformers() -> TimingComparison:
+    """ALiBi, against x-transformers; its module is made anew for each call, since it caches the last table."""
     return _bias("alibi", "x-transformers", lambda: AlibiPositionalBias(HEADS, HEADS)(LENGTH, LENGTH))
 
 
-def t5_against_transformers() -> Comparison:
-    """T5, causal."""
+def t5_against_transformers() -> TimingComparison:
+    """T5, causal, against transformers."""
     config = T5Config(num_heads=HEADS, is_decoder=True)
     attention = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     return _bias("t5", "transformers", lambda: attention.compute_bias(LENGTH, LENGTH))
 
 
-def t5_against_x_transformers() -> Comparison:
-    """T5, causal."""
+def t5_against_x_transformers() -> TimingComparison:
+    """T5, causal, against x-transformers."""
     library = RelativePositionBias(scale=1.0, causal=True, num_buckets=32, max_distance=128, heads=HEADS)
     return _bias("t5", "x-transformers", lambda: library(LENGTH, LENGTH))
 
 
-def fox_against_a_global_prefix_sum() -> Comparison:
-    """FoX against the difference of float32 prefix sums, which loses digits at long lengths."""
+def fox_against_a_global_prefix_sum() -> TimingComparison:
+    """FoX, against the difference of float32 prefix sums, which loses digits at large lengths."""
     x = torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(1))
     encoding = _ours("fox")
 
@@ -124,15 +131,15 @@ def fox_against_a_global_prefix_sum() -> Comparison:
     return _bias("fox", "float32 prefix sums", plain, Content(x_BLD=x))
 
 
-def hope_against_all_pairs() -> Comparison:
-    """HoPE's scores by blocks against the sum over channels for every pair, at a quarter of the batch and heads."""
+def hope_against_all_pairs() -> TimingComparison:
+    """HoPE scores by blocks, against a sum over channels for every pair, at a quarter of the batch and heads."""
     generator = torch.Generator().manual_seed(2)
     q, k = torch.randn(2, BATCH // 4, HEADS // 4, LENGTH, HEAD_DIM, generator=generator)
     positions, encoding = torch.arange(LENGTH), named("hope", heads=HEADS // 4, head_dim=HEAD_DIM)
 
     def plain() -> Tensor:
         sign = torch.tensor([1.0, -1.0])
-        pairs = [(one[..., ::2, None] + sign * one[..., 1::2, None]).mT.flatten(-2) for one in (q, k)]
+        pairs = [(vectors[..., ::2, None] + sign * vectors[..., 1::2, None]).mT.flatten(-2) for vectors in (q, k)]
         distance = (positions[:, None] - positions).clamp(min=0)
         decay = torch.exp(-distance[..., None] * encoding.decay_rates().float())
         return torch.einsum("bhjc,bhic,jic->bhji", pairs[0], pairs[1], decay) / 2
@@ -140,11 +147,11 @@ def hope_against_all_pairs() -> Comparison:
     return _compare("hope, scores", lambda: encoding.scores(q, k, positions, positions), "einsum over all pairs", plain)
 
 
-def rank2_exponential_against_scipy() -> Comparison:
-    """GRAPE-M: exp(n L) x at 512 positions for a plane of a 64-dimensional head, in float64."""
+def rank2_exponential_against_scipy() -> TimingComparison:
+    """GRAPE-M: exp(n L) x at 512 positions for a plane of a 64-dimensional head, in float64, against scipy."""
     encoding = named("grape", heads=1, head_dim=HEAD_DIM).double()
     x = torch.randn(1, 1, LENGTH, HEAD_DIM, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
-    a, b = (one.detach().numpy()[0] for one in (encoding.a, encoding.b))
+    a, b = (vector.detach().numpy()[0] for vector in (encoding.a, encoding.b))
     generator, positions = np.outer(a, b) - np.outer(b, a), torch.arange(LENGTH)
 
     def dense() -> list[np.ndarray]:
@@ -153,8 +160,8 @@ def rank2_exponential_against_scipy() -> Comparison:
     return _compare("rank-2 exponential", lambda: encoding.rotate(x, x, positions), "scipy.linalg.expm", dense)
 
 
-def rank2_exponential_against_sympy() -> Comparison:
-    """GRAPE-M: the closed form of exp(t L) against sympy's Matrix.exp, for integer vectors in three dimensions."""
+def rank2_exponential_against_sympy() -> TimingComparison:
+    """GRAPE-M: closed form of exp(t L), against sympy's Matrix.exp, for integer vectors in three dimensions."""
     a, b, t = (1, 2, 2), (2, 1, -2), sp.Symbol("t", real=True)
     gram = grape.Gram.of(a, b)
 
@@ -166,7 +173,7 @@ def rank2_exponential_against_sympy() -> Comparison:
     return compare("rank-2 exponential, symbolic", closed, "sympy's Matrix.exp", (t * generator).exp, rounds=1)
 
 
-ALL: tuple[Callable[[], Comparison], ...] = (
+ALL: tuple[Callable[[], TimingComparison], ...] = (
     rotary_against_transformers,
     rotary_against_rotary_embedding_torch,
     interpolation_against_transformers,

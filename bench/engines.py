@@ -1,25 +1,25 @@
-"""What does deciding every identity twice cost?"""
+"""How much does it cost to decide every identity twice?"""
 
 from collections.abc import Callable
 
 import sympy as sp
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from theory import exact, second_engine
 from theory.encodings import grape, hope, rotary
 
 
-def flint_against_sympy() -> Comparison:
-    """The identities behind RoPE, GRAPE and HoPE, entry by entry: rotations, a Gram algebra with a root, boosts."""
+def flint_against_sympy() -> TimingComparison:
+    """Identities behind RoPE, GRAPE and HoPE, entry by entry: rotations, a Gram algebra with a root, boosts."""
     i, j, w, damping, s, t = sp.symbols("i j w d s t")
     gram = grape.Gram(alpha=sp.Symbol("alpha"), beta=sp.Symbol("beta"), gamma=sp.Symbol("gamma"))
     squares = {s: grape.squared_speed(gram)}
-    turn = grape.rank2_exponential(gram, time=t, speed=s)
-    law = {"rate": w, "damping": damping}
-    kept = hope.query_action(j, **law).T * hope.key_action(i, **law) - hope.kernel(j - i, **law)
-    turned = rotary.rotation(i * w).T * rotary.rotation(j * w) - rotary.rotation((j - i) * w)
-    solved = turn.derivative(t).coordinates() - (grape.rank2_generator(gram) @ turn).coordinates()
-    entries = [*kept, *turned, *solved]
+    rotation = grape.rank2_exponential(gram, time=t, speed=s)
+    rates = {"rate": w, "damping": damping}
+    hope_residual = hope.query_action(j, **rates).T * hope.key_action(i, **rates) - hope.kernel(j - i, **rates)
+    rope_residual = rotary.rotation(i * w).T * rotary.rotation(j * w) - rotary.rotation((j - i) * w)
+    grape_residual = rotation.derivative(t).coordinates() - (grape.rank2_generator(gram) @ rotation).coordinates()
+    entries = [*hope_residual, *rope_residual, *grape_residual]
 
     def zeros(is_zero: Callable[..., bool]) -> int:
         return sum(is_zero(entry, squares=squares) for entry in entries)

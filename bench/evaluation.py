@@ -1,10 +1,10 @@
-"""Do blocks and small keys pay, when a circuit is evaluated on many inputs?"""
+"""Is the evaluation of a circuit on many inputs faster with blocks and small keys?"""
 
 from dataclasses import replace
 
 import numpy as np
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from circuits.circuit import Circuit
 from circuits.reference import reference_circuit
 from circuits.task import Task, Tokens
@@ -16,32 +16,36 @@ INPUTS = 1_000_000
 SCALE = 63
 
 
-def blocks_against_whole() -> Comparison:
-    """Every step of parity from the tokens before it: a million inputs, 64 steps."""
+def blocks_against_all_inputs() -> TimingComparison:
+    """Steps of parity computed from the tokens before them: a million inputs, 64 steps."""
     task = load("parity")
     circuit = reference_circuit(task, [SCALE])
-    one = _trace(task)
+    sample = _trace(task)
     return compare(
-        f"parity's {len(one.steps)} steps on {INPUTS:,} inputs",
-        lambda: circuit.evaluate(one),
+        f"parity's {len(sample.steps)} steps on {INPUTS:,} inputs",
+        lambda: circuit.evaluate(sample),
         "numpy on all inputs at once",
-        lambda: _whole(circuit, one),
+        lambda: _on_all_inputs(circuit, sample),
         rounds=3,
     )
 
 
 def _trace(task: Task) -> Trace:
-    """Random prompts and what the task appends, in chunks: the vectorised twin works in int64."""
+    """Random prompts with the tokens that the task appends.
+
+    The outputs are computed in chunks, because the vectorised task works in int64.
+    """
     prompts = task.sample_prompts(SCALE, INPUTS, np.random.default_rng(0))
     outputs = np.concatenate([task.outputs(chunk) for chunk in np.array_split(prompts, 16)])
     tokens = np.ascontiguousarray(np.concatenate([prompts, outputs], axis=1).T)
     return replace(trace(task, SCALE), tokens=tokens)
 
 
-def _whole(circuit: Circuit, one: Trace) -> Tokens:
+def _on_all_inputs(circuit: Circuit, sample: Trace) -> Tokens:
+    """Tokens of all steps, each step computed on all inputs at once."""
     symbols = len(circuit.task.alphabet)
-    tokens = np.empty((len(one.steps), one.tokens.shape[1]), dtype=np.uint8)
+    tokens = np.empty((len(sample.steps), sample.tokens.shape[1]), dtype=np.uint8)
     for row, wiring in enumerate(circuit.wirings[SCALE]):
-        arguments = one.tokens[[position - 1 for position in wiring.arguments]]
+        arguments = sample.tokens[[position - 1 for position in wiring.arguments]]
         tokens[row] = circuit.operators[wiring.operator][keys_of(arguments, symbols)]
     return tokens

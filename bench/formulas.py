@@ -1,13 +1,13 @@
-"""Does our formula evaluator keep up with sympy's, which cannot be given untrusted text?"""
+"""Is the formula evaluator as fast as that of sympy, which is not safe for untrusted text?"""
 
 import sympy
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from theory.pattern import from_formula
 
 
-def compiled_against_sympy() -> Comparison:
-    """The decay pattern at scale 40, exactly, on both sides."""
+def compiled_against_sympy() -> TimingComparison:
+    """Decay pattern at scale 40, exact on both sides."""
     pattern = from_formula("0.5**(j-i)")
     i, j = sympy.symbols("i j")
     expression = sympy.Rational(1, 2) ** (j - i)

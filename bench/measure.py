@@ -1,4 +1,4 @@
-"""How two ways of doing the same thing are compared."""
+"""Timing of two ways to do the same thing, in turn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,15 @@ from time import perf_counter
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Median seconds of ours and of the alternative, measured in turn."""
+class TimingComparison:
+    """Median times of the project and of an alternative, measured in turn.
+
+    Attributes:
+        question: the work that is timed.
+        ours: seconds of the project.
+        alternative: name of the alternative.
+        theirs: seconds of the alternative.
+    """
 
     question: str
     ours: float
@@ -16,6 +23,7 @@ class Comparison:
     theirs: float
 
     def __str__(self) -> str:
+        """Line with the ratio of the two times."""
         return (
             f"{self.question}: {self.theirs / self.ours:.2f}x the speed of {self.alternative} "
             f"({1000 * self.ours:.1f} ms against {1000 * self.theirs:.1f} ms)"
@@ -24,8 +32,8 @@ class Comparison:
 
 def compare(
     question: str, ours: Callable[[], object], alternative: str, theirs: Callable[[], object], *, rounds: int = 7
-) -> Comparison:
-    """Runs both once to warm up, then in turn, so that a slow moment of the machine meets both."""
+) -> TimingComparison:
+    """Time both functions in turn, after one warm-up call each, so that a slow moment of the machine affects both."""
     ours()
     theirs()
     times: tuple[list[float], list[float]] = ([], [])
@@ -34,4 +42,4 @@ def compare(
             start = perf_counter()
             function()
             seconds.append(perf_counter() - start)
-    return Comparison(question=question, ours=median(times[0]), alternative=alternative, theirs=median(times[1]))
+    return TimingComparison(question=question, ours=median(times[0]), alternative=alternative, theirs=median(times[1]))

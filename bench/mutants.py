@@ -1,7 +1,7 @@
-"""Mutants: single changes of the project's formulas, each of which should make some claim or test fail.
+"""Mutants: single changes of the formulas of the project, each of which should make some claim or test fail.
 
-A change is one token replaced by another, or one expression by a close one: its sign flipped, a bound at zero taken
-away, a number doubled, two arguments exchanged, an exponent raised, a term of a sum dropped.
+A change replaces one token by another, or one expression by a similar one: a flipped sign, a removed bound at zero, a
+doubled number, two exchanged arguments, a raised exponent, a dropped term of a sum.
 """
 
 import ast
@@ -20,7 +20,7 @@ PLACES = {
     "theory": ("theory/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
 }
-"""What may be mutated: the symbolic encodings, the rest of the theory, the encodings that are trained."""
+"""Files that may be mutated: the symbolic encodings, the rest of the theory, the torch encodings."""
 
 SWAPS = {
     "+": ["-", "*"],
@@ -56,17 +56,28 @@ SWAPS = {
     "floor": ["ceiling"],
     "ceiling": ["floor"],
 }
+"""Replacements for each token."""
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 ABSOLUTE = {"Max": "abs", "max": "abs", "relu": "abs", "clamp": "abs", "clip": "abs"}
 SYMMETRIC = {"Max", "Min", "max", "min", "gcd", "isinstance", "Add", "Mul", "Eq", "And", "Or"}
-"""Functions that do not tell their arguments' order."""
+"""Functions whose result does not depend on the order of their arguments."""
 
 Span = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One change of one line: `was` at a column, in characters, is replaced by `becomes`."""
+    """A change of one line of a module.
+
+    Attributes:
+        path: path of the file, relative to the root of the repository.
+        line: line number, from 1.
+        column: column in characters, from 0.
+        was: the text at this place.
+        becomes: its replacement.
+        kind: kind of change, such as "sign" or "operator".
+        text: the whole line before the change, without indentation.
+    """
 
     path: str
     line: int
@@ -78,56 +89,56 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """The dotted name of the changed module."""
+        """Dotted name of the changed module."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
     def mutated_text(self) -> str:
-        """The whole changed line, without its indentation."""
+        """Whole changed line, without its indentation."""
         return self.source().splitlines()[self.line - 1].strip()
 
     def source(self) -> str:
-        """The whole text of the changed module."""
+        """Whole text of the changed module."""
         lines = (ROOT / self.path).read_text(encoding="utf-8").splitlines(keepends=True)
         line = lines[self.line - 1]
         lines[self.line - 1] = line[: self.column] + self.becomes + line[self.column + len(self.was) :]
         return "".join(lines)
 
-    def in_words(self) -> str:
-        """Where it is, and what changes."""
+    def description(self) -> str:
+        """Place and text of the change."""
         return f"{self.path}:{self.line} {self.was} -> {self.becomes} in {self.text}"
 
 
 def mutants(place: str, count: int, seed: int) -> list[Mutant]:
-    """Different mutants of one of PLACES, drawn at random: of each kind as many, while there are some."""
+    """Distinct mutants of one of PLACES, drawn at random; all kinds get equal numbers as long as there are mutants."""
     paths = sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in PLACES[place]))
     by_kind: dict[str, list[Mutant]] = {}
-    for one in chain.from_iterable(map(of_file, paths)):
-        by_kind.setdefault(one.kind, []).append(one)
+    for mutant in chain.from_iterable(map(mutants_of_file, paths)):
+        by_kind.setdefault(mutant.kind, []).append(mutant)
     draw = Random(seed)
     for kind in sorted(by_kind):
         draw.shuffle(by_kind[kind])
-    in_turn = chain.from_iterable(zip_longest(*(by_kind[kind] for kind in sorted(by_kind))))
-    drawn: list[Mutant] = []
-    for one in in_turn:
-        if len(drawn) == count:
+    by_turns = chain.from_iterable(zip_longest(*(by_kind[kind] for kind in sorted(by_kind))))
+    selected: list[Mutant] = []
+    for mutant in by_turns:
+        if len(selected) == count:
             break
-        if one is not None and _differs(one):
-            drawn.append(one)
-    return drawn
+        if mutant is not None and _changes_code(mutant):
+            selected.append(mutant)
+    return selected
 
 
-def of_file(path: Path) -> Iterator[Mutant]:
-    """Every mutant of one file; annotations, imports, strings and error messages have none.
+def mutants_of_file(path: Path) -> Iterator[Mutant]:
+    """Iterate over all mutants of one file; annotations, imports, strings and error messages have none.
 
-    Nor have, outside the encodings, numbers that a module gives a name: they limit efforts, and no formula uses them.
+    Outside the encodings, named numbers of a module have none either: they limit effort, and no formula uses them.
     """
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    lines, skipped = text.splitlines(), _not_code(tree)
+    lines, skipped = text.splitlines(), _spans_without_mutants(tree)
     if path.parent.name != "encodings":
         skipped += [_span(node) for node in tree.body if isinstance(node, ast.Assign) and _is_number(node.value)]
-    for kind, (line, column), was, becomes in chain(_of_tokens(text, tree), _of_expressions(tree, lines)):
+    for kind, (line, column), was, becomes in chain(_token_changes(text, tree), _expression_changes(tree, lines)):
         if not any(start <= (line, column) < end for start, end in skipped):
             yield Mutant(
                 path=path.relative_to(ROOT).as_posix(),
@@ -141,12 +152,13 @@ def of_file(path: Path) -> Iterator[Mutant]:
 
 
 Change = tuple[str, tuple[int, int], str, str]
-"""Kind, (line, column), the text there, and what takes its place."""
+"""Kind, (line, column), the text there, and its replacement."""
 
 
-def _of_tokens(text: str, tree: ast.Module) -> Iterator[Change]:
+def _token_changes(text: str, tree: ast.Module) -> Iterator[Change]:
+    """Iterate over the changes of single tokens."""
     arguments = _arguments(tree)
-    before = ""
+    previous = ""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         word = token.string
         if token.type == tokenize.NUMBER and word.isdigit():
@@ -158,16 +170,16 @@ def _of_tokens(text: str, tree: ast.Module) -> Iterator[Change]:
         elif token.type == tokenize.OP or word in SWAPS or keyword.iskeyword(word):
             for other in SWAPS.get(word, []):
                 yield "operator", token.start, word, other
-        elif token.type == tokenize.NAME and before != ".":
+        elif token.type == tokenize.NAME and previous != ".":
             for lines, names in reversed(arguments):
                 if token.start[0] in lines and word in names:
                     yield from (("name", token.start, word, name) for name in names[:2] if name != word)
                     break
-        before = word
+        previous = word
 
 
-def _of_expressions(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
-    """Changes of whole expressions that stand on one line."""
+def _expression_changes(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
+    """Iterate over the changes of whole expressions that stand on one line."""
 
     def at(node: ast.expr) -> tuple[int, int]:
         return node.lineno, len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
@@ -188,7 +200,7 @@ def _of_expressions(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
                 yield "term", at(node), text(node), f"({text(node.left)})"
                 if isinstance(node.op, ast.Add):
                     yield "term", at(node), text(node), f"({text(node.right)})"
-        elif isinstance(node, ast.Call) and not any(isinstance(one, ast.Starred) for one in node.args):
+        elif isinstance(node, ast.Call) and not any(isinstance(argument, ast.Starred) for argument in node.args):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in ABSOLUTE and isinstance(node.func, ast.Attribute) and not len(node.args) > 1:
                 yield "bound", at(node), text(node), f"({text(node.func.value)})"
@@ -197,25 +209,25 @@ def _of_expressions(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
                 yield "bound", at(node), text(node), f"abs({text(node.args[0])})"
             if len(node.args) > 1 and name not in SYMMETRIC:
                 first, second = node.args[:2]
-                written = lines[node.lineno - 1].encode()
-                between = written[first.end_col_offset : second.col_offset].decode()
-                whole = written[first.col_offset : second.end_col_offset].decode()
-                yield "order", at(first), whole, f"{text(second)}{between}{text(first)}"
+                line_bytes = lines[node.lineno - 1].encode()
+                between = line_bytes[first.end_col_offset : second.col_offset].decode()
+                both_arguments = line_bytes[first.col_offset : second.end_col_offset].decode()
+                yield "order", at(first), both_arguments, f"{text(second)}{between}{text(first)}"
 
 
 def _arguments(tree: ast.Module) -> list[tuple[range, list[str]]]:
-    """The arguments of every function, and where its body is."""
+    """Line range of the body and names of the arguments of every function."""
     bodies = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
             names = [name for name in names if name != "self"]
             bodies.append((range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1), names))
     return bodies
 
 
-def _not_code(tree: ast.Module) -> list[Span]:
-    """Where signatures, annotations, decorators, imports, assertions and errors are."""
+def _spans_without_mutants(tree: ast.Module) -> list[Span]:
+    """Spans of signatures, annotations, decorators, imports, assertions and errors."""
     nodes: list[ast.expr | ast.stmt] = []
     spans: list[Span] = []
     for node in ast.walk(tree):
@@ -232,19 +244,20 @@ def _not_code(tree: ast.Module) -> list[Span]:
 
 
 def _span(node: ast.expr | ast.stmt) -> Span:
+    """Start and end of a node, each (line, column)."""
     return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)
 
 
 def _is_number(value: ast.expr) -> bool:
-    """Whether an expression is made of numbers alone."""
+    """True if an expression consists of numbers alone."""
     parts = ast.BinOp | ast.UnaryOp | ast.Constant | ast.operator | ast.unaryop
     return all(isinstance(node, parts) for node in ast.walk(value))
 
 
-def _differs(one: Mutant) -> bool:
-    """Whether the changed module is code, and other code."""
+def _changes_code(mutant: Mutant) -> bool:
+    """True if the changed module is valid Python and its syntax tree differs."""
     try:
-        before = (ROOT / one.path).read_text(encoding="utf-8")
-        return ast.dump(ast.parse(one.source())) != ast.dump(ast.parse(before))
+        before = (ROOT / mutant.path).read_text(encoding="utf-8")
+        return ast.dump(ast.parse(mutant.source())) != ast.dump(ast.parse(before))
     except SyntaxError:
         return False

@@ -1,7 +1,7 @@
-"""Who should notice that a module of the project is wrong: claims that read it, and tests that belong to it.
+"""Claims and tests that should notice an error in a module: claims that read it, and tests that belong to it.
 
-Each of them runs in a process forked from one that has imported libraries only, in which the mutated module takes the
-place of the true one. Nothing that was computed under another mutation, or under none, is believed there.
+Each of them runs in a process forked from one that has imported only libraries; there, the mutated module replaces the
+original.  Results that were computed under another mutation, or under none, are not used there.
 """
 
 import ast
@@ -24,49 +24,56 @@ from typing import Any, cast
 from bench.mutants import ROOT, Mutant
 
 TIME_LIMIT, LONGEST_WAIT = 100, 1200
-"""Seconds of computing, and of the clock, for one claim or one file of tests.
+"""Time limits in seconds, of CPU time and of wall time, for one claim or one test file.
 
-One that takes longer, and does not without the mutation, notices it.
+A claim or test that exceeds them, and does not without the mutation, notices it.
 """
 MEMORY = 16 << 30
-"""Bytes of addresses that a mutated process may take."""
+"""Largest address space of a mutated process, in bytes."""
 LIBRARIES = ("sympy", "numpy", "scipy.linalg", "networkx", "flint", "pytest")
 FARTHEST = 2
-"""Tests belong to a module if they import it, or import a module of the theory that does."""
+"""Largest number of imports from a test file to a module that it belongs to, through modules of the theory."""
 TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
     "tests/empirical/test_audit.py",
     "tests/empirical/runs/test_buildable.py",
 )
-"""Tests that are quick and look at formulas; those of training and of the commands are none of these."""
+"""Tests that are fast and check formulas; tests of training and of the commands are left out."""
 SLOW = ("tests/theory/test_distinct.py",)
-"""Files of tests that come last."""
+"""Test files that run last."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Index:
-    """Of the code as it is: which claims read a module, by file, and how far each file of tests is from a module."""
+    """Index of the current code.
+
+    Attributes:
+        claims: file -> ids of the claims that read it.
+        imports: module or test file -> names that it imports.
+    """
 
     claims: dict[str, tuple[str, ...]]
     imports: dict[str, frozenset[str]]
 
     def noticers(self, mutant: Mutant, place: str, credit: Counter[str]) -> list[str]:
-        """The names of claims and files of tests, the likeliest to notice first.
+        """Names of claims and test files, those most likely to notice the mutant first.
 
-        Those of the module's own name come first, then the nearer ones, then those that noticed most so far.
+        Those named like the module come first, then those with fewer imports between, then the most successful.
         """
         family = mutant.module.rpartition(".")[2].partition("_")[0]
         claims = [f"claim {name}" for name in self.claims.get(mutant.path, ())]
         claims.sort(key=lambda name: (family not in name, -credit[name]))
         distance = self._distances(mutant.module)
-        tests = sorted(distance, key=lambda name: (name in SLOW, _own(name, mutant), distance[name], -credit[name]))
+        tests = sorted(
+            distance, key=lambda name: (name in SLOW, _name_distance(name, mutant), distance[name], -credit[name])
+        )
         if place == "encodings":
             return [*claims, *tests]
         return [*tests, *claims] if place == "theory" else tests
 
     def _distances(self, module: str) -> dict[str, int]:
-        """Files of tests -> the imports from them to the module, at most FARTHEST."""
+        """Number of imports from each test file to the module, at most FARTHEST."""
         near, level = {module}, {module}
         distance: dict[str, int] = {}
         for step in range(1, FARTHEST + 1):
@@ -77,61 +84,65 @@ class Index:
         return distance
 
 
-def _own(name: str, mutant: Mutant) -> int:
-    """How little the name of a file of tests is the module's."""
+def _name_distance(name: str, mutant: Mutant) -> int:
+    """Distance between the names of a test file and the module: 0 same name, 1 same family, 2 different."""
     tested, module = Path(name).stem.removeprefix("test_"), mutant.module.rpartition(".")[2]
     return 0 if tested == module else 1 if tested.partition("_")[0] == module.partition("_")[0] else 2
 
 
 def index() -> Index:
-    """The index, computed in a process of its own, so that the caller imports nothing of the project."""
+    """Index, computed in a separate process, so that the caller imports nothing of the project."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_index)
 
 
 def _index() -> Index:
+    """Index, computed in this process."""
     from proofs_checks import reading, registry
 
     claims: dict[str, list[str]] = {}
     for claim in registry.CLAIMS:
-        if not claim.on_runs:  # these wait for trained runs
+        if not claim.on_runs:  # these need trained runs
             for path in reading.code_read(registry.home(claim)):
                 claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
     for folder in ("theory", "empirical"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
-            imports[name] = _imported(path, name if path.stem == "__init__" else name.rpartition(".")[0])
+            imports[name] = _imported_names(path, name if path.stem == "__init__" else name.rpartition(".")[0])
     for pattern in TESTS:
         for path in ROOT.glob(pattern):
-            imports[path.relative_to(ROOT).as_posix()] = _imported(path, "")
+            imports[path.relative_to(ROOT).as_posix()] = _imported_names(path, "")
     return Index(claims={path: tuple(names) for path, names in claims.items()}, imports=imports)
 
 
-def _imported(path: Path, package: str) -> frozenset[str]:
-    """The full names of what a file imports, and of what it takes from there."""
+def _imported_names(path: Path, package: str) -> frozenset[str]:
+    """Full names of the modules that a file imports, and of the objects that it imports from them."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
+            parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            module = ".".join([*parents, *([node.module] if node.module else [])])
             names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return frozenset(names)
 
 
 def preload(place: str) -> None:
-    """Imports the libraries, so that no fork has to."""
+    """Import the libraries, so that no fork has to."""
     for library in (*LIBRARIES, *(("torch",) if place == "torch" else ())):
         importlib.import_module(library)
 
 
 def noticed_by(mutant: Mutant | None, noticers: Sequence[str]) -> str | None:
-    """The first that fails under the mutation, or without one; `import` if nothing can be imported; None if none."""
+    """First claim or test that fails, under the mutation or without one; None if all pass.
+
+    The result is `import` if nothing can be imported.
+    """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_notice, args=(mutant, noticers, sender))
+    process = context.Process(target=_run_noticers, args=(mutant, noticers, sender))
     process.start()
     sender.close()
     current = "import"
@@ -139,32 +150,32 @@ def noticed_by(mutant: Mutant | None, noticers: Sequence[str]) -> str | None:
         while True:
             if not receiver.poll(LONGEST_WAIT):
                 return f"{current} (time limit)"
-            begun, name = receiver.recv()
-            if not begun:
+            started, name = receiver.recv()
+            if not started:
                 return name if name is None else str(name)
             current = name
     except EOFError:
         return f"{current} (its process ended)"
     finally:
-        with contextlib.suppress(ProcessLookupError):  # with all that tests have started there
+        with contextlib.suppress(ProcessLookupError):  # with all processes that the tests started
             os.killpg(cast(int, process.pid), signal.SIGKILL)
         process.kill()
         process.join()
 
 
-def _notice(mutant: Mutant | None, noticers: Iterable[str], sender: Connection) -> None:
-    """Sends (True, name) before each one runs, and at the end (False, the one that failed or None)."""
+def _run_noticers(mutant: Mutant | None, noticers: Iterable[str], sender: Connection) -> None:
+    """Send (True, name) before each one runs, and at the end (False, name of the one that failed or None)."""
     os.setpgrp()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.dup2(nothing, 2)
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, 1)
+    os.dup2(null_device, 2)
     if mutant is not None:
-        _install(mutant)
+        _install_mutant(mutant)
     for name in noticers:
         sender.send((True, name))
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        limit = int(used.ru_utime + used.ru_stime) + TIME_LIMIT
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(usage.ru_utime + usage.ru_stime) + TIME_LIMIT
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
         if not _holds(name):
             sender.send((False, name))
@@ -175,6 +186,7 @@ def _notice(mutant: Mutant | None, noticers: Iterable[str], sender: Connection) 
 
 
 def _holds(name: str) -> bool:
+    """True if the claim holds or the tests pass."""
     kind, _, claim = name.partition(" ")
     if kind != "claim":
         import pytest
@@ -188,8 +200,8 @@ def _holds(name: str) -> bool:
         return False
 
 
-def _install(mutant: Mutant) -> None:
-    """Has the mutated text loaded wherever the module is imported."""
+def _install_mutant(mutant: Mutant) -> None:
+    """Load the mutated text wherever the module is imported."""
     path = ROOT / mutant.path
     text = mutant.source()
 
@@ -207,14 +219,16 @@ def _install(mutant: Mutant) -> None:
         def find_spec(name: str, places: object = None, target: object = None) -> object:
             if name != mutant.module:
                 return None
-            inside = [str(path.parent)] if path.stem == "__init__" else None
+            package_path = [str(path.parent)] if path.stem == "__init__" else None
             loader: Any = Loader
-            return importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=inside)
+            return importlib.util.spec_from_file_location(
+                name, path, loader=loader, submodule_search_locations=package_path
+            )
 
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
 
 
 @cache
-def sound(noticer: str) -> bool:
-    """Whether it holds without any mutation, so that its failure under one means something."""
+def passes_unmutated(noticer: str) -> bool:
+    """True if the claim or test passes without any mutation, so that a failure under one means something."""
     return noticed_by(None, [noticer]) is None

@@ -1,8 +1,8 @@
-"""What does one pass over the pairs save, and what does exactness cost?"""
+"""How much time does one pass over the pairs save, and how much does exactness cost?"""
 
 import numpy as np
 
-from bench.measure import Comparison, compare
+from bench.measure import TimingComparison, compare
 from theory.lrc import profile
 from theory.pattern import from_formula
 
@@ -11,12 +11,12 @@ COMPARED = 200
 LONG = 1_000_000
 
 
-def one_pass_against_one_per_scale() -> Comparison:
-    """LRC of a formula at all scales 1..200, against counting anew at each."""
+def one_pass_against_one_per_scale() -> TimingComparison:
+    """LRC of a formula at all scales 1..200, against a new count at each scale."""
     pattern = from_formula("min(j - i, 5) + i % 3")
     matrix = pattern.numeric(COMPARED)
 
-    def anew() -> list[int]:
+    def new_counts() -> list[int]:
         return [
             np.count_nonzero(np.unique(matrix[:scale, :scale][np.triu_indices(scale)]))
             for scale in range(1, COMPARED + 1)
@@ -26,12 +26,12 @@ def one_pass_against_one_per_scale() -> Comparison:
         f"LRC of a formula at all scales 1..{COMPARED}",
         lambda: profile(pattern, COMPARED),
         "numpy.unique at each scale, its matrix ready",
-        anew,
+        new_counts,
     )
 
 
-def all_scales_against_the_last() -> Comparison:
-    """All 2,000 scales of a formula in two positions, against the last scale alone in floats."""
+def all_scales_against_the_last() -> TimingComparison:
+    """LRC of a formula in two positions at all 2,000 scales, against the last scale alone in floats."""
     pattern = from_formula("min(j - i, 5) + i % 3")
 
     def last() -> int:
@@ -46,8 +46,8 @@ def all_scales_against_the_last() -> Comparison:
     )
 
 
-def long_distance_against_numpy() -> Comparison:
-    """A Toeplitz formula at scale 10^6, exactly, against numpy on the million distances in floats."""
+def long_distance_against_numpy() -> TimingComparison:
+    """LRC of a Toeplitz formula at scale 10^6, exact, against numpy on the million distances in floats."""
     pattern = from_formula("(j - i) % 1000 + min(j - i, 500000)")
 
     def floats() -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from bench import complexity, wirings
-from bench.measure import Comparison
+from bench.measure import TimingComparison
 
 QUICK = (
     complexity.certificate_against_search,
@@ -15,6 +15,6 @@ QUICK = (
 
 
 @pytest.mark.parametrize("question", QUICK)
-def test_a_benchmark_prints_its_ratio(question: Callable[[], Comparison]) -> None:
+def test_a_benchmark_prints_its_ratio(question: Callable[[], TimingComparison]) -> None:
     found = question()
     assert f"{found.theirs / found.ours:.2f}x the speed of {found.alternative}" in str(found)

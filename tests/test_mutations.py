@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bench import mutations, noticers
-from bench.mutants import PLACES, ROOT, Mutant, mutants, of_file
+from bench.mutants import PLACES, ROOT, Mutant, mutants, mutants_of_file
 from proofs_checks import registry
 
 COUNT = 60
@@ -83,7 +83,7 @@ def test_each_kind_of_change(kind: str, tmp_path, monkeypatch: pytest.MonkeyPatc
     file.write_text(
         f'def g(i: int, j: int = 2 + 1) -> "2 + 1":\n    {code}\n    raise ValueError(f"{{i + j}}" + "1")\n'
     )
-    made = {one.mutated_text for one in of_file(file) if one.kind == kind}
+    made = {one.mutated_text for one in mutants_of_file(file) if one.kind == kind}
     assert made == expected
 
 
@@ -119,16 +119,16 @@ def test_a_wrong_formula_is_noticed_by_what_holds_without(name: str) -> None:
     # In a process of its own, which has not imported the true module.
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert pool.submit(noticers.noticed_by, one, [name]).result() == name
-        assert pool.submit(noticers.sound, name).result()
+        assert pool.submit(noticers.passes_unmutated, name).result()
 
 
 def test_what_fails_without_a_mutation_notices_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     one = mutant(*REVERSED["claim alibi-1"])
     monkeypatch.setattr(noticers, "noticed_by", lambda mutated, names: names[0])
-    noticers.sound.cache_clear()
+    noticers.passes_unmutated.cache_clear()
     with pytest.raises(SystemExit, match="claim broken fails without any mutation"):
         mutations._outcome(one, ["claim broken"])
-    noticers.sound.cache_clear()
+    noticers.passes_unmutated.cache_clear()
 
 
 def test_a_run_goes_on_and_tries_survivors_again(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path) -> None:

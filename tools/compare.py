@@ -1,8 +1,8 @@
-"""How two records in docs/results of the same runs differ: `python tools/compare.py FOLDER OTHER PROTOCOL ...`.
+"""Compare two records in docs/results of the same runs: `python tools/compare.py FOLDER OTHER PROTOCOL ...`.
 
-A line a protocol: its runs; those that fit in one record only; those that fit in both; of these, those that solve
-every test scale in one only; its cells; those that are observed otherwise. In the last line a cell counts once that
-several protocols have.
+One line per protocol with counts: its runs; those that fit in only one record; those that fit in both; of these, those
+that solve every test scale in only one; its cells; the cells with a different observed outcome.  In the last line, a
+cell that several protocols share counts once.
 """
 
 import json
@@ -12,41 +12,42 @@ from pathlib import Path
 from typing import Any
 
 COUNTED = ("runs", "fit in one", "fit in both", "solve in one", "cells", "observed otherwise")
+"""Counts in the order in which they are printed."""
 
 
-def of_cell(cell: dict[str, Any], again: dict[str, Any]) -> Counter[str]:
-    """What is counted of one cell, as both records have it."""
-    pairs = list(zip(cell["outcomes"], again["outcomes"], strict=True))
-    fit = [(one, other) for one, other in pairs if one["fits"] and other["fits"]]
+def cell_counts(cell: dict[str, Any], other_cell: dict[str, Any]) -> Counter[str]:
+    """Counts for one cell, given its entry in both records."""
+    pairs = list(zip(cell["outcomes"], other_cell["outcomes"], strict=True))
+    fit = [(first, second) for first, second in pairs if first["fits"] and second["fits"]]
     return Counter(
         {
             "runs": len(pairs),
-            "fit in one": sum(one["fits"] != other["fits"] for one, other in pairs),
+            "fit in one": sum(first["fits"] != second["fits"] for first, second in pairs),
             "fit in both": len(fit),
-            "solve in one": sum(one["generalizes"] != other["generalizes"] for one, other in fit),
+            "solve in one": sum(first["generalizes"] != second["generalizes"] for first, second in fit),
             "cells": 1,
-            "observed otherwise": int(cell["observed"] != again["observed"]),
+            "observed otherwise": int(cell["observed"] != other_cell["observed"]),
         }
     )
 
 
 def compare(folder: Path, other: Path, protocols: list[str]) -> dict[str, Counter[str]]:
-    """By protocol, and of all.
+    """Counts by protocol, and for all cells under the key "all".
 
     Raises:
-        OSError, ValueError, KeyError: a record cannot be read, or is of other runs.
+        OSError, ValueError, KeyError: a record cannot be read, or the records are of different runs.
     """
-    found: dict[str, Counter[str]] = {}
-    once: dict[str, Counter[str]] = {}
+    by_protocol: dict[str, Counter[str]] = {}
+    by_cell: dict[str, Counter[str]] = {}
     for name in protocols:
-        paths = [one / name / "conjecture.json" for one in (folder, other)]
-        both = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths]
-        found[name] = Counter()
-        for cell, again in zip(*both, strict=True):
+        paths = [record / name / "conjecture.json" for record in (folder, other)]
+        records = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths]
+        by_protocol[name] = Counter()
+        for cell, other_cell in zip(*records, strict=True):
             key = json.dumps([cell[part] for part in ("task", "format", "encoding", "size", "outcomes")])
-            once[key] = of_cell(cell, again)
-            found[name] += once[key]
-    return found | {"all": sum(once.values(), Counter())}
+            by_cell[key] = cell_counts(cell, other_cell)
+            by_protocol[name] += by_cell[key]
+    return by_protocol | {"all": sum(by_cell.values(), Counter())}
 
 
 if __name__ == "__main__":
@@ -55,4 +56,4 @@ if __name__ == "__main__":
     except (OSError, ValueError, KeyError, IndexError) as error:
         sys.exit(f"error: {error}")
     for name, counts in answer.items():
-        print(f"{name}: " + ", ".join(f"{counts[what]} {what}" for what in COUNTED))
+        print(f"{name}: " + ", ".join(f"{counts[label]} {label}" for label in COUNTED))

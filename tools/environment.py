@@ -1,7 +1,7 @@
-"""Makes the project's own environment in .venv, once: `python3 tools/environment.py [EXTRA ...] [--dev]`.
+"""Make the environment of the project in .venv: `python3 tools/environment.py [EXTRA ...] [--dev]`.
 
-Versions come from constraints.txt. A stamp records what was installed from which pins, so a second call returns at
-once; a lock lets two calls at the same time install nothing twice.
+Versions come from constraints.txt.  A stamp file records what was installed from which pins, so that a second call
+returns at once; a lock prevents two calls at the same time from installing twice.
 """
 
 import fcntl
@@ -18,18 +18,18 @@ PINS = ("constraints.txt", "pyproject.toml")
 
 
 def main(arguments: list[str]) -> None:
-    """Installs the project with the extras named, and the development tools with --dev."""
+    """Install the project with the named extras, and the development tools with --dev."""
     if sys.version_info < (3, 11):
         sys.exit(f"lengthgen needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
-    wanted = " ".join(sorted(arguments))
+    selection = " ".join(sorted(arguments))
     pins = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in PINS)).hexdigest()
     VENV.mkdir(exist_ok=True)
     with (VENV / ".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp = VENV / f".installed-{wanted.replace(' ', '-')}"
+        stamp = VENV / f".installed-{selection.replace(' ', '-')}"
         if stamp.exists() and stamp.read_text(encoding="utf-8") == pins:
             return
-        print(f"installing the environment ({wanted}) into {VENV} ...", file=sys.stderr, flush=True)
+        print(f"installing the environment ({selection}) into {VENV} ...", file=sys.stderr, flush=True)
         if not (VENV / "bin" / "pip").exists():
             venv.create(VENV, with_pip=True)
         extras = ",".join(name for name in arguments if name != "--dev")
@@ -42,20 +42,20 @@ def main(arguments: list[str]) -> None:
         os.replace(partial, stamp)
 
 
-def install(*what: str) -> None:
-    """Installs with pip under the pins; ends with pip's own message where that fails."""
+def install(*packages: str) -> None:
+    """Install packages with pip under the pinned versions; exit if pip fails, after its own message."""
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
-    if subprocess.run([*pip, "--no-compile", *what], cwd=ROOT, check=False).returncode:
-        sys.exit(f"could not install {' '.join(what)}: see pip's message above, then run again")
+    if subprocess.run([*pip, "--no-compile", *packages], cwd=ROOT, check=False).returncode:
+        sys.exit(f"could not install {' '.join(packages)}: see pip's message above, then run again")
 
 
 def compile_modules() -> None:
-    """Byte code by all cores, none of what is hardly ever imported; pip would make all of it, on one core."""
-    skipped = "/tests?/|/transformers/models/"
+    """Compile byte code on all cores, except modules that are rarely imported; pip would compile all on one core."""
+    pattern = "/tests?/|/transformers/models/"
     subprocess.run(
-        [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", skipped, "lib"],
-        cwd=VENV,  # so that the names of the folders above do not count
-        check=False,  # a template that is no Python is none of ours to mend
+        [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", pattern, "lib"],
+        cwd=VENV,  # so that the pattern is not compared with the folders above
+        check=False,  # libraries contain templates that are not valid Python
     )
 
 
