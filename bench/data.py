@@ -19,10 +19,10 @@ def examples_per_second() -> str:
     table = ", ".join(
         f"{name} {' and '.join(f'{rates[name, format] / 1e6:.1f}' for format in FORMATS)}" for name in TASKS
     )
-    least = min(rates, key=rates.__getitem__)
+    slowest = min(rates, key=rates.__getitem__)
     return (
         f"million examples a second of a core, scales {SCALES[0]} to {SCALES[-1]}, {' and '.join(FORMATS)}: "
-        f"{table}; the least is {rates[least] / 1e6:.1f} for {' '.join(least)}"
+        f"{table}; the least is {rates[slowest] / 1e6:.1f} for {' '.join(slowest)}"
     )
 
 
@@ -65,6 +65,7 @@ def _seconds(name: str, format: str) -> float:
 
 
 def _generate(name: str, format: str, count: int, *, plain: bool = False) -> Examples:
+    """Examples of one task and format."""
     task = in_format(load(name), format, largest_scale=SCALES[-1])
     if plain:
         task = replace(task, vectorised=None)

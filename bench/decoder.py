@@ -120,18 +120,19 @@ def ensemble_against_loop() -> TimingComparison:
     """Training step of 64 models of width 64, 8 samples of 12 tokens each."""
     models, batch, length = 64, 8, 12
     members = [_decoder(length, seed) for seed in range(models)]
-    together = _step(stacked(members), batch, length, 0)
-    alone = [_step(member, batch, length, 0) for member in members]
+    ensemble_step = _step(stacked(members), batch, length, 0)
+    single_steps = [_step(member, batch, length, 0) for member in members]
     return compare(
         f"training step of {models} models together, {batch} samples of {length} tokens",
-        together,
+        ensemble_step,
         "one after the other",
-        lambda: [step() for step in alone],
+        lambda: [step() for step in single_steps],
         rounds=5,
     )
 
 
 def _training_step_against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> TimingComparison:
+    """Training step of our decoder, against that of another model."""
     torch.set_num_threads(1)
     theirs.to(device())
     optimizer = torch.optim.AdamW(theirs.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
@@ -158,6 +159,7 @@ def _decoder(length: int, seed: int) -> Decoder:
 
 
 def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callable[[], None]:
+    """Function that does one training step of a decoder."""
     torch.set_num_threads(1)
     decoder.to(device())
     optimizer = ModelwiseAdamW(decoder, SETTINGS)
@@ -174,5 +176,6 @@ def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callab
 
 
 def _wait() -> None:
+    """Wait until the GPU has finished."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

@@ -86,6 +86,7 @@ def _against_unique(
 
 
 def _matrix(entries: Callable[[Values, Values], Values], size: int) -> Values:
+    """Upper triangular matrix of the entries, made in bands of rows."""
     matrix = np.zeros((size, size), dtype=np.int64)
     queries = np.arange(size)
     for start in range(0, size, BAND):

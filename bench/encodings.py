@@ -26,6 +26,7 @@ WIDTH = HEADS * HEAD_DIM
 
 
 def _ours(name: str, **parameters: float) -> PositionEncoding:
+    """Encoding of this project, with its standard sizes and seed."""
     torch.manual_seed(0)
     return named(name, heads=HEADS, head_dim=HEAD_DIM, length=LENGTH, **parameters)
 
@@ -37,6 +38,7 @@ def _queries_and_keys() -> tuple[Tensor, Tensor]:
 def _compare(
     question: str, ours: Callable[[], object], alternative: str, theirs: Callable[[], object]
 ) -> TimingComparison:
+    """Comparison on one core, without gradients."""
     with torch.no_grad():
         torch.set_num_threads(1)
         return compare(question, ours, alternative, theirs)
@@ -96,6 +98,7 @@ def rotary_against_rotary_embedding_torch() -> TimingComparison:
 def _bias(
     name: str, alternative: str, theirs: Callable[[], object], content: Content | None = None
 ) -> TimingComparison:
+    """Bias of the encoding for all pairs, against an alternative."""
     positions, encoding = torch.arange(LENGTH), _ours(name)
     return _compare(f"{name}, bias", lambda: encoding.bias(positions, positions, content), alternative, theirs)
 

@@ -168,8 +168,8 @@ def _token_changes(text: str, tree: ast.Module) -> Iterator[Change]:
         elif token.type == tokenize.NUMBER:
             yield "constant", token.start, word, f"(2 * {word})"
         elif token.type == tokenize.OP or word in SWAPS or keyword.iskeyword(word):
-            for other in SWAPS.get(word, []):
-                yield "operator", token.start, word, other
+            for replacement in SWAPS.get(word, []):
+                yield "operator", token.start, word, replacement
         elif token.type == tokenize.NAME and previous != ".":
             for lines, names in reversed(arguments):
                 if token.start[0] in lines and word in names:

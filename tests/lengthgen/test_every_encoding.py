@@ -79,7 +79,7 @@ def test_options_are_those_of_the_name_whatever_alias_is_used():
 @pytest.mark.parametrize("name", ["rope", "ROTARY", "Learned"])
 def test_a_name_that_is_taken_is_refused(name):
     before = dict(ENCODINGS)
-    with pytest.raises(DuplicateEncoding, match=f"the name '{name}' is that of"):
+    with pytest.raises(DuplicateEncoding, match=f"the name '{name}' already belongs to"):
         register(Encoding(name="another", title="another", aliases=(name,)))
     with pytest.raises(DuplicateEncoding):
         register(Encoding(name=name, title="another"))

@@ -54,8 +54,8 @@ def register(*encodings: Encoding) -> None:
     for encoding in encodings:
         for name in (encoding.name, *encoding.aliases):
             if name.casefold() in _BY_NAME:
-                taken = _BY_NAME[name.casefold()].name
-                raise DuplicateEncoding(f"encoding '{encoding.name}': the name '{name}' is that of '{taken}' already")
+                owner = _BY_NAME[name.casefold()].name
+                raise DuplicateEncoding(f"encoding '{encoding.name}': the name '{name}' already belongs to '{owner}'")
         ENCODINGS[encoding.name] = encoding
         _BY_NAME.update({name.casefold(): encoding for name in (encoding.name, *encoding.aliases)})
 

@@ -117,6 +117,7 @@ class PlaneOperator:
         return self.identity * sp.eye(frame.rows) + frame * self.coefficients * frame.T
 
     def _with(self, identity: sp.Expr, coefficients: sp.Matrix) -> Self:
+        """Operator with the same vectors and other coefficients."""
         return type(self)(gram=self.gram, identity=identity, coefficients=coefficients)
 
 

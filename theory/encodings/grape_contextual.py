@@ -52,7 +52,7 @@ ENCODING = Encoding(
         ),
         Parameter(
             symbol=RATES,
-            meaning="softplus(W x_l + b) of the layer's input, one number a token",
+            meaning="softplus(W x_l + b) of the layer's input, one number per token",
             learned=LAYERS * (WIDTH + 1),
             family=Family.TOKENS,
         ),

@@ -25,7 +25,7 @@ ENCODING = Encoding(
     summary="learned absolute",
     relation=absolute(),
     caveat="pairs share the vectors of their positions",
-    parameters=(Parameter(symbol=TABLE, meaning="table of L rows, one a position", learned=ROWS * WIDTH),),
+    parameters=(Parameter(symbol=TABLE, meaning="table of L rows, one per position", learned=ROWS * WIDTH),),
     embed=code,
     limit=ROWS,
     laws=(Law.STREAMING,),

@@ -53,7 +53,7 @@ def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
 def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
     """Encoding whose positions are drawn at random for each batch; option `longest` is at most `most`."""
     random_positions = Parameter(
-        symbol=POSITIONS, meaning="p[t, n], position of token t of n, rising in t, drawn from 0 .. M - 1"
+        symbol=POSITIONS, meaning="p[t, n], position of token t of n, increasing in t, drawn from 0 .. M - 1"
     )
     return replace(
         encoding,

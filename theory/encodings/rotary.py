@@ -81,7 +81,9 @@ def decay_bound(content: Sequence[sp.Expr], angles: Sequence[sp.Expr]) -> sp.Exp
     S are the partial sums of e^(i angle).  The bound holds for |sum of h_l e^(i angle_l)|, and so for the score, where
     angle_l is D theta_l and h_l is the product of the planes of query and key as complex numbers.
     """
-    steps = [abs(here - after) for here, after in zip(content, (*content[1:], sp.Integer(0)), strict=True)]
+    steps = [
+        abs(current - following) for current, following in zip(content, (*content[1:], sp.Integer(0)), strict=True)
+    ]
     return sp.Max(*steps) * sp.Add(*(_absolute_sum(angles[: plane + 1]) for plane in range(len(angles))))
 
 

@@ -24,11 +24,11 @@ class Bucket(sp.Function):  # type: ignore[misc]  # sympy has no types
     @classmethod
     def eval(cls, distance: sp.Expr, buckets: sp.Integer, longest: sp.Integer) -> sp.Integer | None:
         """Number of the bucket, or None to stay unevaluated."""
-        within = sp.Min(distance, longest)
-        if not within.is_Integer:
+        clipped = sp.Min(distance, longest)
+        if not clipped.is_Integer:
             return None
         relation = t5_buckets(int(buckets), int(longest))
-        return sp.Integer(relation.label(np.array([1]), np.array([1 + int(within)]))[0])
+        return sp.Integer(relation.label(np.array([1]), np.array([1 + int(clipped)]))[0])
 
 
 def bucket(offset: sp.Expr) -> sp.Expr:

@@ -55,7 +55,7 @@ ENCODING = Encoding(
     planes="head",
     parameters=(
         Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(symbol=RATE, meaning="rate at which the plane fades in one step, from `rate`"),
+        Parameter(symbol=RATE, meaning="decay rate of the plane in one step, from `rate`"),
     ),
     rotate=lambda position, _: actions(position, frequency=FREQUENCY, rate=RATE),
     relation=relative(),

@@ -136,8 +136,8 @@ def _leading_term_of_power(base: Expression, exponent: Expression) -> LeadingTer
     )
 
 
-def _leading_term_of_logarithm(inside: Expression) -> LeadingTerm | None:
-    term = leading_term(inside)
+def _leading_term_of_logarithm(argument: Expression) -> LeadingTerm | None:
+    term = leading_term(argument)
     if term is None or _sign(term.factor) != 1:
         return None
     rate_sign = _sign(term.rate)

@@ -121,15 +121,20 @@ def _and_or(name: str, parts: tuple[Node, ...], at: Mapping[str, Integers]) -> F
 
 
 def _nonzero(array: FractionArray) -> Mask:
+    """Mask of the values that are not zero."""
     return np.asarray(array.numerator != 0)
 
 
-def _at_pairs(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
-    return {name: values[where] for name, values in at.items()}
+def _at_pairs(at: Mapping[str, Integers], selection: Any) -> dict[str, Integers]:
+    """Positions of the selected pairs."""
+    return {name: values[selection] for name, values in at.items()}
 
 
-def _select(array: FractionArray, where: Any) -> FractionArray:
-    return FractionArray(array.numerator[where], None if array.denominator is None else array.denominator[where])
+def _select(array: FractionArray, selection: Any) -> FractionArray:
+    """Fractions at the selected pairs."""
+    return FractionArray(
+        array.numerator[selection], None if array.denominator is None else array.denominator[selection]
+    )
 
 
 def _largest(values: Integers) -> int:
@@ -145,11 +150,13 @@ def _require_fit(bound: int) -> int:
 
 
 def _checked_product(first: Integers, second: Integers) -> Integers:
+    """Product, after a check that no entry overflows."""
     _require_fit(_largest(first) * _largest(second))
     return first * second
 
 
 def _checked_sum(first: Integers, second: Integers) -> Integers:
+    """Sum, after a check that no entry overflows."""
     _require_fit(_largest(first) + _largest(second))
     return first + second
 
@@ -169,6 +176,7 @@ def _reduced(numerator: Integers, denominator: Integers) -> FractionArray:
 
 
 def _denominator(array: FractionArray) -> Integers:
+    """Denominators, written out as ones if all are 1."""
     return np.ones_like(array.numerator) if array.denominator is None else array.denominator
 
 
@@ -206,6 +214,7 @@ def _divide(first: FractionArray, second: FractionArray) -> FractionArray:
 
 
 def _quotient(first: FractionArray, second: FractionArray) -> tuple[Integers, Integers]:
+    """Numerators and denominators of the quotient, not reduced; a denominator may be negative."""
     if not second.numerator.all():
         raise NotVectorised
     return _checked_product(first.numerator, _denominator(second)), _checked_product(
@@ -242,6 +251,8 @@ def _power(base: FractionArray, exponent: FractionArray) -> FractionArray:
 
 
 def _extreme(better: Callable[[Integers, Integers], Mask]) -> Callable[..., FractionArray]:
+    """Minimum or maximum, as a function of several arrays."""
+
     def extreme(*arrays: FractionArray) -> FractionArray:
         best = arrays[0]
         for array in arrays[1:]:

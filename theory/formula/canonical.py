@@ -69,8 +69,8 @@ def _to_element(node: Node, at: Substitution) -> Element:
             )
         case Operation(name="and" | "or" as operation, operands=operands):
             return _and_or(operation, [_truth(_require_element(part, at)) for part in operands])
-        case Operation(name="not", operands=(inside,)):
-            return plus(constant(1), _truth(_require_element(inside, at)), -1)
+        case Operation(name="not", operands=(operand,)):
+            return plus(constant(1), _truth(_require_element(operand, at)), -1)
         case Operation(name="if", operands=(condition, then, otherwise)):
             holds = as_constant(_truth(_require_element(condition, at)))
             if holds is not None:
@@ -83,11 +83,11 @@ def _to_element(node: Node, at: Substitution) -> Element:
             )
         case Operation(name="abs", operands=(Operation(name="*" | "/" as operation, operands=operands),)):
             return _operation(Ring(), operation, [_require_element(Operation("abs", (part,)), at) for part in operands])
-        case Operation(name="sqrt", operands=(Operation(name="**", operands=(inside, Number(value=times))),)) if (
+        case Operation(name="sqrt", operands=(Operation(name="**", operands=(operand, Number(value=times))),)) if (
             times % 2 == 0
         ):
             size = _require_element(
-                Operation("abs", (inside,)), at
+                Operation("abs", (operand,)), at
             )  # avoids multiplying out products of sines and cosines
             return functions.power(Ring(), size, constant(Fraction(times, 2)))
         case Operation(name=operation, operands=operands):
@@ -112,6 +112,7 @@ def _and_or(operation: str, truths: list[Element]) -> Element:
 
 
 def _operation(ring: Ring, operation: str, operands: list[Element]) -> Element:
+    """Ring element of an operation on ring elements."""
     first, last = operands[0], operands[-1]
     match operation:
         case "+":

@@ -28,8 +28,8 @@ def violations(node: Node, reached: tuple[Node, ...] = ()) -> Iterator[Node]:
     match node:
         case ComparisonChain(tests=tests, sides=sides):
             for place, side in enumerate(sides):
-                before = (ComparisonChain(tests[: place - 1], sides[:place]),) if place > 1 else ()
-                yield from violations(side, (*reached, *before))
+                earlier_comparisons = (ComparisonChain(tests[: place - 1], sides[:place]),) if place > 1 else ()
+                yield from violations(side, (*reached, *earlier_comparisons))
         case Operation(name="and" | "or" as name, operands=parts):
             for place, part in enumerate(parts):
                 earlier = parts[:place] if name == "and" else tuple(_not(part) for part in parts[:place])
@@ -58,10 +58,10 @@ def _undefined_if(node: Operation) -> Iterator[Node]:
     match node:
         case Operation(name="/" | "//" | "%", operands=(_, divisor)):
             yield from _zero_if(divisor)
-        case Operation(name="sqrt", operands=(inside,)):
-            yield ComparisonChain(("<",), (inside, ZERO))
-        case Operation(name="log", operands=(inside,)):
-            yield ComparisonChain(("<=",), (inside, ZERO))
+        case Operation(name="sqrt", operands=(argument,)):
+            yield ComparisonChain(("<",), (argument, ZERO))
+        case Operation(name="log", operands=(argument,)):
+            yield ComparisonChain(("<=",), (argument, ZERO))
         case Operation(name="gcd", operands=parts):
             yield from (_is_fractional(part) for part in parts)
         case Operation(name="**", operands=(base, Number(value=exponent))):
@@ -90,10 +90,10 @@ def _zero_if(node: Node) -> Iterator[Node]:
             for part in parts:
                 yield from _zero_if(part)
         case (
-            Operation(name="neg" | "pos" | "abs" | "sqrt", operands=(inside,))
-            | Operation(name="/", operands=(inside, _))
+            Operation(name="neg" | "pos" | "abs" | "sqrt", operands=(argument,))
+            | Operation(name="/", operands=(argument, _))
         ):
-            yield from _zero_if(inside)
+            yield from _zero_if(argument)
         case Operation(name="**", operands=(base, Number(value=exponent))) if exponent > 0:
             yield from _zero_if(base)
         case _:

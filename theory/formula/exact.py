@@ -129,7 +129,7 @@ def plain(value: Value) -> Value:
     if value.has(sp.I):
         raise NoValue(f"the complex value {_shorten(value)} comes up")
     if value.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
-        raise NoValue(f"the value {_shorten(value)} comes up, which is no number")
+        raise NoValue(f"the value {_shorten(value)} comes up, which is not a number")
     for part in value.atoms(sp.Rational, sp.Pow):
         if part.is_Rational:
             bounded(int(part.p)), bounded(int(part.q))
@@ -170,7 +170,7 @@ def _check_root(base: Value, exponent: Value) -> None:
     if base.is_Rational and not exponent.is_Integer:
         bits = max(int(base.p).bit_length(), int(base.q).bit_length())
         if bits > MAX_ROOT_BITS:
-            raise FormulaError(f"a root of a number of {bits} bits comes up; {MAX_ROOT_BITS} are the most")
+            raise FormulaError(f"a root of a number of {bits} bits comes up; at most {MAX_ROOT_BITS} bits are allowed")
 
 
 def _real_power(base: Value, exponent: Value) -> Value:
@@ -195,6 +195,7 @@ def _real_power(base: Value, exponent: Value) -> Value:
 
 
 def _exponential(value: Value) -> Value:
+    """Exponential of a value; its size is checked first."""
     _check_size(_symbolic(value))
     return _sympy().exp(_symbolic(value))
 
@@ -231,6 +232,7 @@ def _divide(first: Value, second: Value) -> Value:
 
 
 def _floor(value: Value) -> int:
+    """Floor of a value that may be irrational."""
     from theory.equality import floor
 
     integer = floor(value)
@@ -248,6 +250,7 @@ def _remainder(first: Value, second: Value) -> Value:
 
 
 def _quotient(first: Value, second: Value) -> Value:
+    """Quotient of values of which at least one is irrational."""
     if _is_zero(second):
         raise ZeroDivisionError
     return _symbolic(first) / _symbolic(second)
@@ -277,7 +280,7 @@ def _square_root(value: Value) -> Value:
 
 def _logarithm(value: Value) -> Value:
     if _sign_if_defined(_symbolic(value), lambda: f"log({_shorten(value)}) is not real") == 0:
-        raise NoValue("log(0) comes up, which is no number")
+        raise NoValue("log(0) comes up, which is not a number")
     return _sympy().log(_symbolic(value))
 
 
@@ -371,6 +374,7 @@ def _shorten(value: Value) -> str:
 
 
 def _symbolic(value: Value) -> Value:
+    """Value as a sympy expression."""
     from theory.equality import to_sympy
 
     return to_sympy(value)

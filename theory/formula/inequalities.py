@@ -46,8 +46,8 @@ def cases_of(condition: Node, *, holds: bool = True) -> Cases:
     match condition:
         case Number(value=value):
             return Cases(cases=((),) if bool(value) == holds else (), exact=True)
-        case Operation(name="not", operands=(inside,)):
-            return cases_of(inside, holds=not holds)
+        case Operation(name="not", operands=(operand,)):
+            return cases_of(operand, holds=not holds)
         case Operation(name="and" | "or" as name, operands=parts):
             parts_cases = [cases_of(part, holds=holds) for part in parts]
             return _conjunction(parts_cases) if (name == "and") == holds else _disjunction(parts_cases)
@@ -67,33 +67,33 @@ def _cases_of_comparison(test: str, left: Node, right: Node, *, holds: bool) -> 
         return Cases(cases=((),), exact=False)
     if not holds:
         test = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}[test]
-    above, below = _inequality(form, 1), _inequality(form, -1)
-    strictly_above, strictly_below = (
+    at_least_zero, at_most_zero = _inequality(form, 1), _inequality(form, -1)
+    positive, negative = (
         _tighten((a, b, c, e - 1)) for a, b, c, e in (_integer_form(form, 1), _integer_form(form, -1))
     )
     cases: dict[str, tuple[Case, ...]] = {
-        ">": ((strictly_above,),),
-        "<": ((strictly_below,),),
-        ">=": ((above,),),
-        "<=": ((below,),),
-        "==": ((above, below),),
-        "!=": ((strictly_above,), (strictly_below,)),
+        ">": ((positive,),),
+        "<": ((negative,),),
+        ">=": ((at_least_zero,),),
+        "<=": ((at_most_zero,),),
+        "==": ((at_least_zero, at_most_zero),),
+        "!=": ((positive,), (negative,)),
     }
     return Cases(cases=cases[test], exact=True)
 
 
 def _conjunction(conditions: list[Cases]) -> Cases:
     """Cases in which all the given conditions hold; inexact ones are dropped if there are too many."""
-    used = (
+    usable = (
         [condition for condition in conditions if condition.exact]
         if _number_of_products(conditions) > MOST_CASES
         else conditions
     )
-    if _number_of_products(used) > MOST_CASES:
+    if _number_of_products(usable) > MOST_CASES:
         return Cases(cases=((),), exact=False)
-    joined = (sum(chosen, ()) for chosen in product(*(condition.cases for condition in used)))
+    joined = (sum(chosen, ()) for chosen in product(*(condition.cases for condition in usable)))
     return Cases(
-        cases=tuple(joined), exact=len(used) == len(conditions) and all(condition.exact for condition in conditions)
+        cases=tuple(joined), exact=len(usable) == len(conditions) and all(condition.exact for condition in conditions)
     )
 
 

@@ -27,6 +27,7 @@ def linear(node: Node) -> Form | None:
 
 
 def _combine(name: str, forms: list[Form]) -> Form | None:
+    """Form of an operation on forms; None if the result is not linear."""
     first, last = forms[0], forms[-1]
     match name:
         case "+" | "-":

@@ -81,6 +81,7 @@ def _common_direction(directions: Any) -> int | None:
 
 
 def _direction_of_product(factors: Any) -> int | None:
+    """Direction of a product whose factors have constant signs."""
     signs = [constant_sign(factor) for factor in factors]
     if None in signs or 0 in signs:
         return None
@@ -96,6 +97,7 @@ def _direction_of_product(factors: Any) -> int | None:
 
 
 def _direction_of_power(base: Expression, exponent: Expression) -> int | None:
+    """Direction of c**e(s) or b(s)**r."""
     if S not in base.free_symbols:  # c**e(s)
         above_one = constant_sign(base - 1)
         if constant_sign(base) != 1 or not above_one:

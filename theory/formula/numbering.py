@@ -150,9 +150,9 @@ def _holds(condition: IndexedValues) -> NDArray[np.bool_]:
     return np.array([exact.holds(value) for value in condition.values])[condition.codes]
 
 
-def _at_pairs(at: Mapping[str, Integers], where: Any) -> dict[str, Integers]:
+def _at_pairs(at: Mapping[str, Integers], selection: Any) -> dict[str, Integers]:
     """Positions of the selected pairs."""
-    return {name: positions[where] for name, positions in at.items()}
+    return {name: positions[selection] for name, positions in at.items()}
 
 
 def _choose(

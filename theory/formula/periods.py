@@ -115,13 +115,13 @@ def joint_period(node: Node) -> int | None:
     match node:
         case Name():
             return None
-        case Operation(name="%", operands=(left, modulus)) if _is_constant(modulus):
-            return _shift_period(left, modulus)
+        case Operation(name="%", operands=(argument, modulus)) if _is_constant(modulus):
+            return _shift_period(argument, modulus)
         case Operation(name="sin" | "cos", operands=(angle,)):
             return _shift_period(angle, _TURN)
         case Operation(name="gcd", operands=operands) if any(map(_is_constant, operands)):
-            left, modulus = sorted(operands, key=_is_constant)
-            return _shift_period(left, modulus)
+            argument, modulus = sorted(operands, key=_is_constant)
+            return _shift_period(argument, modulus)
         case Operation(name="**", operands=(Operation(name="neg", operands=(Number(value=1),)), exponent)):
             return _shift_period(exponent, Number(2))
     parts = [joint_period(part) for part in children(node)]
@@ -129,6 +129,7 @@ def joint_period(node: Node) -> int | None:
 
 
 def _is_constant(node: Node) -> bool:
+    """True if no position occurs in the tree."""
     return not names(node) & set(POSITIONS)
 
 
@@ -144,12 +145,12 @@ def _shift_period(node: Node, modulus: Node) -> int | None:
         case Operation(name="+" | "-" | "neg" | "pos", operands=parts):
             periods = [_shift_period(part, modulus) for part in parts]
             return None if None in periods else lcm(*(period for period in periods if period is not None))
-        case Operation(name="*", operands=(Number(value=int()), inside) | (inside, Number(value=int()))):
-            return _shift_period(inside, modulus)
+        case Operation(name="*", operands=(Number(value=int()), operand) | (operand, Number(value=int()))):
+            return _shift_period(operand, modulus)
         case Operation(name="//", operands=parts) if isinstance(modulus, Number):
             return _shift_period(Operation("/", parts), Number(modulus.value.numerator))
-        case Operation(name="floor" | "ceil", operands=(inside,)) if isinstance(modulus, Number):
-            return _shift_period(inside, Number(modulus.value.numerator))
+        case Operation(name="floor" | "ceil", operands=(operand,)) if isinstance(modulus, Number):
+            return _shift_period(operand, Number(modulus.value.numerator))
     return joint_period(node)
 
 

@@ -81,28 +81,28 @@ def follow_path(nodes: tuple[Node, ...], path: Path, fixed: Mapping[str, Any]) -
         path: start and increment of i, j and, if it occurs, n.
         fixed: symbols or values of the parameters.
     """
-    waiting, done, singles = [(0, 1)], [], []
-    while waiting:
-        start, step = waiting.pop()
+    pending, pieces, singles = [(0, 1)], [], []
+    while pending:
+        start, step = pending.pop()
         at = {name: sp.Integer(a + b * start) + b * step * S for name, (a, b) in path.items()} | dict(fixed)
         try:
             components = tuple(_constant_if_proved(evaluate(node, at)) for node in nodes)
         except SplitByPeriod as split:
             if split.period > MOST_PIECES:
                 return None
-            waiting += [(start + step * residue, step * split.period) for residue in range(split.period)]
+            pending += [(start + step * residue, step * split.period) for residue in range(split.period)]
         except StartLater as later:
             if later.steps > MOST_SINGLE:
                 return None
             singles += [start + step * s for s in range(later.steps)]
-            waiting.append((start + step * later.steps, step))
+            pending.append((start + step * later.steps, step))
         except (UndecidedChoice, FormulaError, NotImplementedError):
             return None
         else:
-            done.append(Piece(start=start, step=step, components=components))
-        if len(waiting) + len(done) > MOST_PIECES or len(singles) > MOST_SINGLE:
+            pieces.append(Piece(start=start, step=step, components=components))
+        if len(pending) + len(pieces) > MOST_PIECES or len(singles) > MOST_SINGLE:
             return None
-    return Course(pieces=tuple(sorted(done, key=lambda piece: piece.start)), singles=tuple(sorted(singles)))
+    return Course(pieces=tuple(sorted(pieces, key=lambda piece: piece.start)), singles=tuple(sorted(singles)))
 
 
 def _constant_if_proved(expression: Expression) -> Expression:
@@ -187,5 +187,6 @@ def _is_exponential_polynomial(expression: Expression) -> bool:
 
 
 def _is_linear(expression: Expression) -> bool:
+    """True if the expression is linear in s, with rational coefficients."""
     polynomial = as_polynomial(expression)
     return polynomial is not None and polynomial.degree() <= 1

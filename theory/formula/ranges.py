@@ -113,6 +113,7 @@ def _all_results(name: str, sets: list[frozenset[Value]]) -> set[Value]:
 
 
 def _range_of_form(node: Node, form: Form) -> ValueRange:
+    """Range of a linear form."""
     if not any(form[:3]):
         return _range_of_set({exact.plain(form[3])})
     low, high = linear_bounds(node)
@@ -196,8 +197,8 @@ def _multiply(first: ValueRange, second: ValueRange) -> ValueRange:
         low = Fraction(0) if first.low >= 0 and second.low >= 0 else -inf
         high: Fraction | float = inf
     else:
-        ends = [a * b for a in (first.low, first.high) for b in (second.low, second.high)]
-        low, high = min(ends), max(ends)
+        products = [a * b for a in (first.low, first.high) for b in (second.low, second.high)]
+        low, high = min(products), max(products)
     if first.denominator is None or second.denominator is None:
         return ValueRange(low=low, high=high)
     return ValueRange(low=low, high=high, denominator=first.denominator * second.denominator)
@@ -250,10 +251,10 @@ def _power(base: ValueRange, exponent: ValueRange) -> ValueRange:
         return _range_of_set(base.values | {1})
     if exponent.denominator != 1 or exponent.low < 0:
         return ValueRange()
-    within = base.low >= 0 and base.high <= 1
+    in_unit_interval = base.low >= 0 and base.high <= 1
     return ValueRange(
         low=Fraction(0) if base.low >= 0 else -inf,
-        high=Fraction(1) if within else inf,
+        high=Fraction(1) if in_unit_interval else inf,
         denominator=1 if base.denominator == 1 else None,
     )
 

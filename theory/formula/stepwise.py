@@ -137,6 +137,7 @@ def _apply(name: str, operands: list[Expression]) -> Expression:
 
 
 def _product(first: Expression, last: Expression) -> Expression:
+    """Product, multiplied out; raises `UndecidedChoice` if it would have too many terms."""
     if len(sp.Add.make_args(first)) * len(sp.Add.make_args(last)) > MOST_TERMS:
         raise UndecidedChoice
     return sp.expand(first * last)
@@ -178,26 +179,28 @@ def _decided_sign(expression: Expression) -> int:
 
 
 def _sign_of(number: Expression) -> int | None:
+    """Sign of a number; None if it is not decided."""
     return constant_sign(sp.sympify(exact.plain(number)))
 
 
 def _sign_at(expression: Expression, s: int) -> int | None:
+    """Sign of the expression at one s."""
     return _sign_of(expression.subs(S, s))
 
 
 def _after_last_root(polynomial: sp.Poly) -> int:
     """Least integer s >= 1 from which on the polynomial has no real root."""
-    above = 1
-    while polynomial.count_roots(above, None):
-        above *= 2
-    below = above // 2
-    while above - below > 1:
-        middle = (above + below) // 2
+    upper = 1
+    while polynomial.count_roots(upper, None):
+        upper *= 2
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (upper + lower) // 2
         if polynomial.count_roots(middle, None):
-            below = middle
+            lower = middle
         else:
-            above = middle
-    return above
+            upper = middle
+    return upper
 
 
 def _nonzero(expression: Expression) -> Expression:
@@ -281,6 +284,7 @@ def _has_integer_coefficients(expression: Expression) -> bool:
 
 
 def _gcd(first: Expression, second: Expression) -> Expression:
+    """Greatest common divisor of two expressions in s, if it is the same at every s or one is the other."""
     if first == second and _has_integer_coefficients(first):
         return first * _decided_sign(first)
     for polynomial_side, number in ((first, second), (second, first)):

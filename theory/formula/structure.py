@@ -81,8 +81,8 @@ def simplify_choices(node: Node) -> Node:
             if isinstance(simple_condition, Number):
                 return simplify_choices(then if simple_condition.value else otherwise)
             return Operation("if", (simple_condition, simplify_choices(then), simplify_choices(otherwise)))
-        case Operation(name="abs", operands=(inside,)):
-            inner = simplify_choices(inside)
+        case Operation(name="abs", operands=(operand,)):
+            inner = simplify_choices(operand)
             low, high = linear_bounds(inner)
             return inner if low >= 0 else Operation("neg", (inner,)) if high <= 0 else Operation("abs", (inner,))
         case Operation(name="min" | "max" as name, operands=parts):

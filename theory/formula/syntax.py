@@ -218,14 +218,15 @@ class _Reader:
                     raise FormulaError(f"{name} takes {expected} arguments, not {len(arguments)}")
                 return Operation(name, inner(*arguments))
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
-                raise FormulaError(f"{name} takes its arguments by place, not by name")
+                raise FormulaError(f"{name} takes its arguments by position, not by name")
             case ast.Call(func=ast.Name(id=name)):
                 raise FormulaError(f"unknown function '{name}': a formula knows {', '.join(FUNCTIONS)}")
             case ast.List():
                 raise FormulaError("a matrix can only be the whole formula, not a part of it")
-        raise FormulaError(f"a formula cannot hold {_describe(tree)}")
+        raise FormulaError(f"a formula cannot contain {_describe(tree)}")
 
     def _name(self, name: str) -> Name:
+        """Node of a name; unknown names are refused."""
         if name in (*VARIABLES, "pi", *self.parameters):
             return Name(name)
         declared = f", {', '.join(self.parameters)} (parameters)" if self.parameters else ""

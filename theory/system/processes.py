@@ -36,11 +36,11 @@ def interrupts_left() -> Iterator[None]:
     """
     # Start Python's helper process now: on its start, it would unblock interrupts again.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def end_with_parent(parent: int) -> None:
