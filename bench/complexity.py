@@ -1,7 +1,7 @@
 """How much does the search for SRC save, how does its solver compare, and how long does it take at large scales?
 
-`python -m bench.complexity` prints the scale table, one line per task, and the times for single kernels (the colouring
-problems that are left for the solver).
+`python -m bench.complexity` prints the scale table, one line per task, and the times for four random kernels, the
+problems that the search hands to the solver.
 """
 
 import json

@@ -55,9 +55,9 @@ def _to_element(node: Node, at: Substitution) -> Element:
             return constant(value)
         case Name(name="pi"):
             return of_base(PI)
-        case Name(name=operation):
-            placed = dict(at).get(operation)
-            return name(operation) if placed is None else dict(placed)
+        case Name(name=variable):
+            substitute = dict(at).get(variable)
+            return name(variable) if substitute is None else dict(substitute)
         case ComparisonChain(tests=tests, sides=sides):
             pairs = zip(tests, sides, sides[1:], strict=False)
             return _and_or(
@@ -86,9 +86,8 @@ def _to_element(node: Node, at: Substitution) -> Element:
         case Operation(name="sqrt", operands=(Operation(name="**", operands=(operand, Number(value=times))),)) if (
             times % 2 == 0
         ):
-            size = _require_element(
-                Operation("abs", (operand,)), at
-            )  # avoids multiplying out products of sines and cosines
+            # Taking the absolute value first avoids multiplying out products of sines and cosines.
+            size = _require_element(Operation("abs", (operand,)), at)
             return functions.power(Ring(), size, constant(Fraction(times, 2)))
         case Operation(name=operation, operands=operands):
             return _operation(Ring(), operation, [_require_element(part, at) for part in operands])

@@ -86,10 +86,10 @@ def _conjunction(conditions: list[Cases]) -> Cases:
     """Cases in which all the given conditions hold; inexact ones are dropped if there are too many."""
     usable = (
         [condition for condition in conditions if condition.exact]
-        if _number_of_products(conditions) > MOST_CASES
+        if _number_of_choices(conditions) > MOST_CASES
         else conditions
     )
-    if _number_of_products(usable) > MOST_CASES:
+    if _number_of_choices(usable) > MOST_CASES:
         return Cases(cases=((),), exact=False)
     joined = (sum(chosen, ()) for chosen in product(*(condition.cases for condition in usable)))
     return Cases(
@@ -97,7 +97,7 @@ def _conjunction(conditions: list[Cases]) -> Cases:
     )
 
 
-def _number_of_products(conditions: list[Cases]) -> int:
+def _number_of_choices(conditions: list[Cases]) -> int:
     """Number of ways to choose one case of each condition."""
     count = 1
     for condition in conditions:
@@ -159,9 +159,9 @@ def bounds_of_last_position(case: Case, *, family: bool) -> tuple[int, int | Non
 
 def _eliminate(inequalities: set[Inequality], place: int) -> set[Inequality] | None:
     """Inequalities that follow for the other positions; None if there would be too many."""
-    lower_bounds = [lower for lower in inequalities if lower[place] > 0]
-    upper_bounds = [lower for lower in inequalities if lower[place] < 0]
-    remaining = {lower for lower in inequalities if not lower[place]}
+    lower_bounds = [inequality for inequality in inequalities if inequality[place] > 0]
+    upper_bounds = [inequality for inequality in inequalities if inequality[place] < 0]
+    remaining = {inequality for inequality in inequalities if not inequality[place]}
     if len(lower_bounds) * len(upper_bounds) + len(remaining) > MOST_INEQUALITIES:
         return None
     for lower, upper in product(lower_bounds, upper_bounds):

@@ -53,7 +53,7 @@ PATH_OF = {
 
 
 def repeats(nodes: Iterable[Node], fixed: Mapping[str, Any]) -> Repeats | None:
-    """Periodicity of the trees and the scale that shows all values; None if some part is not seen to repeat.
+    """Periodicity of the trees and the scale that shows all values; None if a part is not known to repeat.
 
     Args:
         nodes: the trees.
