@@ -104,7 +104,7 @@ def _bias(
 
 
 def alibi_against_x_transformers() -> TimingComparison:
-    """ALiBi, against x-transformers; its module is made anew for each call, since it caches the last table."""
+    """ALiBi, against x-transformers; its module is made for each call, since it caches the last table."""
     return _bias("alibi", "x-transformers", lambda: AlibiPositionalBias(HEADS, HEADS)(LENGTH, LENGTH))
 
 

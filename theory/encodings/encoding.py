@@ -26,7 +26,7 @@ KEY = sp.ImmutableMatrix(sp.symbols("k1 k2", real=True))
 
 ONE_LAW = "one law gives the scores of all labels, so that those never met follow from the others"
 """Caveat of encodings that are a formula with a few numbers, not a table with an entry for each label."""
-OF_TOKENS = "the tokens between key and query decide its scores, so a pair of positions has no label of its own"
+DEPENDS_ON_TOKENS = "the tokens between key and query decide its scores, so a pair of positions has no label of its own"
 """Reason why an encoding has no relation if its scores depend on the tokens."""
 
 Actions = tuple[sp.Matrix, sp.Matrix]
@@ -168,7 +168,7 @@ class Encoding:
         caveat: effect of the encoding that the prediction rule of circuits.prediction ignores.
         learns_labels: True if training finds the labels, so that the relation need not exist before training.
         planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.
-        drawn_from: name of the encoding that it becomes at positions drawn at random for each batch.
+        drawn_from: name of the encoding that it applies at positions drawn at random for each batch.
         module: function or class that makes the torch module, called with the sizes and options that it names.  It is
             for user-defined encodings; the module of a registered one is attached under its name.
         values: (module, head, plane) -> values of `parameters` by symbol, taken from the numbers of the module, so that

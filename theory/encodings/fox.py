@@ -11,9 +11,9 @@ import sympy as sp
 
 from theory.encodings import alibi, grape_additive
 from theory.encodings.encoding import (
+    DEPENDS_ON_TOKENS,
     HEADS,
     LAYERS,
-    OF_TOKENS,
     ONE_LAW,
     WIDTH,
     Encoding,
@@ -128,7 +128,7 @@ ENCODING = Encoding(
     arxiv="2503.02130",
     aliases=("forgetting-transformer",),
     summary="products of forget gates (FoX)",
-    no_relation=OF_TOKENS,
+    no_relation=DEPENDS_ON_TOKENS,
     caveat=ONE_LAW,
     parameters=(
         Parameter(

@@ -6,9 +6,9 @@ Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
 import sympy as sp
 
 from theory.encodings.encoding import (
+    DEPENDS_ON_TOKENS,
     HEAD_DIM,
     LAYERS,
-    OF_TOKENS,
     ONE_LAW,
     WIDTH,
     Encoding,
@@ -43,7 +43,7 @@ ENCODING = Encoding(
     title="GRAPE-M, contextual",
     arxiv="2512.07805",
     summary="rotation by sums of token rates (GRAPE-M)",
-    no_relation=OF_TOKENS,
+    no_relation=DEPENDS_ON_TOKENS,
     caveat=ONE_LAW,
     planes="head",
     parameters=(

@@ -1,4 +1,6 @@
-"""GRAPE-AP: the bias of a key is a sum of edge potentials, seen by the query, on the path from the key to the query.
+"""GRAPE-AP: the bias of a key is a sum of edge potentials on the path from the key to the query.
+
+An edge potential depends on the query and on a token of the path.
 
 Source: GRAPE, arXiv 2512.07805, path-integral additive form.  The paper's query is at t and its key at j; here j is the
 query, i the key, l a token on the path.
@@ -10,9 +12,9 @@ import sympy as sp
 
 from theory.encodings import alibi, rotary
 from theory.encodings.encoding import (
+    DEPENDS_ON_TOKENS,
     HEADS,
     LAYERS,
-    OF_TOKENS,
     ONE_LAW,
     WIDTH,
     Encoding,
@@ -82,7 +84,7 @@ ENCODING = Encoding(
     arxiv="2512.07805",
     aliases=("grape-ap",),
     summary="sums of edge potentials (GRAPE-AP)",
-    no_relation=OF_TOKENS,
+    no_relation=DEPENDS_ON_TOKENS,
     caveat=ONE_LAW,
     parameters=(
         Parameter(

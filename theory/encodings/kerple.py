@@ -1,7 +1,7 @@
-"""KERPLE: an attention bias that is a conditionally positive definite kernel, with two learned numbers per head.
+"""KERPLE: an attention bias that is a conditionally positive definite kernel of the positions.
 
-Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921.  Its released code decides which numbers are learned, and that
-all layers share them.
+Two numbers are learned per head.  Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921.  Its released code decides
+which numbers are learned, and that all layers share them.
 """
 
 import sympy as sp

@@ -17,7 +17,7 @@ ZERO = Number(0)
 
 
 def violations(node: Node, reached: tuple[Node, ...] = ()) -> Iterator[Node]:
-    """Conditions of which one holds wherever the tree has no value, and none holds at other pairs that are reached.
+    """Conditions that cover the pairs without a value: at each such pair one holds, at other reached pairs none does.
 
     Inner operations come first.  If one condition holds at a pair, later conditions may have no value there.
 
@@ -80,7 +80,7 @@ def _is_fractional(node: Node) -> Node:
 
 
 def _zero_if(node: Node) -> Iterator[Node]:
-    """Conditions of which one holds wherever the tree, which has a value, is zero."""
+    """Conditions that cover the zeros of a tree that has a value: at each zero at least one holds."""
     match node:
         case Number(value=value) if value:
             return
