@@ -120,13 +120,13 @@ def ensemble_against_loop() -> TimingComparison:
     """Training step of 64 models of width 64, 8 samples of 12 tokens each."""
     models, batch, length = 64, 8, 12
     members = [_decoder(length, seed) for seed in range(models)]
-    ensemble_step = _step(stacked(members), batch, length, 0)
-    single_steps = [_step(member, batch, length, 0) for member in members]
+    together = _step(stacked(members), batch, length, 0)
+    alone = [_step(member, batch, length, 0) for member in members]
     return compare(
         f"training step of {models} models together, {batch} samples of {length} tokens",
-        ensemble_step,
+        together,
         "one after the other",
-        lambda: [step() for step in single_steps],
+        lambda: [step() for step in alone],
         rounds=5,
     )
 
