@@ -1,7 +1,8 @@
-"""Mutants: single changes of the project's formulas, each of which should make some claim or test fail.
+"""Mutants: single changes of the project's code, each of which should make some claim or test fail.
 
 A change is one token replaced by another, or one expression by a close one: its sign flipped, a bound at zero taken
-away, a number doubled, two arguments exchanged, an exponent raised, a term of a sum dropped.
+away, a number doubled, two arguments exchanged, an exponent raised, a term of a sum or a part of a condition dropped, a
+condition negated, a sorted list left unsorted.
 """
 
 import ast
@@ -19,8 +20,16 @@ PLACES = {
     "encodings": ("theory/encodings/*.py",),
     "theory": ("theory/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
+    "audit": ("empirical/audit/*.py",),
+    "circuits": ("circuits/*.py", "circuits/search/*.py", "circuits/tasks/*.py"),
+    "checker": ("circuits/checker/*.py",),
+    "training": ("empirical/model/*.py", "empirical/runs/*.py", "empirical/training/*.py", "empirical/trial/*.py"),
+    "ledger": ("proofs_checks/*.py",),
+    "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
+    "system": ("theory/system/*.py",),
+    "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
 }
-"""What may be mutated: the symbolic encodings, the rest of the theory, the encodings that are trained."""
+"""Groups of modules that are mutated, by name. Not mutated: proofs_checks/papers, which states the claims."""
 
 SWAPS = {
     "+": ["-", "*"],
@@ -98,9 +107,14 @@ class Mutant:
         return f"{self.path}:{self.line} {self.was} -> {self.becomes} in {self.text}"
 
 
+def modules(place: str) -> list[Path]:
+    """The files of one of PLACES, sorted by path."""
+    return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in PLACES[place]))
+
+
 def mutants(place: str, count: int, seed: int) -> list[Mutant]:
     """Different mutants of one of PLACES, drawn at random: of each kind as many, while there are some."""
-    paths = sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in PLACES[place]))
+    paths = modules(place)
     by_kind: dict[str, list[Mutant]] = {}
     for one in chain.from_iterable(map(of_file, paths)):
         by_kind.setdefault(one.kind, []).append(one)
@@ -175,6 +189,8 @@ def _of_expressions(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
     def text(node: ast.expr) -> str:
         return lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset].decode()
 
+    tests = (node.test for node in ast.walk(tree) if isinstance(node, ast.If | ast.IfExp | ast.While))
+    conditions = set(map(id, tests))
     for node in ast.walk(tree):
         if not isinstance(node, ast.expr) or node.lineno != node.end_lineno:
             continue
@@ -201,6 +217,15 @@ def _of_expressions(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
                 between = written[first.end_col_offset : second.col_offset].decode()
                 whole = written[first.col_offset : second.end_col_offset].decode()
                 yield "order", at(first), whole, f"{text(second)}{between}{text(first)}"
+            elif name == "sorted" and isinstance(node.func, ast.Name):
+                yield "unsorted", at(node), text(node), f"list({text(node.args[0])})"
+        elif isinstance(node, ast.BoolOp):
+            for operand in node.values:
+                rest = [f"({text(other)})" for other in node.values if other is not operand]
+                joined = (" and " if isinstance(node.op, ast.And) else " or ").join(rest)
+                yield "condition", at(node), text(node), f"({joined})"
+        if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and id(node) in conditions:
+            yield "negation", at(node), text(node), f"(not ({text(node)}))"
 
 
 def _arguments(tree: ast.Module) -> list[tuple[range, list[str]]]:

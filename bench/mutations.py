@@ -1,8 +1,9 @@
 """Would the claims and tests notice a wrong formula?  `python -m bench.mutations --where encodings --count 200`.
 
-At random places of the symbolic encodings (`encodings`), the rest of the theory (`theory`) or the encodings in torch
-(`torch`) one thing is changed; then the claims that read this module and the tests that belong to it run until one does
-not hold.  What nothing notices is printed: it needs a claim or a test, or a reason in `bench/survivors.toml`.
+At random places of one group of modules (`bench.mutants.PLACES`: symbolic encodings, the rest of the theory, encodings
+in torch, circuits, the checker of certificates, training, ...) one thing is changed; then the claims that read this
+module and the tests that belong to it run until one does not hold.  What nothing notices is printed: it needs a claim
+or a test, or a reason in `bench/survivors.toml`.
 
 With `--store FILE` results are kept, and a run that was ended goes on; `--survivors` tries again what survived there.
 """

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -32,15 +33,39 @@ MEMORY = 16 << 30
 """Bytes of addresses that a mutated process may take."""
 LIBRARIES = ("sympy", "numpy", "scipy.linalg", "networkx", "flint", "pytest")
 FARTHEST = 2
-"""Tests belong to a module if they import it, or import a module of the theory that does."""
-TESTS = (
+"""Tests of formulas belong to a module if they import it, or a module that does; other tests at any distance."""
+_OF_FORMULAS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
     "tests/empirical/test_audit.py",
     "tests/empirical/runs/test_buildable.py",
 )
-"""Tests that are quick and look at formulas; those of training and of the commands are none of these."""
-SLOW = ("tests/theory/test_distinct.py",)
+TESTS = {
+    "encodings": _OF_FORMULAS,
+    "theory": _OF_FORMULAS,
+    "torch": _OF_FORMULAS,
+    "audit": ("tests/empirical/test_audit.py", "tests/empirical/encodings/test_*.py", "tests/lengthgen/test_audit*.py"),
+    "circuits": ("tests/circuits/test_*.py",),
+    "checker": ("tests/circuits/test_*.py",),
+    "training": (
+        "tests/empirical/model/test_*.py",
+        "tests/empirical/runs/test_*.py",
+        "tests/empirical/training/test_*.py",
+        "tests/empirical/trial/test_*.py",
+    ),
+    "ledger": ("tests/proofs_checks/test_*.py",),
+    "figures": ("tests/paper_figs/test_*.py", "tests/paper_figs/report/test_*.py"),
+    "system": ("tests/theory/system/test_*.py", "tests/proofs_checks/test_*.py"),
+    "commands": ("tests/lengthgen/test_*.py",),
+}
+"""Files of tests that may notice a mutant of each of PLACES: those that are quick for what they see."""
+SLOW = (
+    "tests/theory/test_distinct.py",
+    "tests/empirical/model/test_backend.py",
+    "tests/empirical/training/test_training.py",
+    "tests/empirical/training/test_cluster.py",
+    "tests/lengthgen/test_reproduce.py",
+)
 """Files of tests that come last."""
 
 
@@ -59,21 +84,24 @@ class Index:
         family = mutant.module.rpartition(".")[2].partition("_")[0]
         claims = [f"claim {name}" for name in self.claims.get(mutant.path, ())]
         claims.sort(key=lambda name: (family not in name, -credit[name]))
-        distance = self._distances(mutant.module)
-        tests = sorted(distance, key=lambda name: (name in SLOW, _own(name, mutant), distance[name], -credit[name]))
+        distance = self._distances(mutant.module, FARTHEST if TESTS[place] is _OF_FORMULAS else len(self.imports))
+        files = [name for name in distance if any(Path(name).match(pattern) for pattern in TESTS[place])]
+        tests = sorted(files, key=lambda name: (name in SLOW, _own(name, mutant), distance[name], -credit[name]))
         if place == "encodings":
             return [*claims, *tests]
-        return [*tests, *claims] if place == "theory" else tests
+        return [*tests, *claims] if place in {"theory", "circuits"} else tests
 
-    def _distances(self, module: str) -> dict[str, int]:
-        """Files of tests -> the imports from them to the module, at most FARTHEST."""
+    def _distances(self, module: str, farthest: int) -> dict[str, int]:
+        """Files of tests -> the number of imports from them to the module, at most `farthest`."""
         near, level = {module}, {module}
         distance: dict[str, int] = {}
-        for step in range(1, FARTHEST + 1):
+        for step in range(1, farthest + 1):
             level = {name for name, imported in self.imports.items() if imported & level} - near
             near |= level
             distance |= {name: step for name in level if name.endswith(".py")}
             level = {name for name in level if not name.endswith(".py")}
+            if not level:
+                break
         return distance
 
 
@@ -98,11 +126,11 @@ def _index() -> Index:
             for path in reading.code_read(registry.home(claim)):
                 claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
-    for folder in ("theory", "empirical"):
+    for folder in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
             imports[name] = _imported(path, name if path.stem == "__init__" else name.rpartition(".")[0])
-    for pattern in TESTS:
+    for pattern in set(chain.from_iterable(TESTS.values())):
         for path in ROOT.glob(pattern):
             imports[path.relative_to(ROOT).as_posix()] = _imported(path, "")
     return Index(claims={path: tuple(names) for path, names in claims.items()}, imports=imports)
@@ -123,7 +151,7 @@ def _imported(path: Path, package: str) -> frozenset[str]:
 
 def preload(place: str) -> None:
     """Imports the libraries, so that no fork has to."""
-    for library in (*LIBRARIES, *(("torch",) if place == "torch" else ())):
+    for library in (*LIBRARIES, *(() if place in {"encodings", "theory", "circuits", "checker"} else ("torch",))):
         importlib.import_module(library)
 
 
