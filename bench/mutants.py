@@ -1,7 +1,8 @@
-"""Mutants: single changes of the formulas of the project, each of which should make some claim or test fail.
+"""Mutants: single changes of the code of the project, each of which should make some claim or test fail.
 
 A change replaces one token by another, or one expression by a similar one: a flipped sign, a removed bound at zero, a
-doubled number, two exchanged arguments, a raised exponent, a dropped term of a sum.
+doubled number, two exchanged arguments, a raised exponent, a dropped term of a sum or part of a condition, a negated
+condition, a list left unsorted.
 """
 
 import ast
@@ -19,8 +20,16 @@ PLACES = {
     "encodings": ("theory/encodings/*.py",),
     "theory": ("theory/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
+    "audit": ("empirical/audit/*.py",),
+    "circuits": ("circuits/*.py", "circuits/search/*.py", "circuits/tasks/*.py"),
+    "checker": ("circuits/checker/*.py",),
+    "training": ("empirical/model/*.py", "empirical/runs/*.py", "empirical/training/*.py", "empirical/trial/*.py"),
+    "ledger": ("proofs_checks/*.py",),
+    "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
+    "system": ("theory/system/*.py",),
+    "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
 }
-"""Files that may be mutated: the symbolic encodings, the rest of the theory, the torch encodings."""
+"""Groups of modules that are mutated, by name.  Not mutated: proofs_checks/papers, which states the claims."""
 
 SWAPS = {
     "+": ["-", "*"],
@@ -109,9 +118,14 @@ class Mutant:
         return f"{self.path}:{self.line} {self.was} -> {self.becomes} in {self.text}"
 
 
+def modules(place: str) -> list[Path]:
+    """Files of one of PLACES, sorted by path."""
+    return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in PLACES[place]))
+
+
 def mutants(place: str, count: int, seed: int) -> list[Mutant]:
     """Distinct mutants of one of PLACES, drawn at random; all kinds get equal numbers as long as there are mutants."""
-    paths = sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in PLACES[place]))
+    paths = modules(place)
     by_kind: dict[str, list[Mutant]] = {}
     for mutant in chain.from_iterable(map(mutants_of_file, paths)):
         by_kind.setdefault(mutant.kind, []).append(mutant)
@@ -187,6 +201,8 @@ def _expression_changes(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
     def text(node: ast.expr) -> str:
         return lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset].decode()
 
+    tests = (node.test for node in ast.walk(tree) if isinstance(node, ast.If | ast.IfExp | ast.While))
+    conditions = set(map(id, tests))
     for node in ast.walk(tree):
         if not isinstance(node, ast.expr) or node.lineno != node.end_lineno:
             continue
@@ -213,6 +229,15 @@ def _expression_changes(tree: ast.Module, lines: list[str]) -> Iterator[Change]:
                 between = line_bytes[first.end_col_offset : second.col_offset].decode()
                 both_arguments = line_bytes[first.col_offset : second.end_col_offset].decode()
                 yield "order", at(first), both_arguments, f"{text(second)}{between}{text(first)}"
+            elif name == "sorted" and isinstance(node.func, ast.Name):
+                yield "unsorted", at(node), text(node), f"list({text(node.args[0])})"
+        elif isinstance(node, ast.BoolOp):
+            for operand in node.values:
+                others = [f"({text(value)})" for value in node.values if value is not operand]
+                joined = (" and " if isinstance(node.op, ast.And) else " or ").join(others)
+                yield "condition", at(node), text(node), f"({joined})"
+        if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and id(node) in conditions:
+            yield "negation", at(node), text(node), f"(not ({text(node)}))"
 
 
 def _arguments(tree: ast.Module) -> list[tuple[range, list[str]]]:

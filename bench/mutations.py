@@ -1,9 +1,9 @@
 """Would the claims and tests notice a wrong formula?  `python -m bench.mutations --where encodings --count 200`.
 
-The program changes one thing at a random place of the symbolic encodings (`encodings`), the rest of the theory
-(`theory`) or the torch encodings (`torch`).  Then it runs the claims that read this module and the tests that belong to
-it until one fails.  Changes that nothing notices are printed: each needs a claim, a test, or a reason in
-`bench/survivors.toml`.
+The program changes one thing at a random place of one group of modules (`bench.mutants.PLACES`: symbolic encodings,
+the rest of the theory, torch encodings, circuits, the checker of certificates, training, ...).  Then it runs the claims
+that read this module and the tests that belong to it until one fails.  Changes that nothing notices are printed: each
+needs a claim, a test, or a reason in `bench/survivors.toml`.
 
 With `--store FILE` results are saved, and a run that was stopped can continue; `--survivors` tries again the mutants
 that survived in that file.

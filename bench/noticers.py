@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -32,15 +33,39 @@ MEMORY = 16 << 30
 """Largest address space of a mutated process, in bytes."""
 LIBRARIES = ("sympy", "numpy", "scipy.linalg", "networkx", "flint", "pytest")
 FARTHEST = 2
-"""Largest number of imports from a test file to a module that it belongs to, through modules of the theory."""
-TESTS = (
+"""Largest number of imports from a test of formulas to a module that it belongs to; other tests have no such limit."""
+_FORMULA_TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
     "tests/empirical/test_audit.py",
     "tests/empirical/runs/test_buildable.py",
 )
-"""Tests that are fast and check formulas; tests of training and of the commands are left out."""
-SLOW = ("tests/theory/test_distinct.py",)
+TESTS = {
+    "encodings": _FORMULA_TESTS,
+    "theory": _FORMULA_TESTS,
+    "torch": _FORMULA_TESTS,
+    "audit": ("tests/empirical/test_audit.py", "tests/empirical/encodings/test_*.py", "tests/lengthgen/test_audit*.py"),
+    "circuits": ("tests/circuits/test_*.py",),
+    "checker": ("tests/circuits/test_*.py",),
+    "training": (
+        "tests/empirical/model/test_*.py",
+        "tests/empirical/runs/test_*.py",
+        "tests/empirical/training/test_*.py",
+        "tests/empirical/trial/test_*.py",
+    ),
+    "ledger": ("tests/proofs_checks/test_*.py",),
+    "figures": ("tests/paper_figs/test_*.py", "tests/paper_figs/report/test_*.py"),
+    "system": ("tests/theory/system/test_*.py", "tests/proofs_checks/test_*.py"),
+    "commands": ("tests/lengthgen/test_*.py",),
+}
+"""Test files that may notice a mutant, for each of PLACES: tests that are fast for what they check."""
+SLOW = (
+    "tests/theory/test_distinct.py",
+    "tests/empirical/model/test_backend.py",
+    "tests/empirical/training/test_training.py",
+    "tests/empirical/training/test_cluster.py",
+    "tests/lengthgen/test_reproduce.py",
+)
 """Test files that run last."""
 
 
@@ -64,23 +89,26 @@ class Index:
         family = mutant.module.rpartition(".")[2].partition("_")[0]
         claims = [f"claim {name}" for name in self.claims.get(mutant.path, ())]
         claims.sort(key=lambda name: (family not in name, -credit[name]))
-        distance = self._distances(mutant.module)
+        distance = self._distances(mutant.module, FARTHEST if TESTS[place] is _FORMULA_TESTS else len(self.imports))
+        files = [name for name in distance if any(Path(name).match(pattern) for pattern in TESTS[place])]
         tests = sorted(
-            distance, key=lambda name: (name in SLOW, _name_distance(name, mutant), distance[name], -credit[name])
+            files, key=lambda name: (name in SLOW, _name_distance(name, mutant), distance[name], -credit[name])
         )
         if place == "encodings":
             return [*claims, *tests]
-        return [*tests, *claims] if place == "theory" else tests
+        return [*tests, *claims] if place in {"theory", "circuits"} else tests
 
-    def _distances(self, module: str) -> dict[str, int]:
-        """Number of imports from each test file to the module, at most FARTHEST."""
+    def _distances(self, module: str, farthest: int) -> dict[str, int]:
+        """Number of imports from each test file to the module, at most `farthest`."""
         near, level = {module}, {module}
         distance: dict[str, int] = {}
-        for step in range(1, FARTHEST + 1):
+        for step in range(1, farthest + 1):
             level = {name for name, imported in self.imports.items() if imported & level} - near
             near |= level
             distance |= {name: step for name in level if name.endswith(".py")}
             level = {name for name in level if not name.endswith(".py")}
+            if not level:
+                break
         return distance
 
 
@@ -106,11 +134,11 @@ def _index() -> Index:
             for path in reading.code_read(registry.home(claim)):
                 claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
-    for folder in ("theory", "empirical"):
+    for folder in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
             imports[name] = _imported_names(path, name if path.stem == "__init__" else name.rpartition(".")[0])
-    for pattern in TESTS:
+    for pattern in set(chain.from_iterable(TESTS.values())):
         for path in ROOT.glob(pattern):
             imports[path.relative_to(ROOT).as_posix()] = _imported_names(path, "")
     return Index(claims={path: tuple(names) for path, names in claims.items()}, imports=imports)
@@ -131,7 +159,7 @@ def _imported_names(path: Path, package: str) -> frozenset[str]:
 
 def preload(place: str) -> None:
     """Import the libraries, so that no fork has to."""
-    for library in (*LIBRARIES, *(("torch",) if place == "torch" else ())):
+    for library in (*LIBRARIES, *(() if place in {"encodings", "theory", "circuits", "checker"} else ("torch",))):
         importlib.import_module(library)
 
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 import pytest
 
 from bench import mutations, noticers
-from bench.mutants import PLACES, ROOT, Mutant, mutants, mutants_of_file
+from bench.mutants import PLACES, ROOT, Mutant, modules, mutants, mutants_of_file
 from proofs_checks import registry
 
 COUNT = 60
-KINDS = {"bound", "constant", "exponent", "name", "number", "operator", "order", "sign", "term"}
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -52,9 +51,22 @@ def test_one_place_of_one_line_changes(drawn: list[Mutant]) -> None:
         assert one.text == before[changed - 1].strip() != one.mutated_text
 
 
-def test_every_kind_is_drawn(drawn: list[Mutant]) -> None:
-    assert {one.kind for one in drawn} == KINDS
-    assert min(Counter(one.kind for one in drawn).values()) >= 5
+@pytest.mark.parametrize("place", ["encodings", "checker"])
+def test_every_kind_is_drawn_and_equally_often_while_there_are_some(place: str) -> None:
+    available = Counter(mutant.kind for path in modules(place) for mutant in mutants_of_file(path))
+    counts = Counter(mutant.kind for mutant in mutants(place, COUNT, seed=0))
+    assert set(available) == set(CHANGES)
+    most = max(counts.values())
+    assert all(counts[kind] >= min(most - 2, available[kind] // 2) for kind in CHANGES)
+
+
+def test_every_module_but_the_statements_of_claims_and_the_plain_entries_is_mutated_in_one_place() -> None:
+    drawn_from = Counter(path for place in PLACES for path in modules(place))
+    packages = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
+    present = {path for package in packages for path in (ROOT / package).rglob("*.py")}
+    left_out = {path for path in present - set(drawn_from) if "papers" not in path.parts}
+    assert set(drawn_from.values()) == {1}
+    assert left_out == {ROOT / "empirical" / "__init__.py"}
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:
@@ -71,6 +83,9 @@ CHANGES = {
     "operator": ("return j < i", {"return j <= i", "return j > i"}),
     "name": ("return j", {"return i"}),
     "number": ("return 2", {"return 3"}),
+    "condition": ("return i and j", {"return ((i))", "return ((j))"}),
+    "negation": ("return 1 if j < i else 0", {"return 1 if (not (j < i)) else 0"}),
+    "unsorted": ("return sorted(j)", {"return list(j)"}),
 }
 
 
