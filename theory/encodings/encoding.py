@@ -22,7 +22,7 @@ LENGTH = sp.Symbol("n", integer=True, positive=True)
 """Sequence length n, which a law may depend on."""
 QUERY = sp.ImmutableMatrix(sp.symbols("q1 q2", real=True))
 KEY = sp.ImmutableMatrix(sp.symbols("k1 k2", real=True))
-"""One plane of the content of the query and of the key, each 2 x 1."""
+"""Content of the query and of the key on one plane, each 2 x 1."""
 
 ONE_LAW = "one law gives the scores of all labels, so that those never met follow from the others"
 """Caveat of encodings that are a formula with a few numbers, not a table with an entry for each label."""
