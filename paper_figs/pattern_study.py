@@ -106,7 +106,7 @@ def study(pattern: Pattern, *, train: int, test: int) -> Study:
 
     Raises:
         PanelError: the test scale passes LARGEST.
-        ScalesError: not 1 <= train <= test.
+        TrainTestScalesError: not 1 <= train <= test.
         PatternError: the pattern is not given up to the test scale, or has an infinite entry.
         FormulaError: a formula without a value at some pair.
     """

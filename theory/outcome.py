@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.generalization import ScalesError
+from theory.generalization import TrainTestScalesError
 from theory.lattice import Cell, Cells, cells_for
 from theory.lrc import level_sets
 from theory.pattern import Pattern, PatternError, Value
@@ -85,10 +85,10 @@ def learn(pattern: Levels, relation: Relation, *, train: int) -> Outcome:
     """What is learned under the relation from the cells of scales 1..train.
 
     Raises:
-        ScalesError: train is not positive.
+        TrainTestScalesError: train is not positive.
     """
     if train < 1:
-        raise ScalesError(f"the training scale must be at least 1, not {train}")
+        raise TrainTestScalesError(f"the training scale must be at least 1, not {train}")
     labels = pattern.cells.labels(relation)
     classes, class_of = np.unique(labels, return_inverse=True)
     depth = len(pattern.entries)

@@ -55,7 +55,7 @@ def row(
     """Decide the row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("far keys", properties.far_field, far.text(cases)),
+        ("far keys", properties.far_field, far.cases_text(cases)),
         ("bounded", properties.bounded, bounded),
         ("causal use only", properties.causal_only, causal_only),
         ("hooks", lambda one: one.hooks, hooks),
@@ -192,7 +192,7 @@ def _row_claim(encoding: Encoding) -> Claim:
     return Claim(
         id=f"far-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title}: {use}, {size}; far keys: {far.text(stated.far)}; trained numbers: "
+        statement=f"{encoding.title}: {use}, {size}; far keys: {far.cases_text(stated.far)}; trained numbers: "
         f"{stated.learned}.",
         latex=r"\lim_{j-i\to\infty} s_{ji}",
         label="F",
