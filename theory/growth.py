@@ -21,7 +21,7 @@ from theory.formula.progressions import Path, Piece, along, takes_infinitely_man
 from theory.formula.ranges import MOST, finite_range
 from theory.formula.structure import Structure, structure
 from theory.formula.syntax import names
-from theory.lrc import Profile, profile
+from theory.lrc import LrcProfile, profile
 from theory.pattern import Pattern
 
 LOOKED_AT = 40
@@ -176,7 +176,7 @@ _AS_A_FUNCTION = {
 }
 
 
-def _growth_of_profile(lrc_profile: Profile, reason: str) -> Growth:
+def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
     """Growth of a formula all of whose values occur up to the last scale of the profile."""
     low, high = lrc_profile.bounds(lrc_profile.scale)
     constant_from = lrc_profile.constant_from
@@ -231,7 +231,7 @@ def _place_text(path: Path, piece: Piece, formula: Formula) -> str:
     return "at " + ", ".join(map(position, names)) + " (s = 0, 1, ...)"
 
 
-def _growth_by_range(formula: Formula, lrc_profile: Profile, repeating: Repeats | None) -> Growth:
+def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repeats | None) -> Growth:
     """Growth from a finite set that holds every value; exact if every value in the set occurs."""
     low, high = lrc_profile.bounds(lrc_profile.scale)
     ranges = [finite_range(node, formula.parameters) for node in formula.nodes]

@@ -299,8 +299,8 @@ def _counterexample(difference: sp.Expr, change: str, trials: int) -> Ruling | N
     """Refutation by a point at which the difference is clearly not zero; None if no tried point shows that."""
     if difference == 0:
         return None
-    for point in points.spread(difference, count=trials):
-        value = sp.N(points.at(difference, point), _DIGITS)
+    for point in points.sample_points(difference, count=trials):
+        value = sp.N(points.value_at(difference, point), _DIGITS)
         if value.is_Number and value.is_finite and abs(value) > _VISIBLE:
             place = ", ".join(f"{symbol} = {point[symbol]}" for symbol in sorted(point, key=str))
             return Ruling(holds=False, reason=f"{change} by {sp.N(value, 6)} at {place}")
