@@ -250,7 +250,7 @@ def _proved(left: Side, right: Side) -> str | None:
                 return "both engines find the two sides identical"
         except twice.OneExpression:
             return "both sides are one expression, once sympy has evaluated the parts that the engines do not know"
-        except (exact.Undecided, second_engine.Undecided, ZeroDivisionError):
+        except (exact.Undecided, second_engine.SecondEngineUndecided, ZeroDivisionError):
             continue
     return None
 

@@ -180,7 +180,7 @@ def _row_claim(encoding: Encoding) -> Claim:
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
         "one hook more": mutations.with_another_hook,
-        **dict([_other_course(encoding, stated.far[0].what)]),
+        **dict([_other_course(encoding, stated.far[0].behaviour)]),
     }
     if not (encoding.bias and encoding.positions):  # a bias of drawn positions is bounded, whatever it is
         mutated |= dict([_other_use(encoding)])

@@ -53,7 +53,7 @@ _BY_SPEED = (
 
 
 def _far(course: FarField) -> Cases:
-    return (FarCase(what=course),)
+    return (FarCase(behaviour=course),)
 
 
 ROWS: Mapping[str, Row] = {
