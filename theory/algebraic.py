@@ -25,11 +25,11 @@ def is_zero(value: sp.Expr) -> bool | None:
 
     Undecided are numbers outside the fragment of this module, undefined numbers, and numbers with too large a bound.
     """
-    weights = bounds(value)
-    if weights is None:
+    bit_bounds = bounds(value)
+    if bit_bounds is None:
         return None
-    above, below = weights
-    separation = (degree(value) - 1) * above + below
+    numerator_bits, denominator_bits = bit_bounds
+    separation = (degree(value) - 1) * numerator_bits + denominator_bits
     bits = _FIRST_BITS
     while separation <= MOST_BITS and bits <= 4 * (separation + _FIRST_BITS):
         ball = enclose(value, bits=bits)
@@ -51,14 +51,16 @@ def bounds(value: sp.Expr) -> tuple[int, int] | None:
         return None
     if value.is_Pow:
         return _power_bounds(value)
-    parts = [bounds(part) for part in value.args]
-    bounded = [part for part in parts if part is not None]
-    if len(bounded) < len(parts):
+    part_bounds = [bounds(part) for part in value.args]
+    bounded = [part for part in part_bounds if part is not None]
+    if len(bounded) < len(part_bounds):
         return None
-    below = sum(part[1] for part in bounded)
+    denominator_bits = sum(part[1] for part in bounded)
     if value.is_Mul:
-        return sum(part[0] for part in bounded), below
-    return max(max(part[0] - part[1] for part in bounded) + below, 0) + (len(bounded) - 1).bit_length(), below
+        return sum(part[0] for part in bounded), denominator_bits
+    return max(max(part[0] - part[1] for part in bounded) + denominator_bits, 0) + (
+        len(bounded) - 1
+    ).bit_length(), denominator_bits
 
 
 def _power_bounds(value: sp.Expr) -> tuple[int, int] | None:
@@ -67,14 +69,18 @@ def _power_bounds(value: sp.Expr) -> tuple[int, int] | None:
     base_bounds = bounds(base)
     if base_bounds is None or not exponent.is_Rational:
         return None
-    (above, below), root = base_bounds, int(exponent.q)
+    (numerator_bits, denominator_bits), root = base_bounds, int(exponent.q)
     # The k-th root of U/L equals (U L^(k-1))^(1/k) / L, and also U / (U^(k-1) L)^(1/k): take the smaller bounds.
-    if above >= below:
-        above = -(-(above + (root - 1) * below) // root)
+    if numerator_bits >= denominator_bits:
+        numerator_bits = -(-(numerator_bits + (root - 1) * denominator_bits) // root)
     else:
-        below = -(-((root - 1) * above + below) // root)
+        denominator_bits = -(-((root - 1) * numerator_bits + denominator_bits) // root)
     times = abs(int(exponent.p))
-    return (above * times, below * times) if exponent > 0 else (below * times, above * times)
+    return (
+        (numerator_bits * times, denominator_bits * times)
+        if exponent > 0
+        else (denominator_bits * times, numerator_bits * times)
+    )
 
 
 def is_root_of_unity_part(value: sp.Expr) -> bool:
@@ -100,17 +106,17 @@ def degree(value: sp.Expr) -> int:
 
 def coprime_base(numbers: Any) -> list[int]:
     """Pairwise coprime integers > 1 such that every given integer (>= 1) is a product of them; sorted."""
-    waiting = [number for number in numbers if number > 1]
+    pending = [number for number in numbers if number > 1]
     base: list[int] = []
-    while waiting:
-        number = waiting.pop()
-        other = next((member for member in base if gcd(member, number) > 1), None)
-        if other is None:
+    while pending:
+        number = pending.pop()
+        overlapping = next((member for member in base if gcd(member, number) > 1), None)
+        if overlapping is None:
             base.append(number)
         else:
-            common = gcd(other, number)
-            base.remove(other)
-            waiting += [part for part in (common, other // common, number // common) if part > 1]
+            common = gcd(overlapping, number)
+            base.remove(overlapping)
+            pending += [part for part in (common, overlapping // common, number // common) if part > 1]
     return sorted(base)
 
 

@@ -175,7 +175,7 @@ def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
     if not last.is_Integer:
         return _undecided("the table is not constant at large distances")
     entries = [int(index.subs(_DISTANCE, distance)) for distance in range(_LONGEST_TABLE)]
-    constant_from = next(at for at in range(len(entries), 0, -1) if entries[at - 1] != last)
+    constant_from = next(distance for distance in range(len(entries), 0, -1) if entries[distance - 1] != last)
     # Example with primes as entries: its rank is a lower bound, and constant_from + 1 is the upper bound.
     row = [sp.prime(1 + entry) for entry in entries]
     size = constant_from + 2

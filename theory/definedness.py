@@ -106,21 +106,23 @@ def _first_cell(condition: Node, family: bool) -> list[Cell] | None:
     if linear is not None:
         return linear
     period = repeats((condition,), {})
-    most = FARTHEST_FAMILY if family else FARTHEST
-    return _first_cell_by_search(condition, period.enough, family) if period and period.enough <= most else None
+    largest = FARTHEST_FAMILY if family else FARTHEST
+    return _first_cell_by_search(condition, period.enough, family) if period and period.enough <= largest else None
 
 
 def _first_cell_on_path(condition: Node, path: Mapping[str, tuple[int, int]], family: bool) -> list[Cell] | None:
     """First cell at which a condition on one position or one difference holds; same result type as `_first_cell`."""
-    used = {name: path[name] for name in path if family or name != "n"}
-    course = along((condition,), used, {})
-    most = MOST_SINGLE_EXACT if may_be_irrational(condition) else MOST_SINGLE
-    if course is None or not course.constant or len(course.singles) > most:
+    positions = {name: path[name] for name in path if family or name != "n"}
+    course = along((condition,), positions, {})
+    limit = MOST_SINGLE_EXACT if may_be_irrational(condition) else MOST_SINGLE
+    if course is None or not course.constant or len(course.singles) > limit:
         return None
     starts = [piece.start for piece in course.pieces if piece.components[0] != 0]
     earlier = [step for step in course.singles if step < min(starts, default=step + 1)]
     steps = [*earlier, *([min(starts)] if starts else [])]
-    return _first_that_holds((tuple(first + by * step for first, by in used.values()) for step in steps), condition)
+    return _first_that_holds(
+        (tuple(first + by * step for first, by in positions.values()) for step in steps), condition
+    )
 
 
 def _linear_witness(condition: Node, family: bool) -> list[Cell] | None:

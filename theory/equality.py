@@ -191,17 +191,17 @@ def _merge_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int
     pairs = _meeting({index: balls[index] for index in first_index.values()})
     close = {index for pair in pairs for index in pair}
     pairs = _meeting({index: _ball(distinct[index], _BITS[1]) for index in close})
-    for one, other in sorted(pairs):
-        if _root(parent, one) == _root(parent, other):
+    for index_a, index_b in sorted(pairs):
+        if _root(parent, index_a) == _root(parent, index_b):
             continue
         compared += 1
         within_limits = compared <= MOST_ASKED and undecided < MOST_UNDECIDED
-        answer = equal(distinct[one], distinct[other]) if within_limits else Answer.UNDECIDED
+        answer = equal(distinct[index_a], distinct[index_b]) if within_limits else Answer.UNDECIDED
         if answer is Answer.YES:
-            _merge(parent, one, other)
+            _merge(parent, index_a, index_b)
         elif answer is Answer.UNDECIDED:
             undecided += 1
-            unclear.append((one, other))
+            unclear.append((index_a, index_b))
     return unclear
 
 
@@ -285,7 +285,7 @@ def _root(parent: list[int], index: int) -> int:
     return index
 
 
-def _merge(parent: list[int], one: int, other: int) -> None:
+def _merge(parent: list[int], index: int, other_index: int) -> None:
     """Merge the classes of two indices."""
-    first, second = sorted((_root(parent, one), _root(parent, other)))
-    parent[second] = first
+    root, other_root = sorted((_root(parent, index), _root(parent, other_index)))
+    parent[other_root] = root

@@ -84,8 +84,8 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
     for side, (_, denominator) in zip((left, right), fractions, strict=True):
         if _vanishes(denominator, ideal, variables):
             raise ZeroDivisionError(f"the denominator of {side} is identically zero")
-    (above, below), (other_above, other_below) = fractions
-    zero = _vanishes(above * other_below - other_above * below, ideal, variables)
+    (numerator, denominator), (other_numerator, other_denominator) = fractions
+    zero = _vanishes(numerator * other_denominator - other_numerator * denominator, ideal, variables)
     return Decision(zero=zero, generators=tuple(map(str, exponentials)))
 
 
@@ -145,7 +145,7 @@ def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr
             denominators = [part.q for part in coefficient.as_real_imag()]
             scales[monomial] = int(sp.ilcm(scales.get(monomial, 1), *denominators))
     names = {m: (sp.Dummy(f"exp({m})"), sp.Dummy(f"exp(I {m})")) for m in sorted(scales, key=str)}
-    used: dict[sp.Dummy, sp.Expr] = {}
+    generators: dict[sp.Dummy, sp.Expr] = {}
     replacement = {}
     for atom, terms in exponents.items():
         factors = []
@@ -153,10 +153,10 @@ def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr
             parts = coefficient.as_real_imag()
             for name, unit, part in zip(names[monomial], (1, sp.I), parts, strict=True):
                 if part:
-                    used[name] = sp.exp(unit * monomial / scales[monomial])
+                    generators[name] = sp.exp(unit * monomial / scales[monomial])
                     factors.append(name ** int(part * scales[monomial]))
         replacement[atom] = sp.Mul(*factors)
-    return expression.xreplace(replacement), sorted(used.values(), key=str)
+    return expression.xreplace(replacement), sorted(generators.values(), key=str)
 
 
 def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr, sp.Expr]]:

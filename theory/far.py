@@ -102,9 +102,9 @@ def causal_only(encoding: Encoding) -> bool | None:
     )
 
 
-def _any_case(cases: Cases, wanted: set[FarField]) -> bool | None:
+def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
     """True if some range has one of the wanted effects; None if none is known to have one and some are undecided."""
-    if any(case.behaviour in wanted for case in cases):
+    if any(case.behaviour in behaviours for case in cases):
         return True
     return None if any(case.behaviour is FarField.UNDECIDED for case in cases) else False
 
@@ -191,10 +191,10 @@ def _course_cases(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str
         )
         return (FarCase(behaviour=behaviour, where=where),)
     cases = []
-    for low, high, inside in ((-sp.oo, 0, _vanishing), (0, 1, _stretched), (1, sp.oo, _faster)):
+    for low, high, behaviour_inside in ((-sp.oo, 0, _vanishing), (0, 1, _stretched), (1, sp.oo, _faster)):
         name = _range_with_power_in(power, sp.Interval.open(low, high), domains)
         if name is not None:
-            cases.append((_join_ranges(where, name), inside(bias, power)))
+            cases.append((_join_ranges(where, name), behaviour_inside(bias, power)))
         at_end = _range_with_power_in(power, sp.FiniteSet(high), domains) if high is not sp.oo else None
         if at_end == "":
             exact = _constant_power if high == 0 else _linear
@@ -233,9 +233,9 @@ def _range_with_power_in(power: sp.Expr, region: sp.Set, domains: Mapping[sp.Sym
         if common is sp.S.EmptySet:
             return None
         return "" if common == domain else _range_text(power, common)
-    inside = region.contains(power)
-    if inside in (sp.true, sp.false):
-        return "" if inside == sp.true else None
+    contained = region.contains(power)
+    if contained in (sp.true, sp.false):
+        return "" if contained == sp.true else None
     (end,) = region if isinstance(region, sp.FiniteSet) else (None,)
     return f"{power} = {end}" if end is not None else _range_text(power, region)
 
@@ -246,12 +246,12 @@ def _range_text(power: sp.Expr, region: sp.Set) -> str:
         return f"{power} = {', '.join(map(str, region))}"
     if not isinstance(region, sp.Interval):
         return f"{power} in {region}"
-    below, above = "<" if region.left_open else "<=", "<" if region.right_open else "<="
+    lower, upper = "<" if region.left_open else "<=", "<" if region.right_open else "<="
     if region.end is sp.oo:
         return f"{power} {'>' if region.left_open else '>='} {region.start}"
     if region.start is -sp.oo:
-        return f"{power} {above} {region.end}"
-    return f"{region.start} {below} {power} {above} {region.end}"
+        return f"{power} {upper} {region.end}"
+    return f"{region.start} {lower} {power} {upper} {region.end}"
 
 
 def _vanishing(bias: sp.Expr, power: sp.Expr) -> FarField:
@@ -364,9 +364,9 @@ def _sign(expression: sp.Expr, domains: Mapping[sp.Symbol, sp.Set]) -> int | Non
             continue
         # Write 0 <= x < 1 as x = t / (1 + t) with t >= 0; x = 1 is a case of its own.
         ratio = sp.Symbol(f"{symbol}/(1 - {symbol})", nonnegative=True)
-        inside = _sign(sp.factor(sp.together(expression.subs(symbol, ratio / (1 + ratio)))), {})
-        at_end = _sign(expression.subs(symbol, 1), domains)
-        return inside if inside == at_end else None
+        sign_inside = _sign(sp.factor(sp.together(expression.subs(symbol, ratio / (1 + ratio)))), {})
+        sign_at_end = _sign(expression.subs(symbol, 1), domains)
+        return sign_inside if sign_inside == sign_at_end else None
     if expression.is_zero:
         return 0
     if expression.is_positive:

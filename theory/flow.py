@@ -113,5 +113,5 @@ def _residual(key: sp.Expr) -> sp.Expr:
 
 def _over_pairs(term: sp.Expr) -> sp.Expr:
     """Sum over the pairs i <= j <= N0; constant factors are taken out, so that equal sums have equal form."""
-    outside, inside = term.as_independent(KEY, QUERY, QUERY_WEIGHTS, PATTERN)
-    return outside * sp.Sum(inside, (KEY, 1, QUERY), (QUERY, 1, TRAINING_SCALE))
+    constant, summand = term.as_independent(KEY, QUERY, QUERY_WEIGHTS, PATTERN)
+    return constant * sp.Sum(summand, (KEY, 1, QUERY), (QUERY, 1, TRAINING_SCALE))

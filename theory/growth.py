@@ -202,9 +202,9 @@ def _parameters(formula: Formula) -> dict[str, Any]:
 
 def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
-    used = frozenset().union(*map(names, formula.nodes))
-    free = [name for name in formula.parameters if name in used]
-    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(place + 1)) for place, name in enumerate(free)}
+    names_used = frozenset().union(*map(names, formula.nodes))
+    free = [name for name in formula.parameters if name in names_used]
+    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
     for path in _RAYS:
         for node in formula.nodes:
@@ -237,21 +237,21 @@ def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repea
     ranges = [finite_range(node, formula.parameters) for node in formula.nodes]
     sets = [values for values in ranges if values is not None]
     if len(sets) == len(ranges) and prod(map(len, sets)) <= MOST:
-        most = prod(map(len, sets)) - all(0 in values for values in sets)
-        reason = f"finite range: at most {most} non-zero values are possible"
+        upper_bound = prod(map(len, sets)) - all(0 in values for values in sets)
+        reason = f"finite range: at most {upper_bound} non-zero values are possible"
     elif repeating:
-        most = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
+        upper_bound = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
         reason = (
             f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
         )
     else:
         return _undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
-    if low == high == most:
+    if low == high == upper_bound:
         return _growth_of_profile(lrc_profile, f"{reason}, and all of them occur")
     return Growth(
         kind=GrowthKind.EVENTUALLY_CONSTANT,
         low=low,
-        high=most,
+        high=upper_bound,
         from_scale=None,
         reason=f"{reason}; {high} occur up to scale {lrc_profile.scale}",
         strength="general",

@@ -205,8 +205,8 @@ def _parts(number: sp.Expr) -> tuple[int, int]:
 
 def _factors(number: sp.Expr, base: list[int]) -> list[tuple[sp.Integer, int]]:
     """Factors of a positive rational in a coprime base, with their powers."""
-    above, below = _parts(number)
-    powers = ((factor, _power_in(above, factor) - _power_in(below, factor)) for factor in base)
+    numerator, denominator = _parts(number)
+    powers = ((factor, _power_in(numerator, factor) - _power_in(denominator, factor)) for factor in base)
     return [(sp.Integer(factor), power) for factor, power in powers if power]
 
 
@@ -232,14 +232,14 @@ def _degrees(value: sp.Expr) -> tuple[int, int]:
     if value.is_Symbol or value.is_Rational:
         return int(value.is_Symbol), 0
     if value.is_Pow:
-        above, below = _degrees(value.base)
+        numerator, denominator = _degrees(value.base)
         times = abs(int(value.exp))
-        return (above * times, below * times) if value.exp > 0 else (below * times, above * times)
+        return (numerator * times, denominator * times) if value.exp > 0 else (denominator * times, numerator * times)
     inner = [_degrees(part) for part in value.args]
-    below = sum(degrees[1] for degrees in inner)
+    denominator = sum(degrees[1] for degrees in inner)
     if value.is_Mul:
-        return sum(degrees[0] for degrees in inner), below
-    return max(degrees[0] - degrees[1] for degrees in inner) + below, below
+        return sum(degrees[0] for degrees in inner), denominator
+    return max(degrees[0] - degrees[1] for degrees in inner) + denominator, denominator
 
 
 def _lengths(value: sp.Expr) -> tuple[int, int]:
@@ -248,26 +248,26 @@ def _lengths(value: sp.Expr) -> tuple[int, int]:
         return 1, 1
     if value.is_Pow:
         times = abs(int(value.exp))
-        above, below = (comb(terms + times - 1, times) for terms in _lengths(value.base))
-        return (above, below) if value.exp > 0 else (below, above)
+        numerator, denominator = (comb(terms + times - 1, times) for terms in _lengths(value.base))
+        return (numerator, denominator) if value.exp > 0 else (denominator, numerator)
     inner = [_lengths(part) for part in value.args]
-    below = prod(lengths[1] for lengths in inner)
+    denominator = prod(lengths[1] for lengths in inner)
     if value.is_Mul:
-        return prod(lengths[0] for lengths in inner), below
-    return sum(lengths[0] * below // lengths[1] for lengths in inner), below
+        return prod(lengths[0] for lengths in inner), denominator
+    return sum(lengths[0] * denominator // lengths[1] for lengths in inner), denominator
 
 
-def _fraction(value: sp.Expr, at: dict[sp.Symbol, Any], context: Any) -> Fractions:
+def _fraction(value: sp.Expr, polynomials: dict[sp.Symbol, Any], context: Any) -> Fractions:
     """Numerator and denominator as polynomials."""
     if value.is_Rational:
         return context.constant(flint.fmpq(int(value.p), int(value.q))), context.constant(1)
     if value.is_Symbol:
-        return at[value], context.constant(1)
+        return polynomials[value], context.constant(1)
     if value.is_Pow:
-        above, below = _fraction(value.base, at, context)
+        numerator, denominator = _fraction(value.base, polynomials, context)
         times = abs(int(value.exp))
-        return (above**times, below**times) if value.exp > 0 else (below**times, above**times)
-    parts = [_fraction(part, at, context) for part in value.args]
+        return (numerator**times, denominator**times) if value.exp > 0 else (denominator**times, numerator**times)
+    parts = [_fraction(part, polynomials, context) for part in value.args]
     return reduce(_product if value.is_Mul else _sum, parts)
 
 

@@ -35,9 +35,9 @@ class LabelClasses:
     def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
         """Sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
         order = np.argsort(self.parameters[seen], kind="stable")
-        seen_parameters, first = np.unique(self.parameters[seen][order], return_index=True)
+        seen_parameters, starts = np.unique(self.parameters[seen][order], return_index=True)
         sums = np.zeros((*values.shape[:-1], self.count))
-        sums[..., seen_parameters] = np.add.reduceat(values[..., order], first, axis=-1)
+        sums[..., seen_parameters] = np.add.reduceat(values[..., order], starts, axis=-1)
         return sums
 
 

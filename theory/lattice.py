@@ -79,8 +79,8 @@ def refinement_witness(fine: Relation, coarse: Relation, *, scale: int) -> tuple
     """
     cells = cells_for(fine, coarse, scale=scale)
     coarse_labels = cells.labels(coarse)
-    _, first, class_of = np.unique(cells.labels(fine), return_index=True, return_inverse=True)
-    first_of_class = first[class_of]
+    _, first_cell, class_of = np.unique(cells.labels(fine), return_index=True, return_inverse=True)
+    first_of_class = first_cell[class_of]
     separated = coarse_labels != coarse_labels[first_of_class]
     if not separated.any():
         return None

@@ -177,18 +177,18 @@ def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
     """Squared norms of query and key after and before the encoding acts on them."""
     position = KEY_POSITION
 
-    def squared_norm(which: int, content: sp.Matrix) -> sp.Expr:
+    def squared_norm(index: int, content: sp.Matrix) -> sp.Expr:
         added = encoding.embed(position) if encoding.embed else sp.zeros(2, 1)
         actions = encoding.rotate(position, LENGTH) if encoding.rotate else (sp.eye(2), sp.eye(2))
-        acted = actions[which] * (content + added)
+        acted = actions[index] * (content + added)
         return acted.dot(acted)
 
     return tuple(
         (
-            lambda which=which, content=content: squared_norm(which, content),
+            lambda index=index, content=content: squared_norm(index, content),
             lambda content=content: content.dot(content),
         )
-        for which, content in enumerate((QUERY, KEY))
+        for index, content in enumerate((QUERY, KEY))
     )
 
 
@@ -202,11 +202,11 @@ def _norm_by_form(encoding: Encoding) -> str | None:
 def _streaming_sides(encoding: Encoding) -> tuple[Pair, ...]:
     """Scores at two lengths, both beyond the query."""
 
-    def score(more: sp.Expr) -> sp.Expr:
+    def score(extra_length: sp.Expr) -> sp.Expr:
         return encoding.score(
             query_position=KEY_POSITION + DISTANCE,
             key_position=KEY_POSITION,
-            length=KEY_POSITION + DISTANCE + 1 + more,
+            length=KEY_POSITION + DISTANCE + 1 + extra_length,
         )
 
     return ((lambda: score(SHIFT + MORE_LENGTH), lambda: score(SHIFT)),)

@@ -56,11 +56,11 @@ class LrcProfile:
         high = int(np.searchsorted(self.first_scales, scale, side="right"))
         parent = {index: index for index in range(-1, high)} if self.undecided else {}
         possible_merges = 0
-        for one, other in self.undecided:
-            if max(one, other) < high:
-                first, second = _root(parent, one), _root(parent, other)
-                possible_merges += first != second
-                parent[first] = second
+        for value_a, value_b in self.undecided:
+            if max(value_a, value_b) < high:
+                root_a, root_b = _root(parent, value_a), _root(parent, value_b)
+                possible_merges += root_a != root_b
+                parent[root_a] = root_b
         return high - possible_merges, high
 
     def lrc(self, scale: int) -> int:
@@ -81,9 +81,9 @@ class LrcProfile:
         if train_values == high:
             return True
         parent = {index: index for index in range(-1, high)}
-        for one, other in self.undecided:
-            if max(one, other) < high:
-                parent[_root(parent, one)] = _root(parent, other)
+        for value_a, value_b in self.undecided:
+            if max(value_a, value_b) < high:
+                parent[_root(parent, value_a)] = _root(parent, value_b)
         train_roots = {_root(parent, index) for index in range(-1, train_values)}
         return False if any(_root(parent, index) not in train_roots for index in range(train_values, high)) else None
 
@@ -208,13 +208,13 @@ def _labels_of_values(values: list[Value], codes: Integers, merge_undecided: boo
     """Label of each value: 0 for zero, the others numbered by first use."""
     classes, undecided = _classes(values)
     parent = {label: label for label in range(max(classes, default=0) + 1)}
-    for one, other in undecided if merge_undecided else ():
-        first, second = sorted((_root(parent, one), _root(parent, other)))
+    for class_a, class_b in undecided if merge_undecided else ():
+        first, second = sorted((_root(parent, class_a), _root(parent, class_b)))
         parent[second] = first
     of_value = np.array([_root(parent, label) for label in classes])
-    used, first_use = np.unique(of_value[codes], return_index=True)
-    order = [label for label in used[np.argsort(first_use)].tolist() if label]
-    number = {0: 0} | {label: place for place, label in enumerate(order, start=1)}
+    occurring, first_use = np.unique(of_value[codes], return_index=True)
+    order = [label for label in occurring[np.argsort(first_use)].tolist() if label]
+    number = {0: 0} | {label: label_number for label_number, label in enumerate(order, start=1)}
     return np.array([number.get(label, 0) for label in of_value.tolist()])
 
 
@@ -258,7 +258,7 @@ def _profile_of_values(first_scale_of: dict[Value, int], scale: int) -> LrcProfi
     return LrcProfile(
         scale=scale,
         first_scales=np.fromiter(first_scale_of_class.values(), dtype=np.int64, count=len(first_scale_of_class)),
-        undecided=tuple((place[one], place[other]) for one, other in undecided),
+        undecided=tuple((place[class_a], place[class_b]) for class_a, class_b in undecided),
     )
 
 

@@ -79,8 +79,8 @@ def relation_basis(labels: NDArray[np.int64]) -> PositionBasis:
     Args:
         labels: the relation's label matrix, int64 [N, N] (`Relation.labels`), read on and above the diagonal.
     """
-    used = np.unique(labels[np.triu_indices(len(labels))])
-    return position_basis(np.triu(labels == label).astype(np.int64) for label in used)
+    occurring = np.unique(labels[np.triu_indices(len(labels))])
+    return position_basis(np.triu(labels == label).astype(np.int64) for label in occurring)
 
 
 def learned_coefficients(
@@ -109,10 +109,10 @@ def learned_coefficients(
     law = [2**j for j in range(training_scale)] if weights is None else list(weights)
     if len(law) != training_scale or any(weight <= 0 for weight in law):
         raise PlaaError(f"training up to scale {training_scale} takes as many positive weights, not {law}")
-    seen, target_cells = _training_system(basis, targets, training_scale)
+    basis_cells, target_cells = _training_system(basis, targets, training_scale)
     _, queries = np.triu_indices(training_scale)
-    weighted = seen.transpose() * diagonal(Fraction(law[query]) for query in queries)
-    normal = weighted * seen
+    weighted = basis_cells.transpose() * diagonal(Fraction(law[query]) for query in queries)
+    normal = weighted * basis_cells
     # The minimiser of least norm lies in the row space of the seen cells, which is the range of the normal matrix.
     multiplier = solve(normal * normal, weighted * target_cells)
     return _unflatten(normal * multiplier, targets)
@@ -128,14 +128,14 @@ def min_degree_interpolator(basis: PositionBasis, targets: ArrayLike, *, trainin
         PlaaError: a target is not square, real, finite and upper triangular, the sizes differ, N0 is not in 1..N, or no
             coefficients fit a target on the training set.
     """
-    seen, target_cells = _training_system(basis, targets, training_scale)
+    basis_cells, target_cells = _training_system(basis, targets, training_scale)
     try:
-        coefficients = solve(seen, target_cells)
+        coefficients = solve(basis_cells, target_cells)
     except NoSolution as error:
         raise PlaaError(
             "no coefficients of the basis fit the target on the training set: pass a target in its span"
         ) from error
-    directions = null_space(seen)
+    directions = null_space(basis_cells)
     for at_degree in sorted(set(basis.degrees), reverse=True):
         block = [k for k, degree_of_k in enumerate(basis.degrees) if degree_of_k == at_degree]
         block_coefficients, block_directions = rows_of(coefficients, block), rows_of(directions, block)
@@ -158,9 +158,9 @@ def degrees_separate(basis: PositionBasis, *, training_scale: int) -> bool:
     Raises:
         PlaaError: N0 is not in 1..N.
     """
-    seen = basis.seen(training_scale)
+    basis_cells = basis.seen(training_scale)
     blocks = [[k for k, d in enumerate(basis.degrees) if d == at_degree] for at_degree in set(basis.degrees)]
-    return rank(seen) == sum(rank(seen[:, block]) for block in blocks)
+    return rank(basis_cells) == sum(rank(basis_cells[:, block]) for block in blocks)
 
 
 def _training_system(basis: PositionBasis, targets: ArrayLike, training_scale: int) -> tuple[fmpq_mat, fmpq_mat]:

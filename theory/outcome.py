@@ -73,9 +73,9 @@ def levels_of(pattern: Pattern, test: int) -> Levels:
     cells = cells_for(relation, scale=test)
     levels = cells.labels(relation)
     values, codes = pattern.entries(cells.keys, cells.queries, cells.scales)
-    labels, first = np.unique(levels, return_index=True)
+    labels, first_cell = np.unique(levels, return_index=True)
     zero = (0,) * int(np.prod(pattern.shape)) if pattern.shape else 0
-    entries = [zero, *(values[code] for code in codes[first[labels > 0]].tolist())]
+    entries = [zero, *(values[code] for code in codes[first_cell[labels > 0]].tolist())]
     for part in chain.from_iterable(map(_parts, entries)):
         if isinstance(part, float):  # finite floats were converted to Fractions before, so this one is infinite
             raise PatternError(f"pattern '{pattern.name:.60}' has the entry {part}: only finite entries can be learned")

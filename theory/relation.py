@@ -92,8 +92,8 @@ class Relation:
             raise RelationError(f"keys {keys.shape} and queries {queries.shape} must be two lists of one length")
         misplaced = (keys < 1) | (keys > queries)
         if misplaced.any():
-            at = int(np.argmax(misplaced))
-            raise RelationError(f"key {keys[at]} is not in 1..{queries[at]}, where its query is")
+            index = int(np.argmax(misplaced))
+            raise RelationError(f"key {keys[index]} is not in 1..{queries[index]}, where its query is")
         if not self.scale_hint:
             return self._label_at(keys, queries, None)
         if scales is None:
@@ -118,9 +118,9 @@ class Relation:
                 "its law returns one integer a pair"
             )
         if (labels < 0).any():
-            at = int(np.argmax(labels < 0))
+            bad = int(np.argmax(labels < 0))
             raise RelationError(
-                f"relation '{self.name}' has no label for key {keys[at]}, query {queries[at]}: labels are integers >= 0"
+                f"relation '{self.name}' has no label for key {keys[bad]}, query {queries[bad]}: labels are integers >= 0"
             )
         return labels.astype(np.int64, copy=False)
 

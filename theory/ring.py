@@ -191,8 +191,8 @@ class Ring:
                 weight = a * b
                 for key, times in self._terms(first_key, second_key).items():
                     added = weight if times == 1 else weight * times
-                    before = terms.get(key)
-                    total = added if before is None else before + added
+                    old_weight = terms.get(key)
+                    total = added if old_weight is None else old_weight + added
                     if total:
                         terms[key] = total
                     else:
@@ -221,8 +221,8 @@ class Ring:
 
     def generator(self, base: Base, exponent: Fraction, inner: Key = ONE) -> Element:
         """Element base ** (exponent * the term of a key)."""
-        left, factor, element = self._reduced((base, inner), exponent)
-        product = frozenset({((base, inner), left)}) if left else frozenset()
+        remaining, factor, element = self._reduced((base, inner), exponent)
+        product = frozenset({((base, inner), remaining)}) if remaining else frozenset()
         result: Element = {(product, None): factor}
         return result if element is None else self.times(result, element)
 

@@ -58,9 +58,9 @@ def primes(number: Fraction) -> tuple[tuple[int, int], ...]:
     exponents: dict[int, int] = {}
     for integer, sign in ((number.numerator, 1), (number.denominator, -1)):
         factors = [(integer, 1)] if integer > _LARGEST_NUMBER else flint.fmpz(integer).factor() if integer > 1 else []
-        for prime, many in factors:
-            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(many)
-    return tuple((prime, many) for prime, many in exponents.items() if many)
+        for prime, multiplicity in factors:
+            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(multiplicity)
+    return tuple((prime, multiplicity) for prime, multiplicity in exponents.items() if multiplicity)
 
 
 def content(element: Element) -> Fraction:
@@ -105,10 +105,10 @@ def _factored(element: Frozen) -> Factors:
     parts = []
     sign, polynomial_factors = _polynomial_factors(rest)
     number *= sign
-    for part, many in polynomial_factors:
+    for part, multiplicity in polynomial_factors:
         sign = 1 if is_nonnegative(part) or (not is_nonnegative(scaled(part, -1)) and _has_positive_lead(part)) else -1
-        number *= sign**many
-        parts.append((frozen(scaled(part, sign)), many))
+        number *= sign**multiplicity
+        parts.append((frozen(scaled(part, sign)), multiplicity))
     return Factors(number=number, powers=powers, parts=tuple(parts))
 
 
@@ -120,13 +120,13 @@ def _has_positive_lead(part: Element) -> bool:
 def _without(key: Key, common: dict[Any, Fraction]) -> Key:
     """Key of a term divided by a common power product."""
     product, wave = key
-    left = ((one, times - common.get(one, 0)) for one, times in product)
-    return frozenset((one, times) for one, times in left if times), wave
+    quotient = ((generator, times - common.get(generator, 0)) for generator, times in product)
+    return frozenset((generator, times) for generator, times in quotient if times), wave
 
 
 def _polynomial_factors(element: Element) -> tuple[int, list[tuple[Element, int]]]:
     """Number and irreducible factors of a polynomial with integer coefficients; any other element is its own factor."""
-    generators = sorted({one for product, _ in element for one, _ in product}, key=spelled)
+    generators = sorted({generator for product, _ in element for generator, _ in product}, key=spelled)
     products = [dict(product) for product, _ in element]
     plain = all(wave is None for _, wave in element) and all(
         sum(product.values()) <= _HIGHEST_FACTORED
@@ -135,20 +135,22 @@ def _polynomial_factors(element: Element) -> tuple[int, list[tuple[Element, int]
     )
     if not plain or len(element) > _MOST_FACTORED or any(base == MINUS for base, _ in generators):
         return 1, [(element, 1)]
-    context = flint.fmpz_mpoly_ctx.get([f"x{place}" for place in range(len(generators))], "lex")
+    context = flint.fmpz_mpoly_ctx.get([f"x{index}" for index in range(len(generators))], "lex")
     terms = {
-        tuple(int(product.get(one, 0)) for one in generators): int(weight)
+        tuple(int(product.get(generator, 0)) for generator in generators): int(weight)
         for product, weight in zip(products, element.values(), strict=True)
     }
     number, factors = context.from_dict(terms).factor()
-    return int(number), [(_from_polynomial(factor, generators), int(many)) for factor, many in factors]
+    return int(number), [(_from_polynomial(factor, generators), int(multiplicity)) for factor, multiplicity in factors]
 
 
 def _from_polynomial(polynomial: Any, generators: list[Any]) -> Element:
     """Element of a FLINT polynomial."""
     terms = {}
     for powers, weight in polynomial.to_dict().items():
-        product = ((one, Fraction(int(times))) for one, times in zip(generators, powers, strict=True) if times)
+        product = (
+            (generator, Fraction(int(times))) for generator, times in zip(generators, powers, strict=True) if times
+        )
         terms[frozenset(product), None] = Fraction(int(weight))
     return terms
 
@@ -167,8 +169,10 @@ def without_divisors(ring: Ring, element: Element) -> tuple[Element, dict[Base, 
         total: Element = ZERO
         for (product, wave), weight in element.items():
             rest = dict(product)
-            more = [ring.generator(base, rest.pop((base, ONE), Fraction(0)) + times) for base, times in needed.items()]
-            total = plus(total, ring.product([{(frozenset(rest.items()), wave): weight}, *more]))
+            cleared = [
+                ring.generator(base, rest.pop((base, ONE), Fraction(0)) + times) for base, times in needed.items()
+            ]
+            total = plus(total, ring.product([{(frozenset(rest.items()), wave): weight}, *cleared]))
         element = total
         for base, times in needed.items():
             multiplied[base] = multiplied.get(base, 0) + times

@@ -71,7 +71,7 @@ def _inverse_power(ring: Ring, base: Element, times: int) -> Element:
         return called("**", base, constant(times))
     factors = factored(base)
     powers = [ring.generator(one, exponent * times, inner) for (one, inner), exponent in factors.powers]
-    parts = [ring.generator(("sum", part), Fraction(many * times)) for part, many in factors.parts]
+    parts = [ring.generator(("sum", part), Fraction(multiplicity * times)) for part, multiplicity in factors.parts]
     return scaled(ring.product([*powers, *parts]), factors.number**times)
 
 
@@ -84,11 +84,14 @@ def _fractional_power(ring: Ring, factors: Factors, times: Fraction) -> Element 
         if size is None:
             return None
         powers.append(ring.generator(size, exponent * times, inner))
-    for part, many in factors.parts:
-        size, even = _absolute_base(part), many if _absolute_base(part)[0] == "sum" else many - many % 2
+    for part, multiplicity in factors.parts:
+        size, even = (
+            _absolute_base(part),
+            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
+        )
         if even:
             powers.append(ring.generator(size, even * times))
-        if even < many:
+        if even < multiplicity:
             signed = ring.times(signed, dict(part))
     if as_constant(signed) == -1:
         return None
@@ -116,10 +119,10 @@ def _power_of_factors(ring: Ring, factors: Factors, exponent: Element) -> Elemen
             if size is None:
                 return None
             powers.append(power_of_base(ring, size, factor_exponent))
-    for part, many in factors.parts:
+    for part, multiplicity in factors.parts:
         if _absolute_base(part)[0] != "sum":
             return None
-        powers.append(power_of_base(ring, ("sum", part), scaled(exponent, many)))
+        powers.append(power_of_base(ring, ("sum", part), scaled(exponent, multiplicity)))
     return ring.product(powers)
 
 
@@ -150,18 +153,21 @@ def logarithm(ring: Ring, element: Element) -> Element:
     factors = factored(element)
     signed = constant(1 if factors.number > 0 else -1)
     result: Element = ZERO
-    for prime, many in primes(abs(factors.number)):
-        result = plus(result, of_base(("log", ("prime", prime))), many)
+    for prime, multiplicity in primes(abs(factors.number)):
+        result = plus(result, of_base(("log", ("prime", prime))), multiplicity)
     for (base, inner), exponent in factors.powers:
         size = _absolute_base_of_power(base, inner, exponent)
         if size is None:
             return called("log", element)
         result = plus(result, ring.times({inner: exponent}, constant(1) if base == E else of_base(("log", size))))
-    for part, many in factors.parts:
-        size, even = _absolute_base(part), many if _absolute_base(part)[0] == "sum" else many - many % 2
+    for part, multiplicity in factors.parts:
+        size, even = (
+            _absolute_base(part),
+            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
+        )
         if even:
             result = plus(result, of_base(("log", size)), even)
-        if even < many:
+        if even < multiplicity:
             signed = ring.times(signed, dict(part))
     if as_constant(signed) == -1:
         return called("log", element)
@@ -187,8 +193,10 @@ def absolute(ring: Ring, element: Element) -> Element:
             unknown_sign.setdefault(base, []).append(generator_power)
     # Powers of one base stay in one absolute value: 0**(j - i) can have a value where 0**-i has none.
     result += [of_base(("abs", frozen(ring.product(powers)))) for powers in unknown_sign.values()]
-    for part, many in factors.parts:
-        result.append(ring.generator(_absolute_base(part) if many % 2 else ("sum", part), Fraction(many)))
+    for part, multiplicity in factors.parts:
+        result.append(
+            ring.generator(_absolute_base(part) if multiplicity % 2 else ("sum", part), Fraction(multiplicity))
+        )
     return ring.product(result)
 
 
@@ -298,8 +306,8 @@ def _absolute_base_of_power(base: Base, inner: Key, exponent: Fraction) -> Base 
 def _number_power(ring: Ring, number: Fraction, exponent: Element) -> Element:
     """Power of a positive rational number."""
     result = constant(1)
-    for prime, many in primes(number):
-        result = ring.times(result, power_of_base(ring, ("prime", prime), scaled(exponent, many)))
+    for prime, multiplicity in primes(number):
+        result = ring.times(result, power_of_base(ring, ("prime", prime), scaled(exponent, multiplicity)))
     return result
 
 

@@ -24,8 +24,8 @@ _HIGHEST = 8
 
 def is_positive(element: Element) -> bool:
     """True if the element is known to be positive at every pair."""
-    low, above = _lower_bound(frozen(element))
-    return low > 0 or (low == 0 and above)
+    bound, exceeds = _lower_bound(frozen(element))
+    return bound > 0 or (bound == 0 and exceeds)
 
 
 def is_nonnegative(element: Element) -> bool:
@@ -146,7 +146,7 @@ def _in_shifted_powers(powers: tuple[int, int, int, int]) -> list[tuple[Shifted,
     """Expansion of (1 + u)**i (1 + u + v)**j (1 + u + v + t)**n v**distance in powers of u, v, t."""
     i, j, n, distance = powers
     terms = []
-    for a, b, c, d, e, f in every(*(range(most + 1) for most in (i, j, j, n, n, n))):
+    for a, b, c, d, e, f in every(*(range(exponent + 1) for exponent in (i, j, j, n, n, n))):
         if b + c <= j and d + e + f <= n:
             times = comb(i, a) * comb(j, b) * comb(j - b, c) * comb(n, d) * comb(n - d, e) * comb(n - d - e, f)
             terms.append(((a + b + d, c + e + distance, f), times))

@@ -120,7 +120,7 @@ def gather(table: Floats, index: Positions) -> Floats:
         RpeSquareError: the table has an even number of entries, or an index is not in -(S-1)..S-1.
     """
     if table.ndim == 0 or len(table) % 2 == 0:
-        raise RpeSquareError(f"a table has entries -(S-1)..S-1, so their number is odd, not shape {table.shape}")
+        raise RpeSquareError(f"a table must have an odd number of entries, -(S-1)..S-1, not shape {table.shape}")
     reach = len(table) // 2
     if np.abs(index).max(initial=0) > reach:
         raise RpeSquareError(
@@ -164,10 +164,10 @@ def anchor_index(anchors: ArrayLike) -> Positions:
     if anchor_of.ndim != 1 or not anchor_of.size or anchor_of.dtype.kind != "i":
         raise RpeSquareError(f"anchors are one position a token, not shape {anchor_of.shape} of {anchor_of.dtype}")
     positions = np.arange(1, len(anchor_of) + 1)
-    outside = (anchor_of < 1) | (anchor_of > positions)
-    if outside.any():
-        at = int(outside.argmax())
-        raise RpeSquareError(f"the anchor of position {at + 1} must be in 1..{at + 1}, not {anchor_of[at]}")
+    misplaced = (anchor_of < 1) | (anchor_of > positions)
+    if misplaced.any():
+        index = int(misplaced.argmax())
+        raise RpeSquareError(f"the anchor of position {index + 1} must be in 1..{index + 1}, not {anchor_of[index]}")
     offset = positions - anchor_of
     return np.asarray(offset[None, :] - offset[:, None], dtype=np.int64)
 

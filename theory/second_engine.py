@@ -109,8 +109,8 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
 class _Quotient(NamedTuple):
     """Quotient of two polynomials in the generators."""
 
-    above: Polynomial
-    below: Polynomial
+    numerator: Polynomial
+    denominator: Polynomial
 
 
 class _Argument(NamedTuple):
@@ -151,17 +151,17 @@ class _Field:
 
     def polynomial(self, node: sp.Expr) -> Polynomial:
         """Value of a node as a polynomial; raises `SecondEngineUndecided` if it is not one."""
-        above, below = self.value(node)
-        common = above.gcd(below)
-        above, below = above / common, below / common
-        if not below.is_constant():
+        numerator, denominator = self.value(node)
+        common = numerator.gcd(denominator)
+        numerator, denominator = numerator / common, denominator / common
+        if not denominator.is_constant():
             raise SecondEngineUndecided(f"not a polynomial over Q(i): {node}")
-        return above / below
+        return numerator / denominator
 
     def difference(self, left: sp.Expr, right: sp.Expr) -> Polynomial:
         """Numerator of the difference of two values."""
         first, second = self.value(left), self.value(right)
-        return self._reduced(first.above * second.below - second.above * first.below)
+        return self._reduced(first.numerator * second.denominator - second.numerator * first.denominator)
 
     def argument(self, node: sp.Expr) -> _Argument:
         """Real and imaginary part of a polynomial without constant term."""
@@ -201,23 +201,25 @@ class _Field:
     def _whole(self, polynomial: Polynomial) -> _Quotient:
         return _Quotient(polynomial, self._constant(1))
 
-    def _sum(self, one: _Quotient, other: _Quotient) -> _Quotient:
-        common = one.below.gcd(other.below)
-        widening, others_widening = other.below / common, one.below / common
-        above = one.above * widening + other.above * others_widening
-        return _Quotient(self._reduced(above), self._reduced(one.below * widening))
+    def _sum(self, first: _Quotient, second: _Quotient) -> _Quotient:
+        common = first.denominator.gcd(second.denominator)
+        widening, second_widening = second.denominator / common, first.denominator / common
+        numerator = first.numerator * widening + second.numerator * second_widening
+        return _Quotient(self._reduced(numerator), self._reduced(first.denominator * widening))
 
-    def _product(self, one: _Quotient, other: _Quotient) -> _Quotient:
-        return _Quotient(self._reduced(one.above * other.above), self._reduced(one.below * other.below))
+    def _product(self, first: _Quotient, second: _Quotient) -> _Quotient:
+        return _Quotient(
+            self._reduced(first.numerator * second.numerator), self._reduced(first.denominator * second.denominator)
+        )
 
     def _power(self, base: _Quotient, times: int) -> _Quotient:
-        above, below = base if times >= 0 else self._inverse(base)
-        return _Quotient(self._reduced(above ** abs(times)), self._reduced(below ** abs(times)))
+        numerator, denominator = base if times >= 0 else self._inverse(base)
+        return _Quotient(self._reduced(numerator ** abs(times)), self._reduced(denominator ** abs(times)))
 
     def _inverse(self, value: _Quotient) -> _Quotient:
-        if value.above.is_zero():
+        if value.numerator.is_zero():
             raise ZeroDivisionError("a denominator is identically zero")
-        return _Quotient(value.below, value.above)
+        return _Quotient(value.denominator, value.numerator)
 
     def _reduced(self, polynomial: Polynomial) -> Polynomial:
         """Polynomial reduced modulo the relations."""
@@ -244,11 +246,11 @@ class _Field:
 
     def _quotient_derivative(self, value: _Quotient, symbol: sp.Symbol) -> _Quotient:
         """Derivative (a'b - ab')/b^2 of a quotient a/b."""
-        above, below = (self._polynomial_derivative(part, symbol) for part in value)
+        numerator_slope, denominator_slope = (self._polynomial_derivative(part, symbol) for part in value)
         minus = self._constant(-1)
-        gain = self._product(above, self._whole(value.below))
-        loss = self._product(below, self._whole(minus * value.above))
-        return self._product(self._sum(gain, loss), self._power(self._whole(value.below), -2))
+        gain = self._product(numerator_slope, self._whole(value.denominator))
+        loss = self._product(denominator_slope, self._whole(minus * value.numerator))
+        return self._product(self._sum(gain, loss), self._power(self._whole(value.denominator), -2))
 
     def _polynomial_derivative(self, polynomial: Polynomial, symbol: sp.Symbol) -> _Quotient:
         """Derivative of a polynomial, by the chain rule over the generators."""
@@ -267,9 +269,9 @@ class _Field:
             return self._whole(self._constant(0))
         kind, monomial = name
         unit = (self._angle_units if kind in ("sin", "cos") else self._exponent_units)[monomial]
-        sign, other = {"sin": (1, "cos"), "cos": (-1, "sin"), "up": (1, "up"), "down": (-1, "down")}[kind]
+        sign, partner = {"sin": (1, "cos"), "cos": (-1, "sin"), "up": (1, "up"), "down": (-1, "down")}[kind]
         inner = self._polynomial_derivative(self._monomial(monomial), symbol)
-        return self._product(self._whole(sign * unit * self._at[other, monomial]), inner)
+        return self._product(self._whole(sign * unit * self._at[partner, monomial]), inner)
 
     def _monomial(self, monomial: Monomial) -> Polynomial:
         return prod((self._at[symbol] ** power for symbol, power in monomial), start=self._constant(1))
@@ -284,8 +286,10 @@ class _Field:
         else:
             even, odd = even * cosine + i * odd * sine, odd * cosine + i * even * sine
         parts = {"one": self._constant(1), "even": even, "odd": odd, "sum": even + odd}
-        above, below = (self._whole(self._reduced(parts[name])) for name in (_OF_ANGLE | _OF_EXPONENT)[node.func])
-        return self._product(above, self._inverse(below))
+        numerator, denominator = (
+            self._whole(self._reduced(parts[name])) for name in (_OF_ANGLE | _OF_EXPONENT)[node.func]
+        )
+        return self._product(numerator, self._inverse(denominator))
 
     def _turn(self, angle: Weights) -> tuple[Polynomial, Polynomial]:
         """Cosine and sine of a sum, by the addition theorems."""
@@ -367,5 +371,5 @@ def _at(polynomial: Any, place: Polynomial) -> Polynomial:
 def _text(unit: Any, monomial: Monomial) -> str:
     """Text of a multiple of a monomial."""
     factors = [str(symbol) if power == 1 else f"{symbol}**{power}" for symbol, power in monomial]
-    above = "*".join([str(unit.p)] * (unit.p != 1) + factors)
-    return above if unit.q == 1 else f"{above}/{unit.q}"
+    numerator = "*".join([str(unit.p)] * (unit.p != 1) + factors)
+    return numerator if unit.q == 1 else f"{numerator}/{unit.q}"

@@ -80,20 +80,23 @@ def _faults(matrix: Matrix, top: int) -> tuple[list[Place], list[Place]]:
     height, width = tile_shape(matrix)
     bottom = min(top + height, len(matrix))
     nans: list[Place] = []
-    below: list[Place] = []
+    below_diagonal: list[Place] = []
     for left in range(0, len(matrix) if matrix.dtype.kind == "f" else bottom, width):
         tile = matrix[top:bottom, left : left + width]
         # Minimum and maximum are much faster than a test of every entry, and are NaN iff some entry is.
-        least, most = tile.min(), tile.max()
-        if np.isnan(most):
-            is_wrong, places = np.isnan(tile), nans
-        elif left < bottom and (least or most):
-            is_wrong, places = np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1), below
+        smallest, largest = tile.min(), tile.max()
+        if np.isnan(largest):
+            is_wrong, faults = np.isnan(tile), nans
+        elif left < bottom and (smallest or largest):
+            is_wrong, faults = (
+                np.tril((tile != 0).reshape(*tile.shape[:2], -1).any(axis=2), top - left - 1),
+                below_diagonal,
+            )
         else:
             continue
-        for place in np.argwhere(is_wrong)[:1]:
-            places.append((top + int(place[0]) + 1, left + int(place[1]) + 1))
-    return sorted(nans), sorted(below)
+        for fault in np.argwhere(is_wrong)[:1]:
+            faults.append((top + int(fault[0]) + 1, left + int(fault[1]) + 1))
+    return sorted(nans), sorted(below_diagonal)
 
 
 @dataclass(frozen=True, kw_only=True)
