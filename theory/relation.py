@@ -118,9 +118,9 @@ class Relation:
                 "its law returns one integer a pair"
             )
         if (labels < 0).any():
-            bad = int(np.argmax(labels < 0))
+            at = int(np.argmax(labels < 0))
             raise RelationError(
-                f"relation '{self.name}' has no label for key {keys[bad]}, query {queries[bad]}: labels are integers >= 0"
+                f"relation '{self.name}' has no label for key {keys[at]}, query {queries[at]}: labels are integers >= 0"
             )
         return labels.astype(np.int64, copy=False)
 
