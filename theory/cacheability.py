@@ -182,7 +182,10 @@ def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
     hankel = np.array([[row[min(a + b, constant_from)] for b in range(size)] for a in range(size)], dtype=object)
     if rank(hankel) != constant_from + 1:
         return _undecided(f"an example has rank {rank(hankel)}, the recurrence has {constant_from + 1} terms")
-    return _decided(constant_from + 1, f"one entry from distance {constant_from} on, and all before it free")
+    return _decided(
+        constant_from + 1,
+        f"one entry for all distances from {constant_from} on, one for each smaller distance",
+    )
 
 
 def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
@@ -206,15 +209,15 @@ def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) 
     domain = next((parameter.domain for parameter in encoding.parameters if parameter.symbol == exponent), None)
     integers = None if domain is None else domain & sp.S.Integers
     if not isinstance(integers, sp.FiniteSet | sp.Range):
-        return _undecided(f"the whole values of {exponent} are not known")
+        return _undecided(f"the integer values of {exponent} are not known")
     cases = []
     for value in integers:
         coefficients = _coefficient_matrix(bias.subs(exponent, value))
         if coefficients is None:
-            return _undecided(f"the bias at {exponent} = {value} is no polynomial")
+            return _undecided(f"the bias at {exponent} = {value} is not a polynomial")
         cases.append(Width(where=f"{exponent} = {value}", width=coefficients.rank(simplify=True)))
     cases.append(Width(where=f"other {exponent}", width=None))
-    return Caching(cases=tuple(cases), reason=f"D^{exponent} follows a recurrence only for whole {exponent}")
+    return Caching(cases=tuple(cases), reason=f"D^{exponent} follows a recurrence only for integer {exponent}")
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:

@@ -68,7 +68,7 @@ def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fractio
     if radius <= 0 or half_side <= 0:
         raise LengthgenError(f"boxes of radius {radius} in a cube of half side {half_side}: both must be positive")
     if len({len(centre) for centre in centres}) != 1:
-        raise LengthgenError("the centres of the boxes must be one or more points of one space")
+        raise LengthgenError("the centres of the boxes must be one or more points of the same dimension")
     cuts, covered = [], []
     for coordinates in zip(*centres, strict=True):
         ends = [tuple(min(max(end, -half_side), half_side) for end in (x - radius, x + radius)) for x in coordinates]

@@ -48,7 +48,7 @@ class Ruling:
 def rule(encoding: Encoding, law: Law) -> Ruling:
     """Decide whether the encoding keeps the law. The translation law follows from the relative law."""
     if law is Law.TRANSLATION and rule(encoding, Law.RELATIVE).holds:
-        return Ruling(holds=True, reason="the relative law holds, so all keys of a query move alike")
+        return Ruling(holds=True, reason="the relative law holds, and it implies the translation law")
     by_form = _BY_FORM[law](encoding) if law in _BY_FORM else None
     if by_form:
         return Ruling(holds=True, reason=by_form)
@@ -249,7 +249,7 @@ def _proved(left: Side, right: Side) -> str | None:
             if twice.decide(*written(trees).trees)[0].zero:
                 return "both engines find the two sides identical"
         except twice.OneExpression:
-            return "both sides are one expression, once sympy has evaluated the parts that the engines do not know"
+            return "both sides are the same expression after sympy evaluated the parts that the engines do not know"
         except (exact.Undecided, second_engine.SecondEngineUndecided, ZeroDivisionError):
             continue
     return None

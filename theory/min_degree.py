@@ -67,7 +67,7 @@ def position_basis(matrices: Iterable[ArrayLike]) -> PositionBasis:
         raise PlaaError("a basis needs matrices of one size, and at least one")
     stack = np.array(patterns, dtype=object)
     if rank(stack.reshape(len(stack), -1)) < len(stack):
-        raise PlaaError("the matrices of a basis must be linearly independent: leave out those that others make up")
+        raise PlaaError("the matrices of a basis must be linearly independent: remove combinations of others")
     return PositionBasis(matrices=stack, degrees=tuple(map(degree, patterns)))
 
 
@@ -108,7 +108,7 @@ def learned_coefficients(
     """
     law = [2**j for j in range(training_scale)] if weights is None else list(weights)
     if len(law) != training_scale or any(weight <= 0 for weight in law):
-        raise PlaaError(f"training up to scale {training_scale} takes as many positive weights, not {law}")
+        raise PlaaError(f"training up to scale {training_scale} needs {training_scale} positive weights, not {law}")
     basis_cells, target_cells = _training_system(basis, targets, training_scale)
     _, queries = np.triu_indices(training_scale)
     weighted = basis_cells.transpose() * diagonal(Fraction(law[query]) for query in queries)

@@ -215,7 +215,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
             diagonal.
     """
     # Read lists as objects: numpy would turn mixed or large integers into floats, which can make unequal ones equal.
-    with user_code("the pattern is no matrix", error=PatternError):
+    with user_code("the pattern is not a matrix", error=PatternError):
         pattern = matrix if isinstance(matrix, np.ndarray) else np.array(matrix, dtype=object)
     if pattern.ndim not in (2, 4) or pattern.shape[0] != pattern.shape[1] or not pattern.size:
         raise PatternError(f"a pattern must be a square matrix, not of shape {pattern.shape}")
@@ -256,7 +256,7 @@ def _value(entry_value: Any, where: str) -> tuple[Value, tuple[int, ...]]:
             return _scalar(rows, where), ()
         widths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
         if len(widths) != 1 or not all(widths):
-            raise PatternError(f"{where} is no matrix: write its rows as lists of one length")
+            raise PatternError(f"{where} is not a matrix: write its rows as lists of equal length")
         return tuple(_scalar(entry, where) for row in rows for entry in row), (len(rows), len(rows[0]))
     return _scalar(entry_value, where), ()
 
@@ -317,7 +317,7 @@ def _as_float(value: Value) -> Any:
         return [_as_float(entry) for entry in value]
     if getattr(value, "free_symbols", None):
         names = ", ".join(sorted(map(str, value.free_symbols)))
-        raise PatternError(f"the entry {value} holds free parameters: give {names} a value to have numbers")
+        raise PatternError(f"the entry {value} holds free parameters: give {names} a value to get numbers")
     try:
         number = float(value)
     except OverflowError:

@@ -159,7 +159,7 @@ def learned_matrix(
     first = np.asarray(start, dtype=np.float64)
     if first.shape not in ((), problem.hessian.shape):
         raise LengthgenError(
-            f"start {first.shape} does not fit: pass one number, or {len(problem.hessian)}, a label each"
+            f"start {first.shape} does not fit: pass one number, or {len(problem.hessian)}, one per label"
         )
     learned = pola_matrix(gradient_flow_limit(problem, start=first), labels)
     return np.moveaxis(learned, (-4, -3), (-2, -1)) if vector_tokens else learned
@@ -215,5 +215,5 @@ def _query_weights(scale_weights: ArrayLike | None, training_scale: int) -> Arra
         return np.ones(training_scale)
     weights = np.asarray(scale_weights, dtype=np.float64)
     if weights.shape != (training_scale,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one a scale 1..N0")
+        raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one per scale 1..N0")
     return weights[::-1].cumsum()[::-1]

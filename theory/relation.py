@@ -93,7 +93,7 @@ class Relation:
         misplaced = (keys < 1) | (keys > queries)
         if misplaced.any():
             index = int(np.argmax(misplaced))
-            raise RelationError(f"key {keys[index]} is not in 1..{queries[index]}, where its query is")
+            raise RelationError(f"key {keys[index]} is not in 1..{queries[index]}, the positions up to its query")
         if not self.scale_hint:
             return self._label_at(keys, queries, None)
         if scales is None:
@@ -115,7 +115,7 @@ class Relation:
         if labels.shape != keys.shape or not np.can_cast(labels.dtype, np.int64):
             raise RelationError(
                 f"relation '{self.name}' gave shape {labels.shape} of {labels.dtype} for {keys.size} pairs: "
-                "its law returns one integer a pair"
+                "its law must return one integer per pair"
             )
         if (labels < 0).any():
             at = int(np.argmax(labels < 0))

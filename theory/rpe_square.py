@@ -162,7 +162,9 @@ def anchor_index(anchors: ArrayLike) -> Positions:
     """
     anchor_of = np.asarray(anchors)
     if anchor_of.ndim != 1 or not anchor_of.size or anchor_of.dtype.kind != "i":
-        raise RpeSquareError(f"anchors are one position a token, not shape {anchor_of.shape} of {anchor_of.dtype}")
+        raise RpeSquareError(
+            f"anchors must be one position per token, not shape {anchor_of.shape} of {anchor_of.dtype}"
+        )
     positions = np.arange(1, len(anchor_of) + 1)
     misplaced = (anchor_of < 1) | (anchor_of > positions)
     if misplaced.any():

@@ -230,7 +230,7 @@ class _Field:
     def _whole_number(self, node: sp.Expr) -> int:
         number = self.polynomial(node)
         if not number.is_constant() or number.leading_coefficient().q != 1:
-            raise SecondEngineUndecided(f"not a whole number: {node}")
+            raise SecondEngineUndecided(f"not an integer: {node}")
         return int(number.leading_coefficient()) if number else 0
 
     def _derivative(self, node: sp.Expr) -> _Quotient:
