@@ -67,7 +67,7 @@ class Caching:
 
 def caching(encoding: Encoding) -> Caching:
     """Width at which the bias of the encoding can be cached, for generic values of its free parameters."""
-    streaming = laws.rule(encoding, Law.STREAMING).holds
+    streaming = laws.decide_law(encoding, Law.STREAMING).holds
     if streaming is None:
         return _undecided("whether scores change with the length is not decided")
     if not streaming:

@@ -13,12 +13,12 @@ from theory.laws import Ruling
 Assignment = Mapping[sp.Basic | type[sp.Function], sp.Expr]
 
 
-def attained(encoding: Encoding, assignment: Assignment) -> Ruling:
+def assignment_allowed(encoding: Encoding, assignment: Assignment) -> Ruling:
     """Decide whether every assigned value lies in the domain of its parameter; the reason names one that does not."""
     declared = {parameter.symbol: parameter for parameter in encoding.parameters}
     undecided = None
     for symbol, value in assignment.items():
-        inside = member(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
+        inside = in_domain(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
         if inside is False and isinstance(value, sp.Lambda):
             return Ruling(
                 holds=False,
@@ -31,16 +31,16 @@ def attained(encoding: Encoding, assignment: Assignment) -> Ruling:
     return undecided or Ruling(holds=True, reason="every value lies in the domain of its parameter")
 
 
-def outside(encoding: Encoding, assignment: Assignment) -> list[Parameter]:
+def parameters_outside(encoding: Encoding, assignment: Assignment) -> list[Parameter]:
     """Parameters that cannot have, or are not known to have, the assigned value."""
     return [
         parameter
         for parameter in encoding.parameters
-        if parameter.symbol in assignment and not member(parameter, assignment[parameter.symbol])
+        if parameter.symbol in assignment and not in_domain(parameter, assignment[parameter.symbol])
     ]
 
 
-def member(parameter: Parameter, value: sp.Expr) -> bool | None:
+def in_domain(parameter: Parameter, value: sp.Expr) -> bool | None:
     """True if the parameter can have this value for all values of the symbols in it; None if undecided."""
     if isinstance(value, sp.Lambda):
         return _function_in_domain(parameter, value)

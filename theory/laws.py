@@ -45,9 +45,9 @@ class Ruling:
     reason: str
 
 
-def rule(encoding: Encoding, law: Law) -> Ruling:
+def decide_law(encoding: Encoding, law: Law) -> Ruling:
     """Decide whether the encoding keeps the law. The translation law follows from the relative law."""
-    if law is Law.TRANSLATION and rule(encoding, Law.RELATIVE).holds:
+    if law is Law.TRANSLATION and decide_law(encoding, Law.RELATIVE).holds:
         return Ruling(holds=True, reason="the relative law holds, and it implies the translation law")
     by_form = _BY_FORM[law](encoding) if law in _BY_FORM else None
     if by_form:
@@ -106,7 +106,7 @@ def _reduced_maxima(expression: sp.Expr, positions: set[sp.Symbol]) -> dict[sp.M
         }
 
 
-def recovered(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
+def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
     """Decide whether the encoding, with its parameters assigned by `recovery`, has the scores of the other encoding."""
 
     def score() -> sp.Expr:

@@ -30,7 +30,7 @@ def _domain(parameter: Parameter) -> str:
 
 def relative_law(encoding: Encoding) -> str:
     """Do scores depend on distances only? "yes", "no", "not decided", or "up to L", within a trained length L."""
-    holds = laws.rule(encoding, Law.RELATIVE).holds
+    holds = laws.decide_law(encoding, Law.RELATIVE).holds
     if holds is None:
         return "not decided"
     return "yes" if holds else "up to L" if laws.relative_within(encoding) else "no"

@@ -23,7 +23,7 @@ def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidenc
     encoding = formulas(named(name))
     facts = []
     for law in _CHEAPEST_FIRST:
-        ruling = laws.rule(encoding, law)
+        ruling = laws.decide_law(encoding, law)
         if ruling.holds is None:
             raise Undecided(f"{law}: {ruling.reason}")
         if ruling.holds != (law in kept):
