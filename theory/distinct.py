@@ -103,13 +103,13 @@ class _Table:
         self._multiplier = MULTIPLIER
         self._shift = np.uint64(65 - slots.bit_length())
 
-    def homes(self, keys: Keys, out: Keys | None = None) -> Places:
+    def first_slots(self, keys: Keys, out: Keys | None = None) -> Places:
         """Slot at which the search for each key begins."""
         return np.right_shift(np.multiply(keys, self._multiplier, out=out), self._shift, out=out).view(np.intp)
 
     def add(self, keys: Keys, queries: Queries) -> None:
         """Insert keys with their queries; keys may be 0, known, or repeated (repeats are counted in `added`)."""
-        slots = self.homes(keys)
+        slots = self.first_slots(keys)
         while keys.size:
             free = np.flatnonzero((self.keys[slots] == 0) & (slots != 0))
             self.keys[slots[free]] = keys[free]
@@ -119,27 +119,29 @@ class _Table:
             keys, queries = keys[~settled], queries[~settled]
             slots = (slots[~settled] + 1) & (self.keys.size - 1)
 
-    def spread(self) -> None:
+    def rehash(self) -> None:
         """Try other hash multipliers until each key sits in its own first slot, if the keys are few enough."""
-        used = self.used()
+        used = self.filled_slots()
         keys, queries = self.keys[used], self.queries[used]
         if used.size**2 > self.keys.size:
             return
         for _ in range(16):
             self._multiplier = np.uint64(int(self._multiplier) * int(MULTIPLIER) % 2**64)
-            homes = self.homes(keys)
-            if homes.all() and np.unique(homes).size == homes.size:
+            first_slots = self.first_slots(keys)
+            if first_slots.all() and np.unique(first_slots).size == first_slots.size:
                 break
         self.keys[used], self.queries[used], self.added = 0, UNSEEN, 0
         self.add(keys, queries)
 
-    def used(self) -> Places:
+    def filled_slots(self) -> Places:
         """Indices of the filled slots, slot 0 left out."""
         return np.flatnonzero(self.keys != 0)  # 50 times as fast as np.flatnonzero of integers
 
-    def stretch(self, *, unsigned: bool) -> tuple[int, int]:
+    def longest_run(self, *, unsigned: bool) -> tuple[int, int]:
         """First and last number of the longest run of consecutive integers that are all known."""
-        numbers = np.sort(np.append(self.keys[self.used()], np.uint64(0)).view(np.uint64 if unsigned else np.int64))
+        numbers = np.sort(
+            np.append(self.keys[self.filled_slots()], np.uint64(0)).view(np.uint64 if unsigned else np.int64)
+        )
         breaks = np.flatnonzero(np.diff(numbers) != 1)
         first, last = np.append(0, breaks + 1), np.append(breaks, numbers.size - 1)
         longest = int(np.argmax(last - first))
@@ -148,7 +150,7 @@ class _Table:
     def full(self) -> bool:
         """True if more than half of the slots are filled."""
         if 2 * self.added > self.keys.size:
-            self.added = self.used().size
+            self.added = self.filled_slots().size
         return 2 * self.added > self.keys.size
 
 
@@ -160,7 +162,7 @@ def _tabulated(matrix: Matrix) -> "_Part | None":
         table = _scan(matrix, worker, workers)
         if table is None:
             return None
-        used = table.used()
+        used = table.filled_slots()
         return _Part(keys=table.keys[used], queries=table.queries[used], used=used.size)
 
     parts = [part for part in in_threads(work, range(workers), workers) if part]
@@ -176,24 +178,24 @@ def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
     """Hash table of one worker's tiles; None if it is full."""
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
     keys_buffer, slots_buffer, lookup_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
-    pause, reach, spread_at = 0, 0, 0
-    stretch, stretch_at, outside = (0, 0), 0, 0
+    pause, last_new_query, rehashed_at = 0, 0, 0
+    known_run, run_at, run_pause = (0, 0), 0, 0
     for tile in tiles(matrix, worker, workers):
-        revisits = tile.left < reach
-        if outside:
-            outside -= 1
-        elif stretch != (0, 0) and not revisits:
-            if stretch[0] <= tile.entries.min() and tile.entries.max() <= stretch[1]:
+        revisits = tile.left < last_new_query
+        if run_pause:
+            run_pause -= 1
+        elif known_run != (0, 0) and not revisits:
+            if known_run[0] <= tile.entries.min() and tile.entries.max() <= known_run[1]:
                 continue
-            outside = PAUSE
-        new_places = None if pause else tile.news()
+            run_pause = PAUSE
+        new_places = None if pause else tile.new_places()
         looked_up = new_places is None
         if new_places is not None:
             keys = keys_of(tile.entries[np.divmod(new_places, tile.entries.shape[1])], keys_buffer)
         else:
             pause = pause - 1 if pause else PAUSE * (tile.earlier is not None)
             keys = tile.keys(keys_buffer)
-            slots = table.homes(keys, slots_buffer[: keys.size])
+            slots = table.first_slots(keys, slots_buffer[: keys.size])
             unknown = table.keys.take(slots, out=lookup_buffer[: keys.size], mode="wrap") != keys
             if revisits:
                 # This column of tiles may hold a known value at an earlier query than the one recorded.
@@ -201,8 +203,8 @@ def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
                 places = np.flatnonzero(later.reshape(-1) & ~unknown)
                 np.minimum.at(table.queries, slots[places], tile.queries_at(places))
             if not unknown.any():
-                if matrix.dtype.kind != "f" and stretch_at < table.added <= FEW:
-                    stretch, stretch_at = table.stretch(unsigned=matrix.dtype.kind == "u"), table.added
+                if matrix.dtype.kind != "f" and run_at < table.added <= FEW:
+                    known_run, run_at = table.longest_run(unsigned=matrix.dtype.kind == "u"), table.added
                 continue
             new_places = np.flatnonzero(unknown)
             keys = keys[new_places]
@@ -212,13 +214,13 @@ def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
         queries = tile.queries_at(new_places)
         table.add(keys, queries)
         if table.added > added:
-            reach = max(reach, int(queries.max()))
+            last_new_query = max(last_new_query, int(queries.max()))
             if table.full():
                 return None
-        elif looked_up and spread_at < added:
+        elif looked_up and rehashed_at < added:
             # The keys were known, but not in their first slots: every later lookup would fail in the same way.
-            table.spread()
-            spread_at = table.added
+            table.rehash()
+            rehashed_at = table.added
     return table
 
 

@@ -119,7 +119,7 @@ class Tile:
     left: int
     flipped: bool
 
-    def blank_below(self, entries: Matrix) -> None:
+    def clear_below_diagonal(self, entries: Matrix) -> None:
         """Set the entries below the diagonal to 0, in place."""
         entries = entries.T if self.flipped else entries
         side = self.top + len(entries) - self.left
@@ -129,15 +129,15 @@ class Tile:
     def keys(self, out: Keys) -> Keys:
         """Flat array of keys; 0 below the diagonal."""
         keys = keys_of(self.entries, out)
-        self.blank_below(keys)
+        self.clear_below_diagonal(keys)
         return keys.reshape(-1)
 
-    def news(self) -> Places | None:
+    def new_places(self) -> Places | None:
         """Places at which entries differ from the earlier ones; None if they are many, or without earlier entries."""
         if self.earlier is None:
             return None
         differs = self.entries != self.earlier
-        self.blank_below(differs)
+        self.clear_below_diagonal(differs)
         return np.flatnonzero(differs) if 64 * np.count_nonzero(differs) < differs.size else None
 
     def queries(self) -> Queries:
