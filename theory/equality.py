@@ -216,12 +216,12 @@ def _group_tuples(listed: Sequence[tuple[Value, ...]]) -> Groups:
     width = len(listed[0])
     entries = group(entry for value in listed for entry in value)
     maybe_equal = {frozenset(pair) for pair in entries.undecided}
-    keys = [entries.labels[at : at + width] for at in range(0, len(entries.labels), width)]
+    keys = [entries.labels[start : start + width] for start in range(0, len(entries.labels), width)]
     distinct = list(dict.fromkeys([(0,) * width, *keys]))
     unclear = [
-        (one, other)
-        for (one, first), (other, second) in (combinations(enumerate(distinct), 2) if maybe_equal else ())
-        if all(a == b or frozenset((a, b)) in maybe_equal for a, b in zip(first, second, strict=True))
+        (place_a, place_b)
+        for (place_a, key_a), (place_b, key_b) in (combinations(enumerate(distinct), 2) if maybe_equal else ())
+        if all(a == b or frozenset((a, b)) in maybe_equal for a, b in zip(key_a, key_b, strict=True))
     ]
     numbered = _number(keys, distinct, list(range(len(distinct))), unclear)
     representatives = tuple(tuple(entries.representatives[entry] for entry in key) for key in numbered.representatives)
@@ -240,7 +240,7 @@ def _number(
             label_of_root[root] = len(label_of_root)
             representatives.append(distinct[index])
     label = {value: label_of_root[_root(parent, index)] for index, value in enumerate(distinct)}
-    pairs = {tuple(sorted((label[distinct[one]], label[distinct[other]]))) for one, other in unclear}
+    pairs = {tuple(sorted((label[distinct[place_a]], label[distinct[place_b]]))) for place_a, place_b in unclear}
     return Groups(
         labels=tuple(label[value] for value in listed),
         representatives=tuple(representatives),
@@ -269,12 +269,17 @@ def _meeting(balls: dict[int, Any]) -> set[tuple[int, int]]:
     """Pairs of indices whose balls meet; an index without a ball meets all others."""
     without_ball = [index for index, ball in balls.items() if ball is None]
     sorted_balls = sorted((ball.lower(), index, ball) for index, ball in balls.items() if ball is not None)
-    pairs = {(min(one, other), max(one, other)) for one in without_ball for other in balls if one != other}
-    for place, (_, one, ball) in enumerate(sorted_balls):
-        for _, other, its_ball in sorted_balls[place + 1 :]:
+    pairs = {
+        (min(index, other_index), max(index, other_index))
+        for index in without_ball
+        for other_index in balls
+        if index != other_index
+    }
+    for place, (_, index, ball) in enumerate(sorted_balls):
+        for _, other_index, its_ball in sorted_balls[place + 1 :]:
             if not ball.overlaps(its_ball):
                 break
-            pairs.add((min(one, other), max(one, other)))
+            pairs.add((min(index, other_index), max(index, other_index)))
     return pairs
 
 

@@ -89,10 +89,10 @@ def population(
     if not 1 <= training_scale <= len(labels):
         raise LengthgenError(f"the training scale must be in 1..{len(labels)}, not {training_scale}")
     query_weights = _query_weights(scale_weights, training_scale)
-    seen = classes.queries < training_scale
-    weights = query_weights[classes.queries[seen]]
-    entries = stack[..., classes.keys[seen], classes.queries[seen]].astype(np.float64)
-    hessian, linear = (classes.sum_by_label(values, seen) for values in (weights, weights * entries))
+    in_training = classes.queries < training_scale
+    weights = query_weights[classes.queries[in_training]]
+    entries = stack[..., classes.keys[in_training], classes.queries[in_training]].astype(np.float64)
+    hessian, linear = (classes.sum_by_label(values, in_training) for values in (weights, weights * entries))
     constant = (weights * entries**2).sum(axis=-1)
     if vector_tokens:
         *outer, inputs, count = linear.shape

@@ -96,7 +96,7 @@ def _factored(element: Frozen) -> Factors:
     common = dict(next(iter(terms))[0])
     for product, _ in terms:
         exponents = dict(product)
-        common = {one: min(times, exponents[one]) for one, times in common.items() if one in exponents}
+        common = {power: min(times, exponents[power]) for power, times in common.items() if power in exponents}
     powers = tuple(common.items())
     number = content(terms)
     rest = {_without(key, common): weight / number for key, weight in terms.items()}

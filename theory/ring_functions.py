@@ -70,7 +70,7 @@ def _inverse_power(ring: Ring, base: Element, times: int) -> Element:
     if not base:
         return called("**", base, constant(times))
     factors = factored(base)
-    powers = [ring.generator(one, exponent * times, inner) for (one, inner), exponent in factors.powers]
+    powers = [ring.generator(power_base, exponent * times, inner) for (power_base, inner), exponent in factors.powers]
     parts = [ring.generator(("sum", part), Fraction(multiplicity * times)) for part, multiplicity in factors.parts]
     return scaled(ring.product([*powers, *parts]), factors.number**times)
 
@@ -133,7 +133,8 @@ def power_of_base(ring: Ring, base: Base, exponent: Element) -> Element:
         term_base, rest = base, product
         if base == E:
             logarithm = next(
-                (one for one in product if one[0][0][0] == "log" and one[0][1] == ONE and one[1] == 1), None
+                (factor for factor in product if factor[0][0][0] == "log" and factor[0][1] == ONE and factor[1] == 1),
+                None,
             )
             if logarithm is not None:  # e**(w log b) = b**w
                 term_base, rest = logarithm[0][0][1], product - {logarithm}
@@ -239,7 +240,9 @@ def never_zero(element: Element) -> bool:
     if is_positive(element) or is_negative(element):
         return True
     factors = factored(element)
-    return all(_nonzero_power(*one) for one in factors.powers) and all(_nonzero(part) for part, _ in factors.parts)
+    return all(_nonzero_power(*powered) for powered in factors.powers) and all(
+        _nonzero(part) for part, _ in factors.parts
+    )
 
 
 def _nonzero_power(generator: Any, exponent: Fraction) -> bool:
@@ -265,12 +268,14 @@ def _nonzero(part: Frozen) -> bool:
     coefficients: dict[Any, dict[Key, Fraction]] = {}
     for (product, wave), weight in part:
         rest = frozenset(
-            one for one in product if not is_rational_at_pairs(frozenset({((frozenset({one}), None), weight)}))
+            powered
+            for powered in product
+            if not is_rational_at_pairs(frozenset({((frozenset({powered}), None), weight)}))
         )
-        if wave is not None or not all(_independent(*one) for one in rest):
+        if wave is not None or not all(_independent(*powered) for powered in rest):
             return False
         coefficients.setdefault(rest, {})[product - rest, None] = weight
-    return any(is_positive(one) or is_negative(one) for one in coefficients.values())
+    return any(is_positive(coefficient) or is_negative(coefficient) for coefficient in coefficients.values())
 
 
 def _independent(generator: Any, exponent: Fraction) -> bool:

@@ -87,7 +87,7 @@ def _lower_bound(element: Frozen) -> tuple[Fraction | float, bool]:
         powers, rest = _position_powers(product)
         number = None if powers is None else _constant((rest, None))
         if powers is None or number is None:
-            if wave is not None or weight < 0 or not all(nonnegative_power(*one) for one in product):
+            if wave is not None or weight < 0 or not all(nonnegative_power(*powered) for powered in product):
                 return -inf, False
             exceeds |= all(positive_base(base) for (base, _), _ in product)
             continue
@@ -158,7 +158,10 @@ def _bound_of_sum(parts: list[tuple[Fraction, Any]], *, upper: bool) -> Fraction
     if all(isinstance(number, Fraction) for _, number in parts):
         return sum((weight * number for weight, number in parts), Fraction(0))
     with flint.ctx.workprec(_BITS):
-        ball = sum((_arb(weight) * (_arb(one) if isinstance(one, Fraction) else one) for weight, one in parts), _arb(0))
+        ball = sum(
+            (_arb(weight) * (_arb(number) if isinstance(number, Fraction) else number) for weight, number in parts),
+            _arb(0),
+        )
         end = (ball.upper if upper else ball.lower)()
     if not end.is_finite():
         return inf if upper else -inf
