@@ -76,7 +76,7 @@ def caching(encoding: Encoding) -> Caching:
         return _decided(0, "no bias: keys are cached as they are after the actions on them")
     position_of = encoding.positions or (lambda index, length: index)
     bias = encoding.bias(position_of(_KEY + _DISTANCE, LENGTH), position_of(_KEY, LENGTH), LENGTH)
-    bias = sp.expand(bias, log=False, power_base=False, power_exp=False)  # positions that cancel, inside functions too
+    bias = sp.expand(bias, log=False, power_base=False, power_exp=False)  # cancels positions, also inside functions
     note = ""
     functions = {application.func for application in bias.atoms(AppliedUndef)}
     for function in functions:

@@ -23,7 +23,13 @@ _UNIT = sp.Interval(0, 1)
 
 
 class FarField(StrEnum):
-    """Effect of position on a key far from the query (or on its weight), with constant content."""
+    """Effect of position on a key far from the query (or on its weight), with constant content.
+
+    UNIFORM means that the logits of all far keys go to 0, so that these keys have equal weight. UNDEFINED means that
+    the score depends on the positions themselves, or on arguments never seen in training, not on the distance alone.
+    The other values describe exp(bias), a factor of the weight, or the kernel of the actions, as functions of the
+    distance.
+    """
 
     NONE = "no effect"
     FASTER = "falls faster than exponentially"
@@ -128,7 +134,7 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
         if not all(end.is_finite for end in ends):
             return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
         bias = bias.xreplace({application: application.func(*ends)})
-    return _course_cases(bias, _domains(encoding))
+    return _cases_by_growth(bias, _domains(encoding))
 
 
 def _positions(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -175,7 +181,7 @@ def _domains(encoding: Encoding) -> Mapping[sp.Symbol, sp.Set]:
     }
 
 
-def _course_cases(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str = "") -> Cases:
+def _cases_by_growth(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str = "") -> Cases:
     """Behaviour of exp(bias), from the elasticity D b'/b of the bias: the power of D with which the bias grows."""
     slope = sp.simplify(sp.diff(bias, _DISTANCE))
     if any(_DISTANCE in member.free_symbols for member in bias.atoms(sp.Indexed)):
@@ -202,7 +208,7 @@ def _course_cases(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str
         elif at_end is not None:
             special, name = _bias_with_power(bias, power, high), _join_ranges(where, at_end)
             at_end_cases = (
-                _course_cases(special, {}, name)
+                _cases_by_growth(special, {}, name)
                 if special is not None
                 else (FarCase(behaviour=FarField.UNDECIDED, where=name),)
             )

@@ -152,8 +152,9 @@ def degrees_separate(basis: PositionBasis, *, training_scale: int) -> bool:
     That is, the spans that the f_{U_k} of each degree have on the training set are independent: rank(all) = sum over
     degrees of the rank. This holds if the U_k that do not vanish there stay independent, as those of a relation do.
     Exactly then the limit of gradient descent is the min-degree interpolator for every target in the span. Reason: the
-    limit is orthogonal to the kernel of p -> (training set). The lexicographic minimum lies in a graded space of the
-    same dimension. The two spaces are equal iff the kernel is graded.
+    limit is orthogonal to the kernel of p -> (training set). The min-degree interpolator is orthogonal to a graded
+    space of the same dimension, which the lexicographic minimum makes of that kernel. The two spaces are equal iff the
+    kernel is graded.
 
     Raises:
         PlaaError: N0 is not in 1..N.
