@@ -126,7 +126,7 @@ def _first_cell_on_path(condition: Node, path: Mapping[str, tuple[int, int]], fa
 
 
 def _linear_witness(condition: Node, family: bool) -> list[Cell] | None:
-    """First cell at which a condition made of linear inequalities holds; same result type as `_first_cell`."""
+    """Cells that include the first at which linear inequalities hold; empty if none, None if undecided."""
     inequalities = cases_of(condition)
     if not inequalities.exact:
         return None
