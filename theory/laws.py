@@ -249,7 +249,7 @@ def _proved(left: Side, right: Side) -> str | None:
             if twice.decide(*written(trees).trees)[0].zero:
                 return "both engines find the two sides identical"
         except twice.OneExpression:
-            return "both sides are the same expression after sympy evaluated the parts that the engines do not know"
+            return "both sides are one expression after sympy evaluated the parts that the engines do not know"
         except (exact.Undecided, second_engine.SecondEngineUndecided, ZeroDivisionError):
             continue
     return None
