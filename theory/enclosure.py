@@ -12,7 +12,7 @@ import flint
 import sympy as sp
 
 _POINTS = (Fraction(1), Fraction(-3, 2), Fraction(0))
-"""At point k a parameter has a value between _POINTS[k] and _POINTS[k] + 1; a hash of its name sets the exact value."""
+"""Base values: at point k a parameter has a value in _POINTS[k] .. _POINTS[k] + 1; a hash of its name sets it."""
 _LARGEST_ROOT = 2**32
 """Roots of a higher order do not fit a machine word; they are computed as general powers."""
 POINTS = range(len(_POINTS))
