@@ -10,7 +10,7 @@ from theory.formula.structure import Structure, structure
 from theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
 from theory.growth import growth
 from theory.lrc import level_sets, profile
-from theory.outcome import Levels, Outcome, learn, levels_of
+from theory.outcome import LearnedPattern, Levels, learn, levels_of
 from theory.pattern import Pattern, Value
 
 MAX_SCALE = 1_000_000
@@ -127,7 +127,7 @@ def _relation(answer: JudgedRelation, merged: Judgement, pattern: Levels) -> dic
     }
 
 
-def _learned(outcome: Outcome, pattern: Levels) -> dict[str, Any]:
+def _learned(outcome: LearnedPattern, pattern: Levels) -> dict[str, Any]:
     """What a learner does under the relation."""
     at = int(np.argmax(outcome.wrong))
     found = outcome.first_wrong

@@ -59,7 +59,7 @@ def drawing(pattern: Pattern, *, train: int, test: int) -> Drawing:
 
     Raises:
         PanelError: the test scale is too large to be read, or an entry is infinite.
-        ScalesError: not 1 <= train <= test.
+        TrainTestScalesError: not 1 <= train <= test.
         PatternError: the pattern is not given up to the test scale.
         FormulaError: a formula without a value at some pair.
     """

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from theory.generalization import JudgedRelation, judge_standard_encodings
 from theory.lattice import Cells
-from theory.lrc import Profile, profile
-from theory.outcome import Outcome, learn, levels_of
+from theory.lrc import LrcProfile, profile
+from theory.outcome import LearnedPattern, learn, levels_of
 from theory.pattern import Pattern, Value
 from theory.relation import Labels
 from theory.system.errors import LengthgenError
@@ -35,7 +35,7 @@ class Learned:
     """
 
     answer: JudgedRelation
-    outcome: Outcome
+    outcome: LearnedPattern
 
     @property
     def first_error(self) -> int | None:
@@ -78,7 +78,7 @@ class Study:
     levels: Labels
     entries: Sequence[Value]
     shown: NDArray[np.bool_]
-    lrc: Profile
+    lrc: LrcProfile
     learned: Sequence[Learned]
 
     @cached_property
@@ -106,7 +106,7 @@ def study(pattern: Pattern, *, train: int, test: int) -> Study:
 
     Raises:
         PanelError: the test scale passes LARGEST.
-        ScalesError: not 1 <= train <= test.
+        TrainTestScalesError: not 1 <= train <= test.
         PatternError: the pattern is not given up to the test scale, or has an infinite entry.
         FormulaError: a formula without a value at some pair.
     """

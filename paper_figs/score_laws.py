@@ -91,7 +91,7 @@ def _value(expression: sp.Expr, point: dict[str, str]) -> float:
     constant = points.constant_content(sp.sympify(expression))
     example = points.example(constant)
     point.update({str(symbol): str(value) for symbol, value in example.items()})
-    return float(sp.N(points.at(constant, example)))
+    return float(sp.N(points.value_at(constant, example)))
 
 
 def drawing(found: list[ScoreCurve], *, width: float) -> Drawing:

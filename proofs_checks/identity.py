@@ -44,7 +44,7 @@ def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares 
     many these are.  It also says which parts sympy evaluated, as the engines do not know them (`theory.written`).
 
     Raises the `OneExpression` of `theory.twice` where no entry is left to decide, its `EnginesDisagree` where the
-    engines' answers differ, and the `Undecided` of either outside its fragment.
+    engines' answers differ, and `Undecided` or `SecondEngineUndecided` outside an engine's fragment.
     """
     lefts, rights = _sides(what, left, right)
     trees = written((*lefts, *rights))

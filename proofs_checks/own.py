@@ -27,7 +27,7 @@ def declarations(encoding: Encoding) -> list[Declaration]:
         EncodingError: a formula fails, or a special case names no encoding of the catalogue.
     """
     with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
-        found = [_declared(encoding, str(law), laws.rule(encoding, law)) for law in encoding.laws]
+        found = [_declared(encoding, str(law), laws.decide_law(encoding, law)) for law in encoding.laws]
         for recovery in encoding.recovers:
             other = named(recovery.of)
             where = " up to the trained length" if recovery.within else ""
@@ -55,10 +55,10 @@ def _module_agrees(encoding: Encoding) -> Ruling:
 
 def _recovered(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
     """Whether it scores as the other there, at parameters that it can have if they are not declared a limit."""
-    ruling = laws.recovered(encoding, other, recovery)
+    ruling = laws.decide_recovery(encoding, other, recovery)
     if not ruling.holds or not recovery.attained or recovery.function:
         return ruling
-    inside = domain.attained(encoding, recovery.assignment)
+    inside = domain.assignment_allowed(encoding, recovery.assignment)
     return ruling if inside.holds else inside
 
 

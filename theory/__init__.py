@@ -1,4 +1,4 @@
-"""The symbolic side: position relations, patterns and their LRC, and the laws of the encodings."""
+"""Symbolic theory of position encodings: position relations, patterns and their LRC, and laws of encodings."""
 
 from theory.relation import (
     Relation,

@@ -1,9 +1,10 @@
-"""Is a number built of radicals, and of sines and cosines of rational multiples of pi, zero?  By a separation bound.
+"""Exact zero test for numbers built of radicals and of sines and cosines of rational multiples of pi.
 
-Every such value is U/L with algebraic integers U and L of one number field of degree at most D, all conjugates of U
-at most u and of L at most l in modulus, where u and l follow from the expression (Burnikel, Funke, Mehlhorn, Schirra,
-Schmitt, "A separation bound for real algebraic expressions", 2001; for 2 cos(pi p/q) they are 2 and 1).  The norm of
-U, if it is not zero, is an integer, so |U| >= u^(1 - D): a value below u^(1 - D) / l is zero.
+The test uses a separation bound: a positive number below which no non-zero value of that form can lie. Every such value
+is U/L with algebraic integers U and L of one number field of degree at most D. All conjugates of U are at most u in
+modulus and all conjugates of L at most l, where u and l follow from the expression (Burnikel, Funke, Mehlhorn, Schirra,
+Schmitt, "A separation bound for real algebraic expressions", 2001; for 2 cos(pi p/q) they are 2 and 1). The norm of U
+is a non-zero integer unless U = 0, so |U| >= u^(1 - D). Hence a value below u^(1 - D) / l is zero.
 """
 
 from math import gcd, lcm
@@ -15,17 +16,20 @@ import sympy as sp
 from theory.enclosure import enclose
 
 MOST_BITS = 2**17
-"""Precision beyond which a number is not looked at."""
+"""Largest separation bound, in bits, for which the test is tried; beyond it the answer is None."""
 _FIRST_BITS = 256
 
 
 def is_zero(value: sp.Expr) -> bool | None:
-    """Whether the number is zero; None where it is not built as said, not defined, or too complicated."""
-    weights = bounds(value)
-    if weights is None:
+    """True if the number is zero, False if it is not, None if undecided.
+
+    Undecided are numbers outside the fragment of this module, undefined numbers, and numbers with too large a bound.
+    """
+    bit_bounds = bounds(value)
+    if bit_bounds is None:
         return None
-    above, below = weights
-    separation = (degree(value) - 1) * above + below
+    numerator_bits, denominator_bits = bit_bounds
+    separation = (degree(value) - 1) * numerator_bits + denominator_bits
     bits = _FIRST_BITS
     while separation <= MOST_BITS and bits <= 4 * (separation + _FIRST_BITS):
         ball = enclose(value, bits=bits)
@@ -38,7 +42,7 @@ def is_zero(value: sp.Expr) -> bool | None:
 
 
 def bounds(value: sp.Expr) -> tuple[int, int] | None:
-    """Whole numbers at least log2 u and log2 l, both not negative; None outside the fragment."""
+    """Integers at least log2 u and log2 l, both >= 0; None outside the fragment (u, l: see the module's text)."""
     if value.is_Rational:
         return abs(int(value.p)).bit_length(), int(value.q).bit_length() - (value.q == 1)
     if is_root_of_unity_part(value):
@@ -46,67 +50,74 @@ def bounds(value: sp.Expr) -> tuple[int, int] | None:
     if not (value.is_Add or value.is_Mul or value.is_Pow):
         return None
     if value.is_Pow:
-        return _of_power(value)
-    parts = [bounds(part) for part in value.args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+        return _power_bounds(value)
+    part_bounds = [bounds(part) for part in value.args]
+    bounded = [part for part in part_bounds if part is not None]
+    if len(bounded) < len(part_bounds):
         return None
-    below = sum(part[1] for part in known)
+    denominator_bits = sum(part[1] for part in bounded)
     if value.is_Mul:
-        return sum(part[0] for part in known), below
-    return max(max(part[0] - part[1] for part in known) + below, 0) + (len(known) - 1).bit_length(), below
+        return sum(part[0] for part in bounded), denominator_bits
+    return max(max(part[0] - part[1] for part in bounded) + denominator_bits, 0) + (
+        len(bounded) - 1
+    ).bit_length(), denominator_bits
 
 
-def _of_power(value: sp.Expr) -> tuple[int, int] | None:
+def _power_bounds(value: sp.Expr) -> tuple[int, int] | None:
+    """Bounds, as in `bounds`, of a power with a rational exponent."""
     base, exponent = value.args
-    inside = bounds(base)
-    if inside is None or not exponent.is_Rational:
+    base_bounds = bounds(base)
+    if base_bounds is None or not exponent.is_Rational:
         return None
-    (above, below), root = inside, int(exponent.q)
-    # The root of U/L is that of U L^(k-1) over L, and also U over that of U^(k-1) L.
-    if above >= below:
-        above = -(-(above + (root - 1) * below) // root)
+    (numerator_bits, denominator_bits), root = base_bounds, int(exponent.q)
+    # The k-th root of U/L equals (U L^(k-1))^(1/k) / L, and also U / (U^(k-1) L)^(1/k): take the smaller bounds.
+    if numerator_bits >= denominator_bits:
+        numerator_bits = -(-(numerator_bits + (root - 1) * denominator_bits) // root)
     else:
-        below = -(-((root - 1) * above + below) // root)
+        denominator_bits = -(-((root - 1) * numerator_bits + denominator_bits) // root)
     times = abs(int(exponent.p))
-    return (above * times, below * times) if exponent > 0 else (below * times, above * times)
+    return (
+        (numerator_bits * times, denominator_bits * times)
+        if exponent > 0
+        else (denominator_bits * times, numerator_bits * times)
+    )
 
 
 def is_root_of_unity_part(value: sp.Expr) -> bool:
-    """Whether it is the sine or cosine of a rational multiple of pi."""
+    """True if the value is the sine or cosine of a rational multiple of pi."""
     return isinstance(value, sp.sin | sp.cos) and bool((value.args[0] / sp.pi).is_Rational)
 
 
 def degree(value: sp.Expr) -> int:
-    """At least the degree of a field that holds the number and all its parts."""
+    """Upper bound on the degree of a number field that contains the number and all its parts."""
     roots = {atom for atom in value.atoms(sp.Pow) if atom.exp.is_Rational and atom.exp.q > 1}
-    whole = [(int(atom.base), int(atom.exp.q)) for atom in roots if atom.base.is_Integer]
-    found = 1
+    integer_roots = [(int(atom.base), int(atom.exp.q)) for atom in roots if atom.base.is_Integer]
+    bound = 1
     for atom in roots:
         if not atom.base.is_Integer:
-            found *= int(atom.exp.q)
-    # The roots of products of b_1, b_2, ... lie in the field of the roots of b_1, b_2, ...
-    for factor in coprime_base(base for base, _ in whole):
-        found *= lcm(*(root for base, root in whole if base % factor == 0))
+            bound *= int(atom.exp.q)
+    # Roots of products of b_1, b_2, ... lie in the field generated by the roots of b_1, b_2, ...
+    for factor in coprime_base(base for base, _ in integer_roots):
+        bound *= lcm(*(root for base, root in integer_roots if base % factor == 0))
     turns = [int((atom.args[0] / sp.pi).q) for atom in value.atoms(sp.sin, sp.cos) if is_root_of_unity_part(atom)]
-    # All e^(i pi p/q) and i lie in the field of one root of unity.
-    return found * int(sp.totient(lcm(4, 2 * lcm(*turns)))) if turns else found
+    # All e^(i pi p/q) and i lie in one cyclotomic field.
+    return bound * int(sp.totient(lcm(4, 2 * lcm(*turns)))) if turns else bound
 
 
 def coprime_base(numbers: Any) -> list[int]:
-    """Pairwise coprime whole numbers above 1 of which all of the given ones, 1 or above, are products."""
-    waiting = [number for number in numbers if number > 1]
-    found: list[int] = []
-    while waiting:
-        number = waiting.pop()
-        other = next((one for one in found if gcd(one, number) > 1), None)
-        if other is None:
-            found.append(number)
+    """Pairwise coprime integers > 1 such that every given integer (>= 1) is a product of them; sorted."""
+    pending = [number for number in numbers if number > 1]
+    base: list[int] = []
+    while pending:
+        number = pending.pop()
+        overlapping = next((member for member in base if gcd(member, number) > 1), None)
+        if overlapping is None:
+            base.append(number)
         else:
-            common = gcd(other, number)
-            found.remove(other)
-            waiting += [part for part in (common, other // common, number // common) if part > 1]
-    return sorted(found)
+            common = gcd(overlapping, number)
+            base.remove(overlapping)
+            pending += [part for part in (common, overlapping // common, number // common) if part > 1]
+    return sorted(base)
 
 
 def _power_of_two(exponent: int) -> Any:

@@ -1,8 +1,8 @@
-"""How large sets of patterns are, exactly: their members, their dimension, their volume.
+"""Exact size of sets of patterns: number of members, dimension, volume.
 
-What LRC and the learners from zero tell apart is only which entries of a pattern are equal and which are zero. The
-patterns of one such kind, with k distinct non-zero values, are an open dense part of a linear space of dimension k;
-so finitely many kinds, listed here, stand for all real patterns [F].
+LRC and the learners that start from zero depend only on which entries of a pattern are equal and which are zero. The
+patterns with the same such equalities, with k distinct non-zero values, are an open dense part of a linear space of
+dimension k. So finitely many equality types, listed here, stand for all real patterns [F].
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ from theory.system.errors import LengthgenError
 
 
 def cell_count(size: int) -> int:
-    """d_n = n(n+1)/2, the number of pairs i <= j <= n, which is the dimension of all patterns of scale n."""
+    """Number of pairs i <= j <= n, d_n = n(n+1)/2: the dimension of the space of patterns of scale n."""
     return size * (size + 1) // 2
 
 
 def kinds(cells: int) -> Iterator[tuple[int, ...]]:
-    """Every way in which so many entries can be zero or equal: 0 for zero, 1, 2, ... for values by first use.
+    """Yield every way in which `cells` entries can be zero or equal: 0 for zero, 1, 2, ... for values by first use.
 
-    S(cells + 1, k + 1) of them have k distinct non-zero values (Stirling numbers of the second kind).
+    Exactly S(cells + 1, k + 1) of them have k distinct non-zero values (Stirling numbers of the second kind).
     """
     if cells == 0:
         yield ()
@@ -36,7 +36,7 @@ def kinds(cells: int) -> Iterator[tuple[int, ...]]:
 
 
 def every_relation(size: int) -> Iterator[Labels]:
-    """The label matrices, int64 [size, size], of all relations on positions 1..size, one each up to renaming labels."""
+    """Yield the label matrices, int64 [size, size], of all relations on positions 1..size, up to renaming of labels."""
     for others in kinds(cell_count(size) - 1):
         labels = np.full((size, size), NO_LABEL, dtype=np.int64)
         labels[np.triu_indices(size)] = (0, *others)
@@ -44,7 +44,7 @@ def every_relation(size: int) -> Iterator[Labels]:
 
 
 def every_pattern(size: int, values: Sequence[float]) -> NDArray[np.float64]:
-    """All patterns with entries among the values: float64 [len(values) ** d_n, size, size]."""
+    """Stack of all patterns with entries among the given values: float64 [len(values) ** d_n, size, size]."""
     cells = np.array(list(product(values, repeat=cell_count(size))), dtype=np.float64)
     patterns = np.zeros((len(cells), size, size))
     patterns[:, *np.triu_indices(size)] = cells
@@ -52,10 +52,10 @@ def every_pattern(size: int, values: Sequence[float]) -> NDArray[np.float64]:
 
 
 def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fraction, half_side: Fraction) -> Fraction:
-    """The exact volume of a union of boxes within a cube, all in R^D with the max norm.
+    """Exact volume of a union of boxes within a cube, all in R^D with the max norm.
 
-    vol( {y: |y - c| <= radius for some centre c} intersected with [-half_side, half_side]^D ): the ends of the boxes
-    cut every axis into intervals, and a cell of that grid lies wholly inside a box or wholly outside it.
+    The volume is vol( {y: |y - c| <= radius for some centre c} intersected with [-half_side, half_side]^D ). The ends
+    of the boxes cut every axis into intervals, and each cell of that grid lies entirely inside or outside a box.
 
     Args:
         centres: at least one point of R^D; time and memory grow like (2 len(centres) + 1)^D at worst.
@@ -68,14 +68,14 @@ def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fractio
     if radius <= 0 or half_side <= 0:
         raise LengthgenError(f"boxes of radius {radius} in a cube of half side {half_side}: both must be positive")
     if len({len(centre) for centre in centres}) != 1:
-        raise LengthgenError("the centres of the boxes must be one or more points of one space")
+        raise LengthgenError("the centres of the boxes must be one or more points of the same dimension")
     cuts, covered = [], []
     for coordinates in zip(*centres, strict=True):
-        ends = [tuple(min(max(end, -half_side), half_side) for end in (at - radius, at + radius)) for at in coordinates]
+        ends = [tuple(min(max(end, -half_side), half_side) for end in (x - radius, x + radius)) for x in coordinates]
         axis = sorted({-half_side, half_side}.union(*ends))
-        number = {cut: at for at, cut in enumerate(axis)}
+        index_of_cut = {cut: index for index, cut in enumerate(axis)}
         cuts.append(axis)
-        covered.append([slice(number[low], number[high]) for low, high in ends])
+        covered.append([slice(index_of_cut[low], index_of_cut[high]) for low, high in ends])
     inside = np.zeros([len(axis) - 1 for axis in cuts], dtype=bool)
     for box in zip(*covered, strict=True):
         inside[box] = True

@@ -1,10 +1,10 @@
-"""How many distinct non-zero values a big matrix holds on and above its diagonal: LRC by counting, in bounded memory.
+"""Number of distinct non-zero values on and above the diagonal of a large matrix: LRC by counting, in bounded memory.
 
-Position patterns repeat along diagonals, so an entry that equals the one a key and a query earlier is no news, nor is
-a tile whose extremes lie in a run of whole numbers that are all known. Other entries are looked up in a hash table,
-tile by tile, with vector operations. Where the table would outgrow its memory, most entries are values of their own:
-then the range of values is cut into parts that do fit, and each part is sorted. Threads share the work, since numpy
-releases the interpreter in what takes long (theory.tiling).
+Position patterns repeat along diagonals. So an entry that equals the one a key and a query earlier is not new, and a
+tile is skipped if its minimum and maximum lie in a run of consecutive integers that are all known. Other entries are
+looked up in a hash table, tile by tile, with vector operations. If the table would outgrow its memory, most entries are
+distinct values. Then the range of values is cut into parts that fit, and each part is sorted. Threads share the work,
+since numpy releases the interpreter lock in the slow operations (theory.tiling).
 """
 
 import math
@@ -31,29 +31,31 @@ from theory.tiling import (
 )
 
 SLOTS = 2**21
-"""Of each thread's table, 12 bytes each: a power of two, at least 4 tiles. No more than half of them are filled."""
+"""Slots of each thread's hash table, 12 bytes each: a power of two, at least 4 tiles. At most half are filled."""
 PART = 20 * 10**6
 """Keys that all threads together hold while sorting, at least 2 tiles each: 8 bytes a key, 40 with its query."""
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: the high bits of its multiples spread regular keys evenly (Knuth, TAOCP 3, 6.4)."""
 PAUSE = 16
-"""Tiles to go before neighbours are compared again, where they differed, or extremes, where they were too far apart."""
+"""Tiles that are skipped before a shortcut (equal neighbours, or known extremes) is tried again after it failed."""
 FEW = 2**16
-"""Values among which a run of whole numbers is worth looking for: a tile with its extremes in that is no news."""
+"""Largest number of known values among which a run of consecutive integers is searched."""
 STEP = 2**16
+"""Keys that are processed at once when repeats are dropped, and size of the sample that sets the ranges."""
 UNSEEN = np.iinfo(np.int32).max
+"""First query of a key that is not in the table."""
 
 
 def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
-    """How many distinct non-zero values each query is the first to hold: int64 [n]. The running sum is LRC per scale.
+    """Number of distinct non-zero values that each query is the first to hold: int64 [n].
+
+    The running sum is LRC per scale. Memory beside the matrix is at most 200 MB if there are less than a million
+    values, and at most 900 MB in any case; for blocks, the size of the distinct blocks.
 
     Args:
-        matrix: real [n, n], rows keys and columns queries, in any memory order, bool, int, uint or float of up to
-            64 bits; -0.0 is 0. Or [n, n, ...], whose entries are blocks (vector tokens). What lies below the diagonal
-            does not count.
-
-    Takes at most 200 MB beside the matrix if there are less than a million values, and at most 900 MB in any case; for
-    blocks, what the distinct ones take.
+        matrix: real [n, n], rows keys and columns queries, in any memory order, bool, int, uint or float of up to 64
+            bits; -0.0 is 0. Or [n, n, ...], whose entries are blocks (vector tokens). Entries below the diagonal are
+            ignored.
 
     Raises:
         LengthgenError: not square, of another dtype, or a NaN on or above the diagonal.
@@ -62,17 +64,17 @@ def new_values_per_query(matrix: Matrix) -> NDArray[np.int64]:
     if matrix.ndim > 2:
         return _new_blocks(matrix)
 
-    def tally(part: _Part) -> NDArray[np.int64]:
+    def count_per_query(part: _Part) -> NDArray[np.int64]:
         return np.bincount(part.queries[: part.used], minlength=len(matrix))
 
-    known = _tabulated(matrix)
-    return tally(known) if known else np.asarray(sum(_by_parts(matrix, tally)))
+    table_part = _tabulated(matrix)
+    return count_per_query(table_part) if table_part else np.asarray(sum(_by_parts(matrix, count_per_query)))
 
 
 def _new_blocks(matrix: Matrix) -> NDArray[np.int64]:
-    """`new_values_per_query` where entries are blocks, by a set of their bytes."""
-    known: set[bytes] = set()
-    found = [0]
+    """Same as `new_values_per_query` for a matrix whose entries are blocks; keeps a set of their bytes."""
+    blocks_seen: set[bytes] = set()
+    counts = [0]
     for query in range(len(matrix)):
         for start in range(0, query + 1, tiling.TILE[1]):
             stop = min(start + tiling.TILE[1], query + 1)
@@ -81,15 +83,15 @@ def _new_blocks(matrix: Matrix) -> NDArray[np.int64]:
             if matrix.dtype.kind == "f":
                 blocks = blocks + blocks.dtype.type(0)  # turns -0.0 into 0.0
             blocks = np.ascontiguousarray(blocks[blocks.any(axis=1)])
-            known.update(blocks.view(f"V{blocks.strides[0]}").ravel().tolist())
-        found.append(len(known))
-    return np.diff(found)
+            blocks_seen.update(blocks.view(f"V{blocks.strides[0]}").ravel().tolist())
+        counts.append(len(blocks_seen))
+    return np.diff(counts)
 
 
 class _Table:
-    """The keys seen, each with the least query it was added with: open addressing, linear probing.
+    """Hash table of the keys seen, each with its smallest query: open addressing, linear probing.
 
-    Slot 0 holds key 0 for good, so that zeros count as seen.
+    Slot 0 always holds key 0, so that zeros count as seen.
     """
 
     def __init__(self, slots: int) -> None:
@@ -101,13 +103,13 @@ class _Table:
         self._multiplier = MULTIPLIER
         self._shift = np.uint64(65 - slots.bit_length())
 
-    def homes(self, keys: Keys, out: Keys | None = None) -> Places:
-        """The slot where the search for each key begins."""
+    def first_slots(self, keys: Keys, out: Keys | None = None) -> Places:
+        """Slot at which the search for each key begins."""
         return np.right_shift(np.multiply(keys, self._multiplier, out=out), self._shift, out=out).view(np.intp)
 
     def add(self, keys: Keys, queries: Queries) -> None:
-        """Keys may be 0, known, or there more than once, which `added` counts more than once."""
-        slots = self.homes(keys)
+        """Insert keys with their queries; keys may be 0, known, or repeated (repeats are counted in `added`)."""
+        slots = self.first_slots(keys)
         while keys.size:
             free = np.flatnonzero((self.keys[slots] == 0) & (slots != 0))
             self.keys[slots[free]] = keys[free]
@@ -117,117 +119,121 @@ class _Table:
             keys, queries = keys[~settled], queries[~settled]
             slots = (slots[~settled] + 1) & (self.keys.size - 1)
 
-    def spread(self) -> None:
-        """Give every key a home of its own, by another multiplier; where they are few enough for chance to do it."""
-        used = self.used()
+    def rehash(self) -> None:
+        """Try other hash multipliers until each key sits in its own first slot, if the keys are few enough."""
+        used = self.filled_slots()
         keys, queries = self.keys[used], self.queries[used]
         if used.size**2 > self.keys.size:
             return
         for _ in range(16):
             self._multiplier = np.uint64(int(self._multiplier) * int(MULTIPLIER) % 2**64)
-            homes = self.homes(keys)
-            if homes.all() and np.unique(homes).size == homes.size:
+            first_slots = self.first_slots(keys)
+            if first_slots.all() and np.unique(first_slots).size == first_slots.size:
                 break
         self.keys[used], self.queries[used], self.added = 0, UNSEEN, 0
         self.add(keys, queries)
 
-    def used(self) -> Places:
+    def filled_slots(self) -> Places:
+        """Indices of the filled slots, slot 0 left out."""
         return np.flatnonzero(self.keys != 0)  # 50 times as fast as np.flatnonzero of integers
 
-    def stretch(self, *, unsigned: bool) -> tuple[int, int]:
-        """The first and the last of the longest run of whole numbers that are all known."""
-        known = np.sort(np.append(self.keys[self.used()], np.uint64(0)).view(np.uint64 if unsigned else np.int64))
-        breaks = np.flatnonzero(np.diff(known) != 1)
-        first, last = np.append(0, breaks + 1), np.append(breaks, known.size - 1)
+    def longest_run(self, *, unsigned: bool) -> tuple[int, int]:
+        """First and last number of the longest run of consecutive integers that are all known."""
+        numbers = np.sort(
+            np.append(self.keys[self.filled_slots()], np.uint64(0)).view(np.uint64 if unsigned else np.int64)
+        )
+        breaks = np.flatnonzero(np.diff(numbers) != 1)
+        first, last = np.append(0, breaks + 1), np.append(breaks, numbers.size - 1)
         longest = int(np.argmax(last - first))
-        return int(known[first[longest]]), int(known[last[longest]])
+        return int(numbers[first[longest]]), int(numbers[last[longest]])
 
     def full(self) -> bool:
+        """True if more than half of the slots are filled."""
         if 2 * self.added > self.keys.size:
-            self.added = self.used().size
+            self.added = self.filled_slots().size
         return 2 * self.added > self.keys.size
 
 
 def _tabulated(matrix: Matrix) -> "_Part | None":
-    """All distinct non-zero keys and the first query of each, or None where they are too many for a table."""
+    """Distinct non-zero keys with the first query of each; None if they are too many for a table."""
     workers = workers_for(matrix)
 
     def work(worker: int) -> _Part | None:
         table = _scan(matrix, worker, workers)
         if table is None:
             return None
-        used = table.used()
+        used = table.filled_slots()
         return _Part(keys=table.keys[used], queries=table.queries[used], used=used.size)
 
-    found = [part for part in in_threads(work, range(workers), workers) if part]
-    if len(found) < workers:
+    parts = [part for part in in_threads(work, range(workers), workers) if part]
+    if len(parts) < workers:
         return None
-    keys = np.concatenate([part.keys for part in found])
-    part = _Part(keys=keys, queries=np.concatenate([part.queries for part in found]), used=keys.size)
+    keys = np.concatenate([part.keys for part in parts])
+    part = _Part(keys=keys, queries=np.concatenate([part.queries for part in parts]), used=keys.size)
     part.squeeze()
     return part
 
 
 def _scan(matrix: Matrix, worker: int, workers: int) -> _Table | None:
-    """A worker's tiles as a table, or None if it is full."""
+    """Hash table of one worker's tiles; None if it is full."""
     table = _Table(min(SLOTS, 1 << (8 * matrix.size).bit_length()))
-    keys_buffer, slots_buffer, held_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
-    pause, reach, spread_at = 0, 0, 0
-    stretch, stretch_at, outside = (0, 0), 0, 0
+    keys_buffer, slots_buffer, lookup_buffer = np.empty((3, math.prod(tiling.TILE)), dtype=np.uint64)
+    pause, last_new_query, rehashed_at = 0, 0, 0
+    known_run, run_at, run_pause = (0, 0), 0, 0
     for tile in tiles(matrix, worker, workers):
-        again = tile.left < reach
-        if outside:
-            outside -= 1
-        elif stretch != (0, 0) and not again:
-            if stretch[0] <= tile.entries.min() and tile.entries.max() <= stretch[1]:
+        revisits = tile.left < last_new_query
+        if run_pause:
+            run_pause -= 1
+        elif known_run != (0, 0) and not revisits:
+            if known_run[0] <= tile.entries.min() and tile.entries.max() <= known_run[1]:
                 continue
-            outside = PAUSE
-        news = None if pause else tile.news()
-        looked_up = news is None
-        if news is not None:
-            keys = keys_of(tile.entries[np.divmod(news, tile.entries.shape[1])], keys_buffer)
+            run_pause = PAUSE
+        new_places = None if pause else tile.new_places()
+        looked_up = new_places is None
+        if new_places is not None:
+            keys = keys_of(tile.entries[np.divmod(new_places, tile.entries.shape[1])], keys_buffer)
         else:
             pause = pause - 1 if pause else PAUSE * (tile.earlier is not None)
             keys = tile.keys(keys_buffer)
-            slots = table.homes(keys, slots_buffer[: keys.size])
-            unknown = table.keys.take(slots, out=held_buffer[: keys.size], mode="wrap") != keys
-            if again:
-                # Values that this column of tiles brought may be here at an earlier query.
+            slots = table.first_slots(keys, slots_buffer[: keys.size])
+            unknown = table.keys.take(slots, out=lookup_buffer[: keys.size], mode="wrap") != keys
+            if revisits:
+                # This column of tiles may hold a known value at an earlier query than the one recorded.
                 later = table.queries.take(slots).reshape(tile.entries.shape) > tile.queries()
                 places = np.flatnonzero(later.reshape(-1) & ~unknown)
                 np.minimum.at(table.queries, slots[places], tile.queries_at(places))
             if not unknown.any():
-                if matrix.dtype.kind != "f" and stretch_at < table.added <= FEW:
-                    stretch, stretch_at = table.stretch(unsigned=matrix.dtype.kind == "u"), table.added
+                if matrix.dtype.kind != "f" and run_at < table.added <= FEW:
+                    known_run, run_at = table.longest_run(unsigned=matrix.dtype.kind == "u"), table.added
                 continue
-            news = np.flatnonzero(unknown)
-            keys = keys[news]
+            new_places = np.flatnonzero(unknown)
+            keys = keys[new_places]
         if matrix.dtype.kind == "f":
             refuse_nan(keys.view(np.float64))
         added = table.added
-        queries = tile.queries_at(news)
+        queries = tile.queries_at(new_places)
         table.add(keys, queries)
         if table.added > added:
-            reach = max(reach, int(queries.max()))
+            last_new_query = max(last_new_query, int(queries.max()))
             if table.full():
                 return None
-        elif looked_up and spread_at < added:
-            # They were known but not at home, and would come here again and again.
-            table.spread()
-            spread_at = table.added
+        elif looked_up and rehashed_at < added:
+            # The keys were known, but not in their first slots: every later lookup would fail in the same way.
+            table.rehash()
+            rehashed_at = table.added
     return table
 
 
 @dataclass(kw_only=True)
 class _Part:
-    """The first `used` of room for keys, and for the query of each if those are asked for."""
+    """Room for keys, of which the first `used` are filled, and for the query of each key if queries are wanted."""
 
     keys: Keys
     queries: Queries
     used: int = 0
 
     def squeeze(self) -> None:
-        """Sort and drop repeats, keeping the least query of each."""
+        """Sort and drop repeats; keep the smallest query of each key."""
         keys = self.keys[: self.used]
         if self.queries.size < keys.size:
             keys.sort()
@@ -241,7 +247,7 @@ class _Part:
             self.keys[: self.used] = keys[starts]
 
     def fill(self, matrix: Matrix, low: int, high: int) -> int:
-        """Take all keys low..high, or as many of the least as there is room for; returns the last key looked for."""
+        """Collect the keys in low..high, or as many of the smallest as fit; return the last key covered."""
         buffer, offsets = np.empty((2, math.prod(tiling.TILE)), dtype=np.uint64)
         for tile in tiles(matrix):
             keys = tile.keys(buffer)
@@ -265,19 +271,19 @@ class _Part:
 
 
 def _drop_repeats(keys: Keys) -> int:
-    """Move the distinct ones of sorted, non-zero keys to the front, in little memory; returns their number."""
+    """Move the distinct keys of a sorted array of non-zero keys to the front, in little memory; return their number."""
     used, last = 0, np.uint64(0)
     for start in range(0, keys.size, STEP):
         step = keys[start : start + STEP]
-        kept = step.compress(np.concatenate(([step[0] != last], step[1:] != step[:-1])))
-        last = kept[-1] if kept.size else last
-        keys[used : used + kept.size] = kept
-        used += kept.size
+        distinct_keys = step.compress(np.concatenate(([step[0] != last], step[1:] != step[:-1])))
+        last = distinct_keys[-1] if distinct_keys.size else last
+        keys[used : used + distinct_keys.size] = distinct_keys
+        used += distinct_keys.size
     return used
 
 
 def _by_parts(matrix: Matrix, use: Callable[[_Part], Result]) -> list[Result]:
-    """`use` of sorted parts that together hold every distinct non-zero key once, with its first query."""
+    """Results of `use` on sorted parts that together hold every distinct non-zero key once, with its first query."""
     workers = workers_for(matrix)
     room = PART // workers
 
@@ -295,7 +301,7 @@ def _by_parts(matrix: Matrix, use: Callable[[_Part], Result]) -> list[Result]:
 
 
 def _ranges(matrix: Matrix, room: int) -> list[tuple[int, int]]:
-    """Ranges of keys that cover all but 0, cut where a sample says that each is likely to fit."""
+    """Ranges of keys that cover all keys but 0, cut at quantiles of a sample so that each range is likely to fit."""
     pairs = np.sort(np.random.default_rng(0).integers(len(matrix), size=(2, STEP)), axis=0)
     keys = np.sort(keys_of(matrix[pairs[0], pairs[1]], np.empty(STEP, dtype=np.uint64)))
     ranges = 1 + int(1.1 * matrix.size / 2 / room)

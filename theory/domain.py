@@ -1,4 +1,7 @@
-"""Whether a special case lies in the domains of an encoding's parameters, for all values of the other's parameters."""
+"""Domain check: can the parameters of an encoding take the values that a special case assigns to them?
+
+A value may contain other parameters; then the answer holds for all values of those.
+"""
 
 from collections.abc import Mapping
 
@@ -10,14 +13,17 @@ from theory.laws import Ruling
 Assignment = Mapping[sp.Basic | type[sp.Function], sp.Expr]
 
 
-def attained(encoding: Encoding, assignment: Assignment) -> Ruling:
-    """Whether every value assigned is one that its parameter can have; the reason names the first that is not."""
+def assignment_allowed(encoding: Encoding, assignment: Assignment) -> Ruling:
+    """Decide whether every assigned value lies in the domain of its parameter; the reason names one that does not."""
     declared = {parameter.symbol: parameter for parameter in encoding.parameters}
     undecided = None
     for symbol, value in assignment.items():
-        inside = member(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
+        inside = in_domain(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
         if inside is False and isinstance(value, sp.Lambda):
-            return Ruling(holds=False, reason=f"{symbol} = {value.expr} is bent, as no network of ReLU units is")
+            return Ruling(
+                holds=False,
+                reason=f"{symbol} = {value.expr} is curved, and ReLU networks are piecewise linear",
+            )
         if inside is False:
             return Ruling(holds=False, reason=f"{symbol} = {value} is not in the domain of {symbol}")
         if inside is None:
@@ -25,26 +31,32 @@ def attained(encoding: Encoding, assignment: Assignment) -> Ruling:
     return undecided or Ruling(holds=True, reason="every value lies in the domain of its parameter")
 
 
-def outside(encoding: Encoding, assignment: Assignment) -> list[Parameter]:
-    """The parameters that cannot have the value assigned."""
-    return [one for one in encoding.parameters if one.symbol in assignment and not member(one, assignment[one.symbol])]
+def parameters_outside(encoding: Encoding, assignment: Assignment) -> list[Parameter]:
+    """Parameters that cannot have, or are not known to have, the assigned value."""
+    return [
+        parameter
+        for parameter in encoding.parameters
+        if parameter.symbol in assignment and not in_domain(parameter, assignment[parameter.symbol])
+    ]
 
 
-def member(parameter: Parameter, value: sp.Expr) -> bool | None:
-    """Whether the parameter can have this value, whatever the symbols in it stand for; None if that is not found."""
+def in_domain(parameter: Parameter, value: sp.Expr) -> bool | None:
+    """True if the parameter can have this value for all values of the symbols in it; None if undecided."""
     if isinstance(value, sp.Lambda):
-        return _function(parameter, value)
+        return _function_in_domain(parameter, value)
     if parameter.domain is not None:
         return _within(value, parameter.domain)
     symbol = parameter.symbol
-    one = symbol[sp.Symbol("l", integer=True)] if isinstance(symbol, sp.IndexedBase) else symbol
-    known = [name for name in ("positive", "negative", "nonnegative", "integer", "real") if getattr(one, f"is_{name}")]
-    answers = [_is(value, name) for name in known]
+    entry = symbol[sp.Symbol("l", integer=True)] if isinstance(symbol, sp.IndexedBase) else symbol
+    assumptions = [
+        name for name in ("positive", "negative", "nonnegative", "integer", "real") if getattr(entry, f"is_{name}")
+    ]
+    answers = [_has_property(value, name) for name in assumptions]
     return False if False in answers else None if None in answers else True
 
 
 def assumed(symbol: sp.Symbol) -> sp.Set:
-    """The real numbers that a symbol may be, by its assumptions."""
+    """Set of real numbers that a symbol may be, by its sympy assumptions."""
     if symbol.is_positive or symbol.is_nonnegative:
         return sp.Interval(0, sp.oo, left_open=bool(symbol.is_positive))
     if symbol.is_negative or symbol.is_nonpositive:
@@ -53,26 +65,27 @@ def assumed(symbol: sp.Symbol) -> sp.Set:
 
 
 def _within(value: sp.Expr, domain: sp.Set) -> bool | None:
+    """True if the value lies in the set; None if sympy does not decide."""
     if isinstance(domain, sp.FiniteSet):
-        return any(sp.simplify(value - one) == 0 for one in domain)
+        return any(sp.simplify(value - element) == 0 for element in domain)
     contained = domain.contains(value)
     return bool(contained) if contained in (sp.true, sp.false) else None
 
 
-def _is(value: sp.Expr, known: str) -> bool | None:
-    """Whether the value is known to be positive, and so on; a symbol that may be something else is not."""
-    answer: bool | None = getattr(value, f"is_{known}")
-    if answer is None and value.is_Symbol and known in ("positive", "negative", "nonnegative"):
-        sign = sp.Symbol("x", **{known: True})
+def _has_property(value: sp.Expr, property_name: str) -> bool | None:
+    """True if the value is known to have the property ("positive", ...); a symbol that may lack it has not."""
+    answer: bool | None = getattr(value, f"is_{property_name}")
+    if answer is None and value.is_Symbol and property_name in ("positive", "negative", "nonnegative"):
+        sign = sp.Symbol("x", **{property_name: True})
         return bool(assumed(value).is_subset(assumed(sign)))
-    if answer is None and known == "real":
+    if answer is None and property_name == "real":
         real = {part: sp.Dummy(real=True) for part in value.atoms(sp.log) if _positive(part.args[0])}
         return value.xreplace(real).is_real or None
     return answer
 
 
 def _positive(expression: sp.Expr) -> bool:
-    """Whether it is above 0 by its form, or rises from 0 or above with the one positive symbol in it."""
+    """True if the expression is positive by its form, or increases from a limit >= 0 in its one positive symbol."""
     if expression.is_positive:
         return True
     if len(expression.free_symbols) != 1:
@@ -82,8 +95,11 @@ def _positive(expression: sp.Expr) -> bool:
     return bool(rises and sp.limit(expression, symbol, 0, "+").is_nonnegative)
 
 
-def _function(parameter: Parameter, value: sp.Lambda) -> bool | None:
-    """A network of ReLU units is piecewise linear: of smooth functions it gives the linear ones only."""
+def _function_in_domain(parameter: Parameter, value: sp.Lambda) -> bool | None:
+    """True if the parameter, a function, can be this function; ReLU networks give only piecewise linear functions.
+
+    Among smooth functions these are the linear ones.
+    """
     (argument,) = value.signature
     if not parameter.network:
         positive = bool(getattr(parameter.symbol(argument), "is_positive", False))

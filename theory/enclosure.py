@@ -1,4 +1,4 @@
-"""Balls that hold the value of an expression (ball arithmetic, F. Johansson's Arb), to any precision."""
+"""Ball arithmetic: intervals that contain the value of an expression, to any precision (F. Johansson's Arb)."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -12,48 +12,49 @@ import flint
 import sympy as sp
 
 _POINTS = (Fraction(1), Fraction(-3, 2), Fraction(0))
-"""At point k a parameter stands between _POINTS[k] and one above, where its name puts it."""
+"""Base values: at point k a parameter has a value in _POINTS[k] .. _POINTS[k] + 1; a hash of its name sets it."""
 _LARGEST_ROOT = 2**32
-"""Above this a root is not a machine word, and computed as any power."""
+"""Roots of a higher order do not fit a machine word; they are computed as general powers."""
 POINTS = range(len(_POINTS))
 
 
 def enclose(
     expression: sp.Expr, point: int = 0, *, bits: int, given: Mapping[sp.Symbol, int] = MappingProxyType({})
 ) -> Any | None:
-    """A ball that holds the value at one of the fixed parameter points; None where no finite one is found.
+    """Ball that contains the value at one of the fixed parameter points; None if no finite ball is found.
 
-    A parameter stands at the same number in every expression, so that balls of different ones can be compared; symbols
-    in `given` stand at theirs.
+    A parameter has the same value in every expression, so balls of different expressions can be compared. Symbols in
+    `given` take the values given there.
     """
-    at = {symbol: _POINTS[point] + _place(str(symbol)) for symbol in expression.free_symbols} | dict(given)
+    at = {symbol: _POINTS[point] + _fraction_of_name(str(symbol)) for symbol in expression.free_symbols} | dict(given)
     with flint.ctx.workprec(bits):
         ball = _ball(expression, {symbol: flint.fmpq(*value.as_integer_ratio()) for symbol, value in at.items()})
     return ball if ball.is_finite() else None
 
 
-def whole_part(ball: Any, *, bits: int) -> int | None:
-    """The largest integer not above any number in the ball, if they have it in common."""
+def unique_floor(ball: Any, *, bits: int) -> int | None:
+    """Floor that all numbers in the ball share; None if they have different floors."""
     with flint.ctx.workprec(bits):
-        whole = ball.floor().unique_fmpz()
-    return None if whole is None else int(whole)
+        floor = ball.floor().unique_fmpz()
+    return None if floor is None else int(floor)
 
 
-def _place(name: str) -> Fraction:
-    """A number in 0..1."""
+def _fraction_of_name(name: str) -> Fraction:
+    """Number in 0..1 that follows from the name by a hash."""
     return Fraction(2 * crc32(name.encode()) + 1, 2**33)
 
 
-def _ball(expression: sp.Expr, at: dict[sp.Symbol, Any]) -> Any:
+def _ball(expression: sp.Expr, values: dict[sp.Symbol, Any]) -> Any:
+    """Ball of an expression at given values of its symbols, at the current precision."""
     if expression.is_Rational:
         return flint.arb(flint.fmpq(int(expression.p), int(expression.q)))
     if expression.is_Symbol:
-        return flint.arb(at[expression])
+        return flint.arb(values[expression])
     if expression is sp.pi:
         return flint.arb.pi()
     if expression is sp.E:
         return flint.arb.const_e()
-    parts = [_ball(part, at) for part in expression.args]
+    parts = [_ball(part, values) for part in expression.args]
     if expression.is_Add:
         return sum(parts[1:], parts[0])
     if expression.is_Mul:

@@ -1,9 +1,9 @@
-"""Are two exact numbers equal?  Yes and no are proved; what is neither is undecided.
+"""Are two exact numbers equal? "Yes" and "no" are proved; every other case is "undecided".
 
 A value is an int, a Fraction, or a real sympy expression in parameters, which are read as indeterminates: two values
-are equal iff they are the same function of the parameters.  `no` is proved by enclosures that do not meet at some
-point (theory.enclosure), `yes` by identities that leave nothing of the difference (theory.ring); what is left by a
-separation bound (theory.algebraic) or by algebra (theory.identities).
+are equal iff they are the same function of the parameters. "No" is proved by enclosures that do not meet at some point
+(theory.enclosure). "Yes" is proved by identities that reduce the difference to nothing (theory.ring). The remaining
+cases are decided by a separation bound (theory.algebraic) or by algebra (theory.identities).
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from theory import algebraic, identities
-from theory.enclosure import POINTS, enclose, whole_part
+from theory.enclosure import POINTS, enclose, unique_floor
 from theory.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
 from theory.ring_factors import primitive
 from theory.ring_functions import is_zero
@@ -27,9 +27,9 @@ Value = Any
 """int, Fraction, or a real sympy expression; a tuple of such for a matrix. Patterns may hold infinite floats too."""
 
 _BITS = (192, 1536, 12_288)
-"""Precisions at which values are told apart, one after the other."""
+"""Precisions, in bits, at which enclosures are compared, one after the other."""
 MOST_ASKED, MOST_UNDECIDED = 2_000, 100
-"""Pairs of which a group asks whether they are equal, and of which it may get no answer; others are undecided."""
+"""Limits of one grouping: pairs that are compared, and comparisons without an answer. Further pairs are undecided."""
 
 
 class Answer(StrEnum):
@@ -41,68 +41,69 @@ class Answer(StrEnum):
 
 
 def is_rational(value: Value) -> bool:
-    """Whether the value is a plain int or Fraction."""
+    """True if the value is a plain int or Fraction."""
     return isinstance(value, int | Fraction)
 
 
 def to_sympy(value: Value) -> sp.Expr:
-    """The value as a sympy expression."""
+    """Convert the value to a sympy expression."""
     if isinstance(value, Fraction):
         return sp.Rational(value.numerator, value.denominator)
     return sp.Integer(value) if isinstance(value, int) else value
 
 
 def equal(first: Value, second: Value) -> Answer:
-    """Whether two values are equal."""
+    """Decide whether two values are equal."""
     if (is_rational(first) and is_rational(second)) or isinstance(first, float) or isinstance(second, float):
         return Answer.YES if first == second else Answer.NO
     try:
         return zero(to_sympy(first) - to_sympy(second))
-    except ValueError:  # sympy 1.14 refuses factors of its own that are no primes
+    except ValueError:  # sympy 1.14 rejects factors that it found itself and that are not prime
         return Answer.UNDECIDED
 
 
 def zero(value: Value) -> Answer:
-    """Whether a value is identically zero."""
+    """Decide whether a value is identically zero."""
     if is_rational(value) or value.is_Rational:
         return Answer.NO if value != 0 else Answer.YES
-    defined, apart = _apart_from_zero(value, _BITS[0])
-    if apart:
+    defined, nonzero = _apart_from_zero(value, _BITS[0])
+    if nonzero:
         return Answer.NO
     element = element_of_value(value)
     if element is None:
-        return _decided(_Question(element=frozen(of_base(("symbol", value))), value=value))
+        return _answer_with_more_effort(_ZeroQuestion(element=frozen(of_base(("symbol", value))), value=value))
     if defined and _cancels(element):
         return Answer.YES
-    return _decided(_Question(element=frozen(primitive(element)), value=value))
+    return _answer_with_more_effort(_ZeroQuestion(element=frozen(primitive(element)), value=value))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Question:
-    """Whether a value is zero, which is the same question for every multiple of its element."""
+class _ZeroQuestion:
+    """Question whether a value is zero; equal for all values whose ring element is a multiple of the same element."""
 
     element: Frozen
     value: Value = field(compare=False)
 
 
 @lru_cache(maxsize=4096)
-def _decided(question: _Question) -> Answer:
+def _answer_with_more_effort(question: _ZeroQuestion) -> Answer:
+    """Answer of the separation bound, of higher precisions, or of algebra."""
     value = question.value
     defined = False
     if algebraic.bounds(value):
-        found = algebraic.is_zero(value)
+        is_zero_value = algebraic.is_zero(value)
     else:
         for bits in _BITS:
-            here, apart = _apart_from_zero(value, bits)
-            defined |= here
-            if apart:
+            defined_here, nonzero = _apart_from_zero(value, bits)
+            defined |= defined_here
+            if nonzero:
                 return Answer.NO
-        found = identities.is_zero(value) if defined else None
-    return Answer.UNDECIDED if found is None else Answer.YES if found else Answer.NO
+        is_zero_value = identities.is_zero(value) if defined else None
+    return Answer.UNDECIDED if is_zero_value is None else Answer.YES if is_zero_value else Answer.NO
 
 
 def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
-    """Whether the value has an enclosure at some point, and whether one of them leaves out zero."""
+    """Pair of booleans: the value has an enclosure at some point; one of these enclosures excludes zero."""
     balls = (enclose(value, point, bits=bits) for point in (POINTS if value.free_symbols else POINTS[:1]))
     defined = False
     for ball in balls:
@@ -113,7 +114,7 @@ def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
 
 
 def _cancels(element: Element) -> bool:
-    """Whether identities of powers, exponentials and waves leave nothing."""
+    """True if identities of powers, exponentials, sines and cosines reduce the element to nothing."""
     try:
         return is_zero(Ring(), element)
     except TooLong:
@@ -121,12 +122,12 @@ def _cancels(element: Element) -> bool:
 
 
 def sign(value: Value) -> int | None:
-    """-1, 0 or 1; None where it depends on a parameter or is undecided."""
+    """Sign of the value, -1, 0 or 1; None if it depends on a parameter or is undecided."""
     if is_rational(value):
         return int(value > 0) - int(value < 0)
     if value.free_symbols:
-        known = {1: value.is_positive, -1: value.is_negative, 0: zero(value) is Answer.YES}
-        return next((which for which, holds in known.items() if holds), None)
+        holds_for = {1: value.is_positive, -1: value.is_negative, 0: zero(value) is Answer.YES}
+        return next((candidate for candidate, holds in holds_for.items() if holds), None)
     for bits in _BITS:
         ball = enclose(value, bits=bits)
         if ball is not None and not ball.contains(0):
@@ -135,29 +136,29 @@ def sign(value: Value) -> int | None:
 
 
 def floor(value: Value) -> int | None:
-    """The largest integer not above a value; None where it depends on a parameter or is undecided."""
+    """Floor of the value; None if it depends on a parameter or is undecided."""
     if is_rational(value):
         return int(value // 1)
     if value.free_symbols:
         return None
     for bits in _BITS:
         ball = enclose(value, bits=bits)
-        whole = None if ball is None else whole_part(ball, bits=bits)
-        if whole is not None:
-            return whole
-    # It may be a whole number itself.
-    nearest = None if ball is None else whole_part(ball.mid() + 0.5, bits=bits)
+        lower = None if ball is None else unique_floor(ball, bits=bits)
+        if lower is not None:
+            return lower
+    # The value may be an integer itself: then every ball meets two floors.
+    nearest = None if ball is None else unique_floor(ball.mid() + 0.5, bits=bits)
     return nearest if nearest is not None and equal(value, nearest) is Answer.YES else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Values gathered into classes.
+    """Values grouped into classes of equal values.
 
     Attributes:
-        labels: class of each value in order; 0 holds what is zero, 1, 2, ... the others by first occurrence.
+        labels: class of each value in order; 0 is the class of zero, 1, 2, ... the others by first occurrence.
         representatives: one value of each class, by label; that of class 0 is 0 even when no value is zero.
-        undecided: pairs of classes that may be equal: what is neither proved equal nor proved different.
+        undecided: pairs of classes that are neither proved equal nor proved different.
     """
 
     labels: tuple[int, ...]
@@ -166,7 +167,7 @@ class Groups:
 
 
 def group(values: Iterable[Value]) -> Groups:
-    """Gathers equal values.  Tuples, for matrices, are equal where all their entries are."""
+    """Group equal values. Tuples, for matrices, are equal if all their entries are equal."""
     listed = list(values)
     if any(isinstance(value, tuple) for value in listed):
         return _group_tuples(listed)
@@ -174,62 +175,63 @@ def group(values: Iterable[Value]) -> Groups:
     parent = list(range(len(distinct)))
     unclear: list[tuple[int, int]] = []
     if not all(map(is_rational, distinct)):
-        unclear = _unite_equal(distinct, parent)
+        unclear = _merge_equal(distinct, parent)
     return _number(listed, distinct, parent, unclear)
 
 
-def _unite_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int, int]]:
-    """Unites what is proved equal; the pairs of which it is not known."""
+def _merge_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int, int]]:
+    """Merge values that are proved equal; return the pairs that stay undecided."""
     balls = [_ball(value, _BITS[0]) for value in distinct]
-    first: dict[Hashable, int] = {}
+    first_index: dict[Hashable, int] = {}
     crowded = _crowded({index: ball for index, ball in enumerate(balls) if ball is not None})
     for index, value in enumerate(distinct):
-        _unite(parent, first.setdefault(_spelling(value) if index in crowded else value, index), index)
+        _merge(parent, first_index.setdefault(_normal_form(value) if index in crowded else value, index), index)
     unclear: list[tuple[int, int]] = []
-    asked = undecided = 0
-    pairs = _meeting({index: balls[index] for index in first.values()})
+    compared = undecided = 0
+    pairs = _meeting({index: balls[index] for index in first_index.values()})
     close = {index for pair in pairs for index in pair}
     pairs = _meeting({index: _ball(distinct[index], _BITS[1]) for index in close})
-    for one, other in sorted(pairs):
-        if _root(parent, one) == _root(parent, other):
+    for index_a, index_b in sorted(pairs):
+        if _root(parent, index_a) == _root(parent, index_b):
             continue
-        asked += 1
-        few = asked <= MOST_ASKED and undecided < MOST_UNDECIDED
-        answer = equal(distinct[one], distinct[other]) if few else Answer.UNDECIDED
+        compared += 1
+        within_limits = compared <= MOST_ASKED and undecided < MOST_UNDECIDED
+        answer = equal(distinct[index_a], distinct[index_b]) if within_limits else Answer.UNDECIDED
         if answer is Answer.YES:
-            _unite(parent, one, other)
+            _merge(parent, index_a, index_b)
         elif answer is Answer.UNDECIDED:
             undecided += 1
-            unclear.append((one, other))
+            unclear.append((index_a, index_b))
     return unclear
 
 
-def _spelling(value: Value) -> Hashable:
-    """What is the same only for values that are equal."""
+def _normal_form(value: Value) -> Hashable:
+    """Hashable form of a value; values with the same form are equal."""
     element = constant(value) if is_rational(value) else element_of_value(value)
     return value if element is None else frozen(element)
 
 
 def _group_tuples(listed: Sequence[tuple[Value, ...]]) -> Groups:
+    """Groups of tuples: entries are grouped first, then tuples of entry classes."""
     width = len(listed[0])
     entries = group(entry for value in listed for entry in value)
-    maybe = {frozenset(pair) for pair in entries.undecided}
-    keys = [entries.labels[at : at + width] for at in range(0, len(entries.labels), width)]
+    maybe_equal = {frozenset(pair) for pair in entries.undecided}
+    keys = [entries.labels[start : start + width] for start in range(0, len(entries.labels), width)]
     distinct = list(dict.fromkeys([(0,) * width, *keys]))
     unclear = [
-        (one, other)
-        for (one, first), (other, second) in (combinations(enumerate(distinct), 2) if maybe else ())
-        if all(a == b or frozenset((a, b)) in maybe for a, b in zip(first, second, strict=True))
+        (place_a, place_b)
+        for (place_a, key_a), (place_b, key_b) in (combinations(enumerate(distinct), 2) if maybe_equal else ())
+        if all(a == b or frozenset((a, b)) in maybe_equal for a, b in zip(key_a, key_b, strict=True))
     ]
     numbered = _number(keys, distinct, list(range(len(distinct))), unclear)
-    shown = tuple(tuple(entries.representatives[entry] for entry in key) for key in numbered.representatives)
-    return Groups(labels=numbered.labels, representatives=shown, undecided=numbered.undecided)
+    representatives = tuple(tuple(entries.representatives[entry] for entry in key) for key in numbered.representatives)
+    return Groups(labels=numbered.labels, representatives=representatives, undecided=numbered.undecided)
 
 
 def _number(
     listed: Sequence[Hashable], distinct: Sequence[Any], parent: list[int], unclear: Iterable[tuple[int, int]]
 ) -> Groups:
-    """Classes by first occurrence, that of distinct[0], the zero, first."""
+    """Groups with classes numbered by first occurrence; the class of distinct[0], which is zero, comes first."""
     label_of_root: dict[int, int] = {}
     representatives = []
     for index in range(len(distinct)):
@@ -238,7 +240,7 @@ def _number(
             label_of_root[root] = len(label_of_root)
             representatives.append(distinct[index])
     label = {value: label_of_root[_root(parent, index)] for index, value in enumerate(distinct)}
-    pairs = {tuple(sorted((label[distinct[one]], label[distinct[other]]))) for one, other in unclear}
+    pairs = {tuple(sorted((label[distinct[place_a]], label[distinct[place_b]]))) for place_a, place_b in unclear}
     return Groups(
         labels=tuple(label[value] for value in listed),
         representatives=tuple(representatives),
@@ -247,40 +249,48 @@ def _number(
 
 
 def _ball(value: Value, bits: int) -> Any | None:
+    """Ball of a value at a precision; None for an infinite float, or if none is found."""
     return None if isinstance(value, float) else enclose(to_sympy(value), bits=bits)
 
 
 def _crowded(balls: dict[int, Any]) -> set[int]:
-    """The indices of balls that meet another one."""
-    found: set[int] = set()
+    """Indices of balls that meet another ball."""
+    indices: set[int] = set()
     farthest = None
     for index, ball in sorted(balls.items(), key=lambda pair: pair[1].lower()):
         if farthest is not None and ball.overlaps(balls[farthest]):
-            found |= {index, farthest}
+            indices |= {index, farthest}
         if farthest is None or ball.upper() > balls[farthest].upper():
             farthest = index
-    return found
+    return indices
 
 
 def _meeting(balls: dict[int, Any]) -> set[tuple[int, int]]:
-    """Pairs of indices whose balls meet; one that is None meets all."""
-    loose = [index for index, ball in balls.items() if ball is None]
-    firm = sorted((ball.lower(), index, ball) for index, ball in balls.items() if ball is not None)
-    pairs = {(min(one, other), max(one, other)) for one in loose for other in balls if one != other}
-    for place, (_, one, ball) in enumerate(firm):
-        for _, other, its_ball in firm[place + 1 :]:
+    """Pairs of indices whose balls meet; an index without a ball meets all others."""
+    without_ball = [index for index, ball in balls.items() if ball is None]
+    sorted_balls = sorted((ball.lower(), index, ball) for index, ball in balls.items() if ball is not None)
+    pairs = {
+        (min(index, other_index), max(index, other_index))
+        for index in without_ball
+        for other_index in balls
+        if index != other_index
+    }
+    for place, (_, index, ball) in enumerate(sorted_balls):
+        for _, other_index, its_ball in sorted_balls[place + 1 :]:
             if not ball.overlaps(its_ball):
                 break
-            pairs.add((min(one, other), max(one, other)))
+            pairs.add((min(index, other_index), max(index, other_index)))
     return pairs
 
 
 def _root(parent: list[int], index: int) -> int:
+    """Representative of an index in the union-find structure."""
     while parent[index] != index:
         index = parent[index]
     return index
 
 
-def _unite(parent: list[int], one: int, other: int) -> None:
-    first, second = sorted((_root(parent, one), _root(parent, other)))
-    parent[second] = first
+def _merge(parent: list[int], index: int, other_index: int) -> None:
+    """Merge the classes of two indices."""
+    root, other_root = sorted((_root(parent, index), _root(parent, other_index)))
+    parent[other_root] = root

@@ -1,19 +1,19 @@
-"""Decide, exactly, whether an exponential-polynomial expression is identically zero.
+"""First exact engine, on sympy's polynomials: is an exponential-polynomial expression identically zero?
 
 The fragment: rational functions over Q(i) of symbols, of `exp(m)` with `m` a polynomial without constant term over
-Q(i), and of the trigonometric and hyperbolic functions of such `m`; symbols may be bound as square roots,
-`s**2 = r`, of polynomials `r` in the other symbols.
+Q(i), and of the trigonometric and hyperbolic functions of such `m`. Symbols may be bound as square roots, `s**2 = r`,
+of polynomials `r` in the other symbols.
 
-Why the answer is right both ways.  Each monomial `m` met in an exponent gives two generators, exp(m/D) and exp(I*m/D),
-where D clears the denominators; the expression becomes P/Q with P, Q polynomials in symbols and generators over Q(i).
+Why both answers are right. Each monomial `m` that occurs in an exponent gives two generators, exp(m/D) and exp(I*m/D),
+where D clears the denominators. The expression becomes P/Q with P, Q polynomials in symbols and generators over Q(i).
 
 * P = 0 modulo the relations => the expression is zero wherever Q is not: every rewriting is an identity of functions.
-* P != 0 => the expression is not identically zero.  Let K = C(symbols)(roots), a field because no product of distinct
-  `r` is a square.  Different power products of the generators are exponentials of elements of K whose difference is
-  not constant, and such exponentials are linearly independent over K: differentiate a shortest relation and subtract
-  to get a shorter one, or else exp(g) would be algebraic over K for a non-constant g, which it never is.  So a P that
-  vanishes as a function has all its coefficients zero in K, that is, zero remainder modulo the relations: they are
-  monic in distinct variables, hence a Groebner basis, and division decides.
+* P != 0 => the expression is not identically zero. Let K = C(symbols)(roots), a field because no product of distinct
+  `r` is a square. Different power products of the generators are exponentials of elements of K whose difference is not
+  constant. Such exponentials are linearly independent over K: differentiate a shortest relation and subtract to get a
+  shorter one, or else exp(g) would be algebraic over K for a non-constant g, which it never is. So a P that vanishes as
+  a function has all its coefficients zero in K, that is, zero remainder modulo the relations. The relations are monic
+  in distinct variables, hence a Groebner basis, and division decides.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,30 +36,37 @@ _WITNESS_LEAST = sp.Rational(1, 10**9)
 
 
 class Undecided(Exception):
-    """The expression is outside the fragment in which zero can be decided exactly."""
+    """Raised if the expression is outside the fragment in which zero can be decided exactly."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Whether the difference is identically zero, and the exponentials that served as polynomial generators."""
+    """Answer of the first engine.
+
+    Attributes:
+        zero: True if the difference of the two sides is identically zero.
+        generators: the exponentials that served as polynomial generators.
+    """
 
     zero: bool
     generators: tuple[str, ...]
 
 
 def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
-    """Whether `expression` vanishes identically; see `decide`."""
+    """True if `expression` vanishes identically; see `decide`."""
     return decide(expression, sp.Integer(0), squares=squares).zero
 
 
 def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> Decision:
-    """Decide exactly whether `left` and `right` are identical, given `root**2 == squares[root]`.
+    """Decide exactly whether `left` and `right` are identical, given `root**2 == squares[root]`. Label [F].
 
-    Either side may be a tree that is not evaluated, with derivatives in it: sympy evaluates each for itself, and their
-    difference is taken between polynomials.
+    Either side may be an unevaluated tree, with derivatives in it. sympy evaluates each side separately, and their
+    difference is computed between polynomials.
 
-    Raises `Undecided` outside the fragment, `ValueError` for relations that do not define a field, and
-    `ZeroDivisionError` where a denominator is identically zero.  Label [F].
+    Raises:
+        Undecided: the expressions are outside the fragment.
+        ValueError: the relations do not define a field.
+        ZeroDivisionError: a denominator is identically zero.
     """
     relations = dict(squares or {})
     left, right = (sp.sympify(side, strict=True) for side in (left, right))
@@ -77,27 +84,28 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
     for side, (_, denominator) in zip((left, right), fractions, strict=True):
         if _vanishes(denominator, ideal, variables):
             raise ZeroDivisionError(f"the denominator of {side} is identically zero")
-    (above, below), (other_above, other_below) = fractions
-    zero = _vanishes(above * other_below - other_above * below, ideal, variables)
+    (numerator, denominator), (other_numerator, other_denominator) = fractions
+    zero = _vanishes(numerator * other_denominator - other_numerator * denominator, ideal, variables)
     return Decision(zero=zero, generators=tuple(map(str, exponentials)))
 
 
 def _evaluated(side: sp.Expr) -> sp.Expr:
-    """The side with all that its tree leaves open done, in exponentials."""
+    """Side with its unevaluated parts computed, and written in exponentials."""
     return side.doit().rewrite(_REWRITTEN, sp.exp)
 
 
 def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.Symbol, sp.Expr]:
-    """A point of small positive integers at which a nonzero expression is visibly nonzero (roots taken positive).
+    """Point of small positive integers at which a non-zero expression is clearly non-zero (roots taken positive).
 
-    Raises `Undecided` when no tried point shows it.
+    Raises:
+        Undecided: no tried point shows that the expression is not zero.
     """
     relations = dict(squares or {})
-    free = set(expression.free_symbols).union(*(square.free_symbols for square in relations.values()))
-    symbols = sorted(free - set(relations), key=str)
-    draw = Random(0)
+    all_symbols = set(expression.free_symbols).union(*(square.free_symbols for square in relations.values()))
+    symbols = sorted(all_symbols - set(relations), key=str)
+    generator = Random(0)
     for _ in range(_WITNESS_TRIALS):
-        point: dict[Any, Any] = {symbol: sp.Integer(draw.randint(1, 5)) for symbol in symbols}
+        point: dict[Any, Any] = {symbol: sp.Integer(generator.randint(1, 5)) for symbol in symbols}
         radicands = {root: square.subs(point) for root, square in relations.items()}
         if not all(radicand.is_positive for radicand in radicands.values()):
             continue
@@ -108,6 +116,7 @@ def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.S
 
 
 def _check_derivatives(sides: Iterable[sp.Expr], relations: Squares) -> None:
+    """Raise `Undecided` for a derivative by a symbol on which a root depends."""
     rooted = set(relations).union(*(square.free_symbols for square in relations.values()))
     for derivative in set().union(*(side.atoms(sp.Derivative) for side in sides)):
         if rooted.intersection(symbol for symbol, _ in derivative.variable_count):
@@ -115,12 +124,13 @@ def _check_derivatives(sides: Iterable[sp.Expr], relations: Squares) -> None:
 
 
 def _check_relations(relations: Squares) -> None:
+    """Raise `ValueError` unless the square roots generate a field extension of full degree."""
     for root, square in relations.items():
         if sp.sympify(square).free_symbols & set(relations):
             raise ValueError(f"the square of {root} may not contain a root: {square}")
     for size in range(1, len(relations) + 1):
-        for chosen in combinations(relations.values(), size):
-            product = reduce(mul, chosen)
+        for squares in combinations(relations.values(), size):
+            product = reduce(mul, squares)
             factors = sp.factor_list(product, extension=sp.I)[1]
             if all(multiplicity % 2 == 0 for _, multiplicity in factors):
                 raise ValueError(f"{product} is a square, so its root is not a new element: substitute it instead")
@@ -135,7 +145,7 @@ def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr
             denominators = [part.q for part in coefficient.as_real_imag()]
             scales[monomial] = int(sp.ilcm(scales.get(monomial, 1), *denominators))
     names = {m: (sp.Dummy(f"exp({m})"), sp.Dummy(f"exp(I {m})")) for m in sorted(scales, key=str)}
-    used: dict[sp.Dummy, sp.Expr] = {}
+    generators: dict[sp.Dummy, sp.Expr] = {}
     replacement = {}
     for atom, terms in exponents.items():
         factors = []
@@ -143,14 +153,14 @@ def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr
             parts = coefficient.as_real_imag()
             for name, unit, part in zip(names[monomial], (1, sp.I), parts, strict=True):
                 if part:
-                    used[name] = sp.exp(unit * monomial / scales[monomial])
+                    generators[name] = sp.exp(unit * monomial / scales[monomial])
                     factors.append(name ** int(part * scales[monomial]))
         replacement[atom] = sp.Mul(*factors)
-    return expression.xreplace(replacement), sorted(used.values(), key=str)
+    return expression.xreplace(replacement), sorted(generators.values(), key=str)
 
 
 def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr, sp.Expr]]:
-    """The exponent as (monomial, Gaussian rational) pairs."""
+    """Exponent as (monomial, Gaussian rational) pairs."""
     symbols = sorted(exponent.free_symbols, key=str)
     if not symbols:
         raise Undecided(f"constant exponent {exponent}")
@@ -167,6 +177,7 @@ def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr
 
 
 def _polynomial(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> sp.Poly:
+    """Polynomial over Q(i) of an expression; raises `Undecided` if it is not one."""
     try:
         return sp.Poly(expression, *symbols, domain=sp.QQ_I)
     except BasePolynomialError as error:
@@ -174,6 +185,7 @@ def _polynomial(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> sp.Poly:
 
 
 def _vanishes(expression: sp.Expr, ideal: list[sp.Expr], variables: list[sp.Symbol]) -> bool:
+    """True if the polynomial is zero modulo the ideal."""
     if not variables:
         return bool(_polynomial(expression, [sp.Dummy()]).is_zero)
     polynomial = _polynomial(expression, variables)

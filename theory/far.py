@@ -1,7 +1,8 @@
-"""What becomes of a key far from its query, by limits and signs over the whole range of the parameters.
+"""Far keys: how does an encoding treat a key whose distance from the query goes to infinity?
 
-Content is held constant: what a law does with distance, not with words.  The distance D runs to infinity, so no finite
-stretch of distances decides; where the answer depends on parameters, each range of them has its own.
+The answers come from limits and signs over the whole range of the parameters. Content is held constant, so they
+describe the effect of the distance, not of the words. The distance D goes to infinity, so no finite set of distances
+decides. If the answer depends on parameters, each range of the parameters has its own case.
 """
 
 from collections.abc import Mapping
@@ -17,12 +18,18 @@ from theory.encodings.encoding import LENGTH, Encoding, Family
 _DISTANCE = sp.Symbol("D", integer=True, positive=True)
 _POSITION = sp.Symbol("i", integer=True, nonnegative=True)
 _FAR = 10**6
-"""Distance beyond which a table with a last row is read there."""
+"""Distance beyond which a table with a last row is read at that row."""
 _UNIT = sp.Interval(0, 1)
 
 
 class FarField(StrEnum):
-    """What positions do to a key far from the query, or to its weight, its content being what it was."""
+    """Effect of position on a key far from the query (or on its weight), with constant content.
+
+    UNIFORM means that the logits of all far keys go to 0, so that these keys have equal weight. UNDEFINED means that
+    the score depends on the positions themselves, or on arguments never seen in training, not on the distance alone.
+    The other values describe exp(bias), a factor of the weight, or the kernel of the actions, as functions of the
+    distance.
+    """
 
     NONE = "no effect"
     FASTER = "falls faster than exponentially"
@@ -43,210 +50,233 @@ _FALLING = {FarField.FASTER, FarField.EXPONENTIAL, FarField.STRETCHED, FarField.
 
 @dataclass(frozen=True, kw_only=True)
 class FarCase:
-    """What becomes of far keys in a range of the parameters; an empty `where` is the whole range."""
+    """Effect on far keys in one range of the parameters.
 
-    what: FarField
+    Attributes:
+        behaviour: the effect.
+        where: the range, in words; empty for the whole range.
+    """
+
+    behaviour: FarField
     where: str = ""
 
     def __str__(self) -> str:
-        """range: what happens there."""
-        return f"{self.where}: {self.what}" if self.where else str(self.what)
+        """Text "range: effect"."""
+        return f"{self.where}: {self.behaviour}" if self.where else str(self.behaviour)
 
 
 Cases = tuple[FarCase, ...]
 
 
-def text(cases: Cases) -> str:
-    """All ranges in one line."""
+def cases_text(cases: Cases) -> str:
+    """Cases of all ranges in one line."""
     return "; ".join(map(str, cases))
 
 
-def ahead(encoding: Encoding) -> Cases:
-    """What becomes of keys far before the query."""
+def far_cases(encoding: Encoding) -> Cases:
+    """Effect of position on keys far before the query, one case per range of the parameters."""
     if not encoding.hooks:
-        return (FarCase(what=FarField.NONE),)
+        return (FarCase(behaviour=FarField.NONE),)
     if encoding.embed or (encoding.positions and not encoding.relation):
-        return (FarCase(what=FarField.UNDEFINED),)
-    turned = _of_kernel(encoding, _POSITION + _DISTANCE, _POSITION)
-    added = _of_bias(encoding, _POSITION + _DISTANCE, _POSITION)
+        return (FarCase(behaviour=FarField.UNDEFINED),)
+    kernel_cases = _kernel_cases(encoding, _POSITION + _DISTANCE, _POSITION)
+    bias_cases = _bias_cases(encoding, _POSITION + _DISTANCE, _POSITION)
     if not encoding.bias:
-        return turned
-    # A bias without bound outweighs a kernel that is bounded; beside a constant one the kernel decides.
-    if not encoding.rotate or (_none(turned, FarField.GROWING) and all(case.what in _FALLING for case in added)):
-        return added
-    constant = all(case.what is FarField.CONSTANT for case in added)
-    return turned if constant else (FarCase(what=FarField.UNDECIDED),)
+        return kernel_cases
+    # An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
+    if not encoding.rotate or (
+        _excludes(kernel_cases, FarField.GROWING) and all(case.behaviour in _FALLING for case in bias_cases)
+    ):
+        return bias_cases
+    constant = all(case.behaviour is FarField.CONSTANT for case in bias_cases)
+    return kernel_cases if constant else (FarCase(behaviour=FarField.UNDECIDED),)
 
 
 def bounded(encoding: Encoding) -> bool | None:
-    """Whether what positions do to a score stays bounded, whatever distance and parameters; None if not decided."""
-    unbounded = _any(ahead(encoding), {*_FALLING, FarField.GROWING})
+    """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided."""
+    unbounded = _any_case(far_cases(encoding), {*_FALLING, FarField.GROWING})
     return None if unbounded is None else not unbounded
 
 
 def causal_only(encoding: Encoding) -> bool | None:
-    """Whether a key after its query would be scored without bound, or has no score; None if not decided."""
+    """True if a key after its query would have an unbounded score or no score; None if not decided."""
     if encoding.embed or (encoding.positions and not encoding.relation):
         return False
     behind = _POSITION, _POSITION + _DISTANCE
-    return _any((*_of_kernel(encoding, *behind), *_of_bias(encoding, *behind)), {FarField.GROWING, FarField.UNDEFINED})
+    return _any_case(
+        (*_kernel_cases(encoding, *behind), *_bias_cases(encoding, *behind)), {FarField.GROWING, FarField.UNDEFINED}
+    )
 
 
-def _any(cases: Cases, wanted: set[FarField]) -> bool | None:
-    """Whether some range comes out so; None where none is known to, and not all are known."""
-    if any(case.what in wanted for case in cases):
+def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
+    """True if some range has one of the wanted effects; None if none is known to have one and some are undecided."""
+    if any(case.behaviour in behaviours for case in cases):
         return True
-    return None if any(case.what is FarField.UNDECIDED for case in cases) else False
+    return None if any(case.behaviour is FarField.UNDECIDED for case in cases) else False
 
 
-def _none(cases: Cases, what: FarField) -> bool:
-    return all(case.what not in (what, FarField.UNDECIDED) for case in cases)
+def _excludes(cases: Cases, behaviour: FarField) -> bool:
+    """True if all cases are decided and none has this effect."""
+    return all(case.behaviour not in (behaviour, FarField.UNDECIDED) for case in cases)
 
 
-def _of_bias(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
-    """How the bias goes on with the distance; no case without a bias."""
+def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
+    """Effect of the bias at large distance; no cases if there is no bias."""
     if not encoding.bias:
         return ()
-    bias = _constant_content(encoding.bias(*_at(encoding, query, key), LENGTH), encoding)
-    bias = bias.replace(lambda part: isinstance(part, sp.Max), _largest)
-    functions = [one for one in bias.atoms(AppliedUndef) if _DISTANCE in one.free_symbols]
-    for one in functions:
-        ends = [end for end in map(_limit, one.args) if end is not None]
-        if len(ends) < len(one.args):
-            return (FarCase(what=FarField.UNDECIDED),)
+    bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
+    bias = bias.replace(lambda part: isinstance(part, sp.Max), _dominant_terms)
+    applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
+    for application in applications:
+        ends = [end for end in map(_limit, application.args) if end is not None]
+        if len(ends) < len(application.args):
+            return (FarCase(behaviour=FarField.UNDECIDED),)
         if not all(end.is_finite for end in ends):
-            return (FarCase(what=FarField.UNDEFINED),)  # beyond every argument that the function was trained on
-        bias = bias.xreplace({one: one.func(*ends)})
-    return _course(bias, _domains(encoding))
+            return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
+        bias = bias.xreplace({application: application.func(*ends)})
+    return _cases_by_growth(bias, _domains(encoding))
 
 
-def _at(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    at = encoding.positions or (lambda index, length: index)
-    return at(query, LENGTH), at(key, LENGTH)
+def _positions(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Positions of query and key after the encoding's own change of positions, if it has one."""
+    position_of = encoding.positions or (lambda index, length: index)
+    return position_of(query, LENGTH), position_of(key, LENGTH)
 
 
 def _constant_content(expression: sp.Expr, encoding: Encoding) -> sp.Expr:
-    """Every family of tokens or content as one number; tables at the row that far distances read."""
-    tables = {one.symbol for one in encoding.parameters if one.family is Family.TABLE}
+    """Expression with each family of tokens or content as one number, and tables read at the row of large distances."""
+    tables = {parameter.symbol for parameter in encoding.parameters if parameter.family is Family.TABLE}
     members: dict[sp.Expr, sp.Expr] = {}
-    for one in expression.atoms(sp.Indexed):
-        if one.base in tables:
-            members[one] = one.base[tuple(index.subs(_DISTANCE, _DISTANCE + _FAR) for index in one.indices)]
-        elif one.base in {parameter.symbol for parameter in encoding.parameters}:
-            members[one] = sp.Symbol(str(one.base.label), **one.base.label.assumptions0)
+    for entry in expression.atoms(sp.Indexed):
+        if entry.base in tables:
+            members[entry] = entry.base[tuple(index.subs(_DISTANCE, _DISTANCE + _FAR) for index in entry.indices)]
+        elif entry.base in {parameter.symbol for parameter in encoding.parameters}:
+            members[entry] = sp.Symbol(str(entry.base.label), **entry.base.label.assumptions0)
     return expression.xreplace(members).doit()
 
 
-def _largest(maximum: sp.Max) -> sp.Expr:
-    """A maximum at large distances: what grows with the distance outdoes what does not."""
-    growing = [one for one in maximum.args if _limit(one) is sp.oo]
+def _dominant_terms(maximum: sp.Max) -> sp.Expr:
+    """Maximum at large distances: terms that grow without bound exceed the others."""
+    growing = [term for term in maximum.args if _limit(term) is sp.oo]
     return sp.Max(*growing) if growing else maximum
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:
-    """The limit at infinite distance; None where it is not found."""
+    """Limit at infinite distance; None if sympy does not find it."""
     if _DISTANCE not in expression.free_symbols:
         return expression
     try:
-        found = sp.limit(expression, _DISTANCE, sp.oo)
+        limit = sp.limit(expression, _DISTANCE, sp.oo)
     except (NotImplementedError, ValueError, TypeError, RecursionError):
         return None
-    return None if found.has(sp.Limit, sp.AccumBounds, sp.nan) or _DISTANCE in found.free_symbols else found
+    return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) or _DISTANCE in limit.free_symbols else limit
 
 
 def _domains(encoding: Encoding) -> Mapping[sp.Symbol, sp.Set]:
-    """The range of each parameter that is a number, and was given one."""
-    return {one.symbol: one.domain for one in encoding.parameters if one.domain and isinstance(one.symbol, sp.Symbol)}
+    """Range of each scalar parameter that has a declared domain."""
+    return {
+        parameter.symbol: parameter.domain
+        for parameter in encoding.parameters
+        if parameter.domain and isinstance(parameter.symbol, sp.Symbol)
+    }
 
 
-def _course(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str = "") -> Cases:
-    """How exp(bias) goes, by the bias's elasticity D b'/b, which is the power of the distance that it grows like."""
+def _cases_by_growth(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str = "") -> Cases:
+    """Behaviour of exp(bias), from the elasticity D b'/b of the bias: the power of D with which the bias grows."""
     slope = sp.simplify(sp.diff(bias, _DISTANCE))
     if any(_DISTANCE in member.free_symbols for member in bias.atoms(sp.Indexed)):
-        return (FarCase(what=FarField.UNDECIDED, where=where),)
+        return (FarCase(behaviour=FarField.UNDECIDED, where=where),)
     if slope == 0:
-        return (FarCase(what=FarField.CONSTANT, where=where),)
+        return (FarCase(behaviour=FarField.CONSTANT, where=where),)
     power = _limit(sp.simplify(_DISTANCE * slope / bias))
     if power is None:
-        return (FarCase(what=FarField.UNDECIDED, where=where),)
+        return (FarCase(behaviour=FarField.UNDECIDED, where=where),)
     if power.is_infinite:
-        what = _signed(bias, power, FarField.FASTER) if power.is_extended_positive else FarField.CONSTANT
-        return (FarCase(what=what, where=where),)
+        behaviour = (
+            _falling_or_growing(bias, power, FarField.FASTER) if power.is_extended_positive else FarField.CONSTANT
+        )
+        return (FarCase(behaviour=behaviour, where=where),)
     cases = []
-    for low, high, inside in ((-sp.oo, 0, _vanishing), (0, 1, _stretched), (1, sp.oo, _faster)):
-        name = _within(power, sp.Interval.open(low, high), domains)
+    for low, high, behaviour_inside in ((-sp.oo, 0, _vanishing), (0, 1, _stretched), (1, sp.oo, _faster)):
+        name = _range_with_power_in(power, sp.Interval.open(low, high), domains)
         if name is not None:
-            cases.append((_joined(where, name), inside(bias, power)))
-        at_end = _within(power, sp.FiniteSet(high), domains) if high is not sp.oo else None
+            cases.append((_join_ranges(where, name), behaviour_inside(bias, power)))
+        at_end = _range_with_power_in(power, sp.FiniteSet(high), domains) if high is not sp.oo else None
         if at_end == "":
             exact = _constant_power if high == 0 else _linear
             cases.append((where, exact(bias)))
         elif at_end is not None:
-            special, name = _solved(bias, power, high), _joined(where, at_end)
-            found = (
-                _course(special, {}, name) if special is not None else (FarCase(what=FarField.UNDECIDED, where=name),)
+            special, name = _bias_with_power(bias, power, high), _join_ranges(where, at_end)
+            at_end_cases = (
+                _cases_by_growth(special, {}, name)
+                if special is not None
+                else (FarCase(behaviour=FarField.UNDECIDED, where=name),)
             )
-            cases += [(one.where, one.what) for one in found]
-    return tuple(FarCase(where=name, what=what) for name, what in cases)
+            cases += [(case.where, case.behaviour) for case in at_end_cases]
+    return tuple(FarCase(where=name, behaviour=behaviour) for name, behaviour in cases)
 
 
-def _joined(*names: str) -> str:
+def _join_ranges(*names: str) -> str:
+    """Join non-empty ranges by commas."""
     return ", ".join(filter(None, names))
 
 
-def _solved(bias: sp.Expr, power: sp.Expr, value: int) -> sp.Expr | None:
-    """The bias with one parameter chosen so that the power is this value; None where that is not found."""
-    chosen = sorted(power.free_symbols, key=str)[0]
+def _bias_with_power(bias: sp.Expr, power: sp.Expr, value: int) -> sp.Expr | None:
+    """Bias with one parameter chosen so that the power has this value; None if no solution is found."""
+    parameter = sorted(power.free_symbols, key=str)[0]
     try:
-        solutions = sp.solve(power - value, chosen)
+        solutions = sp.solve(power - value, parameter)
     except NotImplementedError:
         return None
-    return bias.subs(chosen, solutions[0]) if solutions else None
+    return bias.subs(parameter, solutions[0]) if solutions else None
 
 
-def _within(power: sp.Expr, region: sp.Set, domains: Mapping[sp.Symbol, sp.Set]) -> str | None:
-    """The range of parameters whose power lies in the region, "" for all of them; None where none does."""
+def _range_with_power_in(power: sp.Expr, region: sp.Set, domains: Mapping[sp.Symbol, sp.Set]) -> str | None:
+    """Range of parameters whose power lies in the region: "" for all of them, None if there are none."""
     if power.is_Symbol:
         domain = domains.get(power, assumed(power))
         common = domain & region
         if common is sp.S.EmptySet:
             return None
-        return "" if common == domain else _described(power, common)
-    inside = region.contains(power)
-    if inside in (sp.true, sp.false):
-        return "" if inside == sp.true else None
+        return "" if common == domain else _range_text(power, common)
+    contained = region.contains(power)
+    if contained in (sp.true, sp.false):
+        return "" if contained == sp.true else None
     (end,) = region if isinstance(region, sp.FiniteSet) else (None,)
-    return f"{power} = {end}" if end is not None else _described(power, region)
+    return f"{power} = {end}" if end is not None else _range_text(power, region)
 
 
-def _described(power: sp.Expr, region: sp.Set) -> str:
-    """0 < p < 1, and the like."""
+def _range_text(power: sp.Expr, region: sp.Set) -> str:
+    """Text of a range, such as "0 < p < 1"."""
     if isinstance(region, sp.FiniteSet):
         return f"{power} = {', '.join(map(str, region))}"
     if not isinstance(region, sp.Interval):
         return f"{power} in {region}"
-    below, above = "<" if region.left_open else "<=", "<" if region.right_open else "<="
+    lower, upper = "<" if region.left_open else "<=", "<" if region.right_open else "<="
     if region.end is sp.oo:
         return f"{power} {'>' if region.left_open else '>='} {region.start}"
     if region.start is -sp.oo:
-        return f"{power} {above} {region.end}"
-    return f"{region.start} {below} {power} {above} {region.end}"
+        return f"{power} {upper} {region.end}"
+    return f"{region.start} {lower} {power} {upper} {region.end}"
 
 
 def _vanishing(bias: sp.Expr, power: sp.Expr) -> FarField:
+    """Effect of a bias that goes to 0."""
     return FarField.CONSTANT
 
 
 def _stretched(bias: sp.Expr, power: sp.Expr) -> FarField:
-    return _signed(bias, power, FarField.STRETCHED)
+    """Effect of a bias that grows slower than D."""
+    return _falling_or_growing(bias, power, FarField.STRETCHED)
 
 
 def _faster(bias: sp.Expr, power: sp.Expr) -> FarField:
-    return _signed(bias, power, FarField.FASTER)
+    """Effect of a bias that grows faster than D."""
+    return _falling_or_growing(bias, power, FarField.FASTER)
 
 
-def _signed(bias: sp.Expr, power: sp.Expr, falling: FarField) -> FarField:
-    """The way of falling for a bias that ends below 0, growth for one that ends above."""
+def _falling_or_growing(bias: sp.Expr, power: sp.Expr, falling: FarField) -> FarField:
+    """Effect `falling` for a bias that ends below 0, growth for one that ends above 0."""
     scale = _DISTANCE**power if power.is_finite else sp.S.One
     leading = bias if bias.is_negative or bias.is_positive else _limit(sp.simplify(bias / scale))
     if leading is None or not (leading.is_extended_negative or leading.is_extended_positive):
@@ -255,7 +285,7 @@ def _signed(bias: sp.Expr, power: sp.Expr, falling: FarField) -> FarField:
 
 
 def _compared(bias: sp.Expr, scale: sp.Expr, *, slower: FarField, alike: FarField, faster: FarField) -> FarField:
-    """How the bias falls, by the limit of its ratio to a negative scale."""
+    """Effect of a bias, from the limit of its ratio to a negative scale."""
     ratio, opposite = _limit(sp.expand(bias / scale)), _limit(sp.expand(-bias / scale))
     if ratio is None or opposite is None:
         return FarField.UNDECIDED
@@ -267,52 +297,54 @@ def _compared(bias: sp.Expr, scale: sp.Expr, *, slower: FarField, alike: FarFiel
 
 
 def _linear(bias: sp.Expr) -> FarField:
-    ways = {"slower": FarField.STRETCHED, "alike": FarField.EXPONENTIAL, "faster": FarField.FASTER}
-    return _compared(bias, -_DISTANCE, **ways)
+    """Effect of a bias that grows like the power 1 of the distance."""
+    effects = {"slower": FarField.STRETCHED, "alike": FarField.EXPONENTIAL, "faster": FarField.FASTER}
+    return _compared(bias, -_DISTANCE, **effects)
 
 
 def _constant_power(bias: sp.Expr) -> FarField:
-    end = _limit(bias)
-    if end is not None and end.is_finite:
+    """Effect of a bias that grows like the power 0 of the distance: constant, or for example a logarithm."""
+    limit = _limit(bias)
+    if limit is not None and limit.is_finite:
         return FarField.CONSTANT
-    ways = {"slower": FarField.SLOWER, "alike": FarField.POLYNOMIAL, "faster": FarField.STRETCHED}
-    return _compared(bias, -sp.log(_DISTANCE), **ways)
+    effects = {"slower": FarField.SLOWER, "alike": FarField.POLYNOMIAL, "faster": FarField.STRETCHED}
+    return _compared(bias, -sp.log(_DISTANCE), **effects)
 
 
-def _of_kernel(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
-    """How the kernel A_K^T A_Q of the two actions goes on: a sum of c e^(rate D), whose rates' signs decide."""
+def _kernel_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
+    """Effect of the kernel A_K^T A_Q of the two actions: a sum of c e^(rate D); the signs of the rates decide."""
     if not encoding.rotate:
-        return (FarCase(what=FarField.CONSTANT),)
-    at_query, at_key = _at(encoding, query, key)
+        return (FarCase(behaviour=FarField.CONSTANT),)
+    at_query, at_key = _positions(encoding, query, key)
     kernel = encoding.rotate(at_key, LENGTH)[1].T * encoding.rotate(at_query, LENGTH)[0]
-    found: set[sp.Expr] = set()
+    all_rates: set[sp.Expr] = set()
     for entry in kernel:
         rates = _rates(_constant_content(entry, encoding))
         if rates is None:
-            return (FarCase(what=FarField.UNDECIDED),)
-        found |= rates
+            return (FarCase(behaviour=FarField.UNDECIDED),)
+        all_rates |= rates
     domains = _domains(encoding)
-    growths = [_sign(sp.re(rate), domains) for rate in found]
+    growths = [_sign(sp.re(rate), domains) for rate in all_rates]
     if any(growth is None for growth in growths):
-        return (FarCase(what=FarField.UNDECIDED),)
+        return (FarCase(behaviour=FarField.UNDECIDED),)
     if 1 in growths:
-        return (FarCase(what=FarField.GROWING),)
-    turns = {sp.im(rate) for rate, growth in zip(found, growths, strict=True) if growth == 0} - {sp.S.Zero}
+        return (FarCase(behaviour=FarField.GROWING),)
+    turns = {sp.im(rate) for rate, growth in zip(all_rates, growths, strict=True) if growth == 0} - {sp.S.Zero}
     if 0 not in growths:
-        return (FarCase(what=FarField.UNIFORM),)
+        return (FarCase(behaviour=FarField.UNIFORM),)
     if not turns:
-        return (FarCase(what=FarField.CONSTANT),)
+        return (FarCase(behaviour=FarField.CONSTANT),)
     if any(_sign(turn, domains) in (1, -1) for turn in turns):
-        return (FarCase(what=FarField.OSCILLATING),)
+        return (FarCase(behaviour=FarField.OSCILLATING),)
     name = " and ".join(sorted({str(turn if turn.could_extract_minus_sign() is False else -turn) for turn in turns}))
     return (
-        FarCase(what=FarField.OSCILLATING, where=f"{name} > 0"),
-        FarCase(what=FarField.CONSTANT, where=f"{name} = 0"),
+        FarCase(behaviour=FarField.OSCILLATING, where=f"{name} > 0"),
+        FarCase(behaviour=FarField.CONSTANT, where=f"{name} = 0"),
     )
 
 
 def _rates(entry: sp.Expr) -> set[sp.Expr] | None:
-    """The rates r of an expression that is a sum of c e^(r D), c not 0; None where it is no such sum."""
+    """Rates r of an expression that is a sum of c e^(r D) with c != 0; None if it is not such a sum."""
     coefficients: dict[tuple[sp.Expr, sp.Expr], sp.Expr] = {}
     for term in sp.Add.make_args(sp.expand(entry.rewrite(sp.exp))):
         exponent, factor = sp.S.Zero, sp.S.One
@@ -326,21 +358,21 @@ def _rates(entry: sp.Expr) -> set[sp.Expr] | None:
         rest = sp.expand(exponent - rate * _DISTANCE)
         if _DISTANCE in rest.free_symbols | rate.free_symbols | factor.free_symbols:
             return None
-        place = sp.factor(rate), rest
-        coefficients[place] = coefficients.get(place, sp.S.Zero) + factor
+        exponent_key = sp.factor(rate), rest
+        coefficients[exponent_key] = coefficients.get(exponent_key, sp.S.Zero) + factor
     return {rate for (rate, _), coefficient in coefficients.items() if sp.expand(coefficient) != 0}
 
 
 def _sign(expression: sp.Expr, domains: Mapping[sp.Symbol, sp.Set]) -> int | None:
-    """The sign for all parameters: -1, 0 or 1; None where it is not one, or not found."""
+    """Sign for all parameters: -1, 0 or 1; None if it varies or is not found."""
     for symbol in sorted(expression.free_symbols & set(domains), key=str):
         if domains[symbol] != _UNIT:
             continue
-        # 0 <= x < 1 is x = t / (1 + t) with t >= 0; x = 1 is looked at by itself.
-        part = sp.Symbol(f"{symbol}/(1 - {symbol})", nonnegative=True)
-        inside = _sign(sp.factor(sp.together(expression.subs(symbol, part / (1 + part)))), {})
-        at_end = _sign(expression.subs(symbol, 1), domains)
-        return inside if inside == at_end else None
+        # Write 0 <= x < 1 as x = t / (1 + t) with t >= 0; x = 1 is a case of its own.
+        ratio = sp.Symbol(f"{symbol}/(1 - {symbol})", nonnegative=True)
+        sign_inside = _sign(sp.factor(sp.together(expression.subs(symbol, ratio / (1 + ratio)))), {})
+        sign_at_end = _sign(expression.subs(symbol, 1), domains)
+        return sign_inside if sign_inside == sign_at_end else None
     if expression.is_zero:
         return 0
     if expression.is_positive:

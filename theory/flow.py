@@ -1,9 +1,10 @@
-"""Why gradient flow on POLA decouples over labels: derived from the loss, for every relation, pattern and scale.
+"""Why does gradient flow on POLA decouple over labels? Derived from the loss, for every relation, pattern and scale.
 
 The loss is the expected square of the residuals r_j = sum over i <= j of (theta_phi(i,j) - A_ij) x_i, summed over the
 queries j <= N0 with weights w_j. phi, A, w, N0 and the label stay symbols, so a class may have any number of cells.
-Tokens enter through their second moments E[x_i x_h] only. Scalar tokens; vector tokens with identity second moments
-are one such problem for every entry of W ([F], docs/theory.md, "What a learner learns"; arXiv 2510.04130 Thm. 2).
+Tokens enter through their second moments E[x_i x_h] only. Tokens are scalars. Vector tokens with identity second
+moments give one such problem for every entry of W ([F], docs/theory.md, "What a learner learns"; arXiv 2510.04130 Thm.
+2).
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ SecondMoment = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 KEY, QUERY, LABEL, TRAINING_SCALE = sp.symbols("i j l N0", integer=True, positive=True)
 OTHER_KEY = KEY + sp.Symbol("s", integer=True, nonzero=True)
-"""A key that is not KEY: the shift is not zero."""
+"""A key different from KEY: the shift is not zero."""
 RELATION = sp.Function("phi", integer=True)
 PARAMETERS, PATTERN, QUERY_WEIGHTS = (sp.IndexedBase(name, real=True) for name in ("theta", "A", "w"))
 
@@ -25,29 +26,29 @@ RATE, STEPS = sp.Symbol("eta", positive=True), sp.Symbol("k", integer=True, nonn
 
 
 def unit_second_moment(key: sp.Expr, other: sp.Expr) -> sp.Expr:
-    """E[x_i x_h] = 1 if i = h, else 0: noise-free data that spans, in the coordinates where it is white [F]."""
+    """E[x_i x_h] = 1 if i = h, else 0: noise-free data that spans, in coordinates where it is white [F]."""
     return sp.KroneckerDelta(key, other)
 
 
 def class_weight() -> sp.Expr:
-    """m_l, the weight of the pairs i <= j <= N0 labelled l: the sum of w_j over them [F]."""
+    """Weight m_l of label l: the sum of w_j over the pairs i <= j <= N0 labelled l [F]."""
     return _over_pairs(QUERY_WEIGHTS[QUERY] * _INDICATOR)
 
 
 def class_sum() -> sp.Expr:
-    """The sum of w_j A_ij over the pairs i <= j <= N0 labelled l: m_l times the mean of A over the class [F]."""
+    """Sum of w_j A_ij over the pairs i <= j <= N0 labelled l: m_l times the mean of A over the class [F]."""
     return _over_pairs(QUERY_WEIGHTS[QUERY] * PATTERN[KEY, QUERY] * _INDICATOR)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """The flow d theta_l / dt = -(slope theta_l + intercept) - cross of the parameter of one label l.
+    """Gradient flow d theta_l / dt = -(slope theta_l + intercept) - cross of the parameter of one label l.
 
     Attributes:
         slope: a multiple of a sum over pairs.
         intercept: a multiple of a sum over pairs.
-        cross: what two different keys add at query j, before the sums over j and both keys; 0 iff the flow of one
-            label does not depend on the parameters of the others.
+        cross: the contribution of two different keys at query j, before the sums over j and both keys; 0 iff the flow
+            of one label does not depend on the parameters of the others.
     """
 
     slope: sp.Expr
@@ -55,18 +56,18 @@ class Flow:
     cross: sp.Expr
 
     def velocity(self, theta: sp.Expr) -> sp.Expr:
-        """The flow without `cross` at theta_l = theta, with m and mu in place of the sums that define them."""
+        """Flow without `cross` at theta_l = theta, with m and mu in place of the sums that define them."""
         names = {class_weight(): CLASS_WEIGHT, class_sum(): CLASS_WEIGHT * CLASS_MEAN}
         return sp.expand(-(self.slope.xreplace(names) * theta + self.intercept.xreplace(names)))
 
     def unseen_velocity(self, theta: sp.Expr) -> sp.Expr:
-        """The flow without `cross` of a label that no pair of training has: all indicators phi(i, j) = l are 0."""
+        """Flow without `cross` of a label that occurs in no training pair: all indicators phi(i, j) = l are 0."""
         never = {_INDICATOR: sp.Integer(0)}
         return -(self.slope.xreplace(never).doit() * theta + self.intercept.xreplace(never).doit())
 
 
 def label_flow(second_moment: SecondMoment = unit_second_moment) -> Flow:
-    """The flow of theta_l on the expected loss, by differentiation [F].
+    """Flow of theta_l on the expected loss, by differentiation [F].
 
     A squared residual is a double sum over keys i, h: the pairs with i = h give slope and intercept, those with i != h
     give `cross`.
@@ -74,7 +75,7 @@ def label_flow(second_moment: SecondMoment = unit_second_moment) -> Flow:
     own = QUERY_WEIGHTS[QUERY] * _residual(KEY) ** 2 * second_moment(KEY, KEY)
     mixed = QUERY_WEIGHTS[QUERY] * _residual(KEY) * _residual(OTHER_KEY) * second_moment(KEY, OTHER_KEY)
     parameter = PARAMETERS[LABEL]
-    # Under the indicator phi(i, j) = l, which differentiation brings in, theta_phi(i,j) is theta_l.
+    # Differentiation gives the indicator phi(i, j) = l; where it is 1, theta_phi(i,j) equals theta_l.
     gradient = sp.expand(sp.diff(own, parameter).xreplace({PARAMETERS[RELATION(KEY, QUERY)]: parameter}))
     return Flow(
         slope=_over_pairs(gradient.coeff(parameter, 1)),
@@ -84,19 +85,19 @@ def label_flow(second_moment: SecondMoment = unit_second_moment) -> Flow:
 
 
 def constant_class_sum(value: sp.Expr) -> sp.Expr:
-    """`class_sum` where A has one value on the class, the value taken out of the sum [F]."""
+    """`class_sum` if A has one value on the class, with the value taken out of the sum [F]."""
     return _over_pairs(class_sum().function.xreplace({PATTERN[KEY, QUERY]: value}))
 
 
 def flow_solution(flow: Flow) -> sp.Expr:
-    """theta_l at TIME of gradient flow from START, as sympy solves the flow without `cross` [F]."""
+    """Value of theta_l at TIME of gradient flow from START; sympy solves the flow without `cross` [F]."""
     theta = sp.Function("theta_l")
     solved = sp.dsolve(sp.Eq(theta(TIME).diff(TIME), flow.velocity(theta(TIME))), theta(TIME), ics={theta(0): START})
     return sp.expand(solved.rhs)
 
 
 def descent_solution(flow: Flow) -> sp.Expr:
-    """theta_l after STEPS steps of gradient descent at RATE from START, as sympy solves it without `cross` [F]."""
+    """Value of theta_l after STEPS steps of gradient descent at RATE from START, without `cross`; by sympy [F]."""
     theta = sp.Function("theta_l")
     step = theta(STEPS + 1) - theta(STEPS) - RATE * flow.velocity(theta(STEPS))
     return sp.expand(sp.rsolve(step, theta(STEPS), {theta(0): START}))
@@ -106,10 +107,11 @@ _INDICATOR = sp.KroneckerDelta(LABEL, RELATION(KEY, QUERY))
 
 
 def _residual(key: sp.Expr) -> sp.Expr:
+    """Error of the parameter of a key's label at QUERY."""
     return PARAMETERS[RELATION(key, QUERY)] - PATTERN[key, QUERY]
 
 
 def _over_pairs(term: sp.Expr) -> sp.Expr:
-    """The sum over the pairs i <= j <= N0, with what depends on no pair taken out, so that equal sums look alike."""
-    outside, inside = term.as_independent(KEY, QUERY, QUERY_WEIGHTS, PATTERN)
-    return outside * sp.Sum(inside, (KEY, 1, QUERY), (QUERY, 1, TRAINING_SCALE))
+    """Sum over the pairs i <= j <= N0; constant factors are taken out, so that equal sums have equal form."""
+    constant, summand = term.as_independent(KEY, QUERY, QUERY_WEIGHTS, PATTERN)
+    return constant * sp.Sum(summand, (KEY, 1, QUERY), (QUERY, 1, TRAINING_SCALE))

@@ -1,17 +1,17 @@
-"""Which relations let position-only linear attention generalize a pattern, and which cells stop the others.
+"""Which relations let position-only linear attention generalize a pattern? Which cells prevent it for the others?
 
 A pattern enters through its level-set relation `values` (`theory.lrc.level_sets` makes one): label 0 where it is zero,
 and 1, 2, ... for its distinct non-zero values, with the scale hint if the pattern depends on the scale. Training meets
 the cells of scales 1..train, the test those of 1..test (`theory.lattice.Cells`).
 
-The learner has one free parameter a label and starts from zero (gradient descent, min-norm least squares). It learns
+The learner has one free parameter per label and starts from zero (gradient descent, min-norm least squares). It learns
 the pattern up to `test` iff the pattern is constant on every class of the relation and zero on every class that
-training never meets (2a). Consistency and coverage together are sufficient (2c), and some relation passes iff the level
+training never meets (2a). Consistency and coverage together are sufficient (2c). Some relation passes iff the level
 sets do, which is iff LRC does not grow (2b). [F], our formalisation of Theorem 2 of arXiv 2510.04130.
 
-An encoding whose scores are a law rather than a free table (RoPE, ALiBi, FIRE, sinusoids) ties the parameters of its
-labels. For it a broken consistency still says that it cannot represent the pattern; what it does at unseen labels is
-its law's affair and not decided here.
+An encoding whose scores follow a law rather than a free table (RoPE, ALiBi, FIRE, sinusoids) ties the parameters of its
+labels. For such an encoding, broken consistency still means that it cannot represent the pattern. Its values at unseen
+labels depend on its law and are not decided here.
 """
 
 from dataclasses import dataclass
@@ -32,25 +32,26 @@ from theory.relation import (
 from theory.system.errors import LengthgenError
 
 
-class ScalesError(LengthgenError):
-    """Training and test scales between which nothing can be judged."""
+class TrainTestScalesError(LengthgenError):
+    """Raised for training and test scales that are not 1 <= train <= test."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """Whether a relation lets a pattern generalize from scales 1..train to 1..test, and the cells that say no [F].
+    """Judgement: does a relation let a pattern generalize from scales 1..train to 1..test? With counterexamples [F].
 
     Attributes:
         train: the largest training scale.
         test: the largest test scale.
-        fits: whether the pattern is constant on every class up to train; if not, not even those scales are learned.
-        labels: how many labels occur up to test.
-        inconsistent_labels: on how many of them the pattern is not constant.
-        unseen_labels: how many occur beyond train only.
-        unseen_nonzero_labels: on how many of those the pattern is not zero everywhere.
-        conflict: two cells with one label and different values, or None. Where there is such a pair the first is met in
-            training and the second beyond; the second is then the first cell for which that is so.
-        unseen: the first cell that holds a non-zero value under a label never met in training, or None.
+        fits: True if the pattern is constant on every class up to train; if False, not even the training scales are
+            learned.
+        labels: the number of labels that occur up to test.
+        inconsistent_labels: the number of labels on which the pattern is not constant.
+        unseen_labels: the number of labels that occur beyond train only.
+        unseen_nonzero_labels: the number of unseen labels on which the pattern is not zero everywhere.
+        conflict: two cells with one label and different values, or None. If possible, the first is a training cell and
+            the second the first cell beyond training that conflicts with a training cell.
+        unseen: the first cell with a non-zero value and a label never met in training, or None.
     """
 
     train: int
@@ -65,22 +66,22 @@ class Judgement:
 
     @property
     def consistent(self) -> bool:
-        """Whether the relation represents the pattern: it is constant on every class up to test."""
+        """True if the relation represents the pattern: the pattern is constant on every class up to test."""
         return self.conflict is None
 
     @property
     def covered(self) -> bool:
-        """Whether training meets every label that occurs up to test."""
+        """True if training meets every label that occurs up to test."""
         return self.unseen_labels == 0
 
     @property
     def generalizes(self) -> bool:
-        """Whether a learner from zero that is given the scales 1..train has the pattern right up to test (2a)."""
+        """True if a learner from zero, trained on the scales 1..train, has the pattern right up to test (2a)."""
         return self.consistent and self.unseen is None
 
     @property
     def why(self) -> str:
-        """The judgement's reason, one sentence."""
+        """Reason of the judgement, in one sentence."""
         if self.conflict is not None:
             first, second = self.conflict
             return f"{self._place(first)} and {self._place(second)} have one label, but the pattern differs there."
@@ -100,14 +101,14 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedRelation:
-    """The judgement of a standard encoding's relation.
+    """Relation of a standard encoding, with its judgement.
 
     Attributes:
         relation: the relation judged.
-        encodings: which encodings can tell apart what it tells apart and nothing else.
+        encodings: the encodings that can distinguish exactly the pairs that the relation distinguishes.
         judgement: of that relation.
-        limits: for clipped relative encodings, all clipping limits below train that generalize, and then the relation
-            is that of the least; if there is none, it is that of train - 1. None for other encodings.
+        limits: for clipped relative encodings, all clipping limits below train that generalize. Then the relation is
+            that of the smallest such limit, or of train - 1 if there is none. None for other encodings.
     """
 
     relation: Relation
@@ -117,10 +118,10 @@ class JudgedRelation:
 
 
 def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Judgement:
-    """Whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
+    """Judge whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
 
     Raises:
-        ScalesError: not 1 <= train <= test.
+        TrainTestScalesError: not 1 <= train <= test.
         RelationError: a relation has no label somewhere up to test.
     """
     cells = _cells(values, relation, train=train, test=test)
@@ -128,24 +129,24 @@ def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Jud
 
 
 def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tuple[JudgedRelation, ...]:
-    """The judgement of every standard encoding's relation, and last of the pattern's own level sets.
+    """Judgements of every standard encoding's relation, and last of the pattern's own level sets.
 
-    Training meets every label of a clipped relative relation whose limit is below train. So these limits generalize
-    where the relation is consistent: if the pattern depends on j - i alone, from the least limit on beyond which it has
-    one value; else none does. T5 has its usual 32 buckets up to distance 128.
+    Training meets every label of a clipped relative relation whose limit is below train. So such a limit generalizes
+    iff the relation is consistent. If the pattern depends on j - i only, these are the limits from the smallest
+    distance on beyond which it has one value; otherwise there are none. T5 has its usual 32 buckets up to distance 128.
 
     Raises:
-        ScalesError: not 1 <= train <= test.
+        TrainTestScalesError: not 1 <= train <= test.
         RelationError: `values` has no label somewhere up to test.
     """
     cells = _cells(values, train=train, test=test)
-    found = cells.labels(values)
+    level_labels = cells.labels(values)
 
     def judged(relation: Relation) -> Judgement:
-        return _judge(found, cells.labels(relation), cells, train=train, test=test)
+        return _judge(level_labels, cells.labels(relation), cells, train=train, test=test)
 
     by_distance = judged(relative())
-    limits = _clipping_limits(found, cells, by_distance)
+    limits = _clipping_limits(level_labels, cells, by_distance)
     clipped = clipped_relative(limits.start if limits else train - 1)
     return (
         JudgedRelation(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
@@ -169,44 +170,45 @@ def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tupl
         JudgedRelation(
             relation=values,
             encodings="the ideal encoding: the pattern's own level sets",
-            judgement=_judge(found, found, cells, train=train, test=test),
+            judgement=_judge(level_labels, level_labels, cells, train=train, test=test),
         ),
     )
 
 
 def _cells(*relations: Relation, train: int, test: int) -> Cells:
     if not 1 <= train <= test:
-        raise ScalesError(f"scales must be 1 <= train <= test, not train={train}, test={test}")
+        raise TrainTestScalesError(f"scales must be 1 <= train <= test, not train={train}, test={test}")
     return cells_for(*relations, scale=test)
 
 
 def _judge(values: Labels, labels: Labels, cells: Cells, *, train: int, test: int) -> Judgement:
-    within = cells.count_within(train)
+    """Judgement of label arrays over the same cells."""
+    train_cells = cells.count_within(train)
     # Cells go by scale, so the first cell of a class is in training if any of its cells is.
     _, first, class_of = np.unique(labels, return_index=True, return_inverse=True)
-    differs = values != values[first[class_of]]
-    filled = values != 0
-    unseen = first >= within
-    unseen_filled = filled & unseen[class_of]
+    differs_from_first = values != values[first[class_of]]
+    nonzero = values != 0
+    unseen = first >= train_cells
+    unseen_nonzero = nonzero & unseen[class_of]
     return Judgement(
         train=train,
         test=test,
-        fits=not differs[:within].any(),
+        fits=not differs_from_first[:train_cells].any(),
         labels=first.size,
-        inconsistent_labels=_distinct(class_of[differs]),
+        inconsistent_labels=_distinct(class_of[differs_from_first]),
         unseen_labels=int(np.count_nonzero(unseen)),
-        unseen_nonzero_labels=_distinct(class_of[unseen_filled]),
-        conflict=_conflict(differs, first, class_of, cells, within=within),
-        unseen=cells[int(np.argmax(unseen_filled))] if unseen_filled.any() else None,
+        unseen_nonzero_labels=_distinct(class_of[unseen_nonzero]),
+        conflict=_conflict(differs_from_first, first, class_of, cells, within=train_cells),
+        unseen=cells[int(np.argmax(unseen_nonzero))] if unseen_nonzero.any() else None,
     )
 
 
 def _conflict(
     differs: NDArray[np.bool_], first: Labels, class_of: Labels, cells: Cells, *, within: int
 ) -> tuple[Cell, Cell] | None:
-    """Two cells of one class with different values, from training and beyond if there are such.
+    """Two cells of one class with different values: one in training and one beyond, if such a pair exists.
 
-    `differs` says of each cell whether its value is another than that of the first cell of its class.
+    `differs` is True at each cell whose value differs from that of the first cell of its class.
     """
     if not differs.any():
         return None
@@ -226,7 +228,7 @@ def _conflict(
 
 
 def _clipping_limits(values: Labels, cells: Cells, by_distance: Judgement) -> range:
-    """The limits below train under which the clipped relation generalizes; see `judge_standard_encodings`."""
+    """Limits below train under which the clipped relation generalizes; see `judge_standard_encodings`."""
     train = by_distance.train
     if not by_distance.consistent:
         return range(train, train)
@@ -236,4 +238,5 @@ def _clipping_limits(values: Labels, cells: Cells, by_distance: Judgement) -> ra
 
 
 def _distinct(classes: Labels) -> int:
+    """Number of distinct classes."""
     return int(np.unique(classes).size)

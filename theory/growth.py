@@ -1,9 +1,9 @@
-"""How LRC of a formula grows with the scale, over all scales, with the reason.
+"""Growth of LRC of a formula with the scale, over all scales, with the reason.
 
-A formula all of whose parts repeat (theory.formula.periods) is looked through, which is a proof.  Else it has to have a
-value at every pair (theory.definedness); then it is followed along paths of pairs until no choice is left
-(theory.formula.progressions), and if on one of them an expression takes infinitely many values, LRC is unbounded.  Else
-a finite set that holds all values bounds LRC.  All of it is [F].
+If all parts of a formula are periodic (theory.formula.periods), finitely many scales show every value, which is a
+proof. Else the formula must have a value at every pair (theory.definedness). Then it is followed along paths of pairs
+until no case distinction is left (theory.formula.progressions). If on one of these paths an expression takes infinitely
+many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. All of it is [F].
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,17 +21,17 @@ from theory.formula.progressions import Path, Piece, follow_path, takes_infinite
 from theory.formula.ranges import MOST, finite_range
 from theory.formula.structure import Structure, structure
 from theory.formula.syntax import names
-from theory.lrc import Profile, profile
+from theory.lrc import LrcProfile, profile
 from theory.pattern import Pattern
 
 LOOKED_AT = 40
-"""Scale up to which a pattern is looked at where nothing else is known; of a family, half of it."""
+"""Scale up to which values are counted if no proof tells a better one; half of it for a family."""
 LARGEST, LARGEST_FAMILY = 1_000, 100
-"""Scale up to which looking is worth a proof; of one position or the distance, any."""
+"""Largest scales at which counting is used as a proof; no limit if the formula depends on one position or j - i."""
 
 
-class Kind(StrEnum):
-    """How LRC behaves as the scale grows."""
+class GrowthKind(StrEnum):
+    """Behaviour of LRC as the scale grows."""
 
     CONSTANT = "constant"
     EVENTUALLY_CONSTANT = "eventually constant"
@@ -42,20 +42,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """The answer over all scales.
+    """Growth of LRC over all scales.
 
     Attributes:
         kind: constant from scale 1 on, from some later scale on, unbounded, undefined from some scale on, or undecided.
-        low: at least this is reached at some scale.
-        high: at most this is reached at any scale that has a value; None where no bound is known, or there is none.
-        from_scale: the first scale from which LRC no longer grows; None where unknown, or there is none.
+        low: a lower bound that LRC reaches at some scale.
+        high: an upper bound for every scale that has a value; None if no bound is known, or there is none.
+        from_scale: the first scale from which LRC no longer grows; None if unknown, or if there is none.
         reason: why, in words.
-        strength: "general" where it is proved for all scales; None where undecided.
-        undefined_at: a pair (i, j), or (i, j, n), at which the formula has no value; None where none is known.
-        undefined_from: the first scale with such a pair; None where there is none, or a smaller one is not ruled out.
+        strength: "general" if it is proved for all scales; None if undecided.
+        undefined_at: a pair (i, j), or (i, j, n), at which the formula has no value; None if none is known.
+        undefined_from: the first scale with such a pair; None if there is none, or a smaller one is not ruled out.
     """
 
-    kind: Kind
+    kind: GrowthKind
     low: int
     high: int | None
     from_scale: int | None
@@ -77,11 +77,11 @@ _RAYS: tuple[Path, ...] = (
     {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
     {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
 )
-"""Paths on which a general formula is tried."""
+"""Paths (start, step) of each position, on which a general formula is tested."""
 
 
 def growth(pattern: Pattern) -> Growth | None:
-    """How LRC grows; None for a pattern that is not a formula, of which only single scales can be looked at."""
+    """Growth of LRC of a pattern; None for a pattern without a formula, which is known at single scales only."""
     formula = pattern.formula
     if formula is None:
         return None
@@ -92,77 +92,81 @@ def growth(pattern: Pattern) -> Growth | None:
 
 
 def _undecided(low: int, reason: str, high: int | None = None) -> Growth:
-    return Growth(kind=Kind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
+    """Growth without an answer."""
+    return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
 
 
 def _growth(pattern: Pattern, formula: Formula) -> Growth:
+    """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
     repeating = repeats(formula.nodes, _parameters(formula))
     try:
-        known = _by_periodicity(pattern, formula, repeating) if repeating else None
+        by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
     except NoValue:
-        known = None
-    if known:
-        return known
+        by_period = None
+    if by_period:
+        return by_period
     defined = definedness(formula)
     if defined.everywhere is False:
         return _undefined(pattern, defined)
-    seen = profile(pattern, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
-    unbounded = None if repeating else next(_infinite(formula), None)
-    if unbounded:
-        found = Growth(
-            kind=Kind.UNBOUNDED,
-            low=seen.bounds(seen.scale)[0],
+    lrc_profile = profile(pattern, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
+    infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
+    if infinite_reason:
+        result = Growth(
+            kind=GrowthKind.UNBOUNDED,
+            low=lrc_profile.bounds(lrc_profile.scale)[0],
             high=None,
             from_scale=None,
-            reason=unbounded,
+            reason=infinite_reason,
             strength="general",
         )
     else:
-        found = _by_range(formula, seen, repeating)
-    if defined.everywhere or found.kind is Kind.UNDECIDED:
-        return found
-    looked_at = max(defined.looked_at, seen.scale)
-    reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {found.kind}"
-    return _undecided(found.low, f"{reason}: {found.reason}", found.high)
+        result = _growth_by_range(formula, lrc_profile, repeating)
+    if defined.everywhere or result.kind is GrowthKind.UNDECIDED:
+        return result
+    looked_at = max(defined.looked_at, lrc_profile.scale)
+    reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
+    return _undecided(result.low, f"{reason}: {result.reason}", result.high)
 
 
 def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
-    """The answer where some pair has no value: what is known of the scales before."""
+    """Growth if some pair has no value, with the LRC at the scales before that pair."""
     assert defined.cell is not None
     scale = defined.cell[-1]
-    before = min(scale - 1, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
+    last_scale = min(scale - 1, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
     try:
-        low, high = profile(pattern, before).bounds(before) if before else (0, 0)
+        low, high = profile(pattern, last_scale).bounds(last_scale) if last_scale else (0, 0)
     except FormulaError:  # some entry before is too large, or undecided
         low, high = 0, -1
-    since = f"from scale {scale} on" if defined.first else f"from scale {scale} on, or before,"
-    known = f"; LRC is {low} at scale {before}" if before and low == high else ""
+    from_where = f"from scale {scale} on" if defined.first else f"from scale {scale} on, or before,"
+    last_lrc = f"; LRC is {low} at scale {last_scale}" if last_scale and low == high else ""
     return Growth(
-        kind=Kind.UNDEFINED,
+        kind=GrowthKind.UNDEFINED,
         low=low,
         high=None,
         from_scale=None,
-        reason=f"{since} there is a pair without a value: {defined.why}{known}",
+        reason=f"{from_where} there is a pair without a value: {defined.why}{last_lrc}",
         strength="general",
         undefined_at=defined.cell,
         undefined_from=scale if defined.first else None,
     )
 
 
-def _by_periodicity(pattern: Pattern, formula: Formula, found: Repeats) -> Growth | None:
-    most = LARGEST_FAMILY if pattern.scale_hint else inf if found.by_position else LARGEST
-    if found.enough > most:
+def _growth_by_period(pattern: Pattern, formula: Formula, periods: Repeats) -> Growth | None:
+    """Growth of a formula with periodic parts; None if the scale that shows every value is too large."""
+    largest = LARGEST_FAMILY if pattern.scale_hint else inf if periods.by_position else LARGEST
+    if periods.enough > largest:
         return None
-    if found.enough == 1:
-        return _looked_through(profile(pattern, 1), "finite range: one value everywhere")
-    reason = f"{_repeating(formula, found)}, and scale {found.enough} shows every value"
-    return _looked_through(profile(pattern, found.enough), reason)
+    if periods.enough == 1:
+        return _growth_of_profile(profile(pattern, 1), "finite range: one value everywhere")
+    reason = f"{_period_reason(formula, periods)}, and scale {periods.enough} shows every value"
+    return _growth_of_profile(profile(pattern, periods.enough), reason)
 
 
-def _repeating(formula: Formula, found: Repeats) -> str:
-    repeat = "is constant" if found.period == 1 else f"repeats with period {found.period}"
-    past = repeat if found.from_start else f"{repeat} from some point on"
-    return f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {past}"
+def _period_reason(formula: Formula, periods: Repeats) -> str:
+    """Reason for finitely many values, in words."""
+    repeat = "is constant" if periods.period == 1 else f"repeats with period {periods.period}"
+    repetition = repeat if periods.from_start else f"{repeat} from some point on"
+    return f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {repetition}"
 
 
 _AS_A_FUNCTION = {
@@ -172,29 +176,35 @@ _AS_A_FUNCTION = {
 }
 
 
-def _looked_through(known: Profile, reason: str) -> Growth:
-    """All values have been seen by the profile's last scale."""
-    low, high = known.bounds(known.scale)
-    since = known.constant_from
-    constant = known.bounds(1) == (high, high)
+def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
+    """Growth of a formula all of whose values occur up to the last scale of the profile."""
+    low, high = lrc_profile.bounds(lrc_profile.scale)
+    constant_from = lrc_profile.constant_from
+    constant = lrc_profile.bounds(1) == (high, high)
     if low != high:
-        kind, reason = Kind.EVENTUALLY_CONSTANT, f"{reason}; whether some of them are equal is undecided"
+        kind, reason = GrowthKind.EVENTUALLY_CONSTANT, f"{reason}; it is undecided whether some of them are equal"
     else:
-        kind = Kind.CONSTANT if constant else Kind.EVENTUALLY_CONSTANT
+        kind = GrowthKind.CONSTANT if constant else GrowthKind.EVENTUALLY_CONSTANT
     return Growth(
-        kind=kind, low=low, high=high, from_scale=since if low == high else None, reason=reason, strength="general"
+        kind=kind,
+        low=low,
+        high=high,
+        from_scale=constant_from if low == high else None,
+        reason=reason,
+        strength="general",
     )
 
 
 def _parameters(formula: Formula) -> dict[str, Any]:
+    """Real sympy symbols for the formula's parameters."""
     return {name: sp.Symbol(name, real=True) for name in formula.parameters}
 
 
-def _infinite(formula: Formula) -> Iterator[str]:
-    """Reasons for infinitely many values.  Free parameters are given values: what differs at these differs."""
-    used = frozenset().union(*map(names, formula.nodes))
-    free = [name for name in formula.parameters if name in used]
-    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(place + 1)) for place, name in enumerate(free)}
+def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
+    """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
+    names_used = frozenset().union(*map(names, formula.nodes))
+    free = [name for name in formula.parameters if name in names_used]
+    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
     for path in _RAYS:
         for node in formula.nodes:
@@ -202,13 +212,13 @@ def _infinite(formula: Formula) -> Iterator[str]:
             for piece in course.pieces if course else ():
                 why = takes_infinitely_many_values(piece.components[0])
                 if why:
-                    yield f"infinitely many values: {_place(path, piece, formula)}{where} the entry is " + (
+                    yield f"infinitely many values: {_place_text(path, piece, formula)}{where} the entry is " + (
                         f"{piece.components[0]}, which {why}"
                     )
 
 
-def _place(path: Path, piece: Piece, formula: Formula) -> str:
-    """Where a piece lies, in words."""
+def _place_text(path: Path, piece: Piece, formula: Formula) -> str:
+    """Pairs of a piece of a path, in words."""
 
     def position(name: str) -> str:
         start, step = path[name]
@@ -217,32 +227,32 @@ def _place(path: Path, piece: Piece, formula: Formula) -> str:
             f"{name} = {first}" if not by else f"{name} = {'' if by == 1 else by}s" + (f" + {first}" if first else "")
         )
 
-    shown = [name for name in ("i", "j", "n") if name != "n" or "n" in formula.variables]
-    return "at " + ", ".join(map(position, shown)) + " (s = 0, 1, ...)"
+    names = [name for name in ("i", "j", "n") if name != "n" or "n" in formula.variables]
+    return "at " + ", ".join(map(position, names)) + " (s = 0, 1, ...)"
 
 
-def _by_range(formula: Formula, seen: Profile, repeating: Repeats | None) -> Growth:
-    """Bounds from a finite set that holds every value, settled where all of that set has been seen."""
-    low, high = seen.bounds(seen.scale)
+def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repeats | None) -> Growth:
+    """Growth from a finite set that holds every value; exact if every value in the set occurs."""
+    low, high = lrc_profile.bounds(lrc_profile.scale)
     ranges = [finite_range(node, formula.parameters) for node in formula.nodes]
-    sets = [one for one in ranges if one is not None]
+    sets = [values for values in ranges if values is not None]
     if len(sets) == len(ranges) and prod(map(len, sets)) <= MOST:
-        most = prod(map(len, sets)) - all(0 in one for one in sets)
-        reason = f"finite range: at most {most} non-zero values are possible"
+        upper_bound = prod(map(len, sets)) - all(0 in values for values in sets)
+        reason = f"finite range: at most {upper_bound} non-zero values are possible"
     elif repeating:
-        most = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
+        upper_bound = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
         reason = (
-            f"{_repeating(formula, repeating)}, so scale {repeating.enough}, too large to look at, shows every value"
+            f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
         )
     else:
-        return _undecided(low, f"no proof either way; looked at up to scale {seen.scale}")
-    if low == high == most:
-        return _looked_through(seen, f"{reason}, and all of them occur")
+        return _undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
+    if low == high == upper_bound:
+        return _growth_of_profile(lrc_profile, f"{reason}, and all of them occur")
     return Growth(
-        kind=Kind.EVENTUALLY_CONSTANT,
+        kind=GrowthKind.EVENTUALLY_CONSTANT,
         low=low,
-        high=most,
+        high=upper_bound,
         from_scale=None,
-        reason=f"{reason}; {high} occur up to scale {seen.scale}",
+        reason=f"{reason}; {high} occur up to scale {lrc_profile.scale}",
         strength="general",
     )

@@ -1,6 +1,6 @@
-"""The classes of a label matrix, numbered: which parameter each pair i <= j has under a relation.
+"""Numbered classes of a label matrix: which parameter does each pair i <= j have under a relation?
 
-Parameter k belongs to the k-th smallest label met on or above the diagonal.
+Parameter k belongs to the k-th smallest label on or above the diagonal.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelClasses:
-    """The pairs i <= j of a label matrix, query after query within each key, and the parameter of each.
+    """Pairs i <= j of a label matrix, ordered by key and then query, with the parameter of each.
 
     Attributes:
         keys: int64 [pairs], from 0.
         queries: int64 [pairs], from 0.
         parameters: int64 [pairs], in 0..count-1.
         number: the parameter of each pair as a matrix, int64 [n, n], 0 below the diagonal.
-        count: K, how many labels are met.
+        count: K, the number of labels that occur.
     """
 
     keys: Labels
@@ -33,16 +33,16 @@ class LabelClasses:
     count: int
 
     def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
-        """The sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
+        """Sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
         order = np.argsort(self.parameters[seen], kind="stable")
-        met, first = np.unique(self.parameters[seen][order], return_index=True)
+        seen_parameters, starts = np.unique(self.parameters[seen][order], return_index=True)
         sums = np.zeros((*values.shape[:-1], self.count))
-        sums[..., met] = np.add.reduceat(values[..., order], first, axis=-1)
+        sums[..., seen_parameters] = np.add.reduceat(values[..., order], starts, axis=-1)
         return sums
 
 
 def label_classes(labels: Labels) -> LabelClasses:
-    """The classes of a label matrix, int64 [n, n], read on and above the diagonal only.
+    """Classes of a label matrix, int64 [n, n], read on and above the diagonal only.
 
     Raises:
         LengthgenError: the labels are not a square matrix, or empty.
@@ -50,7 +50,7 @@ def label_classes(labels: Labels) -> LabelClasses:
     if labels.ndim != 2 or labels.shape[0] != labels.shape[1] or not labels.size:
         raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
     keys, queries = np.triu_indices(len(labels))
-    met, parameters = np.unique(labels[keys, queries], return_inverse=True)
+    distinct_labels, parameters = np.unique(labels[keys, queries], return_inverse=True)
     number = np.zeros(labels.shape, dtype=np.int64)
     number[keys, queries] = parameters
-    return LabelClasses(keys=keys, queries=queries, parameters=parameters, number=number, count=met.size)
+    return LabelClasses(keys=keys, queries=queries, parameters=parameters, number=number, count=distinct_labels.size)

@@ -1,12 +1,11 @@
-"""Relations ordered by refinement, the lattice of set partitions.
+"""Lattice of relations, ordered by refinement (the lattice of set partitions).
 
-Up to a scale N a relation partitions the cells: the pairs i <= j <= N or, where a relation in question has the scale
-hint, the triples i <= j <= n <= N. Which integers it uses for labels does not matter. We write phi <= psi where phi
-refines psi, that is, where every class of phi lies in a class of psi: finer is smaller, `constant` is greatest, and
-`absolute` least of those without the hint. Then the meet is the common refinement and the join the finest common
-coarsening. Part of the literature orders partitions the other way, by information, and exchanges the two words. What
-a relation can represent shrinks going up: a pattern constant on the classes of psi is so on those of each phi <= psi
-[F].
+Up to a scale N a relation partitions the cells: the pairs i <= j <= N or, if one of the relations has the scale hint,
+the triples i <= j <= n <= N. The integers used as labels do not matter. We write phi <= psi if phi refines psi, that
+is, if every class of phi lies in a class of psi: finer is smaller, `constant` is greatest, and `absolute` is least
+among relations without the hint. Then the meet is the common refinement and the join the finest common coarsening. Part
+of the literature orders partitions the other way, by information, and exchanges the two words. Coarser relations
+represent fewer patterns: a pattern constant on the classes of psi is constant on those of each phi <= psi [F].
 """
 
 from collections.abc import Callable, Mapping
@@ -19,40 +18,40 @@ from scipy.sparse.csgraph import connected_components
 from theory.relation import Labels, Relation, RelationError, from_labels
 
 Cell = tuple[int, ...]
-"""(i, j), or (i, j, n) with scale hint."""
+"""A cell (i, j), or (i, j, n) with scale hint."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """All cells up to a scale, by scale, then query, then key: those of any smaller scale come first.
+    """Cells up to a scale, ordered by scale, then query, then key: the cells of any smaller scale come first.
 
     Attributes:
         keys: int64 [cells], 1-based.
         queries: int64 [cells], keys <= queries.
-        scales: int64 [cells], queries <= scales; None where no relation has the scale hint.
+        scales: int64 [cells], queries <= scales; None if no relation has the scale hint.
     """
 
     keys: Labels
     queries: Labels
     scales: Labels | None
 
-    def __getitem__(self, at: int) -> Cell:
-        """The cell as (i, j) or (i, j, n)."""
+    def __getitem__(self, index: int) -> Cell:
+        """Cell as (i, j) or (i, j, n)."""
         axes = (self.keys, self.queries) if self.scales is None else (self.keys, self.queries, self.scales)
-        return tuple(int(axis[at]) for axis in axes)
+        return tuple(int(axis[index]) for axis in axes)
 
     def count_within(self, scale: int) -> int:
-        """How many cells are met up to a scale; they are the first ones."""
+        """Number of cells up to a scale; they come first."""
         reached_at = self.queries if self.scales is None else self.scales
         return int(np.searchsorted(reached_at, scale, side="right"))
 
     def labels(self, relation: Relation) -> Labels:
-        """The label of each cell: int64 [cells]. Raises as `Relation.label` does."""
+        """Label of each cell: int64 [cells]. Raises as `Relation.label` does."""
         return relation.label(self.keys, self.queries, self.scales)
 
 
 def cells_for(*relations: Relation, scale: int) -> Cells:
-    """The cells up to a scale: pairs, or triples if any of the relations has the scale hint.
+    """Cells up to a scale: pairs, or triples if any of the relations has the scale hint.
 
     Raises:
         RelationError: the scale is not positive.
@@ -70,41 +69,43 @@ def cells_for(*relations: Relation, scale: int) -> Cells:
 
 
 def refinement_witness(fine: Relation, coarse: Relation, *, scale: int) -> tuple[Cell, Cell] | None:
-    """Two cells up to the scale that `fine` joins and `coarse` separates; None where fine <= coarse.
+    """Two cells up to the scale that `fine` joins and `coarse` separates; None if fine <= coarse.
 
-    The second is the first cell, by scale, query and key, that `coarse` separates from the first of its class.
+    The second is the first cell, by scale, query and key, that `coarse` separates from the first cell of its `fine`
+    class.
 
     Raises:
         RelationError: the scale is not positive, or a relation has no label somewhere up to it.
     """
     cells = cells_for(fine, coarse, scale=scale)
     coarse_labels = cells.labels(coarse)
-    _, first, class_of = np.unique(cells.labels(fine), return_index=True, return_inverse=True)
-    of_the_first = first[class_of]
-    separated = coarse_labels != coarse_labels[of_the_first]
+    _, first_cell, class_of = np.unique(cells.labels(fine), return_index=True, return_inverse=True)
+    first_of_class = first_cell[class_of]
+    separated = coarse_labels != coarse_labels[first_of_class]
     if not separated.any():
         return None
-    at = int(np.argmax(separated))
-    return cells[int(of_the_first[at])], cells[at]
+    witness = int(np.argmax(separated))
+    return cells[int(first_of_class[witness])], cells[witness]
 
 
 def refines(fine: Relation, coarse: Relation, *, scale: int) -> bool:
-    """Whether fine <= coarse up to the scale. Raises as `refinement_witness` does."""
+    """True if fine <= coarse up to the scale. Raises as `refinement_witness` does."""
     return refinement_witness(fine, coarse, scale=scale) is None
 
 
 def equivalent(phi: Relation, psi: Relation, *, scale: int) -> bool:
-    """Whether two relations have the same classes up to the scale. Raises as `refinement_witness` does."""
+    """True if two relations have the same classes up to the scale. Raises as `refinement_witness` does."""
     return refines(phi, psi, scale=scale) and refines(psi, phi, scale=scale)
 
 
 def meet(phi: Relation, psi: Relation) -> Relation:
-    """The coarsest relation that refines both: two cells share a label iff both relations join them.
+    """Coarsest relation that refines both: two cells share a label iff both relations join them.
 
-    It is known wherever both are. Labels (a, b) are numbered a^2 + a + b for a >= b and b^2 + a for a < b.
+    It has a label at every cell at which both relations have one. Labels (a, b) are numbered a^2 + a + b for a >= b and
+    b^2 + a for a < b.
 
-    Raises (when labels are asked for):
-        RelationError: one of the relations has no label there, or the number of two labels passes 63 bits.
+    Raises (when labels are computed):
+        RelationError: one of the relations has no label there, or the number of two labels exceeds 63 bits.
     """
     name = f"meet({phi.name}, {psi.name})"
 
@@ -123,10 +124,10 @@ def meet(phi: Relation, psi: Relation) -> Relation:
 
 
 def join(phi: Relation, psi: Relation, *, scale: int) -> Relation:
-    """The finest relation that both refine, up to a scale: cells share a label iff a chain of shared labels links them.
+    """Finest relation that both refine, up to a scale: cells share a label iff a chain of shared labels links them.
 
-    Links may pass through longer positions, so the join up to a greater scale can be coarser on the same cells: the
-    relation returned has labels up to this scale only, 0, 1, ... by first use (by scale, query, key).
+    Links may pass through later positions, so the join up to a greater scale can be coarser on the same cells.
+    Therefore the relation returned has labels up to this scale only, 0, 1, ... by first use (by scale, query, key).
 
     Raises:
         RelationError: the scale is not positive, or a relation has no label somewhere up to it.
@@ -144,21 +145,21 @@ def join(phi: Relation, psi: Relation, *, scale: int) -> Relation:
         return from_labels(_matrix(cells.keys, cells.queries, labels, scale), name=name)
     ends = [cells.count_within(n) for n in range(scale + 1)]
     at_scale = {n: slice(ends[n - 1], ends[n]) for n in range(1, scale + 1)}
-    matrices = {n: _matrix(cells.keys[at], cells.queries[at], labels[at], n) for n, at in at_scale.items()}
+    matrices = {n: _matrix(cells.keys[block], cells.queries[block], labels[block], n) for n, block in at_scale.items()}
     return from_labels(matrices, name=name)
 
 
 def coarsen(relation: Relation, merge: Callable[[int], int] | Mapping[int, int], *, name: str) -> Relation:
-    """The relation with each label replaced by merge(label): every coarsening of it is of this form.
+    """Relation with each label replaced by merge(label): every coarsening of it has this form.
 
     Args:
-        relation: what is coarsened.
-        merge: a function of labels, or a mapping that names every label met.
-        name: what tables and figures call the result.
+        relation: the relation that is coarsened.
+        merge: a function of labels, or a mapping that names every label that occurs.
+        name: name of the result in tables and figures.
 
-    Raises (when labels are asked for):
-        RelationError: the relation has no label there, the mapping does not name a label, or merge gives something
-            that is not an integer >= 0.
+    Raises (when labels are computed):
+        RelationError: the relation has no label there, the mapping does not name a label, or merge gives something that
+            is not an integer >= 0.
     """
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
@@ -169,15 +170,16 @@ def coarsen(relation: Relation, merge: Callable[[int], int] | Mapping[int, int],
     def _merged(label: int) -> int:
         if isinstance(merge, Mapping) and label not in merge:
             raise RelationError(f"relation '{name}' does not say what label {label} of '{relation.name}' becomes")
-        found = merge[label] if isinstance(merge, Mapping) else merge(label)
-        if not isinstance(found, int | np.integer) or not 0 <= found < 2**63:
-            raise RelationError(f"relation '{name}' turns label {label} into {found!r}: labels are integers >= 0")
-        return int(found)
+        new_label = merge[label] if isinstance(merge, Mapping) else merge(label)
+        if not isinstance(new_label, int | np.integer) or not 0 <= new_label < 2**63:
+            raise RelationError(f"relation '{name}' turns label {label} into {new_label!r}: labels are integers >= 0")
+        return int(new_label)
 
     return Relation(name=name, law=law, scale_hint=relation.scale_hint)
 
 
 def _matrix(keys: Labels, queries: Labels, labels: Labels, length: int) -> Labels:
+    """Label matrix int64 [length, length] of labelled pairs."""
     matrix = np.zeros((length, length), dtype=np.int64)
     matrix[keys - 1, queries - 1] = labels
     return matrix

@@ -1,9 +1,9 @@
-"""Learners of a quadratic loss in closed form: descent, flow, least squares of least norm, ridge.
+"""Learners of a quadratic loss in closed form: gradient descent, gradient flow, min-norm least squares, ridge.
 
 The loss is L(theta) = theta^T H theta - 2 b^T theta + c, so its gradient is 2 (H theta - b). Along an eigenvector of H
-with eigenvalue h every learner acts on one number: descent of rate eta keeps (1 - 2 eta h)^t of the start after t
-steps, flow keeps exp(-2 h t) after time t, and what the start loses is filled with b / h. Where h = 0 nothing moves
-([F], docs/theory.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
+with eigenvalue h every learner acts on one number. Gradient descent of rate eta keeps the share (1 - 2 eta h)^t of the
+start after t steps, gradient flow keeps exp(-2 h t) after time t. The remaining share comes from the minimum b / h. If
+h = 0, nothing moves ([F], docs/theory.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class QuadraticProblem:
-    """L(theta) = theta^T H theta - 2 b^T theta + c for p parameters; leading axes are problems that share one H.
+    """Loss L(theta) = theta^T H theta - 2 b^T theta + c of p parameters; leading axes are problems that share one H.
 
     Attributes:
         hessian: H (half of the second derivative), float64 [p, p] symmetric, or [p] for the diagonal of a diagonal H.
@@ -44,25 +44,26 @@ class QuadraticProblem:
             raise LengthgenError("the Hessian of a quadratic problem must be symmetric: pass (H + H^T) / 2")
 
     def loss(self, theta: ArrayLike) -> Array:
-        """L(theta), float64 [...], at theta float64 [..., p]."""
+        """Loss L(theta), float64 [...], at theta float64 [..., p]."""
         parameters = np.asarray(theta, dtype=np.float64)
         curved = self._curve(parameters)
         return np.asarray(((curved - 2 * self.linear) * parameters).sum(axis=-1) + self.constant)
 
     def gradient(self, theta: ArrayLike) -> Array:
-        """2 (H theta - b), float64 [..., p], at theta float64 [..., p]."""
+        """Gradient 2 (H theta - b), float64 [..., p], at theta float64 [..., p]."""
         return 2 * (self._curve(np.asarray(theta, dtype=np.float64)) - self.linear)
 
     def _curve(self, theta: Array) -> Array:
+        """Product H theta."""
         return theta * self.hessian if self.hessian.ndim == 1 else theta @ self.hessian
 
 
 def gradient_descent(problem: QuadraticProblem, *, start: ArrayLike = 0.0, rate: float, steps: int) -> Array:
-    """theta after `steps` steps theta <- theta - rate * gradient, at any rate [F].
+    """Parameters after `steps` steps theta <- theta - rate * gradient, at any rate [F].
 
     Args:
         problem: the loss.
-        start: the first theta, of a shape that broadcasts to [..., p].
+        start: theta before the first step, of a shape that broadcasts to [..., p].
         rate: eta, positive.
         steps: t, at least 0.
 
@@ -80,7 +81,7 @@ def gradient_descent(problem: QuadraticProblem, *, start: ArrayLike = 0.0, rate:
 
 
 def gradient_flow(problem: QuadraticProblem, *, start: ArrayLike = 0.0, time: float) -> Array:
-    """theta at a time of d theta / dt = -gradient [F]. Shapes as in `gradient_descent`.
+    """Parameters at a time of d theta / dt = -gradient [F]. Shapes as in `gradient_descent`.
 
     Raises:
         LengthgenError: the time is negative, or the loss has no minimum.
@@ -92,7 +93,7 @@ def gradient_flow(problem: QuadraticProblem, *, start: ArrayLike = 0.0, time: fl
 
 
 def gradient_flow_limit(problem: QuadraticProblem, *, start: ArrayLike = 0.0) -> Array:
-    """Where gradient flow ends: the minimum that is nearest to the start [F]. Shapes as in `gradient_descent`.
+    """Limit of gradient flow: the minimum nearest to the start [F]. Shapes as in `gradient_descent`.
 
     Raises:
         LengthgenError: the loss has no minimum.
@@ -102,7 +103,7 @@ def gradient_flow_limit(problem: QuadraticProblem, *, start: ArrayLike = 0.0) ->
 
 
 def min_norm(problem: QuadraticProblem) -> Array:
-    """The minimum of least norm, float64 [..., p]: the minimum nearest to 0 [F].
+    """Minimum of least norm, float64 [..., p]: the minimum nearest to 0 [F].
 
     Raises:
         LengthgenError: the loss has no minimum.
@@ -111,7 +112,7 @@ def min_norm(problem: QuadraticProblem) -> Array:
 
 
 def ridge(problem: QuadraticProblem, *, penalty: float) -> Array:
-    """The minimum of L(theta) + penalty |theta|^2, (H + penalty I)^-1 b, float64 [..., p] [F].
+    """Minimum of L(theta) + penalty |theta|^2, (H + penalty I)^-1 b, float64 [..., p] [F].
 
     Raises:
         LengthgenError: the penalty is not positive (`min_norm` is its limit at 0), or the loss has no minimum.
@@ -123,27 +124,33 @@ def ridge(problem: QuadraticProblem, *, penalty: float) -> Array:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Modes:
-    """A problem along the eigenvectors of H; eigenvalues that are zero up to rounding are 0, and so is b there."""
+    """Quadratic problem in the eigenvectors of H.
+
+    Eigenvalues that are zero up to rounding are set to 0, and so is b there.
+    """
 
     eigenvalues: Array
-    vectors: Array | None  # columns; None where the parameters are the modes
+    vectors: Array | None  # columns; None if H is diagonal
     linear: Array
 
     def forward(self, theta: Array) -> Array:
+        """Coordinates of theta in the eigenvectors."""
         return theta if self.vectors is None else theta @ self.vectors
 
     def backward(self, modes: Array) -> Array:
+        """Parameters from coordinates in the eigenvectors."""
         return modes if self.vectors is None else modes @ self.vectors.T
 
-    def relax(self, start: ArrayLike, kept: Array) -> Array:
-        """The state that keeps the share `kept` of the start and has the rest of the way to b / h behind it."""
-        first = self.forward(np.broadcast_to(np.asarray(start, dtype=np.float64), self.linear.shape))
+    def relax(self, start: ArrayLike, share_of_start: Array) -> Array:
+        """Parameters that keep `share_of_start` of the start and take the remaining share from the minimum b / h."""
+        start_modes = self.forward(np.broadcast_to(np.asarray(start, dtype=np.float64), self.linear.shape))
         moving = self.eigenvalues > 0
         minimum = np.divide(self.linear, self.eigenvalues, out=np.zeros_like(self.linear), where=moving)
-        return self.backward(np.where(moving, minimum + kept * (first - minimum), first))
+        return self.backward(np.where(moving, minimum + share_of_start * (start_modes - minimum), start_modes))
 
 
 def _modes(problem: QuadraticProblem) -> _Modes:
+    """Problem in the eigenvectors of H; raises `LengthgenError` if the loss has no minimum."""
     if problem.hessian.ndim == 1:
         eigenvalues, vectors, linear = problem.hessian, None, problem.linear
         rounding = 0.0
@@ -152,7 +159,7 @@ def _modes(problem: QuadraticProblem) -> _Modes:
         linear = problem.linear @ vectors
         rounding = len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=0.0))
     moving = eigenvalues > rounding
-    # A loss of least value 0 has b^2 <= h c along every mode, and so c >= sum of b^2 / h.
+    # A loss with minimum >= 0 has b^2 <= h c along every mode, and so c >= sum of b^2 / h.
     spent = np.divide(linear**2, eigenvalues, out=np.zeros_like(linear), where=moving).sum(axis=-1)
     free = np.maximum(np.abs(problem.constant), spent)[..., None]
     if (eigenvalues < -rounding).any() or (~moving & (linear**2 > 4 * rounding * free)).any():

@@ -1,9 +1,9 @@
-"""Linear Representation Complexity: how many parameters position-only linear attention needs for a pattern.
+"""Linear Representation Complexity: how many parameters does position-only linear attention need for a pattern?
 
-POLA computes f_A(x)_j = sum over i <= j of A_ij x_i. Under a relation phi its entries are A_ij = theta_phi(i,j), so
-the fewest non-zero parameters over all relations that represent A is the number of its distinct non-zero entries
-[F of arXiv 2510.04130, Def. 3]. A label whose parameter is zero is not used and does not count. For vector tokens
-entries are matrices; for a family A(i, j, n) the cells up to scale N are the triples with n <= N.
+POLA computes f_A(x)_j = sum over i <= j of A_ij x_i. Under a relation phi its entries are A_ij = theta_phi(i,j). So the
+fewest non-zero parameters over all relations that represent A is the number of its distinct non-zero entries [F of
+arXiv 2510.04130, Def. 3]. A label whose parameter is zero is not used and does not count. For vector tokens entries are
+matrices; for a family A(i, j, n) the cells up to scale N are the triples with n <= N.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -24,23 +24,24 @@ Integers = NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers | None]
 
 _BLOCK = 2**18
-"""Pairs that are looked at together."""
+"""Number of pairs that are evaluated together."""
 _LONG = 1_000
-"""Scale from which it is worth while to prove something first."""
+"""Scale above which a proof that no value repeats is tried first."""
 _RATIONAL = {int, float, Fraction}
 
 
 class UndecidedLrc(LengthgenError):
-    """Whether two entries are equal is undecided, and LRC hangs on it."""
+    """Raised if LRC depends on an equality of entries that is undecided."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Profile:
-    """LRC at all scales up to one.
+class LrcProfile:
+    """LRC at all scales from 1 up to a largest scale.
 
     Attributes:
-        scale: the largest.
-        first_scales: the scale at which each distinct non-zero value first occurs, int64, by value in that order.
+        scale: the largest scale.
+        first_scales: the scale at which each distinct non-zero value first occurs: int64, one entry per value, in
+            increasing order.
         undecided: pairs of values, as indices into first_scales, that may be equal; -1 stands for zero.
     """
 
@@ -49,21 +50,21 @@ class Profile:
     undecided: tuple[tuple[int, int], ...] = ()
 
     def bounds(self, scale: int) -> tuple[int, int]:
-        """The least and the largest that LRC can be at a scale; equal unless equalities are undecided."""
+        """Lower and upper bound of LRC at a scale; equal unless equalities are undecided."""
         if not 1 <= scale <= self.scale:
             raise LengthgenError(f"scale must be in 1..{self.scale}, not {scale}")
         high = int(np.searchsorted(self.first_scales, scale, side="right"))
         parent = {index: index for index in range(-1, high)} if self.undecided else {}
-        merged = 0
-        for one, other in self.undecided:
-            if max(one, other) < high:
-                first, second = _root(parent, one), _root(parent, other)
-                merged += first != second
-                parent[first] = second
-        return high - merged, high
+        possible_merges = 0
+        for value_a, value_b in self.undecided:
+            if max(value_a, value_b) < high:
+                root_a, root_b = _root(parent, value_a), _root(parent, value_b)
+                possible_merges += root_a != root_b
+                parent[root_a] = root_b
+        return high - possible_merges, high
 
     def lrc(self, scale: int) -> int:
-        """LRC at a scale.  Raises `UndecidedLrc` where its bounds differ."""
+        """LRC at a scale. Raises `UndecidedLrc` if its bounds differ."""
         low, high = self.bounds(scale)
         if low != high:
             raise UndecidedLrc(
@@ -72,74 +73,74 @@ class Profile:
         return high
 
     def generalizes(self, train: int, test: int) -> bool | None:
-        """Whether some relation generalizes the pattern from one scale to another: whether no value is new (2b) [F].
+        """True if some relation generalizes the pattern from scale `train` to `test`: iff no value is new (2b) [F].
 
-        None where that hangs on entries that are neither proved equal nor different.
+        Returns None if that depends on entries that are neither proved equal nor proved different.
         """
-        seen, high = self.bounds(train)[1], self.bounds(test)[1]
-        if seen == high:
+        train_values, high = self.bounds(train)[1], self.bounds(test)[1]
+        if train_values == high:
             return True
         parent = {index: index for index in range(-1, high)}
-        for one, other in self.undecided:
-            if max(one, other) < high:
-                parent[_root(parent, one)] = _root(parent, other)
-        known = {_root(parent, index) for index in range(-1, seen)}
-        return False if any(_root(parent, index) not in known for index in range(seen, high)) else None
+        for value_a, value_b in self.undecided:
+            if max(value_a, value_b) < high:
+                parent[_root(parent, value_a)] = _root(parent, value_b)
+        train_roots = {_root(parent, index) for index in range(-1, train_values)}
+        return False if any(_root(parent, index) not in train_roots for index in range(train_values, high)) else None
 
     @property
     def constant_from(self) -> int:
-        """The first scale from which LRC, up to the largest scale, no longer grows."""
+        """First scale from which LRC does not grow any more, up to the largest scale."""
         return int(self.first_scales[-1]) if self.first_scales.size else 1
 
 
-def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> Profile:
+def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfile:
     """LRC at all scales 1..scale, in one pass over the pairs.
 
     Args:
         pattern: a pattern, or a matrix as `theory.pattern.as_matrix` reads it.
-        scale: the largest; may be left out for a matrix.
+        scale: the largest scale; for a matrix its size if left out.
 
     Raises:
-        PatternError: no pattern, or a scale at which it is not given.
+        PatternError: the input is not a pattern, or the pattern is not given at that scale.
         FormulaError: a formula without a value at some pair.
     """
     if not isinstance(pattern, Pattern):
         matrix = as_matrix(pattern)
         scale = len(matrix) if scale is None else scale
         if matrix.dtype != object and 1 <= scale <= len(matrix):
-            new = distinct.new_values_per_query(matrix[:scale, :scale])
-            return Profile(scale=scale, first_scales=np.repeat(np.arange(1, scale + 1), new))
+            new_per_query = distinct.new_values_per_query(matrix[:scale, :scale])
+            return LrcProfile(scale=scale, first_scales=np.repeat(np.arange(1, scale + 1), new_per_query))
         pattern = from_array(matrix)
-    assert scale is not None, "how far a pattern is to be looked at must be said"
+    assert scale is not None, "a pattern that is not a matrix needs a scale"
     pattern.require(scale)
     if _never_repeats(pattern, scale):
-        return Profile(scale=scale, first_scales=np.arange(1, scale + 1))
-    first: dict[Value, int] = {}
-    for keys, queries, scales in _cells_that_suffice(pattern, scale):
+        return LrcProfile(scale=scale, first_scales=np.arange(1, scale + 1))
+    first_scale_of: dict[Value, int] = {}
+    for keys, queries, scales in _sufficient_cells(pattern, scale):
         values, codes = pattern.entries(keys, queries, scales)
-        since = np.empty(len(values), dtype=np.int64)
-        since[codes[::-1]] = (queries if scales is None else scales)[::-1]
-        once = dict(zip(values, since.tolist(), strict=True))
-        if not first and len(once) == len(values):
-            first = once
+        first_scales = np.empty(len(values), dtype=np.int64)
+        first_scales[codes[::-1]] = (queries if scales is None else scales)[::-1]
+        scale_of_value = dict(zip(values, first_scales.tolist(), strict=True))
+        if not first_scale_of and len(scale_of_value) == len(values):
+            first_scale_of = scale_of_value
             continue
-        for value, at in zip(values, since.tolist(), strict=True):
-            if at < first.get(value, scale + 1):
-                first[value] = at
-    return _profile(first, scale)
+        for value, first_scale in zip(values, first_scales.tolist(), strict=True):
+            if first_scale < first_scale_of.get(value, scale + 1):
+                first_scale_of[value] = first_scale
+    return _profile_of_values(first_scale_of, scale)
 
 
 def _never_repeats(pattern: Pattern, scale: int) -> bool:
-    """Whether a formula of one position or of the distance is proved never to take a value twice, nor to be zero.
+    """True if a formula of one position or of the distance provably takes no value twice and is never zero.
 
-    Such a pattern need not be looked at, where numbers would become too large for that.
+    Such a pattern need not be evaluated; at large scales its numbers would become too large.
     """
     formula = pattern.formula
     if scale <= _LONG or formula is None or formula.shape or formula.parameters:
         return False
     path = PATHS.get(structure(formula))
-    course = follow_path(formula.nodes, path, {}) if path else None
-    return course is not None and all_distinct(course)
+    values_on_path = follow_path(formula.nodes, path, {}) if path else None
+    return values_on_path is not None and all_distinct(values_on_path)
 
 
 def lrc(pattern: Pattern | ArrayLike, scale: int | None = None) -> int:
@@ -147,77 +148,79 @@ def lrc(pattern: Pattern | ArrayLike, scale: int | None = None) -> int:
 
     Args:
         pattern: a pattern, or a matrix [n, n] (or [n, n, d, e]) as `theory.pattern.as_matrix` reads it.
-        scale: the whole matrix if left out.
+        scale: the scale; the whole matrix if left out.
 
     Raises:
-        PatternError: no pattern, or a scale at which it is not given.
-        UndecidedLrc: whether some entries are equal is undecided.
+        PatternError: the input is not a pattern, or the pattern is not given at that scale.
+        UndecidedLrc: equality of some entries is undecided.
     """
-    found = profile(pattern, scale)
-    return found.lrc(found.scale)
+    result = profile(pattern, scale)
+    return result.lrc(result.scale)
 
 
 def lrc_profile(pattern: Pattern | ArrayLike, scales: Iterable[int]) -> dict[int, int]:
     """LRC at each of the scales, in the order given: {scale: LRC}. Raises as `lrc` does."""
-    wanted = list(scales)
+    listed = list(scales)
     matrix = pattern if isinstance(pattern, Pattern) else from_array(pattern)
-    for scale in wanted:
+    for scale in listed:
         matrix.require(scale)
-    found = profile(pattern, max(wanted)) if wanted else None
-    return {scale: found.lrc(scale) for scale in wanted if found}
+    result = profile(pattern, max(listed)) if listed else None
+    return {scale: result.lrc(scale) for scale in listed if result}
 
 
 def level_sets(pattern: Pattern | ArrayLike, scale: int | None = None, *, merge_undecided: bool = False) -> Relation:
-    """The relation that puts equal entries under one label and all zeros under 0: the ideal PRF of the pattern.
+    """Relation that puts equal entries under one label and all zeros under 0: the ideal PRF of the pattern.
 
     It represents the pattern up to the scale with LRC many parameters, and no relation does with fewer. Labels 1, 2,
-    ... are numbered by first use, scale by scale where it depends on that, then query by query.
+    ... are numbered by first use, ordered by scale if the pattern depends on it, then by query.
 
     Args:
         pattern: a pattern, or a matrix.
-        scale: up to which; the whole matrix if left out.
-        merge_undecided: entries that are neither proved equal nor different get one label instead of two.
+        scale: the largest scale; the whole matrix if left out.
+        merge_undecided: if True, entries that are neither proved equal nor proved different share a label.
 
     Raises:
-        PatternError: no pattern, or a scale at which it is not given.
+        PatternError: the input is not a pattern, or the pattern is not given at that scale.
     """
     if not isinstance(pattern, Pattern):
         pattern = from_array(pattern)
         scale = pattern.limit if scale is None else scale
-    assert scale is not None, "how far a pattern is to be looked at must be said"
+    assert scale is not None, "a pattern that is not a matrix needs a scale"
     pattern.require(scale)
-    known: dict[Value, int] = {}
+    code_of_value: dict[Value, int] = {}
     parts = []
     for cells in _cells(pattern, scale):
         values, codes = pattern.entries(*cells)
-        parts.append((cells, np.array([known.setdefault(value, len(known)) for value in values])[codes]))
-    labels = _numbering(list(known), np.concatenate([codes for _, codes in parts]), merge_undecided)
+        parts.append(
+            (cells, np.array([code_of_value.setdefault(value, len(code_of_value)) for value in values])[codes])
+        )
+    labels = _labels_of_values(list(code_of_value), np.concatenate([codes for _, codes in parts]), merge_undecided)
     tables: dict[int, Integers] = {}
     for (keys, queries, scales), codes in parts:
         for size in [scale] if scales is None else np.unique(scales).tolist():
-            here = slice(None) if scales is None else scales == size
+            of_size = slice(None) if scales is None else scales == size
             table = tables.setdefault(size, np.zeros((size, size), dtype=np.int64))
-            table[keys[here] - 1, queries[here] - 1] = labels[codes[here]]
+            table[keys[of_size] - 1, queries[of_size] - 1] = labels[codes[of_size]]
     return from_labels(tables if pattern.scale_hint else tables[scale], name="level-sets")
 
 
-def _numbering(values: list[Value], codes: Integers, merge_undecided: bool) -> Integers:
-    """The label of each value: 0 for zero, the others numbered by first use."""
+def _labels_of_values(values: list[Value], codes: Integers, merge_undecided: bool) -> Integers:
+    """Label of each value: 0 for zero, the others numbered by first use."""
     classes, undecided = _classes(values)
     parent = {label: label for label in range(max(classes, default=0) + 1)}
-    for one, other in undecided if merge_undecided else ():
-        first, second = sorted((_root(parent, one), _root(parent, other)))
+    for class_a, class_b in undecided if merge_undecided else ():
+        first, second = sorted((_root(parent, class_a), _root(parent, class_b)))
         parent[second] = first
     of_value = np.array([_root(parent, label) for label in classes])
-    used, first_use = np.unique(of_value[codes], return_index=True)
-    order = [label for label in used[np.argsort(first_use)].tolist() if label]
-    number = {0: 0} | {label: place for place, label in enumerate(order, start=1)}
+    occurring, first_use = np.unique(of_value[codes], return_index=True)
+    order = [label for label in occurring[np.argsort(first_use)].tolist() if label]
+    number = {0: 0} | {label: label_number for label_number, label in enumerate(order, start=1)}
     return np.array([number.get(label, 0) for label in of_value.tolist()])
 
 
 def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...]]:
-    """The class of each of some different values, 0 for zero, and the pairs of classes that may be equal."""
-    if _rational(values):
+    """Class of each of some different values, 0 for zero, and the pairs of classes that may be equal."""
+    if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
     from theory.equality import group
@@ -226,41 +229,45 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     return list(groups.labels), groups.undecided
 
 
-def _rational(values: Collection[Value]) -> bool:
-    """Whether different values are not equal, as is so of plain numbers."""
+def _all_rational(values: Collection[Value]) -> bool:
+    """True if all values are plain numbers, so that different values are never equal."""
     if isinstance(next(iter(values)), tuple):
         return {type(part) for value in values for part in value} <= _RATIONAL
     return set(map(type, values)) <= _RATIONAL
 
 
 def _zero(values: Collection[Value]) -> Value:
-    some = next(iter(values))
-    return (0,) * len(some) if isinstance(some, tuple) else 0
+    """Zero of the same shape as the values."""
+    example = next(iter(values))
+    return (0,) * len(example) if isinstance(example, tuple) else 0
 
 
-def _profile(first: dict[Value, int], scale: int) -> Profile:
-    if _rational(first):
-        first.pop(_zero(first), None)
-        return Profile(scale=scale, first_scales=np.sort(np.fromiter(first.values(), np.int64, len(first))))
-    classes, undecided = _classes(list(first))
-    since: dict[int, int] = {}
-    for label, at in sorted(zip(classes, first.values(), strict=True), key=lambda pair: pair[1]):
-        since.setdefault(label, at)
-    since.pop(0, None)
-    place = {label: index for index, label in enumerate(since)} | {0: -1}
-    return Profile(
+def _profile_of_values(first_scale_of: dict[Value, int], scale: int) -> LrcProfile:
+    """Profile from the first scale of each value."""
+    if _all_rational(first_scale_of):
+        first_scale_of.pop(_zero(first_scale_of), None)
+        return LrcProfile(
+            scale=scale, first_scales=np.sort(np.fromiter(first_scale_of.values(), np.int64, len(first_scale_of)))
+        )
+    classes, undecided = _classes(list(first_scale_of))
+    first_scale_of_class: dict[int, int] = {}
+    for label, scale_of_value in sorted(zip(classes, first_scale_of.values(), strict=True), key=lambda pair: pair[1]):
+        first_scale_of_class.setdefault(label, scale_of_value)
+    first_scale_of_class.pop(0, None)
+    place = {label: index for index, label in enumerate(first_scale_of_class)} | {0: -1}
+    return LrcProfile(
         scale=scale,
-        first_scales=np.fromiter(since.values(), dtype=np.int64, count=len(since)),
-        undecided=tuple((place[one], place[other]) for one, other in undecided),
+        first_scales=np.fromiter(first_scale_of_class.values(), dtype=np.int64, count=len(first_scale_of_class)),
+        undecided=tuple((place[class_a], place[class_b]) for class_a, class_b in undecided),
     )
 
 
-def _cells_that_suffice(pattern: Pattern, scale: int) -> Iterator[Cells]:
-    """Cells among which every value that occurs does so at the same first scale as among all."""
+def _sufficient_cells(pattern: Pattern, scale: int) -> Iterator[Cells]:
+    """Cells that are enough for the profile: every value occurs in them at its first scale."""
     steps = np.arange(1, scale + 1)
     ones = np.ones_like(steps)
-    known = structure(pattern.formula) if pattern.formula else Structure.GENERAL
-    match known:
+    form = structure(pattern.formula) if pattern.formula else Structure.GENERAL
+    match form:
         case Structure.CONSTANT:
             yield ones[:1], ones[:1], None
         case Structure.TOEPLITZ | Structure.QUERY:
@@ -272,7 +279,7 @@ def _cells_that_suffice(pattern: Pattern, scale: int) -> Iterator[Cells]:
 
 
 def _cells(pattern: Pattern, scale: int) -> Iterator[Cells]:
-    """All cells up to the scale in blocks: scale by scale for a family, else query by query."""
+    """Cells up to the scale, in blocks: by scale for a family, else by query."""
     if pattern.scale_hint:
         for size in range(1, scale + 1):
             for keys, queries in _pairs(1, size):
@@ -283,21 +290,22 @@ def _cells(pattern: Pattern, scale: int) -> Iterator[Cells]:
 
 
 def _pairs(first: int, last: int) -> Iterator[tuple[Integers, Integers]]:
-    """The pairs with queries first..last, query by query, in blocks of about _BLOCK pairs."""
+    """Pairs with queries first..last, by query, in blocks of about _BLOCK pairs."""
     while first <= last:
-        to = first
+        end = first
         count = first
-        while to < last and count + to + 1 <= _BLOCK:
-            to += 1
-            count += to
-        lengths = np.arange(first, to + 1)
+        while end < last and count + end + 1 <= _BLOCK:
+            end += 1
+            count += end
+        lengths = np.arange(first, end + 1)
         queries = np.repeat(lengths, lengths)
         keys = np.arange(count) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
         yield keys, queries
-        first = to + 1
+        first = end + 1
 
 
 def _root(parent: dict[int, int], index: int) -> int:
+    """Representative of an index in the union-find structure."""
     while parent[index] != index:
         index = parent[index]
     return index

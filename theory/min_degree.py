@@ -1,14 +1,14 @@
-"""Generalised relative encodings in PLAA, what is learned under them, and the min-degree interpolator.
+"""Generalised relative encodings in PLAA: what gradient descent learns under them, and the min-degree interpolator.
 
 A generalised relative encoding is A = sum_k p_k U_k with independent upper triangular U_k [P of arXiv 2410.08898].
-Training sees the inputs with n(x) <= N0 (`theory.plaa`): they span a space of low dimension, and meet the first N0
-columns of A alone.
+Training sees the inputs with n(x) <= N0 (`theory.plaa`). They span a space of low dimension and involve only the first
+N0 columns of A.
 
-Min-degree interpolator w.r.t. the functions b_k = f_{U_k} [F; only its name could be read]: of all coefficients that
-fit the training set, those of the least degree profile, which is (sum of p_k^2 over the b_k of degree d), compared
-lexicographically from the largest degree down. The degree is that of the multilinear polynomial.
+Min-degree interpolator w.r.t. the functions b_k = f_{U_k} [F; only its name could be read]: among all coefficients that
+fit the training set, those with the least degree profile. The profile is (sum of p_k^2 over the b_k of degree d),
+compared lexicographically from the largest degree down. The degree is that of the multilinear polynomial.
 
-Everything here is exact: numbers are read as the rationals they are, and Fractions come back.
+All computations are exact: input numbers are read as the rationals they are, and results are Fractions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PositionBasis:
-    """A generalised relative encoding: independent upper triangular U_1..U_r, and A = sum_k p_k U_k [P].
+    """Generalised relative encoding: independent upper triangular U_1..U_r, and A = sum_k p_k U_k [P].
 
     Attributes:
         matrices: Fractions [r, N, N], r >= 1.
@@ -37,17 +37,17 @@ class PositionBasis:
 
     @property
     def size(self) -> int:
-        """N."""
+        """Size N of the matrices."""
         return int(self.matrices.shape[-1])
 
     def matrix(self, coefficients: Numbers) -> Numbers:
-        """sum_k p_k U_k: integers or Fractions [..., r] -> Fractions [..., N, N]."""
+        """Sum of p_k U_k over k: integers or Fractions [..., r] -> Fractions [..., N, N]."""
         rows, stack = np.reshape(coefficients, (-1, len(self.matrices))), self.matrices.reshape(len(self.matrices), -1)
         combined = fractions(exact_matrix(rows) * exact_matrix(stack))
         return combined.reshape(*np.shape(coefficients)[:-1], self.size, self.size)
 
     def seen(self, training_scale: int) -> Numbers:
-        """What training sees of each matrix, its cells i <= j <= N0: [N0(N0+1)/2, r].
+        """Cells i <= j <= N0 of each matrix, which training sees: [N0(N0+1)/2, r].
 
         Raises:
             PlaaError: N0 is not in 1..N.
@@ -56,41 +56,41 @@ class PositionBasis:
 
 
 def position_basis(matrices: Iterable[ArrayLike]) -> PositionBasis:
-    """The encoding with these matrices.
+    """Encoding with these matrices.
 
     Raises:
-        PlaaError: there is none, one is not square, real, finite and upper triangular, their sizes differ, or they are
-            linearly dependent.
+        PlaaError: there is no matrix, a matrix is not square, real, finite and upper triangular, their sizes differ, or
+            they are linearly dependent.
     """
     patterns = [exact_pattern(matrix) for matrix in matrices]
     if len({len(pattern) for pattern in patterns}) != 1:
         raise PlaaError("a basis needs matrices of one size, and at least one")
     stack = np.array(patterns, dtype=object)
     if rank(stack.reshape(len(stack), -1)) < len(stack):
-        raise PlaaError("the matrices of a basis must be linearly independent: leave out those that others make up")
+        raise PlaaError("the matrices of a basis must be linearly independent: remove combinations of others")
     return PositionBasis(matrices=stack, degrees=tuple(map(degree, patterns)))
 
 
 def relation_basis(labels: NDArray[np.int64]) -> PositionBasis:
-    """The encoding of a relation: one 0/1 matrix a label, in increasing order, with disjoint supports [P].
+    """Encoding of a relation: one 0/1 matrix per label, in increasing order, with disjoint supports [P].
 
     Absolute labels give the E_ij (APE), relative ones D_k = sum_i E_i,i+k (RPE).
 
     Args:
         labels: the relation's label matrix, int64 [N, N] (`Relation.labels`), read on and above the diagonal.
     """
-    used = np.unique(labels[np.triu_indices(len(labels))])
-    return position_basis(np.triu(labels == label).astype(np.int64) for label in used)
+    occurring = np.unique(labels[np.triu_indices(len(labels))])
+    return position_basis(np.triu(labels == label).astype(np.int64) for label in occurring)
 
 
 def learned_coefficients(
     basis: PositionBasis, targets: ArrayLike, *, training_scale: int, weights: Sequence[Fraction | int] | None = None
 ) -> Numbers:
-    """Where gradient descent on squared loss from p = 0 ends, trained on the inputs with n(x) <= N0 [F].
+    """Limit of gradient descent on squared loss from p = 0, trained on the inputs with n(x) <= N0 [F].
 
-    Given n(x) = j the inputs x_1..x_j are uncorrelated under the uniform law, so the loss is
-    sum over j <= N0 of w_j sum over i <= j of (A_ij - A*_ij)^2 with w_j = P(n(x) = j). The end is the minimiser of
-    least Euclidean norm in p. For a target in the span of the U_k no weight matters, nor does any other law whose
+    Given n(x) = j the inputs x_1..x_j are uncorrelated under the uniform law, so the loss is sum over j <= N0 of w_j
+    sum over i <= j of (A_ij - A*_ij)^2 with w_j = P(n(x) = j). The limit is the minimiser of least Euclidean norm in p.
+    For a target in the span of the U_k it does not depend on the weights, nor on the law of the inputs, as long as the
     inputs determine the first N0 columns.
 
     Args:
@@ -108,18 +108,18 @@ def learned_coefficients(
     """
     law = [2**j for j in range(training_scale)] if weights is None else list(weights)
     if len(law) != training_scale or any(weight <= 0 for weight in law):
-        raise PlaaError(f"training up to scale {training_scale} takes as many positive weights, not {law}")
-    seen, wanted = _training_system(basis, targets, training_scale)
+        raise PlaaError(f"training up to scale {training_scale} needs {training_scale} positive weights, not {law}")
+    basis_cells, target_cells = _training_system(basis, targets, training_scale)
     _, queries = np.triu_indices(training_scale)
-    weighted = seen.transpose() * diagonal(Fraction(law[query]) for query in queries)
-    normal = weighted * seen
+    weighted = basis_cells.transpose() * diagonal(Fraction(law[query]) for query in queries)
+    normal = weighted * basis_cells
     # The minimiser of least norm lies in the row space of the seen cells, which is the range of the normal matrix.
-    multiplier = solve(normal * normal, weighted * wanted)
+    multiplier = solve(normal * normal, weighted * target_cells)
     return _unflatten(normal * multiplier, targets)
 
 
 def min_degree_interpolator(basis: PositionBasis, targets: ArrayLike, *, training_scale: int) -> Numbers:
-    """The coefficients of the min-degree interpolator w.r.t. the functions f_{U_k}: [..., N, N] -> Fractions [..., r].
+    """Coefficients of the min-degree interpolator w.r.t. the functions f_{U_k}: [..., N, N] -> Fractions [..., r].
 
     The degree profile is minimised one degree at a time, from the largest down, over the affine space of all
     interpolators [F].
@@ -128,41 +128,44 @@ def min_degree_interpolator(basis: PositionBasis, targets: ArrayLike, *, trainin
         PlaaError: a target is not square, real, finite and upper triangular, the sizes differ, N0 is not in 1..N, or no
             coefficients fit a target on the training set.
     """
-    seen, wanted = _training_system(basis, targets, training_scale)
+    basis_cells, target_cells = _training_system(basis, targets, training_scale)
     try:
-        found = solve(seen, wanted)
+        coefficients = solve(basis_cells, target_cells)
     except NoSolution as error:
         raise PlaaError(
             "no coefficients of the basis fit the target on the training set: pass a target in its span"
         ) from error
-    free = null_space(seen)
+    directions = null_space(basis_cells)
     for at_degree in sorted(set(basis.degrees), reverse=True):
         block = [k for k, degree_of_k in enumerate(basis.degrees) if degree_of_k == at_degree]
-        here, directions = rows_of(found, block), rows_of(free, block)
-        found = found + free * solve(directions.transpose() * directions, -(directions.transpose() * here))
-        free = free * null_space(directions)
-    return _unflatten(found, targets)
+        block_coefficients, block_directions = rows_of(coefficients, block), rows_of(directions, block)
+        coefficients = coefficients + directions * solve(
+            block_directions.transpose() * block_directions, -(block_directions.transpose() * block_coefficients)
+        )
+        directions = directions * null_space(block_directions)
+    return _unflatten(coefficients, targets)
 
 
 def degrees_separate(basis: PositionBasis, *, training_scale: int) -> bool:
-    """Whether the training set keeps functions of different degree apart [F].
+    """True if the training set separates functions of different degree [F].
 
-    That is, the spans that the f_{U_k} of each degree have on the training set are independent:
-    rank(all) = sum over degrees of the rank. It holds where the U_k that do not vanish there stay independent, as those
-    of a relation do. Exactly then is the end of gradient descent the min-degree interpolator of every target in the
-    span: the first is orthogonal to the kernel of p -> (training set), the second to the graded space of the same
-    dimension that the lexicographic minimum makes of it, and the two spaces are equal iff the kernel is graded.
+    That is, the spans that the f_{U_k} of each degree have on the training set are independent: rank(all) = sum over
+    degrees of the rank. This holds if the U_k that do not vanish there stay independent, as those of a relation do.
+    Exactly then the limit of gradient descent is the min-degree interpolator for every target in the span. Reason: the
+    limit is orthogonal to the kernel of p -> (training set). The min-degree interpolator is orthogonal to a graded
+    space of the same dimension, which the lexicographic minimum makes of that kernel. The two spaces are equal iff the
+    kernel is graded.
 
     Raises:
         PlaaError: N0 is not in 1..N.
     """
-    seen = basis.seen(training_scale)
+    basis_cells = basis.seen(training_scale)
     blocks = [[k for k, d in enumerate(basis.degrees) if d == at_degree] for at_degree in set(basis.degrees)]
-    return rank(seen) == sum(rank(seen[:, block]) for block in blocks)
+    return rank(basis_cells) == sum(rank(basis_cells[:, block]) for block in blocks)
 
 
 def _training_system(basis: PositionBasis, targets: ArrayLike, training_scale: int) -> tuple[fmpq_mat, fmpq_mat]:
-    """Seen cells of the basis [cells, r] and of the targets [cells, number of targets]."""
+    """Training cells of the basis [cells, r] and of the targets [cells, number of targets]."""
     patterns = exact_patterns(targets)
     if patterns.shape[-1] != basis.size:
         raise PlaaError(f"targets {patterns.shape} do not fit a basis of matrices of size {basis.size}")
@@ -171,10 +174,12 @@ def _training_system(basis: PositionBasis, targets: ArrayLike, training_scale: i
 
 
 def _unflatten(columns: fmpq_mat, targets: ArrayLike) -> Numbers:
+    """Columns as an array [..., r] with the leading axes of the targets."""
     return fractions(columns.transpose()).reshape(*np.shape(targets)[:-2], columns.nrows())
 
 
 def _cells(patterns: Numbers, training_scale: int) -> Numbers:
+    """Cells i <= j <= N0 of patterns [..., N, N]: [..., N0(N0+1)/2]."""
     if not 1 <= training_scale <= patterns.shape[-1]:
         raise PlaaError(f"the training scale must be in 1..{patterns.shape[-1]}, not {training_scale}")
     return np.asarray(patterns[..., *np.triu_indices(training_scale)])

@@ -1,10 +1,10 @@
-"""What a learner makes of a pattern under a relation, exactly: learned from scales 1..train, looked at up to test.
+"""Exact result of learning a pattern under a relation: training on scales 1..train, comparison up to a test scale.
 
-The learner is gradient descent from zero, or min-norm least squares, on noise-free data that spans, all cells of the
-training scales weighing alike: each label met in training ends at the mean of its class, every other stays at zero
-(docs/theory.md, "What a learner learns") [F].  Cells may be triples, so families A(i, j, n) and relations with scale
-hint are learned as well.  Means are exact, so an entry is wrong iff it differs, however little;
-`theory.pola.learned_matrix` is the same for pairs in floats, and `theory.learners` has other learners.
+The learner is gradient descent from zero, or min-norm least squares, on noise-free data that spans. All cells of the
+training scales have equal weight. Each label met in training ends at the mean of its class, every other label stays at
+zero (docs/theory.md, "What a learner learns") [F]. Cells may be triples, so families A(i, j, n) and relations with
+scale hint are learned as well. Means are exact, so an entry is wrong iff it differs at all.
+`theory.pola.learned_matrix` computes the same for pairs in floats, and `theory.learners` has other learners.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.generalization import ScalesError
+from theory.generalization import TrainTestScalesError
 from theory.lattice import Cell, Cells, cells_for
 from theory.lrc import level_sets
 from theory.pattern import Pattern, PatternError, Value
@@ -24,11 +24,11 @@ from theory.relation import Labels, Relation
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Levels:
-    """A pattern up to a scale, cell by cell; `levels_of` makes it.
+    """Level sets of a pattern up to a scale, cell by cell; made by `levels_of`.
 
     Attributes:
         relation: the pattern's level sets.
-        cells: by scale, then query, then key.
+        cells: ordered by scale, then query, then key.
         levels: the level set of each cell, int64 [cells]; 0 where the pattern is zero.
         entries: the pattern's entry on each level set, by label.
     """
@@ -40,17 +40,18 @@ class Levels:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """What is learned under one relation.
+class LearnedPattern:
+    """Pattern that is learned under one relation, compared with the target.
 
     Attributes:
-        labels: of each cell, int64 [cells].
-        class_of: the number of its class, int64 [cells].
-        parameters: what is learned for each class.
-        wrong: where that is not the pattern's entry; bool [cells]. Undecided equality counts as wrong.
-        first_wrong: the first such cell; None where all is right.
-        largest_error: the largest |learned - entry|, for matrices over their entries; None with free
-            parameters, or beyond floats.
+        labels: label of each cell, int64 [cells].
+        class_of: index of each cell's class, int64 [cells].
+        parameters: the learned value of each class.
+        wrong: True where the learned value is not the pattern's entry; bool [cells]. Undecided equality counts as
+            wrong.
+        first_wrong: the first wrong cell; None if there is none.
+        largest_error: the largest |learned - entry|, for matrices over their entries; None if free parameters occur, or
+            if it is too large for a float.
     """
 
     labels: Labels
@@ -62,7 +63,7 @@ class Outcome:
 
 
 def levels_of(pattern: Pattern, test: int) -> Levels:
-    """The level sets of a pattern up to a scale, with their entries.
+    """Level sets of a pattern up to a scale, with their entries.
 
     Raises:
         PatternError: the pattern is not given up to the scale, or has an infinite entry there.
@@ -72,48 +73,51 @@ def levels_of(pattern: Pattern, test: int) -> Levels:
     cells = cells_for(relation, scale=test)
     levels = cells.labels(relation)
     values, codes = pattern.entries(cells.keys, cells.queries, cells.scales)
-    used, first = np.unique(levels, return_index=True)
+    labels, first_cell = np.unique(levels, return_index=True)
     zero = (0,) * int(np.prod(pattern.shape)) if pattern.shape else 0
-    entries = [zero, *(values[code] for code in codes[first[used > 0]].tolist())]
+    entries = [zero, *(values[code] for code in codes[first_cell[labels > 0]].tolist())]
     for part in chain.from_iterable(map(_parts, entries)):
-        if isinstance(part, float):  # finite floats are the fractions that they are by now
-            raise PatternError(f"pattern '{pattern.name:.60}' has the entry {part}, of which nothing can be learned")
+        if isinstance(part, float):  # finite floats were converted to Fractions before, so this one is infinite
+            raise PatternError(f"pattern '{pattern.name:.60}' has the entry {part}: only finite entries can be learned")
     return Levels(relation=relation, cells=cells, levels=levels, entries=entries)
 
 
-def learn(pattern: Levels, relation: Relation, *, train: int) -> Outcome:
-    """What is learned under the relation from the cells of scales 1..train.
+def learn(pattern: Levels, relation: Relation, *, train: int) -> LearnedPattern:
+    """Learn the pattern under the relation from the cells of scales 1..train.
 
     Raises:
-        ScalesError: train is not positive.
+        TrainTestScalesError: train is not positive.
     """
     if train < 1:
-        raise ScalesError(f"the training scale must be at least 1, not {train}")
+        raise TrainTestScalesError(f"the training scale must be at least 1, not {train}")
     labels = pattern.cells.labels(relation)
     classes, class_of = np.unique(labels, return_inverse=True)
-    depth = len(pattern.entries)
-    pairs = class_of * depth + pattern.levels
-    met, counts = np.unique(pairs[: pattern.cells.count_within(train)], return_counts=True)
-    starts = np.searchsorted(met, np.arange(len(classes) + 1) * depth)
-    mixed = np.diff(starts) > 1
-    # A class that training never meets stays at zero; one that it meets with a single entry ends there.
+    stride = len(pattern.entries)
+    pairs = class_of * stride + pattern.levels
+    training_pairs, counts = np.unique(pairs[: pattern.cells.count_within(train)], return_counts=True)
+    starts = np.searchsorted(training_pairs, np.arange(len(classes) + 1) * stride)
+    has_several_entries = np.diff(starts) > 1
+    # A class that training never meets stays at zero; a class with a single training entry ends at that entry.
     level = np.zeros(len(classes), dtype=np.int64)
-    alone = np.diff(starts) == 1
-    level[alone] = met[starts[:-1][alone]] % depth
-    parameters = [pattern.entries[one] for one in level.tolist()]
+    has_one_entry = np.diff(starts) == 1
+    level[has_one_entry] = training_pairs[starts[:-1][has_one_entry]] % stride
+    parameters = [pattern.entries[label] for label in level.tolist()]
     occurring, pair_of = np.unique(pairs, return_inverse=True)
-    right = occurring % depth == level[occurring // depth]
-    bounds = np.searchsorted(occurring, np.arange(len(classes) + 1) * depth)
-    for number in np.flatnonzero(mixed).tolist():
-        seen = slice(starts[number], starts[number + 1])
-        parameters[number] = _mean(
-            [pattern.entries[one] for one in (met[seen] % depth).tolist()], counts[seen].tolist()
+    right = occurring % stride == level[occurring // stride]
+    bounds = np.searchsorted(occurring, np.arange(len(classes) + 1) * stride)
+    for class_index in np.flatnonzero(has_several_entries).tolist():
+        training = slice(starts[class_index], starts[class_index + 1])
+        parameters[class_index] = _mean(
+            [pattern.entries[label] for label in (training_pairs[training] % stride).tolist()],
+            counts[training].tolist(),
         )
-        all_ = slice(bounds[number], bounds[number + 1])
-        right[all_] = _same(parameters[number], [pattern.entries[one] for one in (occurring[all_] % depth).tolist()])
+        tested = slice(bounds[class_index], bounds[class_index + 1])
+        right[tested] = _same(
+            parameters[class_index], [pattern.entries[label] for label in (occurring[tested] % stride).tolist()]
+        )
     wrong = ~right[pair_of]
-    gaps = [_gap(parameters[pair // depth], pattern.entries[pair % depth]) for pair in occurring[~right].tolist()]
-    return Outcome(
+    gaps = [_gap(parameters[pair // stride], pattern.entries[pair % stride]) for pair in occurring[~right].tolist()]
+    return LearnedPattern(
         labels=labels,
         class_of=class_of,
         parameters=parameters,
@@ -124,11 +128,12 @@ def learn(pattern: Levels, relation: Relation, *, train: int) -> Outcome:
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
+    """Entries of a matrix, or the one number."""
     return value if isinstance(value, tuple) else (value,)
 
 
 def _mean(values: Sequence[Value], counts: Sequence[int]) -> Value:
-    """The mean of values, each taken so many times."""
+    """Mean of values with multiplicities."""
     if isinstance(values[0], tuple):
         return tuple(_mean(parts, counts) for parts in zip(*values, strict=True))
     if all(isinstance(value, int | Fraction) for value in values):
@@ -142,17 +147,18 @@ def _mean(values: Sequence[Value], counts: Sequence[int]) -> Value:
 
 
 def _same(mean: Value, entries: Sequence[Value]) -> list[bool]:
-    """Which of the entries are proved to equal the mean."""
+    """Flags of the entries that are proved to equal the mean."""
     if all(isinstance(part, int | Fraction) for value in (mean, *entries) for part in _parts(value)):
         return [entry == mean for entry in entries]
     from theory.equality import group
 
     label, *others = group([mean, *entries]).labels
-    return [one == label for one in others]
+    return [entry_label == label for entry_label in others]
 
 
-def _gap(one: Value, other: Value) -> float | None:
-    gaps = [learned - entry for learned, entry in zip(_parts(one), _parts(other), strict=True)]
+def _gap(learned_value: Value, entry_value: Value) -> float | None:
+    """Largest absolute difference of two values; None with free parameters, or if it is too large for a float."""
+    gaps = [learned - entry for learned, entry in zip(_parts(learned_value), _parts(entry_value), strict=True)]
     if any(getattr(gap, "free_symbols", None) for gap in gaps):
         return None
     try:

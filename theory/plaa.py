@@ -1,9 +1,9 @@
 """Position-only linear attention with advice (PLAA): its values and its Fourier expansion (arXiv 2410.08898).
 
-For x in {+1, -1}^N the advice n(x) is the last index with x_i = -1, and f_A(x) = x^T A e_n(x) with A upper triangular;
-on the all-ones input, which has no advice, f_A is 0 [P]. So f_A(x) is what POLA gives at the query n(x).
+For x in {+1, -1}^N the advice n(x) is the last index with x_i = -1, and f_A(x) = x^T A e_n(x) with A upper triangular.
+On the all-ones input, which has no advice, f_A is 0 [P]. So f_A(x) is the output of POLA at the query n(x).
 
-`theory.min_degree` has the encodings and what is learned under them.
+`theory.min_degree` has the encodings and what gradient descent learns under them.
 """
 
 from fractions import Fraction
@@ -22,11 +22,11 @@ _REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 class PlaaError(LengthgenError):
-    """An input, a basis or a target that PLAA cannot take."""
+    """Raised for an input, a basis or a target that is invalid for PLAA."""
 
 
 def inputs_up_to(training_scale: int, *, size: int) -> Signs:
-    """The inputs whose advice is at most N0: int64 [2^N0, N], +1 and -1, every x_i with i > N0 being +1 [P].
+    """Inputs whose advice is at most N0: int64 [2^N0, N], +1 and -1, every x_i with i > N0 being +1 [P].
 
     Raises:
         PlaaError: N0 is not in 0..N.
@@ -39,7 +39,7 @@ def inputs_up_to(training_scale: int, *, size: int) -> Signs:
 
 
 def advice(inputs: ArrayLike) -> NDArray[np.int64]:
-    """n(x), the last index i (1-based) with x_i = -1, and 0 for the all-ones input: [..., N] -> int64 [...] [P].
+    """Advice n(x): the last index i (1-based) with x_i = -1, and 0 for all ones: [..., N] -> int64 [...] [P].
 
     Raises:
         PlaaError: an entry is neither +1 nor -1.
@@ -51,7 +51,7 @@ def advice(inputs: ArrayLike) -> NDArray[np.int64]:
 
 
 def evaluate(matrix: ArrayLike, inputs: ArrayLike) -> Numbers:
-    """f_A(x) = x^T A e_n(x), and 0 where x is all ones [P]: [..., N, N] and [M, N] -> [..., M].
+    """Values f_A(x) = x^T A e_n(x), and 0 for the all-ones input [P]: [..., N, N] and [M, N] -> [..., M].
 
     Floating-point matrices give floats; integers and Fractions are computed exactly.
 
@@ -63,14 +63,14 @@ def evaluate(matrix: ArrayLike, inputs: ArrayLike) -> Numbers:
     signs = np.asarray(inputs)
     if signs.ndim != 2 or signs.shape[-1] != patterns.shape[-1]:
         raise PlaaError(f"matrices {patterns.shape} take inputs of shape [M, {patterns.shape[-1]}], not {signs.shape}")
-    advised = np.maximum(last, 1) - 1
-    # To choose the sign is much less work than to multiply by it where numbers are Fractions.
-    terms = np.where(signs.T > 0, patterns[..., :, advised], (-patterns)[..., :, advised])
+    advised_column = np.maximum(last, 1) - 1
+    # For Fractions, selecting the sign is much faster than multiplying by it.
+    terms = np.where(signs.T > 0, patterns[..., :, advised_column], (-patterns)[..., :, advised_column])
     return np.where(last > 0, terms.sum(axis=-2), 0)
 
 
 def fourier(matrix: ArrayLike) -> Numbers:
-    """The Fourier coefficients of f_A, which depend only on the two least members s < t of the set: [N+1, N+1] [F].
+    """Fourier coefficients of f_A, which depend only on the two least members s < t of the set: [N+1, N+1] [F].
 
     With c_j = 2^-(N-j+1), positions 1..N, and t = N+1 for a set with one member,
 
@@ -118,10 +118,10 @@ def degree_profile(matrix: ArrayLike) -> tuple[Fraction, ...]:
 
 
 def degree(matrix: ArrayLike) -> int:
-    """The degree of f_A as a multilinear polynomial; 0 for A = 0 [F].
+    """Degree of f_A as a multilinear polynomial; 0 for A = 0 [F].
 
-    It is N for N >= 2 unless A_11 = 2 A_12. That of x_i 1[n(x) = j] is N - j + 2 for i < j and N - j + 1 for i = j.
-    Raises as `fourier` does.
+    It is N for N >= 2 unless A_11 = 2 A_12. The degree of x_i 1[n(x) = j] is N - j + 2 for i < j and N - j + 1 for i =
+    j. Raises as `fourier` does.
     """
     return max((d for d, weight in enumerate(degree_profile(matrix)) if weight), default=0)
 
@@ -139,7 +139,7 @@ def exact_patterns(matrices: ArrayLike) -> Numbers:
 
 
 def exact_pattern(matrix: ArrayLike) -> Numbers:
-    """One upper triangular matrix [N, N] as Fractions. Raises as `exact_patterns` does, and for a stack."""
+    """Upper triangular matrix [N, N] as Fractions. Raises as `exact_patterns` does, and for a stack of matrices."""
     pattern = exact_patterns(matrix)
     if pattern.ndim != 2:
         raise PlaaError(f"one matrix is taken at a time here, not a stack of shape {pattern.shape}")
@@ -147,19 +147,20 @@ def exact_pattern(matrix: ArrayLike) -> Numbers:
 
 
 def _patterns(matrices: ArrayLike) -> Numbers:
-    """A stack [..., N, N] of upper triangular real matrices, checked; anything but floats becomes Python numbers."""
-    # Lists stay what they are: numpy would turn mixed or large integers into floats.
+    """Stack [..., N, N] of upper triangular real matrices, checked; anything but floats becomes Python numbers."""
+    # Read lists as objects: numpy would turn mixed or large integers into floats.
     stack = matrices if isinstance(matrices, np.ndarray) else np.array(matrices, dtype=object)
     if stack.ndim < 2 or stack.shape[-1] != stack.shape[-2] or not stack.shape[-1]:
         raise PlaaError(f"a matrix of PLAA must be square, not of shape {stack.shape}")
     numbers = stack if stack.dtype.kind == "f" else stack.astype(object)
-    strangers = {type(entry).__name__ for entry in numbers.flat if not isinstance(entry, _REAL)}
-    if strangers or np.not_equal(numbers, numbers).any():
-        raise PlaaError(f"a matrix of PLAA must hold real numbers, not {', '.join(sorted(strangers)) or 'a NaN'}")
+    wrong_types = {type(entry).__name__ for entry in numbers.flat if not isinstance(entry, _REAL)}
+    if wrong_types or np.not_equal(numbers, numbers).any():
+        raise PlaaError(f"a matrix of PLAA must hold real numbers, not {', '.join(sorted(wrong_types)) or 'a NaN'}")
     if np.tril(numbers != 0, -1).any():
         raise PlaaError("a matrix of PLAA must be upper triangular: rows are keys i, columns queries j, and i <= j")
     return numbers
 
 
 def _fraction(number: Any) -> Fraction:
+    """Number as a Fraction."""
     return Fraction(number.item() if isinstance(number, np.generic) else number)

@@ -1,6 +1,6 @@
-"""Points at which a symbolic law is evaluated: values for positions, parameters, families and functions.
+"""Sample points for symbolic laws: values for positions, parameters, families and functions.
 
-Everything is drawn from names and fixed seeds, so that the same question meets the same point each time.
+All values follow from names and fixed seeds, so that the same question is tested value_at the same points each time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,73 +11,78 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 _FARTHEST = 40
-"""Position up to which points are spread."""
+"""Largest position of a sample point."""
 
 
-def spread(expression: sp.Expr, *, count: int) -> Iterator[dict[sp.Symbol, sp.Expr]]:
-    """Points for the symbols of an expression: integers small at first, then up to 40, the rest in its domain."""
-    draw = Random(0)
-    free = parameters(expression)
+def sample_points(expression: sp.Expr, *, count: int) -> Iterator[dict[sp.Symbol, sp.Expr]]:
+    """Yield points for the symbols of an expression: small integers first, then up to 40; others in their domain."""
+    generator = Random(0)
+    symbols = parameters(expression)
     small = product((1, 2), repeat=2)
     for trial in range(count):
-        first, second = next(small, (draw.randint(0, _FARTHEST), draw.randint(0, _FARTHEST)))
-        yield {symbol: _drawn(symbol, draw, first if trial % 2 else second) for symbol in free}
+        first, second = next(small, (generator.randint(0, _FARTHEST), generator.randint(0, _FARTHEST)))
+        yield {symbol: _random_value(symbol, generator, first if trial % 2 else second) for symbol in symbols}
 
 
-def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
-    """The value at a point, with values for families and functions."""
+def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    """Value at a point, with values for families and functions."""
     return with_members(expression.subs(point).doit())
 
 
 def example(expression: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """One value in its domain for each symbol of an expression, between 0 and 1 if it is no integer."""
+    """Example value for each symbol of an expression, in its domain, and between 0 and 1 if it is not an integer."""
     return {symbol: _example(symbol) for symbol in parameters(expression)}
 
 
 def parameters(expression: sp.Expr) -> list[sp.Symbol]:
-    """The symbols of an expression that stand for numbers, in order; families are none."""
+    """Symbols of an expression that stand for numbers, in order, without the families."""
     families = {base.label for base in expression.atoms(sp.IndexedBase)}
     return sorted(expression.free_symbols - families - expression.atoms(sp.Indexed), key=str)
 
 
 def constant_content(expression: sp.Expr) -> sp.Expr:
-    """Every member of an indexed family as one symbol: the same at every position."""
+    """Expression with every indexed family replaced by one symbol: the same value at every position."""
     families = {
-        one: sp.Symbol(str(one.base.label), **one.base.label.assumptions0) for one in expression.atoms(sp.Indexed)
+        entry: sp.Symbol(str(entry.base.label), **entry.base.label.assumptions0)
+        for entry in expression.atoms(sp.Indexed)
     }
     return expression.xreplace(families).doit()
 
 
 def with_members(expression: sp.Expr) -> sp.Expr:
-    """The expression with a value for each function and each member of a family that occurs in it.
+    """Expression with a value for each function and each entry of a family in it.
 
-    A member's value follows from its name; a function is smooth in what is not a whole number.
+    The value of an entry follows from its name. A function of arguments that are not integers is smooth.
     """
-    functions = {one: _smooth(one) for one in expression.atoms(AppliedUndef)}
-    there = expression.xreplace(functions)
-    return there.xreplace({one: _member(one) for one in there.atoms(sp.Indexed)})
+    functions = {application: _function_value(application) for application in expression.atoms(AppliedUndef)}
+    without_functions = expression.xreplace(functions)
+    return without_functions.xreplace({entry: _value_from_name(entry) for entry in without_functions.atoms(sp.Indexed)})
 
 
-def _member(one: sp.Basic) -> sp.Expr:
-    draw = Random(str(one))
-    value = sp.Rational(draw.randint(1, 9), draw.randint(2, 7))
-    return -value if one.is_negative else value
+def _value_from_name(symbol: sp.Basic) -> sp.Expr:
+    """Rational value that follows from the name of a symbol."""
+    generator = Random(str(symbol))
+    value = sp.Rational(generator.randint(1, 9), generator.randint(2, 7))
+    return -value if symbol.is_negative else value
 
 
-def _smooth(one: AppliedUndef) -> sp.Expr:
-    if all(argument.is_integer for argument in one.args):
-        return _member(one)
-    return sp.cos(sp.Add(*one.args) + _member(one.func(0)))
+def _function_value(application: AppliedUndef) -> sp.Expr:
+    """Value of an undefined function: smooth in its arguments unless all are integers."""
+    if all(argument.is_integer for argument in application.args):
+        return _value_from_name(application)
+    return sp.cos(sp.Add(*application.args) + _value_from_name(application.func(0)))
 
 
-def _drawn(symbol: sp.Symbol, draw: Random, position: int) -> sp.Expr:
+def _random_value(symbol: sp.Symbol, generator: Random, position: int) -> sp.Expr:
+    """Random value of a symbol; an integer symbol is near `position`."""
     if symbol.is_integer:
-        return sp.Integer(position + draw.randint(0, 2) + (1 if symbol.is_positive else 0))
-    value = sp.Rational(draw.randint(1, 7), draw.randint(2, 5))
-    return -value if symbol.is_negative or (not symbol.is_nonnegative and draw.random() < 0.5) else value
+        return sp.Integer(position + generator.randint(0, 2) + (1 if symbol.is_positive else 0))
+    value = sp.Rational(generator.randint(1, 7), generator.randint(2, 5))
+    return -value if symbol.is_negative or (not symbol.is_nonnegative and generator.random() < 0.5) else value
 
 
 def _example(symbol: sp.Symbol) -> sp.Expr:
+    """Example value of one symbol."""
     if symbol.is_integer:
         return sp.Integer(64)
     value = sp.Rational(Random(str(symbol)).randint(2, 9), 11)

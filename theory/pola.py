@@ -1,17 +1,17 @@
 """Position-only linear attention (POLA) and what it learns under a relation.
 
 POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
-2510.04130, Def. 2). In theta it is a linear model whose features are Z_(s,j),k = sum of x_i over the keys i <= j of
-query j in sample s with phi(i, j) = k, so squared loss is a `theory.learners.QuadraticProblem`, whose parameters are
-numbered as `theory.label_classes` does. Here the data are noise-free and of whole populations; `theory.samples` has
-those of finite samples.
+2510.04130, Def. 2). In theta it is a linear model. Its features are Z_(s,j),k = sum of x_i over the keys i <= j of
+query j in sample s with phi(i, j) = k. So the squared loss is a `theory.learners.QuadraticProblem`, whose parameters
+are numbered as in `theory.label_classes`. Here the data are noise-free and of whole populations; `theory.samples`
+treats finite samples.
 
-On noise-free data with unit second moments the loss decouples over labels: gradient descent ends with every label
-met in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
+On noise-free data with unit second moments the loss decouples over labels. Gradient descent ends with every label met
+in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
 docs/theory.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
 
-Vector tokens: A_ij is a matrix W_ij, [d, e], that takes tokens of size e to outputs of size d, and theta_k is [d, e].
-None of this is for relations with scale hint.
+Vector tokens: A_ij is a matrix W_ij, [d, e], that maps tokens of size e to outputs of size d, and theta_k is [d, e].
+Relations with scale hint are not supported here.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Labels = NDArray[np.int64]
 
 
 def attend(pattern: NDArray[Any], tokens: NDArray[Any]) -> NDArray[Any]:
-    """f_A(x)_j = sum over i <= j of A_ij x_i.
+    """POLA output f_A(x)_j = sum over i <= j of A_ij x_i.
 
     Args:
         pattern: A, [n, n], or W, [n, n, d, e], rows keys and columns queries; read on and above the diagonal only.
@@ -42,8 +42,8 @@ def attend(pattern: NDArray[Any], tokens: NDArray[Any]) -> NDArray[Any]:
         LengthgenError: the shapes do not fit.
     """
     size = pattern.shape[0] if pattern.ndim in (2, 4) else -1
-    wanted = (size, pattern.shape[3]) if pattern.ndim == 4 else (size,)
-    if pattern.shape[:2] != (size, size) or tokens.shape[max(0, tokens.ndim - len(wanted)) :] != wanted:
+    token_shape = (size, pattern.shape[3]) if pattern.ndim == 4 else (size,)
+    if pattern.shape[:2] != (size, size) or tokens.shape[max(0, tokens.ndim - len(token_shape)) :] != token_shape:
         raise LengthgenError(
             f"pattern {pattern.shape} and tokens {tokens.shape} do not fit: pass A [n, n] and x [..., n], "
             "or W [n, n, d, e] and x [..., n, e]"
@@ -63,7 +63,7 @@ def population(
     scale_weights: ArrayLike | None = None,
     vector_tokens: bool = False,
 ) -> QuadraticProblem:
-    """The loss on noise-free data whose tokens have identity second moments: H is diagonal, with entries m_k.
+    """Quadratic loss on noise-free data whose tokens have identity second moments: H is diagonal, with entries m_k.
 
     L(theta) = sum of w_j |theta_phi(i,j) - A_ij|^2 over the pairs i <= j <= N0: the expected squared error of an
     instance, summed over its queries. w_j = sum of p_n over n >= j, and m_k is the weight of all pairs labelled k.
@@ -73,8 +73,8 @@ def population(
         labels: int64 [n, n].
         training_scale: N0 in 1..n.
         scale_weights: p, [N0], the weights of scales 1..N0 in the data, not negative; if left out every instance has
-            scale N0, so that all pairs weigh the same.
-        vector_tokens: whether the entries of A are matrices.
+            scale N0, so that all pairs have the same weight.
+        vector_tokens: True if the entries of A are matrices.
 
     Returns:
         The problem of K labels, with b [..., K] and H [K]; with vector_tokens b [..., d, K e] and H [K e].
@@ -89,10 +89,10 @@ def population(
     if not 1 <= training_scale <= len(labels):
         raise LengthgenError(f"the training scale must be in 1..{len(labels)}, not {training_scale}")
     query_weights = _query_weights(scale_weights, training_scale)
-    seen = classes.queries < training_scale
-    weights = query_weights[classes.queries[seen]]
-    entries = stack[..., classes.keys[seen], classes.queries[seen]].astype(np.float64)
-    hessian, linear = (classes.sum_by_label(values, seen) for values in (weights, weights * entries))
+    in_training = classes.queries < training_scale
+    weights = query_weights[classes.queries[in_training]]
+    entries = stack[..., classes.keys[in_training], classes.queries[in_training]].astype(np.float64)
+    hessian, linear = (classes.sum_by_label(values, in_training) for values in (weights, weights * entries))
     constant = (weights * entries**2).sum(axis=-1)
     if vector_tokens:
         *outer, inputs, count = linear.shape
@@ -101,13 +101,13 @@ def population(
     return QuadraticProblem(hessian=hessian, linear=linear, constant=constant)
 
 
-def spread(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Array:
-    """The matrix that parameters stand for: A_ij = theta_phi(i,j), and 0 below the diagonal.
+def pola_matrix(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Array:
+    """POLA matrix of the parameters: A_ij = theta_phi(i,j), and 0 below the diagonal.
 
     Args:
         theta: float64 [..., K], as the learners return it; with vector_tokens [..., d, K e].
         labels: int64 [n, n].
-        vector_tokens: whether the entries of A are matrices.
+        vector_tokens: True if the entries of A are matrices.
 
     Returns:
         float64 [..., n, n], or [..., n, n, d, e].
@@ -135,9 +135,9 @@ def learned_matrix(
     start: ArrayLike = 0.0,
     vector_tokens: bool = False,
 ) -> Array:
-    """The POLA matrix that gradient descent (at any rate that converges) ends at, on `population` data.
+    """POLA matrix that gradient descent (at any rate that converges) ends at, on `population` data.
 
-    Every label met in training is at the mean of its class, and every other at its start; from 0 this is the
+    Every label met in training is at the mean of its class, and every other at its start. From start 0 this is the
     min-norm least-squares fit.
 
     Args:
@@ -145,7 +145,7 @@ def learned_matrix(
         labels: the relation's label matrix, int64 [n, n] (`Relation.labels`).
         training_scale: N0 in 1..n; training sees the pairs i <= j <= N0, equally often.
         start: theta before training: one number, or one for each label, [K], in the order of the labels.
-        vector_tokens: whether the entries of A are matrices; each of their entries has the same start.
+        vector_tokens: True if the entries of A are matrices; all entries of these matrices have the same start.
 
     Returns:
         float64 of the target's shape, zero below the diagonal.
@@ -159,19 +159,19 @@ def learned_matrix(
     first = np.asarray(start, dtype=np.float64)
     if first.shape not in ((), problem.hessian.shape):
         raise LengthgenError(
-            f"start {first.shape} does not fit: pass one number, or {len(problem.hessian)}, a label each"
+            f"start {first.shape} does not fit: pass one number, or {len(problem.hessian)}, one per label"
         )
-    learned = spread(gradient_flow_limit(problem, start=first), labels)
+    learned = pola_matrix(gradient_flow_limit(problem, start=first), labels)
     return np.moveaxis(learned, (-4, -3), (-2, -1)) if vector_tokens else learned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorByScale:
-    """How far a learned pattern is from its target at scales 1..N.
+    """Error of a learned pattern against its target at scales 1..N.
 
     Attributes:
-        risk: sum over i <= j <= n of |learned_ij - target_ij|^2, the expected squared error of an instance of scale n
-            in total over its queries, above the noise; float64 [..., N].
+        risk: sum over i <= j <= n of |learned_ij - target_ij|^2, float64 [..., N]: the expected squared error of an
+            instance of scale n, summed over its queries, above the noise.
         largest: the largest |learned_ij - target_ij| with i <= j <= n, over all entries of matrices; float64 [..., N].
     """
 
@@ -180,20 +180,20 @@ class ErrorByScale:
 
 
 def error_by_scale(learned: NDArray[Any], target: NDArray[Any], *, vector_tokens: bool = False) -> ErrorByScale:
-    """The error at every scale 1..N, for tokens with identity second moments [F].
+    """Error at every scale 1..N, for tokens with identity second moments [F].
 
     Args:
         learned: real [..., N, N]; with vector_tokens [..., N, N, d, e].
-        target: real, of a shape that broadcasts with it.
-        vector_tokens: whether the entries of both are matrices.
+        target: real, of a shape that broadcasts with `learned`.
+        vector_tokens: True if the entries of both are matrices.
 
     Raises:
         LengthgenError: the patterns are not square or of different size.
     """
-    one, other = _scalar_targets(learned, vector_tokens), _scalar_targets(target, vector_tokens)
-    if one.shape[-2:] != other.shape[-2:] or one.ndim < 2 or one.shape[-2] != one.shape[-1]:
+    output, expected = _scalar_targets(learned, vector_tokens), _scalar_targets(target, vector_tokens)
+    if output.shape[-2:] != expected.shape[-2:] or output.ndim < 2 or output.shape[-2] != output.shape[-1]:
         raise LengthgenError(f"patterns {learned.shape} and {target.shape} must both be square, and of one size")
-    gap = np.abs(np.triu(one.astype(np.float64) - other.astype(np.float64)))
+    gap = np.abs(np.triu(output.astype(np.float64) - expected.astype(np.float64)))
     risk, largest = (gap**2).sum(axis=-2), gap.max(axis=-2)
     if vector_tokens:
         risk, largest = risk.sum(axis=(-3, -2)), largest.max(axis=(-3, -2))
@@ -201,7 +201,7 @@ def error_by_scale(learned: NDArray[Any], target: NDArray[Any], *, vector_tokens
 
 
 def _scalar_targets(target: NDArray[Any], vector_tokens: bool) -> NDArray[Any]:
-    """[..., n, n], or [..., n, n, d, e] as the stack [..., d, e, n, n]."""
+    """Stack of scalar targets: [..., n, n] unchanged, or [..., n, n, d, e] as [..., d, e, n, n]."""
     if not vector_tokens:
         return target
     if target.ndim < 4:
@@ -210,9 +210,10 @@ def _scalar_targets(target: NDArray[Any], vector_tokens: bool) -> NDArray[Any]:
 
 
 def _query_weights(scale_weights: ArrayLike | None, training_scale: int) -> Array:
+    """Weight w_j of each query: the sum of the scale weights p_n over n >= j; 1 if there are none."""
     if scale_weights is None:
         return np.ones(training_scale)
     weights = np.asarray(scale_weights, dtype=np.float64)
     if weights.shape != (training_scale,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one a scale 1..N0")
+        raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one per scale 1..N0")
     return weights[::-1].cumsum()[::-1]

@@ -1,4 +1,4 @@
-"""The property matrix: what follows from an encoding's formulas alone, computed.  Far keys: `theory.far`."""
+"""Property table of encodings: laws, boundedness and far keys (`theory.far`), computed from their formulas."""
 
 import sympy as sp
 
@@ -7,8 +7,8 @@ from theory.encodings.encoding import Encoding, Law, Parameter
 
 
 def domains(encoding: Encoding) -> tuple[str, ...]:
-    """Each parameter with what its values are: "m positive", "L positive whole", "p in (0, 2]", "w function"."""
-    return tuple(f"{_name(one.symbol)} {_domain(one)}" for one in encoding.parameters)
+    """Each parameter with its values: "m positive", "L positive whole", "p in (0, 2]", "w function"."""
+    return tuple(f"{_name(parameter.symbol)} {_domain(parameter)}" for parameter in encoding.parameters)
 
 
 def _name(symbol: sp.Basic | type[sp.Function]) -> str:
@@ -29,23 +29,23 @@ def _domain(parameter: Parameter) -> str:
 
 
 def relative_law(encoding: Encoding) -> str:
-    """Whether scores depend on distances alone: "yes", "no", "not decided", or "up to L", within a trained length L."""
-    holds = laws.rule(encoding, Law.RELATIVE).holds
+    """Do scores depend on distances only? "yes", "no", "not decided", or "up to L", within a trained length L."""
+    holds = laws.decide_law(encoding, Law.RELATIVE).holds
     if holds is None:
         return "not decided"
     return "yes" if holds else "up to L" if laws.relative_within(encoding) else "no"
 
 
 def far_field(encoding: Encoding) -> str:
-    """What becomes of far keys, for each range of the parameters that has an answer of its own."""
-    return far.text(far.ahead(encoding))
+    """Effect of position on far keys, for each range of the parameters with its own answer."""
+    return far.cases_text(far.far_cases(encoding))
 
 
 def bounded(encoding: Encoding) -> bool | None:
-    """Whether what positions do to a score stays bounded, whatever distance and parameters; None if not decided."""
+    """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided."""
     return far.bounded(encoding)
 
 
 def causal_only(encoding: Encoding) -> bool | None:
-    """Whether a key after its query would be scored without bound, or has no score; None if not decided."""
+    """True if a key after its query would have an unbounded score or no score; None if not decided."""
     return far.causal_only(encoding)

@@ -1,8 +1,8 @@
-"""Position relations (PRFs): the one type that theory, circuits, encodings and figures share.
+"""Position relations (PRFs): the type that theory, circuits, encodings and figures share.
 
-A relation gives every pair of a key position i and a query position j, 1 <= i <= j, a label phi(i, j); with a
-scale hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F], definitions of arXiv
-2510.04130, Def. 2). A position encoding can treat two pairs differently only if their labels differ.
+A relation gives every pair of a key position i and a query position j, 1 <= i <= j, a label phi(i, j). With a scale
+hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F], definitions of arXiv 2510.04130, Def.
+2). A position encoding can treat two pairs differently only if their labels differ.
 """
 
 from bisect import bisect_left
@@ -20,23 +20,23 @@ Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]
 
 NO_LABEL = -1
-"""What a label matrix holds below the diagonal, where the key would lie after the query."""
+"""Entry of a label matrix below the diagonal, where the key would lie after the query."""
 
 
 class RelationError(LengthgenError):
-    """A relation that cannot be made as asked, or has no label where it was asked for one."""
+    """Raised for an invalid relation, or a position or scale at which a relation has no label."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """A position relation phi, labelling pairs of positions with non-negative integers.
+    """Position relation phi, which labels pairs of positions with non-negative integers.
 
     Attributes:
-        name: what tables and figures call it, in printable characters.
-        law: vectorised phi; takes int64 arrays of keys and queries of one shape (1-based, key <= query) and the
-            scale (None without scale hint), returns int64 labels of that shape. Here it raises RelationError for
-            whatever it may raise itself.
-        scale_hint: whether phi depends on the scale n as well.
+        name: name of the relation in tables and figures, in printable characters.
+        law: vectorised phi. It takes int64 arrays of keys and queries of one shape (1-based, key <= query) and the
+            scale (None without scale hint), and returns int64 labels of that shape. Errors in it are raised as
+            RelationError.
+        scale_hint: True if phi also depends on the scale n.
 
     Raises:
         RelationError: the name, the law or the hint is not as described.
@@ -61,7 +61,7 @@ class Relation:
         object.__setattr__(self, "law", Guarded(self.law, read=np.asarray, fails=fails, error=RelationError))
 
     def labels(self, length: int, scale: int | None = None) -> Labels:
-        """The label matrix of positions 1..length: int64 [length, length], rows are keys i, columns queries j.
+        """Label matrix of positions 1..length: int64 [length, length], rows are keys i, columns queries j.
 
         Entries below the diagonal (i > j) are NO_LABEL.
 
@@ -77,23 +77,23 @@ class Relation:
         return matrix
 
     def label(self, keys: Labels, queries: Labels, scales: Labels | int | None = None) -> Labels:
-        """The labels of pairs given one by one: int64 [pairs].
+        """Labels of a list of pairs: int64 [pairs].
 
         Args:
             keys: int64 [pairs], 1-based.
             queries: int64 [pairs], keys <= queries.
-            scales: the scale of each pair, int64 [pairs], or one scale for all; not looked at without scale hint.
+            scales: the scale of each pair, int64 [pairs], or one scale for all; ignored without scale hint.
 
         Raises:
-            RelationError: the shapes differ, a key is not in 1..query, the relation needs a scale and got none, or
-                the law leaves some pair without a label or gives a negative one.
+            RelationError: the shapes differ, a key is not in 1..query, the relation needs a scale and got none, or the
+                law leaves some pair without a label or gives a negative one.
         """
         if keys.ndim != 1 or keys.shape != queries.shape:
             raise RelationError(f"keys {keys.shape} and queries {queries.shape} must be two lists of one length")
         misplaced = (keys < 1) | (keys > queries)
         if misplaced.any():
-            at = int(np.argmax(misplaced))
-            raise RelationError(f"key {keys[at]} is not in 1..{queries[at]}, where its query is")
+            index = int(np.argmax(misplaced))
+            raise RelationError(f"key {keys[index]} is not in 1..{queries[index]}, the positions up to its query")
         if not self.scale_hint:
             return self._label_at(keys, queries, None)
         if scales is None:
@@ -102,52 +102,53 @@ class Relation:
             return self._label_at(keys, queries, scales)
         if scales.shape != keys.shape:
             raise RelationError(f"scales {scales.shape} and keys {keys.shape} must be two lists of one length")
-        found = np.empty(keys.shape, dtype=np.int64)
+        labels = np.empty(keys.shape, dtype=np.int64)
         by_scale = np.argsort(scales, kind="stable")
         for pairs in np.split(by_scale, np.flatnonzero(np.diff(scales[by_scale])) + 1):
             if pairs.size:
-                found[pairs] = self._label_at(keys[pairs], queries[pairs], int(scales[pairs[0]]))
-        return found
+                labels[pairs] = self._label_at(keys[pairs], queries[pairs], int(scales[pairs[0]]))
+        return labels
 
     def _label_at(self, keys: Labels, queries: Labels, scale: int | None) -> Labels:
-        found = self.law(keys, queries, scale)
-        if found.shape != keys.shape or not np.can_cast(found.dtype, np.int64):
+        """Checked labels of pairs at one scale."""
+        labels = self.law(keys, queries, scale)
+        if labels.shape != keys.shape or not np.can_cast(labels.dtype, np.int64):
             raise RelationError(
-                f"relation '{self.name}' gave shape {found.shape} of {found.dtype} for {keys.size} pairs: "
-                "its law returns one integer a pair"
+                f"relation '{self.name}' gave shape {labels.shape} of {labels.dtype} for {keys.size} pairs: "
+                "its law must return one integer per pair"
             )
-        if (found < 0).any():
-            at = int(np.argmax(found < 0))
+        if (labels < 0).any():
+            at = int(np.argmax(labels < 0))
             raise RelationError(
                 f"relation '{self.name}' has no label for key {keys[at]}, query {queries[at]}: labels are integers >= 0"
             )
-        return found.astype(np.int64, copy=False)
+        return labels.astype(np.int64, copy=False)
 
 
 @cache
 def absolute() -> Relation:
-    """phi(i, j) = (i, j), every pair its own label [P]; the pair is numbered i + j(j-1)/2."""
+    """Absolute relation phi(i, j) = (i, j): every pair has its own label [P]; the pair is numbered i + j(j-1)/2."""
     return Relation(name="absolute", law=lambda key, query, _: key + query * (query - 1) // 2)
 
 
 def key_position() -> Relation:
-    """phi(i, j) = i: where the key stands, whoever asks [F]. Its meet with `query_position` is `absolute`."""
+    """Key position phi(i, j) = i, whatever the query [F]. Its meet with `query_position` is `absolute`."""
     return Relation(name="key", law=lambda key, query, _: key)
 
 
 def query_position() -> Relation:
-    """phi(i, j) = j: where the query stands, whatever it reads [F]."""
+    """Query position phi(i, j) = j, whatever the key [F]."""
     return Relation(name="query", law=lambda key, query, _: query)
 
 
 @cache
 def relative() -> Relation:
-    """phi(i, j) = j - i [P]."""
+    """Relative offset phi(i, j) = j - i [P]."""
     return Relation(name="relative", law=lambda key, query, _: query - key)
 
 
 def clipped_relative(limit: int) -> Relation:
-    """phi(i, j) = min(j - i, limit) [P]; the clipping is that of Shaw et al. (arXiv 1803.02155, section 3.2).
+    """Clipped relative offset phi(i, j) = min(j - i, limit) [P]; Shaw et al. clip so (arXiv 1803.02155, section 3.2).
 
     Raises:
         RelationError: limit is negative.
@@ -158,12 +159,12 @@ def clipped_relative(limit: int) -> Relation:
 
 
 def t5_buckets(buckets: int = 32, longest: int = 128) -> Relation:
-    """The buckets of causal T5 (arXiv 1910.10683, section 2.1; the rule is that of its published code).
+    """Buckets of causal T5 (arXiv 1910.10683, section 2.1; the rule is that of its published code).
 
-    With e = buckets // 2 and d = j - i, phi(i, j) = d for d < e, and from there on
-    min(e + floor((buckets - e) log(d/e) / log(longest/e)), buckets - 1). The floor is decided in integers, by
-    d^(buckets-e) >= longest^k e^(buckets-e-k): where d stands exactly at the start of a bucket, libraries that take
-    logarithms in floating point may put it into the bucket before.
+    With e = buckets // 2 and d = j - i, phi(i, j) = d for d < e. For d >= e it is min(e + floor((buckets - e) log(d/e)
+    / log(longest/e)), buckets - 1). The floor is computed in integers, by d^(buckets-e) >= longest^k e^(buckets-e-k).
+    If d is exactly the start of a bucket, libraries that take logarithms in floating point may put it into the bucket
+    before.
 
     Raises:
         RelationError: fewer than two buckets, or longest is not beyond the exact distances.
@@ -190,43 +191,43 @@ def t5_buckets(buckets: int = 32, longest: int = 128) -> Relation:
 
 @cache
 def constant() -> Relation:
-    """phi(i, j) = 0: no position encoding [P]."""
+    """Constant relation phi(i, j) = 0: no position encoding [P]."""
     return Relation(name="constant", law=lambda key, query, _: np.zeros_like(key))
 
 
 def from_function(function: Callable[..., int], *, name: str, scale_hint: bool = False) -> Relation:
-    """A relation from a plain function phi(i, j), or phi(i, j, n) with scale_hint, of 1-based Python integers.
+    """Relation of a plain function phi(i, j), or phi(i, j, n) with scale_hint, of 1-based Python integers.
 
-    Raises (when labels are asked for):
+    Raises (when labels are computed):
         RelationError: the function returns something that is not an integer >= 0.
     """
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
         hint = (scale,) if scale_hint else ()
-        found = np.empty(keys.shape, dtype=np.int64)
+        labels = np.empty(keys.shape, dtype=np.int64)
         for at, (key, query) in enumerate(zip(keys.tolist(), queries.tolist(), strict=True)):
             label = function(key, query, *hint)
             if not isinstance(label, int | np.integer) or label >= 2**63:
                 raise RelationError(
                     f"relation '{name}' gave {shown(label)} for key {key}, query {query}: not an integer below 2**63"
                 )
-            found[at] = label
-        return found
+            labels[at] = label
+        return labels
 
     return Relation(name=name, law=law, scale_hint=scale_hint)
 
 
 def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> Relation:
-    """A relation from its label matrix, or with scale hint from one label matrix a scale.
+    """Relation of a label matrix, or with scale hint of one label matrix per scale.
 
     Args:
-        matrices: integers [length, length], rows keys and columns queries, read on and above the diagonal only;
-            or a mapping from scale n to such a matrix.
-        name: what tables and figures call it.
+        matrices: integers [length, length], rows keys and columns queries, read on and above the diagonal only; or a
+            mapping from scale n to such a matrix.
+        name: name of the relation in tables and figures.
 
     Raises:
-        RelationError: a matrix is not square or not of integers; when labels are asked for, a scale or a position
-            that the matrices do not reach.
+        RelationError: a matrix is not square or not of integers; when labels are computed, a scale or a position beyond
+            the matrices.
     """
     hinted = isinstance(matrices, Mapping)
     tables: dict[int | None, Labels] = {}
@@ -247,6 +248,7 @@ def from_labels(matrices: ArrayLike | Mapping[int, ArrayLike], *, name: str) -> 
 
 
 def _label_matrix(matrix: ArrayLike, name: str) -> Labels:
+    """Label matrix as int64; raises `RelationError` if it is not a square matrix of integers."""
     table = np.asarray(matrix)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise RelationError(f"the label matrix of '{name}' must be square, not of shape {table.shape}")

@@ -1,4 +1,4 @@
-"""Factors of elements of the ring: content, primitive part, and polynomials over the integers, by FLINT."""
+"""Factors of elements of the ring: content, primitive part, and factors of integer polynomials, by FLINT."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,22 +28,23 @@ from theory.ring_signs import (
 )
 
 _MOST_FACTORED = 60
-"""Terms of a polynomial that is factored."""
+"""Largest number of terms of a polynomial that is factored."""
 _HIGHEST_FACTORED = 12
+"""Largest degree of a polynomial that is factored."""
 _MOST_ROUNDS = 8
-"""How often an element is multiplied with the divisors in it."""
+"""Largest number of rounds in which an element is multiplied with its divisors."""
 _LARGEST_NUMBER = 2**64
-"""Above this a whole number is not taken apart into primes."""
+"""Larger integers are not factored into primes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Factors:
-    """An element as a product.
+    """Factored form of an element.
 
     Attributes:
         number: a rational number.
         powers: ((base, key), exponent) of generators.
-        parts: elements that are no product, and how often; of one sign where that is seen, then positive.
+        parts: irreducible elements with multiplicities; a part whose sign is known to be constant is positive.
     """
 
     number: Fraction
@@ -53,17 +54,17 @@ class Factors:
 
 @lru_cache(maxsize=4096)
 def primes(number: Fraction) -> tuple[tuple[int, int], ...]:
-    """A positive rational number as powers of primes; of a large whole number as itself."""
-    found: dict[int, int] = {}
-    for whole, sign in ((number.numerator, 1), (number.denominator, -1)):
-        factors = [(whole, 1)] if whole > _LARGEST_NUMBER else flint.fmpz(whole).factor() if whole > 1 else []
-        for prime, many in factors:
-            found[int(prime)] = found.get(int(prime), 0) + sign * int(many)
-    return tuple((prime, many) for prime, many in found.items() if many)
+    """Prime powers of a positive rational number; an integer that is too large counts as one prime."""
+    exponents: dict[int, int] = {}
+    for integer, sign in ((number.numerator, 1), (number.denominator, -1)):
+        factors = [(integer, 1)] if integer > _LARGEST_NUMBER else flint.fmpz(integer).factor() if integer > 1 else []
+        for prime, multiplicity in factors:
+            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(multiplicity)
+    return tuple((prime, multiplicity) for prime, multiplicity in exponents.items() if multiplicity)
 
 
 def content(element: Element) -> Fraction:
-    """The positive number by which the coefficients become whole numbers without a common factor."""
+    """Positive number by which division makes the coefficients coprime integers."""
     return Fraction(
         gcd(*(weight.numerator for weight in element.values())),
         lcm(*(weight.denominator for weight in element.values())),
@@ -71,58 +72,61 @@ def content(element: Element) -> Fraction:
 
 
 def primitive(element: Element) -> Element:
-    """The multiple with whole coefficients without a common factor, of which the first is positive."""
-    sign = 1 if not element or _leads_above(element) else -1
+    """Multiple with coprime integer coefficients, the first of them positive."""
+    sign = 1 if not element or _has_positive_lead(element) else -1
     return scaled(element, sign / content(element)) if element else element
 
 
 def factored(element: Element) -> Factors:
-    """An element that is not zero, as a product."""
-    whole, divisors = without_divisors(Ring(), element)
-    if not whole:
-        raise TooLong  # zero in disguise
-    found = _factored(frozen(whole))
-    powers = dict(found.powers)
+    """Factors of an element that is not zero; raises `TooLong` if it turns out to be zero."""
+    numerator, divisors = without_divisors(Ring(), element)
+    if not numerator:
+        raise TooLong  # the element is zero after all
+    factors = _factored(frozen(numerator))
+    powers = dict(factors.powers)
     for base, times in divisors.items():
         powers[base, ONE] = powers.get((base, ONE), Fraction(0)) - times
-    return replace(found, powers=tuple((one, times) for one, times in powers.items() if times))
+    return replace(factors, powers=tuple((generator, times) for generator, times in powers.items() if times))
 
 
 @lru_cache(maxsize=16_384)
 def _factored(element: Frozen) -> Factors:
+    """Factors of an element without divisors."""
     terms = dict(element)
     common = dict(next(iter(terms))[0])
     for product, _ in terms:
-        here = dict(product)
-        common = {one: min(times, here[one]) for one, times in common.items() if one in here}
+        exponents = dict(product)
+        common = {power: min(times, exponents[power]) for power, times in common.items() if power in exponents}
     powers = tuple(common.items())
     number = content(terms)
     rest = {_without(key, common): weight / number for key, weight in terms.items()}
     if len(rest) == 1 and ONE in rest:
         return Factors(number=number * rest[ONE], powers=powers, parts=())
     parts = []
-    sign, found = _polynomial_factors(rest)
+    sign, polynomial_factors = _polynomial_factors(rest)
     number *= sign
-    for part, many in found:
-        sign = 1 if is_nonnegative(part) or (not is_nonnegative(scaled(part, -1)) and _leads_above(part)) else -1
-        number *= sign**many
-        parts.append((frozen(scaled(part, sign)), many))
+    for part, multiplicity in polynomial_factors:
+        sign = 1 if is_nonnegative(part) or (not is_nonnegative(scaled(part, -1)) and _has_positive_lead(part)) else -1
+        number *= sign**multiplicity
+        parts.append((frozen(scaled(part, sign)), multiplicity))
     return Factors(number=number, powers=powers, parts=tuple(parts))
 
 
-def _leads_above(part: Element) -> bool:
+def _has_positive_lead(part: Element) -> bool:
+    """True if the first coefficient is positive."""
     return part[min(part, key=spelled)] > 0
 
 
 def _without(key: Key, common: dict[Any, Fraction]) -> Key:
+    """Key of a term divided by a common power product."""
     product, wave = key
-    left = ((one, times - common.get(one, 0)) for one, times in product)
-    return frozenset((one, times) for one, times in left if times), wave
+    quotient = ((generator, times - common.get(generator, 0)) for generator, times in product)
+    return frozenset((generator, times) for generator, times in quotient if times), wave
 
 
 def _polynomial_factors(element: Element) -> tuple[int, list[tuple[Element, int]]]:
-    """A number and the irreducible factors of a polynomial with whole coefficients; of anything else itself."""
-    generators = sorted({one for product, _ in element for one, _ in product}, key=spelled)
+    """Number and irreducible factors of a polynomial with integer coefficients; any other element is its own factor."""
+    generators = sorted({generator for product, _ in element for generator, _ in product}, key=spelled)
     products = [dict(product) for product, _ in element]
     plain = all(wave is None for _, wave in element) and all(
         sum(product.values()) <= _HIGHEST_FACTORED
@@ -131,40 +135,45 @@ def _polynomial_factors(element: Element) -> tuple[int, list[tuple[Element, int]
     )
     if not plain or len(element) > _MOST_FACTORED or any(base == MINUS for base, _ in generators):
         return 1, [(element, 1)]
-    context = flint.fmpz_mpoly_ctx.get([f"x{place}" for place in range(len(generators))], "lex")
+    context = flint.fmpz_mpoly_ctx.get([f"x{index}" for index in range(len(generators))], "lex")
     terms = {
-        tuple(int(product.get(one, 0)) for one in generators): int(weight)
+        tuple(int(product.get(generator, 0)) for generator in generators): int(weight)
         for product, weight in zip(products, element.values(), strict=True)
     }
     number, factors = context.from_dict(terms).factor()
-    return int(number), [(_from_polynomial(factor, generators), int(many)) for factor, many in factors]
+    return int(number), [(_from_polynomial(factor, generators), int(multiplicity)) for factor, multiplicity in factors]
 
 
 def _from_polynomial(polynomial: Any, generators: list[Any]) -> Element:
-    found = {}
+    """Element of a FLINT polynomial."""
+    terms = {}
     for powers, weight in polynomial.to_dict().items():
-        product = ((one, Fraction(int(times))) for one, times in zip(generators, powers, strict=True) if times)
-        found[frozenset(product), None] = Fraction(int(weight))
-    return found
+        product = (
+            (generator, Fraction(int(times))) for generator, times in zip(generators, powers, strict=True) if times
+        )
+        terms[frozenset(product), None] = Fraction(int(weight))
+    return terms
 
 
 def without_divisors(ring: Ring, element: Element) -> tuple[Element, dict[Base, int]]:
-    """The element multiplied with all that it is divided by, which is not zero; and with what, and how often."""
+    """Element multiplied by all its divisors (sums with negative exponent, not zero), and these with multiplicities."""
     multiplied: dict[Base, int] = {}
     for _ in range(_MOST_ROUNDS):
-        lowest: dict[Base, int] = {}
+        needed: dict[Base, int] = {}
         for product, _ in element:
             for (base, inner), exponent in product:
                 if base[0] == "sum" and inner == ONE and exponent < 0:
-                    lowest[base] = max(lowest.get(base, 0), -floor(exponent))
-        if not lowest:
+                    needed[base] = max(needed.get(base, 0), -floor(exponent))
+        if not needed:
             return element, multiplied
         total: Element = ZERO
         for (product, wave), weight in element.items():
             rest = dict(product)
-            more = [ring.generator(base, rest.pop((base, ONE), Fraction(0)) + times) for base, times in lowest.items()]
-            total = plus(total, ring.product([{(frozenset(rest.items()), wave): weight}, *more]))
+            cleared = [
+                ring.generator(base, rest.pop((base, ONE), Fraction(0)) + times) for base, times in needed.items()
+            ]
+            total = plus(total, ring.product([{(frozenset(rest.items()), wave): weight}, *cleared]))
         element = total
-        for base, times in lowest.items():
+        for base, times in needed.items():
             multiplied[base] = multiplied.get(base, 0) + times
     raise TooLong

@@ -1,7 +1,7 @@
 """Powers, exponentials, logarithms, absolute values and floors of the elements of theory.ring.
 
-Each is the operation itself wherever that has a value: what stands under a root is taken not to be negative, what
-stands in a logarithm to be positive, a divisor not to be zero.
+Each equals the operation wherever that has a value. So a radicand is assumed to be non-negative, the argument of a
+logarithm positive, and a divisor non-zero.
 """
 
 from fractions import Fraction
@@ -42,165 +42,177 @@ from theory.ring_signs import (
 
 
 def called(which: str, *operands: Element) -> Element:
-    """A function of which nothing is known but its operands."""
+    """Element of a function about which only its operands are known."""
     return of_base(("call", which, *map(frozen, operands)))
 
 
 def power(ring: Ring, base: Element, exponent: Element) -> Element:
-    """base ** exponent."""
+    """Element base ** exponent."""
     times = as_constant(exponent)
     if times is not None and times.denominator == 1:
         return ring.whole_power(base, int(times)) if times >= 0 else _inverse_power(ring, base, int(times))
     if not base:
         return ZERO if times is not None and times > 0 else called("**", base, exponent)
     factors = factored(base)
-    found = _root(ring, factors, times) if times is not None else _raised(ring, factors, exponent)
-    return called("**", base, exponent) if found is None else found
+    result = (
+        _fractional_power(ring, factors, times) if times is not None else _power_of_factors(ring, factors, exponent)
+    )
+    return called("**", base, exponent) if result is None else result
 
 
 def inverse(ring: Ring, element: Element) -> Element:
-    """1 / element."""
+    """Element 1 / element."""
     return _inverse_power(ring, element, -1)
 
 
 def _inverse_power(ring: Ring, base: Element, times: int) -> Element:
+    """Power with a negative integer exponent."""
     if not base:
         return called("**", base, constant(times))
     factors = factored(base)
-    powers = [ring.generator(one, exponent * times, inner) for (one, inner), exponent in factors.powers]
-    parts = [ring.generator(("sum", part), Fraction(many * times)) for part, many in factors.parts]
+    powers = [ring.generator(power_base, exponent * times, inner) for (power_base, inner), exponent in factors.powers]
+    parts = [ring.generator(("sum", part), Fraction(multiplicity * times)) for part, multiplicity in factors.parts]
     return scaled(ring.product([*powers, *parts]), factors.number**times)
 
 
-def _root(ring: Ring, factors: Factors, times: Fraction) -> Element | None:
-    """A fractional power of what is not negative."""
+def _fractional_power(ring: Ring, factors: Factors, times: Fraction) -> Element | None:
+    """Fractional power of a non-negative element; None if it cannot be split into factors."""
     signed = constant(1 if factors.number > 0 else -1)
-    found = [_number_power(ring, abs(factors.number), constant(times))]
+    powers = [_number_power(ring, abs(factors.number), constant(times))]
     for (base, inner), exponent in factors.powers:
-        size = _size_of_power(base, inner, exponent)
+        size = _absolute_base_of_power(base, inner, exponent)
         if size is None:
             return None
-        found.append(ring.generator(size, exponent * times, inner))
-    for part, many in factors.parts:
-        size, even = _size_of(part), many if _size_of(part)[0] == "sum" else many - many % 2
+        powers.append(ring.generator(size, exponent * times, inner))
+    for part, multiplicity in factors.parts:
+        size, even = (
+            _absolute_base(part),
+            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
+        )
         if even:
-            found.append(ring.generator(size, even * times))
-        if even < many:
+            powers.append(ring.generator(size, even * times))
+        if even < multiplicity:
             signed = ring.times(signed, dict(part))
     if as_constant(signed) == -1:
         return None
     if as_constant(signed) != 1:
-        found.append(ring.generator(("sum", frozen(signed)), times))
-    return ring.product(found)
+        powers.append(ring.generator(("sum", frozen(signed)), times))
+    return ring.product(powers)
 
 
-def _raised(ring: Ring, factors: Factors, exponent: Element) -> Element | None:
-    """A power whose exponent is no number."""
+def _power_of_factors(ring: Ring, factors: Factors, exponent: Element) -> Element | None:
+    """Power whose exponent is not a number; None if it cannot be split into factors."""
     sign = constant(1) if factors.number > 0 else parity(exponent)
     if sign is None:
         return None
-    whole = all(is_whole(key) and weight.denominator == 1 for key, weight in exponent.items())
-    found = [sign, _number_power(ring, abs(factors.number), exponent)]
+    is_integer = all(is_whole(key) and weight.denominator == 1 for key, weight in exponent.items())
+    powers = [sign, _number_power(ring, abs(factors.number), exponent)]
     for (base, inner), times in factors.powers:
-        inside = ring.times({inner: times}, exponent)
+        factor_exponent = ring.times({inner: times}, exponent)
         if base == MINUS:
-            turned = parity(inside)
-            if turned is None:
+            sign_power = parity(factor_exponent)
+            if sign_power is None:
                 return None
-            found.append(turned)
+            powers.append(sign_power)
         else:
-            size = base if whole and inner == ONE else _size_of_power(base, inner, times)
+            size = base if is_integer and inner == ONE else _absolute_base_of_power(base, inner, times)
             if size is None:
                 return None
-            found.append(raised(ring, size, inside))
-    for part, many in factors.parts:
-        if _size_of(part)[0] != "sum":
+            powers.append(power_of_base(ring, size, factor_exponent))
+    for part, multiplicity in factors.parts:
+        if _absolute_base(part)[0] != "sum":
             return None
-        found.append(raised(ring, ("sum", part), scaled(exponent, many)))
-    return ring.product(found)
+        powers.append(power_of_base(ring, ("sum", part), scaled(exponent, multiplicity)))
+    return ring.product(powers)
 
 
-def raised(ring: Ring, base: Base, exponent: Element) -> Element:
-    """base ** exponent for a base, of which nothing is asked."""
-    found = constant(1)
+def power_of_base(ring: Ring, base: Base, exponent: Element) -> Element:
+    """Element base ** exponent for a base, whose form is not checked."""
+    result = constant(1)
     for (product, wave), weight in exponent.items():
-        inside, left = base, product
+        term_base, rest = base, product
         if base == E:
             logarithm = next(
-                (one for one in product if one[0][0][0] == "log" and one[0][1] == ONE and one[1] == 1), None
+                (factor for factor in product if factor[0][0][0] == "log" and factor[0][1] == ONE and factor[1] == 1),
+                None,
             )
             if logarithm is not None:  # e**(w log b) = b**w
-                inside, left = logarithm[0][0][1], product - {logarithm}
-        found = ring.times(found, ring.generator(inside, weight, (left, wave)))
-    return found
+                term_base, rest = logarithm[0][0][1], product - {logarithm}
+        result = ring.times(result, ring.generator(term_base, weight, (rest, wave)))
+    return result
 
 
 def exponential(ring: Ring, element: Element) -> Element:
-    """e ** element."""
-    return raised(ring, E, element)
+    """Element e ** element."""
+    return power_of_base(ring, E, element)
 
 
 def logarithm(ring: Ring, element: Element) -> Element:
-    """The natural logarithm."""
+    """Natural logarithm of an element."""
     if not element:
         return called("log", element)
     factors = factored(element)
     signed = constant(1 if factors.number > 0 else -1)
-    found: Element = ZERO
-    for prime, many in primes(abs(factors.number)):
-        found = plus(found, of_base(("log", ("prime", prime))), many)
+    result: Element = ZERO
+    for prime, multiplicity in primes(abs(factors.number)):
+        result = plus(result, of_base(("log", ("prime", prime))), multiplicity)
     for (base, inner), exponent in factors.powers:
-        size = _size_of_power(base, inner, exponent)
+        size = _absolute_base_of_power(base, inner, exponent)
         if size is None:
             return called("log", element)
-        found = plus(found, ring.times({inner: exponent}, constant(1) if base == E else of_base(("log", size))))
-    for part, many in factors.parts:
-        size, even = _size_of(part), many if _size_of(part)[0] == "sum" else many - many % 2
+        result = plus(result, ring.times({inner: exponent}, constant(1) if base == E else of_base(("log", size))))
+    for part, multiplicity in factors.parts:
+        size, even = (
+            _absolute_base(part),
+            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
+        )
         if even:
-            found = plus(found, of_base(("log", size)), even)
-        if even < many:
+            result = plus(result, of_base(("log", size)), even)
+        if even < multiplicity:
             signed = ring.times(signed, dict(part))
     if as_constant(signed) == -1:
         return called("log", element)
-    return found if as_constant(signed) == 1 else plus(found, of_base(("log", ("sum", frozen(signed)))))
+    return result if as_constant(signed) == 1 else plus(result, of_base(("log", ("sum", frozen(signed)))))
 
 
 def absolute(ring: Ring, element: Element) -> Element:
-    """The absolute value."""
+    """Absolute value of an element."""
     if is_nonnegative(element):
         return element
     if is_nonnegative(scaled(element, -1)):
         return scaled(element, -1)
     factors = factored(element)
-    found = [constant(abs(factors.number))]
-    loose: dict[Base, list[Element]] = {}
+    result = [constant(abs(factors.number))]
+    unknown_sign: dict[Base, list[Element]] = {}
     for (base, inner), exponent in factors.powers:
-        one = ring.generator(base, exponent, inner)
+        generator_power = ring.generator(base, exponent, inner)
         if base == MINUS:
             continue
         if nonnegative_power((base, inner), exponent):
-            found.append(one)
+            result.append(generator_power)
         else:
-            loose.setdefault(base, []).append(one)
-    # Powers of one base stay together: 0**(j - i) has a value where 0**-i has none.
-    found += [of_base(("abs", frozen(ring.product(powers)))) for powers in loose.values()]
-    for part, many in factors.parts:
-        found.append(ring.generator(_size_of(part) if many % 2 else ("sum", part), Fraction(many)))
-    return ring.product(found)
+            unknown_sign.setdefault(base, []).append(generator_power)
+    # Powers of one base stay in one absolute value: 0**(j - i) can have a value where 0**-i has none.
+    result += [of_base(("abs", frozen(ring.product(powers)))) for powers in unknown_sign.values()]
+    for part, multiplicity in factors.parts:
+        result.append(
+            ring.generator(_absolute_base(part) if multiplicity % 2 else ("sum", part), Fraction(multiplicity))
+        )
+    return ring.product(result)
 
 
 def floor(element: Element) -> Element:
-    """The largest whole number not above the element."""
-    outside: Element = ZERO
+    """Floor of an element; integer terms are taken out of it."""
+    integer_part: Element = ZERO
     for key, weight in element.items():
         if is_whole(key):
-            outside = plus(outside, {key: Fraction(1)}, floor_of(weight))
-    rest = plus(element, outside, -1)
-    return outside if as_constant(rest) is not None else plus(outside, called("floor", rest))
+            integer_part = plus(integer_part, {key: Fraction(1)}, floor_of(weight))
+    rest = plus(element, integer_part, -1)
+    return integer_part if as_constant(rest) is not None else plus(integer_part, called("floor", rest))
 
 
 def compared(test: str, difference: Element) -> Element:
-    """1 where `difference test 0` holds, else 0."""
+    """Element that is 1 where `difference test 0` holds, else 0."""
     match test:
         case ">":
             return compared("<", scaled(difference, -1))
@@ -222,26 +234,29 @@ def compared(test: str, difference: Element) -> Element:
 
 
 def never_zero(element: Element) -> bool:
-    """Whether the element is seen to be other than zero at every pair where it has a value."""
+    """True if the element is known to be non-zero at every pair where it has a value."""
     if not element:
         return False
     if is_positive(element) or is_negative(element):
         return True
     factors = factored(element)
-    return all(_nonzero_power(*one) for one in factors.powers) and all(_nonzero(part) for part, _ in factors.parts)
+    return all(_nonzero_power(*powered) for powered in factors.powers) and all(
+        _nonzero(part) for part, _ in factors.parts
+    )
 
 
 def _nonzero_power(generator: Any, exponent: Fraction) -> bool:
+    """True if a power of a generator is known to be non-zero at every pair."""
     base, _ = generator
     if exponent < 0 or base == MINUS or positive_base(base):
         return True
     if base[0] == "sum":
         return never_zero(dict(base[1]))
-    return _is_parameter(base)  # it is not zero throughout
+    return _is_parameter(base)  # a parameter is an indeterminate, so not identically zero
 
 
 def _nonzero(part: Frozen) -> bool:
-    """Whether a sum, or a wave, is seen to be other than zero at every pair."""
+    """True if a sum, or a wave, is known to be non-zero at every pair."""
     if is_positive(dict(part)) or is_negative(dict(part)):
         return True
     if len(part) == 1:
@@ -253,16 +268,18 @@ def _nonzero(part: Frozen) -> bool:
     coefficients: dict[Any, dict[Key, Fraction]] = {}
     for (product, wave), weight in part:
         rest = frozenset(
-            one for one in product if not is_rational_at_pairs(frozenset({((frozenset({one}), None), weight)}))
+            powered
+            for powered in product
+            if not is_rational_at_pairs(frozenset({((frozenset({powered}), None), weight)}))
         )
-        if wave is not None or not all(_independent(*one) for one in rest):
+        if wave is not None or not all(_independent(*powered) for powered in rest):
             return False
         coefficients.setdefault(rest, {})[product - rest, None] = weight
-    return any(is_positive(one) or is_negative(one) for one in coefficients.values())
+    return any(is_positive(coefficient) or is_negative(coefficient) for coefficient in coefficients.values())
 
 
 def _independent(generator: Any, exponent: Fraction) -> bool:
-    """Whether products of such powers are linearly independent: roots of primes, powers of pi and of parameters."""
+    """True if products of such powers are linearly independent: roots of primes, powers of pi and of parameters."""
     base, inner = generator
     if inner != ONE:
         return False
@@ -270,36 +287,37 @@ def _independent(generator: Any, exponent: Fraction) -> bool:
 
 
 def _is_parameter(base: Base) -> bool:
+    """True if the base is a parameter: a name or symbol that is not a position or the distance."""
     return base[0] in ("name", "symbol") and base[1] not in (*POSITIONS, DISTANCE)
 
 
 def is_zero(ring: Ring, element: Element) -> bool:
-    """Whether the element is zero wherever it has a value; False where that is not seen."""
+    """True if the element is zero wherever it has a value; False if that is not proved."""
     return not without_divisors(ring, element)[0]
 
 
-def _size_of(part: Frozen) -> Base:
-    """The base of the absolute value of a part, which is positive wherever its sign is seen."""
+def _absolute_base(part: Frozen) -> Base:
+    """Base of the absolute value of a part; the part itself if it is known to be non-negative."""
     return ("sum" if is_nonnegative(dict(part)) else "abs", part)
 
 
-def _size_of_power(base: Base, inner: Key, exponent: Fraction) -> Base | None:
-    """The base, or its absolute value, of a power that is not negative: so it may be taken to any power itself."""
+def _absolute_base_of_power(base: Base, inner: Key, exponent: Fraction) -> Base | None:
+    """Base, or its absolute value, of a power that is non-negative, so that any power may be taken of it; else None."""
     if nonnegative_base(base) or exponent.denominator != 1:
         return base
     return ("abs", frozen(of_base(base))) if inner == ONE and exponent % 2 == 0 else None
 
 
 def _number_power(ring: Ring, number: Fraction, exponent: Element) -> Element:
-    """A power of a positive rational number."""
-    found = constant(1)
-    for prime, many in primes(number):
-        found = ring.times(found, raised(ring, ("prime", prime), scaled(exponent, many)))
-    return found
+    """Power of a positive rational number."""
+    result = constant(1)
+    for prime, multiplicity in primes(number):
+        result = ring.times(result, power_of_base(ring, ("prime", prime), scaled(exponent, multiplicity)))
+    return result
 
 
 def parity(element: Element) -> Element | None:
-    """(-1) ** element; None where that is not seen to be a whole number."""
+    """Element (-1) ** element; None if that exponent is not known to be an integer."""
     factors = []
     for key, weight in element.items():
         if not is_whole(key) or weight.denominator != 1:

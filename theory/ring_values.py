@@ -1,4 +1,4 @@
-"""Real sympy expressions as elements of theory.ring."""
+"""Conversion of real sympy expressions to elements of theory.ring."""
 
 from fractions import Fraction
 from typing import Any
@@ -12,12 +12,12 @@ from theory.ring import E as EULER
 from theory.ring_signs import is_positive
 
 MOST_STEPS = 400
-"""Products of two terms for one value; of a pattern there may be many hundreds."""
+"""Largest number of products of two terms for one value; a pattern may have many hundreds of values."""
 _BITS = 64
 
 
 def element_of_value(value: Any) -> Element | None:
-    """The element that a real expression equals; None where that takes too many steps."""
+    """Element that a real expression equals; None if that takes too many steps."""
     try:
         return _read(Ring(left=MOST_STEPS), value)
     except TooLong:
@@ -25,6 +25,7 @@ def element_of_value(value: Any) -> Element | None:
 
 
 def _read(ring: Ring, value: Any) -> Element:
+    """Element of an expression; a part that the ring does not know becomes a symbol."""
     if value.is_Rational:
         return constant(Fraction(int(value.p), int(value.q)))
     if value.is_Float:
@@ -47,9 +48,9 @@ def _read(ring: Ring, value: Any) -> Element:
     if isinstance(value, sp.exp):
         return functions.exponential(ring, _read(ring, value.args[0]))
     if isinstance(value, sp.log):
-        inside = _read(ring, value.args[0])
-        if _is_positive(value.args[0], inside):
-            return functions.logarithm(ring, inside)
+        argument = _read(ring, value.args[0])
+        if _is_positive(value.args[0], argument):
+            return functions.logarithm(ring, argument)
     if isinstance(value, sp.sin | sp.cos):
         return ring.wave("sin" if isinstance(value, sp.sin) else "cos", _read(ring, value.args[0]))
     if isinstance(value, sp.Abs):
@@ -58,9 +59,10 @@ def _read(ring: Ring, value: Any) -> Element:
 
 
 def _float(value: sp.Float) -> Element:
-    """A floating-point number, of which only its sign is known.
+    """Element of a floating-point number: a symbol about which only the sign is known.
 
-    It stands under its text, for Python cannot compare a sympy Float with the Fraction that has the same hash.
+    The symbol has the number's text as its name, since Python cannot compare a sympy Float with the Fraction of the
+    same hash.
     """
     if value.is_zero:
         return constant(0)
@@ -69,6 +71,7 @@ def _float(value: sp.Float) -> Element:
 
 
 def _is_positive(value: Any, element: Element) -> bool:
+    """True if the expression, or its element, is known to be positive."""
     if value.free_symbols:
         return is_positive(element) or bool(value.is_positive)
     ball = enclose(value, bits=_BITS)

@@ -1,13 +1,13 @@
-"""RPE-Square: a relative encoding of the distances to an anchor that attention finds in the text (arXiv 2410.08898).
+"""RPE-Square: a relative encoding of distances to an anchor that attention finds in the text (arXiv 2410.08898).
 
 The score of query j and key i is
 
     sum over k <= j, l <= i of softmax_k(W1 x_j . W2 x_k) softmax_l(W3 x_i . W4 x_l) R_((j-k) - (i-l))        [P]
 
-where k and l range over possible anchors (special tokens). If both softmaxes are sharp, at a_j and a_i, the score is
-R at the index (j - a_j) - (i - a_i): the relation phi(i, j) = (j - a_j) - (i - a_i) [F]. It needs no scale hint, since
-the anchors are found from content. Relations here number the integers as 0, -1, 1, -2, 2, ... -> 0, 1, 2, 3, 4
-(`zigzag`), which does not depend on the length as an offset would.
+where k and l range over possible anchors (special tokens). If both softmaxes are sharp, at a_j and a_i, the score is R
+at the index (j - a_j) - (i - a_i): the relation phi(i, j) = (j - a_j) - (i - a_i) [F]. It needs no scale hint, since
+the anchors are found from content. The relations here number the integers as 0, -1, 1, -2, 2, ... -> 0, 1, 2, 3, 4
+(`zigzag`), which, unlike an offset, does not depend on the length.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,12 +24,12 @@ Positions = NDArray[np.int64]
 
 
 class RpeSquareError(LengthgenError):
-    """Anchors, weights or a table that do not fit the text."""
+    """Raised for anchors, weights or a table that do not fit the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnchorAttention:
-    """The two weight matrices by which a position finds its anchor: softmax_k(Q x_p . K x_k) over k <= p.
+    """Weight matrices by which a position finds its anchor: softmax_k(Q x_p . K x_k) over k <= p.
 
     Attributes:
         query: Q, float64 [h, d].
@@ -40,12 +40,12 @@ class AnchorAttention:
     key: Floats
 
     def sharpened(self, scale: float) -> "AnchorAttention":
-        """The same attention with all logits multiplied by `scale`."""
+        """Same attention with all logits multiplied by `scale`."""
         return AnchorAttention(query=scale * self.query, key=self.key)
 
 
 def anchor_logits(embedded: Floats, attention: AnchorAttention) -> Floats:
-    """Q x_p . K x_k for k <= p and minus infinity beyond: [T, d] -> [T, T], rows p, columns k.
+    """Anchor logits Q x_p . K x_k for k <= p and minus infinity for k > p: [T, d] -> [T, T], rows p, columns k.
 
     Raises:
         RpeSquareError: the shapes do not fit, or there is no token.
@@ -63,21 +63,21 @@ def anchor_logits(embedded: Floats, attention: AnchorAttention) -> Floats:
 
 
 def offset_law(embedded: Floats, attention: AnchorAttention) -> Floats:
-    """How likely the anchor of position p is u back: float64 [T, T], rows p, columns u = p - k in 0..T-1.
+    """Probability that the anchor of position p lies u back: float64 [T, T], rows p, columns u = p - k in 0..T-1.
 
     Raises as `anchor_logits` does.
     """
     logits = anchor_logits(embedded, attention)
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
-    position, back = np.nonzero(np.tri(len(weights), dtype=bool))
+    position, offset = np.nonzero(np.tri(len(weights), dtype=bool))
     law: Floats = np.zeros(weights.shape)
-    law[position, back] = weights[position, position - back]
+    law[position, offset] = weights[position, position - offset]
     return law
 
 
 def soft_scores(embedded: Floats, table: Floats, *, query: AnchorAttention, key: AnchorAttention) -> Floats:
-    """The score of every query and key [P], in O(T^3): float64 [T, T] + trailing, rows keys i, columns queries j.
+    """Score of every query and key [P], in O(T^3): float64 [T, T] + trailing, rows keys i, columns queries j.
 
     Args:
         embedded: tokens x, float64 [T, d].
@@ -91,20 +91,20 @@ def soft_scores(embedded: Floats, table: Floats, *, query: AnchorAttention, key:
     Raises:
         RpeSquareError: the shapes do not fit, or the table is too short for the text.
     """
-    of_query, of_key = offset_law(embedded, query), offset_law(embedded, key)
-    length = len(of_query)
+    query_law, key_law = offset_law(embedded, query), offset_law(embedded, key)
+    length = len(query_law)
     offsets = np.arange(length)
     gathered = gather(table, offsets[None, :] - offsets[:, None])
-    scores = np.tensordot(of_key, np.tensordot(of_query, gathered, axes=(1, 1)), axes=(1, 1))
+    scores = np.tensordot(key_law, np.tensordot(query_law, gathered, axes=(1, 1)), axes=(1, 1))
     scores[np.tril_indices(length, -1)] = 0
     return scores
 
 
 def hard_scores(anchors: ArrayLike, table: Floats) -> Floats:
-    """R at (j - a_j) - (i - a_i), the limit of `soft_scores` for sharp attention: the same shape and table [F].
+    """Scores R at (j - a_j) - (i - a_i), the limit of `soft_scores` for sharp attention: the same shape and table [F].
 
     Raises:
-        RpeSquareError: the anchors are none (`anchor_index`), or the table is too short for the text.
+        RpeSquareError: the anchors are invalid (`anchor_index`), or the table is too short for the text.
     """
     index = anchor_index(anchors)
     keys, queries = np.triu_indices(len(index))
@@ -114,13 +114,13 @@ def hard_scores(anchors: ArrayLike, table: Floats) -> Floats:
 
 
 def gather(table: Floats, index: Positions) -> Floats:
-    """R at each index, with every index checked: [2S-1] + trailing and integers [...] -> [...] + trailing.
+    """Table entries R at checked indices: [2S-1] + trailing and integers [...] -> [...] + trailing.
 
     Raises:
-        RpeSquareError: the table has not an odd number of entries, or an index is not in -(S-1)..S-1.
+        RpeSquareError: the table has an even number of entries, or an index is not in -(S-1)..S-1.
     """
     if table.ndim == 0 or len(table) % 2 == 0:
-        raise RpeSquareError(f"a table has entries -(S-1)..S-1, so an odd number of them, not shape {table.shape}")
+        raise RpeSquareError(f"a table must have an odd number of entries, -(S-1)..S-1, not shape {table.shape}")
     reach = len(table) // 2
     if np.abs(index).max(initial=0) > reach:
         raise RpeSquareError(
@@ -130,65 +130,67 @@ def gather(table: Floats, index: Positions) -> Floats:
 
 
 def hard_anchors(embedded: Floats, attention: AnchorAttention) -> tuple[Positions, float]:
-    """The position of largest logit for every p, 1-based int64 [T], and by how much it leads at least.
+    """Position of the largest logit for every p, 1-based int64 [T], and the smallest margin by which it leads.
 
     Raises:
         RpeSquareError: the shapes do not fit, or two positions tie, so that sharp attention has no limit anchor.
     """
     logits = anchor_logits(embedded, attention)
-    found = logits.argmax(axis=1)
+    anchors = logits.argmax(axis=1)
     others = logits.copy()
-    others[np.arange(len(found)), found] = -np.inf
+    others[np.arange(len(anchors)), anchors] = -np.inf
     lead = float((logits.max(axis=1) - others.max(axis=1)).min())
     if lead <= 0:
         raise RpeSquareError("two positions tie for an anchor: give anchors different keys, or mark which is meant")
-    return found.astype(np.int64) + 1, lead
+    return anchors.astype(np.int64) + 1, lead
 
 
 def hard_limit_error(table: Floats, *, lead: float, length: int) -> float:
-    """A bound of |soft - hard| for every pair: 4 max|R| (T-1) e^-lead, where the anchors lead by `lead` [F].
+    """Upper bound on |soft - hard| for every pair: 4 max|R| (T-1) e^-lead, if the anchors lead by `lead` [F].
 
-    Of p <= T weights all but the largest are at most e^-lead times it, so at most (T-1) e^-lead of the mass is off the
-    anchor; off either anchor the table's entry changes by at most 2 max|R|.
+    Each of the p <= T weights but the largest is at most e^-lead times it, so at most (T-1) e^-lead of the mass is off
+    the anchor. Off either anchor the table's entry changes by at most 2 max|R|.
     """
     return float(4 * np.abs(table).max() * (length - 1) * np.exp(-lead))
 
 
 def anchor_index(anchors: ArrayLike) -> Positions:
-    """(j - a_j) - (i - a_i) for every pair: anchors [T] -> int64 [T, T], rows keys i, columns queries j [P].
+    """Index (j - a_j) - (i - a_i) for every pair: anchors [T] -> int64 [T, T], rows keys i, columns queries j [P].
 
     Raises:
         RpeSquareError: an anchor is not one of the positions up to its own.
     """
-    found = np.asarray(anchors)
-    if found.ndim != 1 or not found.size or found.dtype.kind != "i":
-        raise RpeSquareError(f"anchors are one position a token, not shape {found.shape} of {found.dtype}")
-    positions = np.arange(1, len(found) + 1)
-    outside = (found < 1) | (found > positions)
-    if outside.any():
-        at = int(outside.argmax())
-        raise RpeSquareError(f"the anchor of position {at + 1} must be in 1..{at + 1}, not {found[at]}")
-    offset = positions - found
+    anchor_of = np.asarray(anchors)
+    if anchor_of.ndim != 1 or not anchor_of.size or anchor_of.dtype.kind != "i":
+        raise RpeSquareError(
+            f"anchors must be one position per token, not shape {anchor_of.shape} of {anchor_of.dtype}"
+        )
+    positions = np.arange(1, len(anchor_of) + 1)
+    misplaced = (anchor_of < 1) | (anchor_of > positions)
+    if misplaced.any():
+        index = int(misplaced.argmax())
+        raise RpeSquareError(f"the anchor of position {index + 1} must be in 1..{index + 1}, not {anchor_of[index]}")
+    offset = positions - anchor_of
     return np.asarray(offset[None, :] - offset[:, None], dtype=np.int64)
 
 
 def zigzag(index: Positions) -> Labels:
-    """Z -> N one to one: 0, -1, 1, -2, 2, ... become 0, 1, 2, 3, 4, ..."""
+    """One-to-one map from the integers to labels: 0, -1, 1, -2, 2, ... become 0, 1, 2, 3, 4, ..."""
     return np.where(index >= 0, 2 * index, -2 * index - 1)
 
 
 def rpe_square(anchors_at: Callable[[int], ArrayLike], *, name: str = "rpe-square") -> Relation:
-    """The relation of sharp RPE-Square, zigzag((j - a_j) - (i - a_i)), for texts whose anchors the scale gives [F].
+    """Relation of sharp RPE-Square, zigzag((j - a_j) - (i - a_i)), for texts whose anchors the scale determines [F].
 
-    It is written with the scale, for a relation sees positions and no text; the encoding itself reads the anchors from
-    the text and needs no scale.
+    It is written with the scale, because a relation sees positions and no text. The encoding itself reads the anchors
+    from the text and needs no scale.
 
     Args:
-        anchors_at: the anchors of the text of scale n, [T], such as `copy_anchors`.
-        name: what tables and figures call it.
+        anchors_at: function that gives the anchors of the text of scale n, [T], such as `copy_anchors`.
+        name: name of the relation in tables and figures.
 
-    Raises (when labels are asked for):
-        RpeSquareError: the anchors are none (`anchor_index`), or the text of that scale is shorter than asked.
+    Raises (when labels are computed):
+        RpeSquareError: the anchors are invalid (`anchor_index`), or the text of that scale is too short.
     """
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
@@ -202,7 +204,7 @@ def rpe_square(anchors_at: Callable[[int], ArrayLike], *, name: str = "rpe-squar
 
 
 def last_anchor(specials: Sequence[int], *, length: int) -> Positions:
-    """The last special position up to each position: int64 [T], 1-based.
+    """Last special position up to each position: int64 [T], 1-based.
 
     Args:
         specials: positions of the anchors, increasing; the first is 1, so that every position has one.

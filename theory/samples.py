@@ -1,4 +1,4 @@
-"""What finite, maybe noisy data ask of position-only linear attention: the squared-error problem of a sample.
+"""Squared-error problem of position-only linear attention on finite, possibly noisy samples.
 
 `theory.pola.population` is its limit for noise-free data with identity second moments.
 """
@@ -15,14 +15,14 @@ Labels = NDArray[np.int64]
 
 
 def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> QuadraticProblem:
-    """The mean over samples of the squared error summed over the queries j <= n_s, for finite, maybe noisy data.
+    """Mean over samples of the squared error summed over the queries j <= n_s, for finite, possibly noisy data.
 
     Only the second moments of each query enter: besides H and a copy of the tokens, memory is one block [N0 e, N0 e].
 
     Args:
         tokens: x, float64 [S, N0] or [S, N0, e]; not read beyond each sample's length.
         outputs: y, float64 [S, N0], or [S, N0, d] for vector tokens; not read beyond each sample's length.
-        labels: int64 [n, n] with n >= N0; labels that the data never meet have zero rows in H.
+        labels: int64 [n, n] with n >= N0; labels that do not occur in the data have zero rows in H.
         lengths: n_s, int64 [S], in 1..N0.
 
     Returns:
@@ -32,20 +32,20 @@ def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray
         LengthgenError: the shapes do not fit, there is no sample, a length is not in 1..N0, or an entry is not finite.
     """
     classes = label_classes(labels)
-    vectors, answers = _as_vectors(tokens, outputs, labels, lengths)
+    vectors, output_vectors = _as_vectors(tokens, outputs, labels, lengths)
     samples, scale, inputs = vectors.shape
     hessian = np.zeros((classes.count * inputs, classes.count * inputs))
-    linear = np.zeros((classes.count * inputs, answers.shape[-1]))
-    constant = np.zeros(answers.shape[-1])
+    linear = np.zeros((classes.count * inputs, output_vectors.shape[-1]))
+    constant = np.zeros(output_vectors.shape[-1])
     for query in range(scale):
-        use = lengths > query
-        keys = vectors[use, : query + 1].reshape(use.sum(), (query + 1) * inputs)
-        wanted = answers[use, query]
-        at = classes.number[: query + 1, query, None] * inputs + np.arange(inputs)
-        columns = at.ravel()
+        in_use = lengths > query
+        keys = vectors[in_use, : query + 1].reshape(in_use.sum(), (query + 1) * inputs)
+        targets = output_vectors[in_use, query]
+        parameter_index = classes.number[: query + 1, query, None] * inputs + np.arange(inputs)
+        columns = parameter_index.ravel()
         np.add.at(hessian, (columns[:, None], columns), keys.T @ keys / samples)
-        np.add.at(linear, columns, keys.T @ wanted / samples)
-        constant += (wanted**2).sum(axis=0) / samples
+        np.add.at(linear, columns, keys.T @ targets / samples)
+        constant += (targets**2).sum(axis=0) / samples
     if tokens.ndim == 2:
         return QuadraticProblem(hessian=hessian, linear=linear[:, 0], constant=constant[0])
     return QuadraticProblem(hessian=hessian, linear=linear.T, constant=constant)

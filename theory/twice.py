@@ -1,4 +1,4 @@
-"""Decide an identity twice, by two engines that share nothing: an error of one is seen."""
+"""Double decision of an identity, by two engines that share no code, so that an error of one engine is noticed."""
 
 import sympy as sp
 
@@ -6,23 +6,26 @@ from theory import exact, second_engine
 
 
 class EnginesDisagree(Exception):
-    """The two engines decide one identity differently: one of them is wrong, so nothing is decided."""
+    """Raised if the two engines decide one identity differently: one of them is wrong, so nothing is decided."""
 
 
 class OneExpression(Exception):
-    """Both sides of an identity are one and the same expression: nothing is left for an engine to decide."""
+    """Raised if both sides of an identity are the same expression, so that nothing is left for an engine to decide."""
 
 
 def decide(
     left: sp.Expr, right: sp.Expr, *, squares: exact.Squares | None = None
-) -> tuple[exact.Decision, second_engine.Decision]:
-    """Whether both sides are identical, by `theory.exact` and by `theory.second_engine`: one answer.
+) -> tuple[exact.Decision, second_engine.SecondEngineDecision]:
+    """Decide whether both sides are identical, by `theory.exact` and by `theory.second_engine`; both answers are equal.
 
-    Each engine makes its own value of each side, so a side should come as it is written: what sympy has evaluated
-    before, neither engine sees.
+    Each engine evaluates each side itself, so a side should be passed unevaluated: the engines do not see what sympy
+    has evaluated before.
 
-    Raises `OneExpression` where the sides are the same tree, `EnginesDisagree` where the answers differ, and the
-    `Undecided` of either outside its fragment.
+    Raises:
+        OneExpression: the sides are the same tree.
+        EnginesDisagree: the answers differ.
+        Undecided: the sides are outside the fragment of the first engine.
+        SecondEngineUndecided: they are outside the fragment of the second engine.
     """
     if left == right:
         raise OneExpression(f"the sides are one expression, so nothing is decided: {left}")
@@ -35,4 +38,5 @@ def decide(
 
 
 def _answer(zero: bool) -> str:
+    """Answer in words."""
     return "equal" if zero else "not equal"

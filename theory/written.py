@@ -1,9 +1,9 @@
-"""Trees of expressions as they are written, unevaluated, with names for the parts that the engines do not know.
+"""Unevaluated expression trees for the two engines, with names for the parts that the engines do not know.
 
 The engines know rational functions over Q(i) of symbols and of exponential, trigonometric and hyperbolic functions of
-polynomials without constant term, and derivatives.  Any other part, such as a logarithm or a power with a symbol in its
-exponent, is evaluated by sympy and stands under a name: equal parts under one.  Equal trees of names so are equal
-expressions; different ones need not differ.
+polynomials without constant term, and derivatives. Any other part, such as a logarithm or a power with a symbol in its
+exponent, is evaluated by sympy and replaced by a name; equal parts get the same name. So equal trees with names are
+equal expressions, but different trees may be equal expressions too.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-_KNOWN = (
+_KNOWN_FUNCTIONS = (
     *(sp.exp, sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc),
     *(sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch),
 )
@@ -20,11 +20,11 @@ _KNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """Trees that the engines know.
+    """Expression trees that the engines know.
 
     Attributes:
-        trees: what was read, in order, with names for what they do not know.
-        evaluated: the parts that sympy evaluated, and what came of each.
+        trees: the trees in order, with names for the unknown parts.
+        evaluated: the parts that sympy evaluated, and their values.
     """
 
     trees: tuple[sp.Expr, ...]
@@ -32,18 +32,21 @@ class Written:
 
 
 def written(trees: Iterable[sp.Expr]) -> Written:
-    """The trees with a name for each part that the engines do not know.  Label [F]."""
+    """Trees with a name for each part that the engines do not know. Label [F]."""
     reader = _Reader()
     return Written(trees=tuple(map(reader.read, trees)), evaluated=reader.evaluated)
 
 
 @dataclass
 class _Reader:
+    """Reader that shares names and evaluated parts between trees."""
+
     evaluated: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
     _read: dict[sp.Expr, sp.Expr] = field(default_factory=dict)
     _names: dict[sp.Expr, sp.Symbol] = field(default_factory=dict)
 
     def read(self, node: sp.Expr) -> sp.Expr:
+        """Tree of a node, cached."""
         if node not in self._read:
             self._read[node] = self._known(node)
         return self._read[node]
@@ -55,7 +58,7 @@ class _Reader:
             return node.func(*map(self.read, node.args), evaluate=False)
         if node.is_Pow and node.exp.doit().is_Integer and not _is_root(node.base):
             return sp.Pow(self.read(node.base), node.exp, evaluate=False)
-        if isinstance(node, _KNOWN):
+        if isinstance(node, _KNOWN_FUNCTIONS):
             argument = self._argument(node.args[0])
             if argument is not None:
                 return node.func(argument, evaluate=False)
@@ -64,7 +67,7 @@ class _Reader:
         return self._evaluated(node)
 
     def _argument(self, node: sp.Expr) -> sp.Expr | None:
-        """The argument of a known function; None where it has numbers or logs, which are better evaluated with it."""
+        """Argument of a known function; None if it has numbers or logs, so that sympy evaluates the function."""
         argument = self.read(node)
         values = {name: value for value, name in self._names.items()}
         named = [values[name] for name in argument.atoms(sp.Dummy) if name in values]
@@ -73,10 +76,11 @@ class _Reader:
         return argument
 
     def _knows(self, node: sp.Expr) -> bool:
-        """Whether it needs no name."""
+        """True if the node needs no name."""
         return not self.read(node).atoms(sp.Dummy) - node.atoms(sp.Dummy)
 
     def _evaluated(self, node: sp.Expr) -> sp.Expr:
+        """Tree of a part that sympy evaluates."""
         value = node.doit()
         self.evaluated[node] = value
         if value != node and _is_made_of_parts(value):
@@ -85,18 +89,19 @@ class _Reader:
 
 
 def _is_root(base: sp.Expr) -> bool:
+    """True if the base is itself a power with an exponent that is not an integer."""
     return bool(base.is_Pow and not base.exp.doit().is_Integer)
 
 
 def _is_made_of_parts(value: sp.Expr) -> bool:
-    """Whether it is known, or a sum, a product or a whole power, of which the parts may be."""
-    whole_power = value.is_Pow and value.exp.is_Integer and not _is_root(value.base)
+    """True if the value is known, or a sum, a product or an integer power, whose parts may be known."""
+    integer_power = value.is_Pow and value.exp.is_Integer and not _is_root(value.base)
     leaf = value.is_Symbol or value.is_Rational or value is sp.I
-    return bool(leaf or value.is_Add or value.is_Mul or whole_power or isinstance(value, _KNOWN))
+    return bool(leaf or value.is_Add or value.is_Mul or integer_power or isinstance(value, _KNOWN_FUNCTIONS))
 
 
 def _is_argument(argument: sp.Expr) -> bool:
-    """Whether it is a polynomial over Q(i) without constant term."""
+    """True if the expression is a polynomial over Q(i) without constant term."""
     value: Any = sp.expand(argument.doit())
     symbols = value.free_symbols
     return bool(value.is_polynomial(*symbols)) and all(

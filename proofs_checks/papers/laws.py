@@ -23,7 +23,7 @@ def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidenc
     encoding = formulas(named(name))
     facts = []
     for law in _CHEAPEST_FIRST:
-        ruling = laws.rule(encoding, law)
+        ruling = laws.decide_law(encoding, law)
         if ruling.holds is None:
             raise Undecided(f"{law}: {ruling.reason}")
         if ruling.holds != (law in kept):
@@ -55,7 +55,7 @@ def row(
     """Decide the row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("far keys", properties.far_field, far.text(cases)),
+        ("far keys", properties.far_field, far.cases_text(cases)),
         ("bounded", properties.bounded, bounded),
         ("causal use only", properties.causal_only, causal_only),
         ("hooks", lambda one: one.hooks, hooks),
@@ -180,7 +180,7 @@ def _row_claim(encoding: Encoding) -> Claim:
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
         "one hook more": mutations.with_another_hook,
-        **dict([_other_course(encoding, stated.far[0].what)]),
+        **dict([_other_course(encoding, stated.far[0].behaviour)]),
     }
     if not (encoding.bias and encoding.positions):  # a bias of drawn positions is bounded, whatever it is
         mutated |= dict([_other_use(encoding)])
@@ -192,7 +192,7 @@ def _row_claim(encoding: Encoding) -> Claim:
     return Claim(
         id=f"far-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title}: {use}, {size}; far keys: {far.text(stated.far)}; trained numbers: "
+        statement=f"{encoding.title}: {use}, {size}; far keys: {far.cases_text(stated.far)}; trained numbers: "
         f"{stated.learned}.",
         latex=r"\lim_{j-i\to\infty} s_{ji}",
         label="F",

@@ -42,18 +42,18 @@ _CARRIED = _EVERY - {Law.RELATIVE}
 
 
 _BY_EXPONENT = (
-    FarCase(where="0 < p < 1", what=FarField.STRETCHED),
-    FarCase(where="p = 1", what=FarField.EXPONENTIAL),
-    FarCase(where="1 < p <= 2", what=FarField.FASTER),
+    FarCase(where="0 < p < 1", behaviour=FarField.STRETCHED),
+    FarCase(where="p = 1", behaviour=FarField.EXPONENTIAL),
+    FarCase(where="1 < p <= 2", behaviour=FarField.FASTER),
 )
 _BY_SPEED = (
-    FarCase(where="speed > 0", what=FarField.OSCILLATING),
-    FarCase(where="speed = 0", what=FarField.CONSTANT),
+    FarCase(where="speed > 0", behaviour=FarField.OSCILLATING),
+    FarCase(where="speed = 0", behaviour=FarField.CONSTANT),
 )
 
 
 def _far(course: FarField) -> Cases:
-    return (FarCase(what=course),)
+    return (FarCase(behaviour=course),)
 
 
 ROWS: Mapping[str, Row] = {

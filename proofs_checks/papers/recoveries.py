@@ -30,12 +30,12 @@ def special_case(
     """Decide that one encoding scores as another at these parameters, whether it can have them, and the torch sides."""
     encoding = formulas(named(by))
     recovery = Recovery(of=of, assignment=assignment, at=at, within=within)
-    ruling = laws.recovered(encoding, named(of), recovery)
+    ruling = laws.decide_recovery(encoding, named(of), recovery)
     if ruling.holds is False:
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
     if ruling.holds is None:
         raise Undecided(ruling.reason)
-    inside = domain.attained(encoding, assignment)
+    inside = domain.assignment_allowed(encoding, assignment)
     if inside.holds is None:
         raise Undecided(inside.reason)
     stated = attained and not function
@@ -43,7 +43,7 @@ def special_case(
         raise Refuted(inside.reason)
     if inside.holds and not stated:
         raise Refuted(f"{inside.reason}: {by} attains it")
-    if function and not all(parameter.network for parameter in domain.outside(encoding, assignment)):
+    if function and not all(parameter.network for parameter in domain.parameters_outside(encoding, assignment)):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if within else ""
     return Evidence(

@@ -413,7 +413,7 @@ def test_long_names_and_dollars_do_no_harm() -> None:
         (from_formula("1"), 1, 0, "scale must be 1 or more"),
         (from_array(np.eye(3)), 2, 4, "scale must be 1 to 3"),
         (from_formula("1/(j-3)"), 2, 4, "division by zero at i=1, j=3"),
-        (from_array(np.diag([1.0, np.inf])), 1, 2, "'array' has the entry inf, of which nothing can be learned"),
+        (from_array(np.diag([1.0, np.inf])), 1, 2, "'array' has the entry inf: only finite entries can be learned"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(pattern: Pattern, train: int, test: int, message: str) -> None:

@@ -28,16 +28,16 @@ def _reversed_generator(gram: grape.Gram) -> grape.PlaneOperator:
     return grape.PlaneOperator(gram=gram, identity=sp.Integer(0), coefficients=sp.Matrix([[0, -1], [1, 0]]))
 
 
-def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> lrc.Profile:
+def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
     found = RIGHT_PROFILE(pattern, scale)
-    return lrc.Profile(scale=found.scale, first_scales=found.first_scales + 1)
+    return lrc.LrcProfile(scale=found.scale, first_scales=found.first_scales + 1)
 
 
-def _one_value_for_zero(pattern: Any, scale: int | None = None) -> lrc.Profile:
+def _one_value_for_zero(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
     found = RIGHT_PROFILE(pattern, scale)
     zeros = [j + 1 for j in range(found.scale) for i in range(j + 1) if pattern[i][j] == 0]
     first_scales = sorted([*zeros[:1], *found.first_scales.tolist()])
-    return lrc.Profile(scale=found.scale, first_scales=np.array(first_scales, dtype=np.int64))
+    return lrc.LrcProfile(scale=found.scale, first_scales=np.array(first_scales, dtype=np.int64))
 
 
 def _starts(labels: Any, start: Any) -> dict[int, float]:

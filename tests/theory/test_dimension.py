@@ -91,7 +91,7 @@ def test_the_volume_of_disjoint_boxes_is_theirs() -> None:
     ("centres", "radius", "half", "says"),
     [
         ([], 1, 1, "one or more points"),
-        ([(0,), (0, 1)], 1, 1, "points of one space"),
+        ([(0,), (0, 1)], 1, 1, "points of the same dimension"),
         ([(0,)], 0, 1, "must be positive"),
         ([(0,)], 1, -1, "must be positive"),
     ],

@@ -144,7 +144,7 @@ def _spy(patch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
 
 
 def test_each_way_of_counting_is_taken_where_it_is_meant_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    sorts, spreads = _spy(monkeypatch, distinct._Part, "fill"), _spy(monkeypatch, distinct._Table, "spread")
+    sorts, rehashes = _spy(monkeypatch, distinct._Part, "fill"), _spy(monkeypatch, distinct._Table, "rehash")
     lookups = _spy(monkeypatch, tiling.Tile, "keys")
     _set(monkeypatch, (4, 8), 2**10, 64, 1)
     relative = _matrix("i8", 200, 400, "relative", seed=1)
@@ -156,7 +156,7 @@ def test_each_way_of_counting_is_taken_where_it_is_meant_to_be(monkeypatch: pyte
     assert len(sorts) > 10, "more values than the table takes are sorted in parts"
     few = _matrix("i8", 200, 24, "random", seed=3)
     assert distinct_values(few) == sum(_oracle(few))
-    assert spreads, "some of these keys share a slot at first"
+    assert rehashes, "some of these keys share a slot at first"
 
 
 def test_keys_are_found_where_all_of_them_want_one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +333,7 @@ def test_tiles_within_a_run_of_known_numbers_are_passed_over_and_others_are_not(
     monkeypatch: pytest.MonkeyPatch, dtype: Any, offset: int
 ) -> None:
     _set(monkeypatch, (4, 8), 2**10, 64, 1)
-    stretches = _spy(monkeypatch, distinct._Table, "stretch")
+    run_searches = _spy(monkeypatch, distinct._Table, "longest_run")
     matrix = np.triu(np.random.default_rng(0).integers(offset, offset + 3, (96, 96))).astype(dtype)
     matrix[80, 90] = 1 if dtype is bool else 100  # beyond the run, long after it is known
     matrix[3, 95] = 1 if dtype is bool else 101
@@ -343,4 +343,4 @@ def test_tiles_within_a_run_of_known_numbers_are_passed_over_and_others_are_not(
     for scale in (1, 2, 10, 90, 91, 95, 96):
         seen = {int(matrix[i, j]) for j in range(scale) for i in range(j + 1)} - {0}
         assert profile[scale - 1] == len(seen)
-    assert stretches
+    assert run_searches

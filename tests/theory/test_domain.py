@@ -46,37 +46,37 @@ CASES = [
 
 @pytest.mark.parametrize(("of", "value", "inside"), CASES)
 def test_a_value_is_in_the_domain_for_all_that_its_symbols_stand_for(of, value, inside):
-    assert domain.member(of, value) is inside
+    assert domain.in_domain(of, value) is inside
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas()])
 def test_what_the_catalogue_declares_attained_is(name):
     for recovery in named(name).recovers:
         stated = recovery.attained and not recovery.function
-        assert domain.attained(named(name), recovery.assignment).holds is stated, recovery.of
+        assert domain.assignment_allowed(named(name), recovery.assignment).holds is stated, recovery.of
 
 
 def test_no_constant_slope_is_a_gate_of_content():
     for gate in (sp.Rational(1, 2), sp.log(2), m):
-        ruling = domain.attained(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
+        ruling = domain.assignment_allowed(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
         assert ruling.holds is False
         assert str(gate) in ruling.reason
 
 
 def test_a_path_of_equal_edges_has_one_slope_only():
     recovery = Recovery(of="alibi", assignment={grape_path.EDGES: -m})
-    assert laws.recovered(grape_path.ENCODING, named("alibi"), recovery).holds
-    assert domain.attained(grape_path.ENCODING, recovery.assignment).holds is False
+    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), recovery).holds
+    assert domain.assignment_allowed(grape_path.ENCODING, recovery.assignment).holds is False
     (declared,) = grape_path.ENCODING.recovers
     assert declared.at == {alibi.SLOPE: grape_path.SLOPE * sp.log(2)}
-    assert domain.attained(grape_path.ENCODING, declared.assignment).holds
-    assert laws.recovered(grape_path.ENCODING, named("alibi"), declared).holds
+    assert domain.assignment_allowed(grape_path.ENCODING, declared.assignment).holds
+    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), declared).holds
     everywhere = Recovery(of="alibi", assignment=declared.assignment)
-    assert laws.recovered(grape_path.ENCODING, named("alibi"), everywhere).holds is False
+    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), everywhere).holds is False
 
 
 def test_what_is_not_found_to_be_inside_is_said_to_be_so():
     encoding = Encoding(name="toy", title="", arxiv="", parameters=(parameter(sp.Symbol("c", positive=True)),))
-    ruling = domain.attained(encoding, {sp.Symbol("c", positive=True): m - alpha})
+    ruling = domain.assignment_allowed(encoding, {sp.Symbol("c", positive=True): m - alpha})
     assert ruling.holds is None
     assert "not known to be in the domain" in ruling.reason

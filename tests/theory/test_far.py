@@ -82,7 +82,7 @@ def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, found):
 
 
 def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
-    cases = {case.where: case.what for case in far.ahead(kerple.POWER)}
+    cases = {case.where: case.behaviour for case in far.far_cases(kerple.POWER)}
     assert cases == {
         "0 < p < 1": FarField.STRETCHED,
         "p = 1": FarField.EXPONENTIAL,
@@ -92,13 +92,13 @@ def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
 
 @pytest.mark.parametrize(("exponent", "where"), [("1/3", "0 < p < 1"), ("1", "p = 1"), ("3/2", "1 < p <= 2")])
 def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
-    (case,) = [one for one in far.ahead(kerple.POWER) if one.where == where]
+    (case,) = [one for one in far.far_cases(kerple.POWER) if one.where == where]
     far_off = [
         kerple.power(sp.Integer(10) ** power, scale=sp.S.One, exponent=sp.Rational(exponent)) for power in (6, 12)
     ]
     share = float(far_off[1] / far_off[0] / 10**6)  # of the growth that is linear
     expected = {FarField.STRETCHED: share < 0.01, FarField.EXPONENTIAL: share == 1, FarField.FASTER: share > 100}
-    assert expected[case.what]
+    assert expected[case.behaviour]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,19 @@ import pytest
 
 from tests.oracles.lrc import lrc_by_level_sets
 from theory.formula import FormulaError
-from theory.growth import Growth, Kind, growth
+from theory.growth import Growth, GrowthKind, growth
 from theory.lrc import profile
 from theory.pattern import from_array, from_formula, from_function
 
-CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = Kind.CONSTANT, Kind.EVENTUALLY_CONSTANT, Kind.UNBOUNDED, Kind.UNDECIDED
+CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = (
+    GrowthKind.CONSTANT,
+    GrowthKind.EVENTUALLY_CONSTANT,
+    GrowthKind.UNBOUNDED,
+    GrowthKind.UNDECIDED,
+)
 
 # Formula, kind, LRC where it ends, and the scale from which it no longer grows.
-TABLE: list[tuple[str, Kind, int | None, int | None]] = [
+TABLE: list[tuple[str, GrowthKind, int | None, int | None]] = [
     ("0", CONSTANT, 0, 1),
     ("1", CONSTANT, 1, 1),
     ("i - i", CONSTANT, 0, 1),
@@ -71,7 +76,7 @@ TABLE: list[tuple[str, Kind, int | None, int | None]] = [
 
 @pytest.mark.parametrize(("text", "kind", "ends_at", "since"), TABLE, ids=[row[0] for row in TABLE])
 def test_the_kind_the_value_and_the_scale_are_right(
-    text: str, kind: Kind, ends_at: int | None, since: int | None
+    text: str, kind: GrowthKind, ends_at: int | None, since: int | None
 ) -> None:
     found = growth(from_formula(text))
     assert found is not None
@@ -110,7 +115,7 @@ def test_it_does_not_claim_more_than_it_has_proved() -> None:
         assert found.high is None or found.low < found.high
     missing = growth(from_formula("1/(i - 5)"))
     assert missing is not None
-    assert (missing.kind, missing.strength, missing.undefined_from) == (Kind.UNDEFINED, "general", 5)
+    assert (missing.kind, missing.strength, missing.undefined_from) == (GrowthKind.UNDEFINED, "general", 5)
     assert "division by zero at i=5" in missing.reason
 
 

@@ -112,7 +112,7 @@ CASES += [(name, biased(lambda j, i, n, law=law: law(j, i), parameters=of), kept
 @pytest.mark.parametrize("law", Law)
 @pytest.mark.parametrize(("encoding", "kept"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
-    ruling = laws.rule(encoding, law)
+    ruling = laws.decide_law(encoding, law)
     assert ruling.holds is (law in kept), ruling.reason
     if not ruling.holds:
         assert re.search(r" by \S+ at .*\d", ruling.reason)
@@ -120,16 +120,16 @@ def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
 
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])
 def test_a_shift_takes_gates_of_content_along(name):
-    assert laws.rule(named(name), Law.TRANSLATION).holds
+    assert laws.decide_law(named(name), Law.TRANSLATION).holds
 
 
 def test_a_gate_set_by_the_query_and_the_key_themselves_leaves_the_score_relative():
-    assert laws.rule(named("grape-gated"), Law.RELATIVE).holds
-    assert not laws.rule(named("fox"), Law.RELATIVE).holds
+    assert laws.decide_law(named("grape-gated"), Law.RELATIVE).holds
+    assert not laws.decide_law(named("fox"), Law.RELATIVE).holds
 
 
 def test_the_counterexample_is_one():
-    reason = laws.rule(biased(lambda j, i, n: -c * i * j), Law.RELATIVE).reason
+    reason = laws.decide_law(biased(lambda j, i, n: -c * i * j), Law.RELATIVE).reason
     size = sp.Rational(re.search(r" by (\S+) at ", reason).group(1))
     rate, distance, shift = (
         sp.Rational(re.search(rf"\b{name} = ([^,\s]+)", reason).group(1)) for name in ("c", "D", "s")
@@ -152,7 +152,7 @@ def test_random_formulas_against_values_at_many_places():
         relative = all(
             law(sp.Integer(j + s), sp.Integer(i + s), 0) == law(sp.Integer(j), sp.Integer(i), 0) for j, i, s in places
         )
-        assert laws.rule(biased(law), Law.RELATIVE).holds is relative, weights
+        assert laws.decide_law(biased(law), Law.RELATIVE).holds is relative, weights
         seen.add(relative)
     assert seen == {True, False}
 
@@ -166,7 +166,7 @@ def test_relative_within_the_trained_length_only():
         return sp.log(c * distance + 1)
 
     rescaled = biased(lambda j, i, n: table(psi(j - i) / psi(sp.Max(j, trained))))
-    assert laws.rule(rescaled, Law.RELATIVE).holds is False
+    assert laws.decide_law(rescaled, Law.RELATIVE).holds is False
     assert laws.relative_within(rescaled)
     assert not relative_up_to(lambda j, i, n: table(psi(i) / psi(sp.Max(j, trained))))
     assert not relative_up_to(lambda j, i, n: -c * i)
@@ -188,21 +188,21 @@ RECOVERIES = [
 
 @pytest.mark.parametrize(("encoding", "other", "assignment", "within", "holds"), RECOVERIES)
 def test_special_cases(encoding, other, assignment, within, holds):
-    ruling = laws.recovered(encoding, other, Recovery(of=other.name, assignment=assignment, within=within))
+    ruling = laws.decide_recovery(encoding, other, Recovery(of=other.name, assignment=assignment, within=within))
     assert ruling.holds is holds, ruling.reason
 
 
 def test_what_cannot_be_decided_is_said_to_be_so():
     hidden = biased(lambda j, i, n: sp.zeta(3 + i) - sp.zeta(3 + i + 0 * j) + sp.gamma(i + 1) / sp.factorial(i))
-    assert laws.rule(hidden, Law.STREAMING).holds
+    assert laws.decide_law(hidden, Law.STREAMING).holds
     unseen = biased(lambda j, i, n: sp.gamma(i + 2) - sp.factorial(i + 1))
-    assert laws.rule(unseen, Law.RELATIVE).holds is None
+    assert laws.decide_law(unseen, Law.RELATIVE).holds is None
 
 
 def test_engines_that_disagree_are_not_believed(monkeypatch):
     monkeypatch.setattr(exact, "decide", lambda left, right, squares=None: exact.Decision(zero=False, generators=()))
     with pytest.raises(EnginesDisagree):
-        laws.rule(rotary.ENCODING, Law.RELATIVE)
+        laws.decide_law(rotary.ENCODING, Law.RELATIVE)
 
 
 def test_the_score_is_made_of_all_hooks_in_their_order():
@@ -233,7 +233,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("encoding", "law", "reason"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS])
 def test_a_law_that_holds_says_by_what(encoding, law, reason):
-    ruling = laws.rule(encoding, law)
+    ruling = laws.decide_law(encoding, law)
     assert ruling.holds
     assert reason in ruling.reason
 
@@ -246,6 +246,6 @@ def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch
     )
     for by, of in (("grape-commuting", "rope"), ("grape-contextual", "rope"), ("grape-path", "alibi")):
         (recovery,) = (one for one in named(by).recovers if one.of == of)
-        assert "both engines" in laws.recovered(named(by), named(of), recovery).reason
+        assert "both engines" in laws.decide_recovery(named(by), named(of), recovery).reason
     assert len(seen) == 3
     assert all(left != other for left, other in seen)

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from theory import learners
 from theory.learners import QuadraticProblem
 from theory.lrc import level_sets, lrc
-from theory.pola import attend, error_by_scale, learned_matrix, population, spread
+from theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
 from theory.relation import relative
 from theory.samples import from_samples
 
@@ -164,7 +164,9 @@ def test_a_rate_that_is_too_large_diverges() -> None:
 def test_what_no_data_determine_keeps_its_start() -> None:
     target, labels = np.triu(np.full((4, 4), 3.0)), relative().labels(4)
     start = np.array([9.0, 8.0, 7.0, 6.0])
-    learned = spread(learners.gradient_flow_limit(population(target, labels, training_scale=2), start=start), labels)
+    learned = pola_matrix(
+        learners.gradient_flow_limit(population(target, labels, training_scale=2), start=start), labels
+    )
     np.testing.assert_array_equal(learned[0], [3, 3, 7, 6])
 
 
@@ -196,7 +198,7 @@ def test_noise_costs_what_the_design_says_at_every_scale_and_falls_like_one_over
         for _ in range(REPEATS):
             tokens, lengths = rng.normal(size=(samples, 4)), rng.integers(1, 5, samples)
             outputs = attend(target[:4, :4], tokens) + NOISE * rng.normal(size=(samples, 4))
-            learned = spread(learners.min_norm(from_samples(tokens, outputs, labels, lengths)), labels)
+            learned = pola_matrix(learners.min_norm(from_samples(tokens, outputs, labels, lengths)), labels)
             risks += error_by_scale(learned, target).risk
             rows = [
                 [x[j - distance] if distance <= j else 0.0 for distance in range(4)]
@@ -221,7 +223,7 @@ def test_finite_data_on_a_target_that_does_not_fit_go_to_the_population_answer()
     rng = np.random.default_rng(21)
     target, labels = np.triu(rng.normal(size=(6, 6))), relative().labels(6)
     weights = np.array([0.1, 0.2, 0.3, 0.4])
-    limit = spread(learners.min_norm(population(target, labels, training_scale=4, scale_weights=weights)), labels)
+    limit = pola_matrix(learners.min_norm(population(target, labels, training_scale=4, scale_weights=weights)), labels)
     scaled = {}
     for samples in (400, 6400):
         risks = []
@@ -229,7 +231,7 @@ def test_finite_data_on_a_target_that_does_not_fit_go_to_the_population_answer()
             tokens, lengths = rng.normal(size=(samples, 4)), rng.choice(4, samples, p=weights) + 1
             outputs = attend(target[:4, :4], tokens) + NOISE * rng.normal(size=(samples, 4))
             problem = from_samples(tokens, outputs, labels, lengths)
-            risks.append(samples * error_by_scale(spread(learners.min_norm(problem), labels), limit).risk)
+            risks.append(samples * error_by_scale(pola_matrix(learners.min_norm(problem), labels), limit).risk)
         scaled[samples] = np.array(risks)
     gap = scaled[400].mean(axis=0) - scaled[6400].mean(axis=0)
     deviation = np.sqrt(sum(risk.var(axis=0, ddof=1) / REPEATS for risk in scaled.values()))

@@ -9,7 +9,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.generalization import ScalesError, judge
+from theory.generalization import TrainTestScalesError, judge
 from theory.lrc import level_sets
 from theory.outcome import learn, levels_of
 from theory.pattern import Pattern, PatternError, from_array, from_formula
@@ -103,7 +103,7 @@ def test_a_large_scale_is_learned_in_seconds() -> None:
 
 def test_what_cannot_be_learned_is_refused() -> None:
     pattern = levels_of(from_formula("1"), 3)
-    with pytest.raises(ScalesError, match="at least 1"):
+    with pytest.raises(TrainTestScalesError, match="at least 1"):
         learn(pattern, constant(), train=0)
     with pytest.raises(PatternError, match="inf"):
         levels_of(from_array(np.array([[np.inf]])), 1)

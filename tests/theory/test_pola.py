@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.oracles.pola import signs
 from theory.learners import gradient_flow_limit
-from theory.pola import attend, error_by_scale, learned_matrix, population, spread
+from theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
 from theory.relation import Relation, absolute, clipped_relative, constant, relative
 
 Matrix = NDArray[np.float64]
@@ -244,10 +244,10 @@ LABELS = relative().labels(3)
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, -1)), "2 finite numbers"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, vector_tokens=True), r"\[\.\.\., n, n, d, e\]"),
         (lambda: population(np.full((3, 3), np.nan), LABELS, training_scale=2), "not finite"),
-        (lambda: spread(np.ones(4), LABELS), "does not fit 3 labels"),
-        (lambda: spread(np.ones(6), LABELS), "does not fit 3 labels"),
-        (lambda: spread(np.ones(6), LABELS, vector_tokens=True), "does not fit 3 labels"),
-        (lambda: spread(np.ones((2, 4)), LABELS, vector_tokens=True), "does not fit 3 labels"),
+        (lambda: pola_matrix(np.ones(4), LABELS), "does not fit 3 labels"),
+        (lambda: pola_matrix(np.ones(6), LABELS), "does not fit 3 labels"),
+        (lambda: pola_matrix(np.ones(6), LABELS, vector_tokens=True), "does not fit 3 labels"),
+        (lambda: pola_matrix(np.ones((2, 4)), LABELS, vector_tokens=True), "does not fit 3 labels"),
         (lambda: learned_matrix(np.ones((3, 3)), LABELS, training_scale=2, start=(1, 2)), r"start \(2,\)"),
         (lambda: error_by_scale(np.ones((3, 3)), np.ones((2, 2))), "square"),
         (lambda: error_by_scale(np.ones((3, 2)), np.ones((3, 2))), "square"),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.oracles.pola import signs
 from theory.learners import min_norm
-from theory.pola import attend, learned_matrix, population, spread
+from theory.pola import attend, learned_matrix, pola_matrix, population
 from theory.relation import absolute, clipped_relative, relative
 from theory.samples import from_samples
 
@@ -35,7 +35,7 @@ def test_white_samples_of_vectors_are_the_population() -> None:
     np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
     np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
     np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
-    learned = spread(min_norm(whole), labels, vector_tokens=True)
+    learned = pola_matrix(min_norm(whole), labels, vector_tokens=True)
     np.testing.assert_allclose(
         learned, learned_matrix(target, labels, training_scale=3, vector_tokens=True), atol=1e-12
     )
@@ -48,7 +48,7 @@ def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
     target = np.array([[values[labels[i, j]] * (i <= j) for j in range(6)] for i in range(6)])
     tokens = rng.normal(size=(40, 4, 3)) @ rng.normal(size=(3, 3))
     problem = from_samples(tokens, attend(target[:4, :4], tokens), labels, rng.integers(1, 5, 40))
-    np.testing.assert_allclose(spread(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(pola_matrix(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
 
 
 def test_what_lies_beyond_the_length_of_a_sample_is_not_read() -> None:

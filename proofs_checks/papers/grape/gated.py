@@ -10,7 +10,7 @@ from sympy.polys.matrices import DomainMatrix
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
 from proofs_checks.papers.grape import SOURCE
-from theory.domain import member
+from theory.domain import in_domain
 from theory.enclosure import enclose
 from theory.encodings import grape_additive, grape_gated, grape_path, links
 from theory.encodings.encoding import KEY, QUERY
@@ -129,7 +129,7 @@ def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
     if not rate.is_positive:
         raise Undecided(f"the sign of {rate}")
-    constants = [one for one in (sp.Rational(1, 2), sp.log(2)) if member(grape_gated.ENCODING.parameters[1], one)]
+    constants = [one for one in (sp.Rational(1, 2), sp.log(2)) if in_domain(grape_gated.ENCODING.parameters[1], one)]
     if constants:
         raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
     return Evidence(

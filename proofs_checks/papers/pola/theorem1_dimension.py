@@ -192,12 +192,12 @@ def _descent_from_one(target: Pattern, labels: Labels, training_scale: int) -> P
 
 def _short_descent(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
     problem = pola.population(target, labels, training_scale=training_scale)
-    return pola.spread(learners.gradient_descent(problem, rate=1 / 8, steps=3), labels)
+    return pola.pola_matrix(learners.gradient_descent(problem, rate=1 / 8, steps=3), labels)
 
 
 def _ridge(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
     problem = pola.population(target, labels, training_scale=training_scale)
-    return pola.spread(learners.ridge(problem, penalty=1.0), labels)
+    return pola.pola_matrix(learners.ridge(problem, penalty=1.0), labels)
 
 
 def _sees_everything(target: Pattern, labels: Labels, training_scale: int) -> Pattern:

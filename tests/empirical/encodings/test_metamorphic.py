@@ -52,7 +52,7 @@ def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, quer
 
 
 def keeps(name: str, law: Law) -> bool:
-    return laws.rule(symbolic.named(name), law).holds is True
+    return laws.decide_law(symbolic.named(name), law).holds is True
 
 
 @pytest.mark.parametrize("name", NAMES)
