@@ -14,16 +14,16 @@ from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
-    Judged,
+    JudgedCell,
     Trial,
     gid_of,
-    judged_how,
+    judging_rule,
     key_of,
     main_cells,
-    of_runs,
-    said,
+    run_counts,
     task_names,
     trial_figure,
+    yes_no,
 )
 
 _DARK, _PALE, _UNKNOWN = "#5B7FA6", "#FFFFFF", "0.88"
@@ -39,17 +39,17 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
 
 
-def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
+def agreeing(cells: Sequence[JudgedCell]) -> tuple[int, int]:
     """Number of cells whose prediction is what was observed, and of all that have both."""
     known = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
     return sum(cell["predicted"] == cell["observed"] for cell in known), len(known)
 
 
-def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
+def _rows(cells: Sequence[JudgedCell]) -> list[dict[str, object]]:
     return [
         {
             **key_of(cell),
-            **{key: said(cell[key]) for key in ("predicted", "literal", "observed")},
+            **{key: yes_no(cell[key]) for key in ("predicted", "literal", "observed")},
             "runs": cell["fit"]["trials"],
             "fit": cell["fit"]["successes"],
             "generalize": cell["generalizes_given_fit"]["successes"],
@@ -59,8 +59,8 @@ def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
     ]
 
 
-def _draw(cells: list[Judged], width: float) -> Figure:
-    by_task: dict[str, list[Judged]] = {}
+def _draw(cells: list[JudgedCell], width: float) -> Figure:
+    by_task: dict[str, list[JudgedCell]] = {}
     for cell, task in zip(cells, task_names(cells), strict=True):
         by_task.setdefault(task, []).append(cell)
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
@@ -91,10 +91,10 @@ def _draw(cells: list[Judged], width: float) -> Figure:
     return figure
 
 
-def _cell(axes: Axes, cell: Judged, left: float, bottom: float, step: float) -> None:
+def _cell(axes: Axes, cell: JudgedCell, left: float, bottom: float, step: float) -> None:
     gid = gid_of(cell)
-    right = of_runs(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
-    halves = (("predicted", said(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
+    right = run_counts(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
+    halves = (("predicted", yes_no(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
     for place, (what, text, answer) in enumerate(halves):
         ground = {True: _DARK, False: _PALE, None: _UNKNOWN}[answer]
         at = left + step * place / 2
@@ -113,7 +113,7 @@ def _cell(axes: Axes, cell: Judged, left: float, bottom: float, step: float) -> 
     )  # fmt: skip
 
 
-def _count(axes: Axes, x: float, line: float, cells: Sequence[Judged], gid: str) -> None:
+def _count(axes: Axes, x: float, line: float, cells: Sequence[JudgedCell], gid: str) -> None:
     right, known = agreeing(cells)
     text = f"{right}/{known}" if known else "-"
     axes.text(x, line * _LINE, text, ha="center", va="center_baseline", fontsize=7, gid=gid)
@@ -130,7 +130,7 @@ def _legend(figure: Figure) -> None:
     )  # fmt: skip
 
 
-def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
     rule = trial["rules"]["coverage"]
     counts = rule["table"]
     literal = trial["rules"]["literal"]
@@ -138,7 +138,7 @@ def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
     share = "" if not known else f", {right / known:.0%}"
     tests = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
     return (
-        f"Predicted against observed, protocol {protocol}: {judged_how(trial)}. Left half: whether the cell was "
+        f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: whether the cell was "
         "predicted to generalize, by equal complexity and coverage [F]; right half: of the runs that fit their "
         "training scales, those that solve every scale (dark where most do). Predicted yes: "
         f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted no: {counts['no_yes']} do, "

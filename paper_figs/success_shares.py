@@ -8,13 +8,13 @@ from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
-    Judged,
+    JudgedCell,
     Trial,
     gid_of,
-    judged_how,
+    judging_rule,
     key_of,
     main_cells,
-    of_runs,
+    run_counts,
     task_names,
     trial_figure,
 )
@@ -34,7 +34,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol.name))
 
 
-def _draw(cells: list[Judged], width: float) -> Figure:
+def _draw(cells: list[JudgedCell], width: float) -> Figure:
     drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     names_of = task_names(cells)
     tasks = list(dict.fromkeys(names_of))
@@ -67,7 +67,7 @@ def _draw(cells: list[Judged], width: float) -> Figure:
                     axes.plot([share["successes"] / share["trials"]], [place], **mark, zorder=3, gid=f"mark:{gid}",
                               clip_on=False)  # fmt: skip
                 axes.annotate(
-                    of_runs(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
+                    run_counts(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
                     va="center", fontsize=SMALLEST_TEXT, annotation_clip=False,
                 )  # fmt: skip
                 if not column:
@@ -84,13 +84,13 @@ def _draw(cells: list[Judged], width: float) -> Figure:
     return figure
 
 
-def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
     runs = sorted({cell["fit"]["trials"] for cell in cells})
     both = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
     every = sum(cell["fit"]["trials"] for cell in cells)
     return (
         f"Shares of the {' or '.join(map(str, runs))} runs (seeds) of each cell, protocol {protocol}: "
-        f"{judged_how(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
+        f"{judging_rule(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
         f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share has none. "
         f"Of all {every} runs {both['fit']} fit and {both['generalizes']} generalize. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"

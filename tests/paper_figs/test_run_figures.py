@@ -286,7 +286,7 @@ training.epochs = 1
     name = str(protocol_file(tmp_path, text))
     [[run]] = given.of_size(name).values()
     train([run], given.store)
-    found = learned_labels.learned(run, given.store, 3, "select-last")
+    found = learned_labels.read_learned_relation(run, given.store, 3, "select-last")
     from safetensors.torch import load
 
     numbers = load(given.store.checkpoint(run))

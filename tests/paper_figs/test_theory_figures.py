@@ -84,7 +84,7 @@ def test_volumes_are_those_of_a_fine_lattice() -> None:
 
 
 def test_induced_complexity_is_drawn_as_computed() -> None:
-    found = induced_growth.courses()
+    found = induced_growth.induced_curves()
     drawing = induced_growth.drawing(found, width=7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
@@ -100,7 +100,7 @@ def test_induced_complexity_is_drawn_as_computed() -> None:
 
 
 def test_score_laws_are_the_formulas() -> None:
-    courses = score_laws.courses()
+    courses = score_laws.score_curves()
     found = {one.name: one for one in courses}
     drawing = score_laws.drawing(courses, width=7.0)
     assert isinstance(drawing.shown, Figure)
