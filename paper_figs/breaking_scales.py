@@ -108,8 +108,8 @@ def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
     ]
     return (
         f"Scales at which runs break, observed and predicted, of protocol {protocol}: {judging_rule(trial)}. Each "
-        "column is a cell. The dash is the predicted scale; the mark is the median, over the runs that fit training, of "
-        "the first scale that a run does not solve; the line reaches from the smallest to the largest of these. Of "
+        "column is a cell. The dash is the predicted scale; the mark is the median, over the runs that fit training, "
+        "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. Of "
         f"{summary['cells']} cells predicted to break, {summary['as_predicted']} break exactly at the predicted scale, "
         f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Cells that differ from "
         f"the prediction: {'; '.join(not_as_predicted) or 'none'}. {glossary(encodings) if encodings else ''}"

@@ -149,12 +149,12 @@ def _caption(relations: Sequence[LearnedRelation]) -> str:
         )
     beyond = "beyond training" if first.scale > max(first.train) else "of training"
     return (
-        f"Labels that {look(first.encoding).label} learned, at scale {first.scale}, {beyond} (scales {min(first.train)}-"
+        f"Labels that {look(first.encoding).label} learned at scale {first.scale}, {beyond} (scales {min(first.train)}-"
         f"{max(first.train)}): key i (row), query j (column). Left: the ideal relation, label 0 where a key is "
         f"irrelevant. Then the {RANKS} labels of largest weight, numbered as in the model; the shade is the weight, "
         f"from 0 (white) to 1. The run shown is the first one (seed {first.seed}). Framed: open queries, which compute "
-        "a step that their own token does not decide; at all other queries the circuit does not determine the labels. "
-        "Each learned label is read as the ideal label that it has most often. Pairs at the open queries whose "
+        "a step that their own token does not decide; at other queries the circuit leaves the labels open. "
+        "A learned label is read as the ideal label that it has most often. Pairs at the open queries whose "
         f"strongest label is then the ideal one: {'; '.join(agreements)}."
     )
 

@@ -197,7 +197,7 @@ def test_the_caption_counts_fits_and_successes() -> None:
     cell = CellScores(format="aligned", encoding="ipe", exact_match=values)
     caption = _drawing([cell], train=(1, 2), task="toy").caption
     assert caption.endswith("every scale: aligned IPE 2 and 1 (of 3).")
-    assert "3 of 3 seeds: at least 0.29; none: at most 0.71" in caption
+    assert "3 of 3: at least 0.29; none: at most 0.71" in caption
     assert f"models of {MODEL};" in caption
     assert " IPE: ideal. " in caption
 

@@ -155,7 +155,7 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
         assert dark == (cell["encoding"] == "rpe") == (f"wrong:{gid}" in grounds)
     assert texts["row:copy"] == "2/3" and texts["column:rpe"] == "0/2" and texts["column:ape"] == "2/2"
     assert "4 of 6 are as predicted, 67%" in drawing.caption
-    assert "Predicted yes: 2 cells do, 2 do not; predicted no: 0 do, 2 do not" in drawing.caption
+    assert "Predicted to generalize: 2 cells do, 2 do not; predicted not to: 0 do, 2 do not" in drawing.caption
 
 
 def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
@@ -186,7 +186,7 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
         assert [*mark.get_ydata()] == [observed]
         assert dash.get_segments()[0][:, 1].tolist() == [predicted] * 2
         assert abs(dash.get_segments()[0][:, 0].mean() - mark.get_xdata()[0]) < 1e-9
-    assert "Of 2 cells predicted to break, 2 do so exactly there" in drawing.caption
+    assert "Of 2 cells predicted to break, 2 break exactly at the predicted scale" in drawing.caption
     assert "copy, aligned, RPE (predicted never, median 3)" in drawing.caption
 
 

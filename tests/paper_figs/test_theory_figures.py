@@ -64,7 +64,7 @@ def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
 
 
 def test_volumes_are_those_of_a_fine_lattice() -> None:
-    found = [reachable_volume.reached(*case) for case in reachable_volume.CASES]
+    found = [reachable_volume.reached_volume(*case) for case in reachable_volume.CASES]
     for one in found:
         assert one.patterns == (2**one.free if one.train == 1 else 4**one.free), "0 or a value that training shows"
         assert all(volume <= one.bound(share) for share, volume in one.volumes.items())
