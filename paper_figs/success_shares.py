@@ -80,8 +80,8 @@ def _draw(cells: list[JudgedCell], width: float) -> Figure:
         for task in tasks:
             places_of_task = [place for place, name in zip(places, names_of, strict=True) if name == task]
             figure.text(
-                0.06 / width, 1 - (_ABOVE + sum(places_of_task) / len(places_of_task)) / height, task.replace(", ", ",\n"),
-                va="center", fontsize=7, fontweight="bold", linespacing=0.95,
+                0.06 / width, 1 - (_ABOVE + sum(places_of_task) / len(places_of_task)) / height,
+                task.replace(", ", ",\n"), va="center", fontsize=7, fontweight="bold", linespacing=0.95,
             )  # fmt: skip
     return figure
 

@@ -79,15 +79,15 @@ def trial(**changes):
 def page_of(*, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), broken=None, missing=()):
     """A page of these; what is left out is not there."""
     content = runs_content or {"groups": [], "environments": [], "runs": []}
-    drawn = looks.of_encodings(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
+    drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
     return page(
         Summary(counts=[(str(len(claims)), "claims")], broken=broken or {}, missing=missing),
         {
             "claims": list(claims),
-            "tasks": {"tasks": list(tasks), "slots": looks.of_slots()},
+            "tasks": {"tasks": list(tasks), "slots": looks.slot_looks()},
             "relations": {
                 "found": list(relations), "pool": list(pool),
-                "encodings": looks.of_encodings(ENCODINGS), "train": [1, 5],
+                "encodings": looks.encoding_looks(ENCODINGS), "train": [1, 5],
             },
             "runs": content | {"looks": drawn},
             "trials": {"trials": list(trials), "looks": drawn},
