@@ -22,7 +22,7 @@ class Undrawable(LengthgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One figure or table of the catalogue.
+    """Figure or table of the catalogue.
 
     Attributes:
         place: sort key in lists: 100 figures of the paper, 200 tables, 300 theory, 500 figures of any protocol.

@@ -1,4 +1,4 @@
-"""One panel of a pattern figure: a matrix of numbers or labels.
+"""Panel of a pattern figure: a matrix of numbers or labels.
 
 Training is outlined, and a cross marks each cell that is learned wrong.
 """

@@ -1,4 +1,4 @@
-"""One style for all figures: the look (colour, marker, line) of every encoding and of every argument slot.
+"""Common style of all figures: the look (colour, marker, line) of every encoding and of every argument slot.
 
 Colour is never the only difference: marker and line style differ too, and the colours differ in lightness, so that a
 figure printed in grey stays readable. Figures are made without pyplot, so there is no window, no global state and
