@@ -209,7 +209,7 @@ FIGURES = (
     Entry(
         place=150,
         name="parity-seeds",
-        title="Parity by scale, every run",
+        title="Accuracy on Parity by scale, all runs",
         make=_parity_figure,
         needs=Needs(protocols=("fig1",)),
         least_width=PAGE_WIDTH,

@@ -35,7 +35,7 @@ CHECKPOINTS = {
     "scales [P]",
 }
 _TRAINED = "0.92"
-# Inches: the least width of a panel, its height, a line of the legend, what is below and above all panels.
+# Inches: least width of a panel, its height, a line of the legend, space below and above all panels.
 _NARROWEST, _HEIGHT, _LEGEND, _BELOW = 1.5, 1.45, 0.18, 0.15
 _BAR_WIDTH = 0.55
 """Share of the space between two scales that the bars of all curves fill together."""
@@ -242,7 +242,7 @@ def _protocol_figures(protocol_name: str, protocol: Protocol) -> Iterable[Entry]
             yield Entry(
                 place=500,
                 name=f"accuracy-{protocol.name}" + (f"-{model}" if size else ""),
-                title=f"{protocol.name}: every task by scale" + (f", models of {model}" if size else ""),
+                title=f"{protocol.name}: accuracy of all tasks by scale" + (f", models of {model}" if size else ""),
                 make=partial(accuracy, protocol=protocol_name, size=size),
                 needs=Needs(protocols=(protocol_name,)),
             )
@@ -250,14 +250,14 @@ def _protocol_figures(protocol_name: str, protocol: Protocol) -> Iterable[Entry]
 
 _PAPER_PROTOCOLS = ("fig2", "fig4")
 FIGURES = (
-    _paper_figure(110, "figure2", "Six tasks by scale, last checkpoint", "fig2"),
+    _paper_figure(110, "figure2", "Accuracy of six tasks by scale, last checkpoint", "fig2"),
     _paper_figure(
         110,
         "figure2-best-on-test",
-        "Six tasks by scale, checkpoint selected on the test scales",
+        "Accuracy of six tasks by scale, checkpoint selected on the test scales",
         "fig2",
         Checkpoint.BEST_ON_TEST,
     ),
-    _paper_figure(130, "figure4", "A learned relation on three Select tasks", "fig4"),
+    _paper_figure(130, "figure4", "Accuracy with a learned relation on three Select tasks", "fig4"),
     _protocol_figures,
 )

@@ -220,13 +220,15 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
     parts = [
         f"The circuit of '{circuit.task.name}' at scale {scale}: {_count_text(len(wirings), 'step')}, "
         f"{_count_text(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
-        "Above, the prompt; below, the steps from left to right in the order in which they are generated, each at its "
-        "depth: one more than the deepest step that it reads.",
-        "A box holds the slots that its operator depends on, the operator and the token that it gives; an arrow brings "
-        "a token to the slot at its head.",
+        "Above: the prompt. Below: the steps from left to right in the order in which they are generated. The depth of "
+        "a step is one more than that of the deepest step that it reads.",
+        "A box shows the slots that its operator depends on, the operator, and the token that it computes; an arrow "
+        "brings a token to the slot at its head.",
     ]
     if not example:
-        parts.append("A token that differs between prompts is x with its position in the prompt; y_t is step t's.")
+        parts.append(
+            "A token that differs between prompts is written x_i, with its position i; y_t is the token of step t."
+        )
     else:
         given = [token for _, token in diagram.graph.nodes(data="token")]
         first = wirings[0].position - 1
@@ -237,7 +239,7 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
 
 
 def _names(circuit: Circuit, scale: int) -> dict[int, str]:
-    """Position -> its symbol where the task allows only one there, else x with its position; y_t at step t."""
+    """Return position -> name: the symbol if the task allows only one there, else x_position; y_t at step t."""
     names = {}
     for position, allowed in enumerate(circuit.task.choices(scale), start=1):
         names[position] = (

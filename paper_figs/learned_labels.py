@@ -24,7 +24,7 @@ from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
 from theory.relation import NO_LABEL, Labels
 
-if TYPE_CHECKING:  # it needs torch, which figures are listed without
+if TYPE_CHECKING:  # the module needs torch, which a list of figures must not import
     from empirical.encodings.learned_relation import Weights
 
 RANKS = 3

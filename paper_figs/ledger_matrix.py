@@ -16,7 +16,7 @@ from paper_figs.style import SMALLEST_TEXT, context
 
 STRENGTHS = ("general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
 VERDICTS = {
-    # verdict: ground, text, hatch
+    # verdict: fill colour, text colour, hatch
     "verified": ("#FFFFFF", "black", ""),
     "corrected": ("#BFD3E6", "black", ""),
     "refuted": ("#2B4C6F", "white", ""),

@@ -73,7 +73,7 @@ def _draw(
             style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line}
             style |= {"linewidth": 1.0, "markersize": 3.6}
             mark_every = (place % 3, 3)
-            positive = {scale: low for scale, (low, _) in curve.items() if low}  # a logarithm has no place for 0
+            positive = {scale: low for scale, (low, _) in curve.items() if low}  # a logarithmic axis cannot show 0
             axes.plot([*positive], [*positive.values()], **style, markevery=mark_every, gid=f"course:{text}")
             handles.append(Line2D([], [], **style, label=f"{text}: {_growth_name(growth_of[text])}"))
         axes.set_xscale("log", base=2)

@@ -260,7 +260,7 @@ FIGURES = tuple(
     Entry(
         place=310,
         name=f"pattern-{name}",
-        title=f"What each encoding's learner returns for A = {text}",
+        title=f"Pattern A = {text}: result of learning under each encoding",
         make=partial(_catalogue_figure, text=text),
         least_width=PAGE_WIDTH,
     )

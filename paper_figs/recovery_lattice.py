@@ -21,7 +21,7 @@ from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, Dashes, context
 
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
-    # kind: colour, dashes, what the legend says
+    # kind: colour, dashes, text of the legend
     "exact": ("#000000", "-", "contains, exactly"),
     "some": ("#3A6EA5", (0, (6, 1.2)), "at some of its parameters"),
     "limit": ("#00696B", (0, (4, 1.5)), "in a limit"),
@@ -154,9 +154,8 @@ def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
 
 
 def _catalogue_figure(_: Sources) -> Drawing:
-    from proofs_checks.lattice import (
-        lattice,
-    )  # imported late: it imports every claim, which a list of figures does not need
+    # Imported here because it imports every claim, which a list of figures does not need.
+    from proofs_checks.lattice import lattice
 
     return drawing(lattice())
 
@@ -165,7 +164,7 @@ FIGURES = (
     Entry(
         place=380,
         name="recovery-lattice",
-        title="Which encoding contains which, and which does not",
+        title="Lattice of recoveries: which encoding contains which",
         make=_catalogue_figure,
         least_width=PAGE_WIDTH,
     ),

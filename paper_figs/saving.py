@@ -81,7 +81,7 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
         OSError: the folder cannot be written.
     """
     if name != file_name(name):
-        raise ValueError(f"{name!r} is no safe name of files")
+        raise ValueError(f"{name!r} is not a safe file name")
     shown, caption = drawing.shown, one_line(drawing.caption, longest=len(drawing.caption))
     files = {"csv": _csv_bytes(drawing.rows)}
     if isinstance(shown, Figure):

@@ -115,7 +115,7 @@ def _scale_numbers(value: Any, where: str) -> None:
     """Check for a mapping from scales, written as text, to numbers."""
     _mapping_to(_NUMBER)(value, where)
     if not all(key.isdecimal() and len(key) < 10 for key in value):
-        raise _Wrong(f"{where} has a key that is no scale")
+        raise _Wrong(f"{where} has a key that is not a scale")
 
 
 def _or_none(check_value: Check) -> Check:

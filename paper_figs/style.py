@@ -210,7 +210,9 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
         without_label = replace(base, label="")
         number = times_used[without_label]
         if number > len(_VARIANTS):
-            raise StyleError(f"'{encoding}' is the sixth that has one look: draw fewer such encodings in one figure")
+            raise StyleError(
+                f"'{encoding}' is the sixth encoding with the same look: draw fewer similar encodings in one figure"
+            )
         if number:
             fill, share = _VARIANTS[number - 1]
             labelled = replace(labelled, fill=fill, colour=_shaded(base.colour, share))

@@ -166,7 +166,7 @@ def test_without_a_prompt_tokens_have_names() -> None:
     circuit, _, _ = CASES["parity"]
     drawing = circuit_diagram.drawing(circuit, 3)
     assert _tokens(drawing.shown) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
-    assert "y_t is step t's" in drawing.caption
+    assert "y_t is the token of step t" in drawing.caption
 
 
 @in_table

@@ -55,7 +55,7 @@ def test_what_latex_reads_as_its_own_stands_in_no_label_and_no_file_name(tmp_pat
 
 def test_a_name_that_is_not_safe_is_not_written(tmp_path: Path) -> None:
     for text in ("../up", "a b", "50%"):
-        with pytest.raises(ValueError, match="no safe name of files"):
+        with pytest.raises(ValueError, match="not a safe file name"):
             write(TABLE, tmp_path, text)
 
 
