@@ -69,7 +69,7 @@ def declared(modules: Iterable[ModuleType]) -> tuple[dict[str, Entry], list[Fami
     return by_name, families
 
 
-def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
+def select_entries(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
     """Return the entries with the given names, or all entries if no name is given.
 
     Raises:

@@ -41,7 +41,7 @@ class Entry:
     least_width: float = 0.0
 
     @property
-    def given(self) -> dict[str, Any]:
+    def make_arguments(self) -> dict[str, Any]:
         """Keyword arguments that `make` takes beside the sources."""
         return self.make.keywords if isinstance(self.make, partial) else {}
 

@@ -184,8 +184,8 @@ def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence
     }
     parts = [
         f"The circuit of '{name}' at scale {first.scale}, found for scales 1 to {analysed} (a box shows the "
-        "unit operator of a step, an arrow brings an argument), and the labels of key i (row) for query j (column) under each "
-        "encoding.",
+        "unit operator of a step, an arrow brings an argument), and the labels of key i (row) for query j (column) "
+        "under each encoding.",
         "A step is computed at the query before its token; queries that compute nothing at this scale are in grey.",
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
         f"Above each matrix: the operators that the encoding induces on the circuit up to scale {first.scale} "

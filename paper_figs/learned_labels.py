@@ -212,7 +212,9 @@ def _draw_matrix(axes: Axes, relation: LearnedRelation, labels: Labels, shades: 
 
 def _first_run_of_each_task(sources: Sources, *, encoding: str) -> Drawing:
     """Draw the first run of each task of protocol fig4."""
-    runs_of = {condition: runs for condition, runs in sources.of_size("fig4").items() if condition.encoding == encoding}
+    runs_of = {
+        condition: runs for condition, runs in sources.runs_of_size("fig4").items() if condition.encoding == encoding
+    }
     return drawing(
         [
             read_learned_relation(runs[0], sources.store, SCALE, condition.task.title)

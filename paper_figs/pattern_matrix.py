@@ -43,7 +43,7 @@ _DASH: tuple[Stroke, ...] = (((-0.25, 0.4), (0.25, 0.4)),)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Panel:
-    """Content of one matrix, for the cells that `Study.shown` selects, in their order.
+    """Content of one matrix, for the cells that `Study.is_drawn` selects, in their order.
 
     Attributes:
         name: name of the panel in tables.
@@ -123,7 +123,7 @@ def training_line(study: Study) -> dict[str, Any]:
 def draw_panel(axes: Axes, panel: Panel, study: Study, *, bound: float) -> None:
     """Draw a panel; the colours of numbers span -bound to bound."""
     size = study.test
-    keys, queries = study.cells.keys[study.shown], study.cells.queries[study.shown]
+    keys, queries = study.cells.keys[study.is_drawn], study.cells.queries[study.is_drawn]
     colours: Colormap = DIVERGING
     if panel.numbers is None:
         # Label 0 means zero only in level sets; in other relations it is a label like any other.

@@ -92,10 +92,12 @@ def _draw(studied: Study, panels: Sequence[Panel]) -> Figure:
 
 
 def _rows(studied: Study, panels: Sequence[Panel]) -> list[dict[str, object]]:
-    cells, shown = studied.cells, studied.shown
-    keys, queries = cells.keys[shown].tolist(), cells.queries[shown].tolist()
-    scales = queries if cells.scales is None else cells.scales[shown].tolist()
-    entries = [_entry_text(studied.entries[level], studied.pattern.shape) for level in studied.levels[shown].tolist()]
+    cells, is_drawn = studied.cells, studied.is_drawn
+    keys, queries = cells.keys[is_drawn].tolist(), cells.queries[is_drawn].tolist()
+    scales = queries if cells.scales is None else cells.scales[is_drawn].tolist()
+    entries = [
+        _entry_text(studied.entries[level], studied.pattern.shape) for level in studied.levels[is_drawn].tolist()
+    ]
     return [
         {
             "panel": panel.name,
@@ -149,11 +151,11 @@ def _caption(studied: Study, panels: Sequence[Panel]) -> str:
         other_limits = ""
         if limits is not None and len(limits) != 1:
             other_limits = f" (so do limits up to {limits[-1]})" if limits else f" (no limit below {train} does)"
-        wrong = int(np.count_nonzero(learned.outcome.wrong[studied.shown]))
+        wrong = int(np.count_nonzero(learned.outcome.wrong[studied.is_drawn]))
         why = learned.answer.judgement.why
         parts.append(
             f"{_capitalized(learned.name)}: {learned.verdict}{other_limits}, {wrong} of the "
-            f"{np.count_nonzero(studied.shown)} entries shown are wrong. {_capitalized(why)}"
+            f"{np.count_nonzero(studied.is_drawn)} entries shown are wrong. {_capitalized(why)}"
         )
     return " ".join(parts)
 
@@ -169,22 +171,22 @@ def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]
 
 
 def _panels(studied: Study) -> list[Panel]:
-    levels = studied.levels[studied.shown]
+    levels = studied.levels[studied.is_drawn]
     right = np.zeros(len(levels), dtype=bool)
     lrc = f"LRC {studied.lrc_at(studied.train)} → {studied.lrc_at(studied.test)}"
     texts = None if studied.without_numbers else number_texts(studied)
 
     def panel(name: str, titles: tuple[str, str], labels: Labels, wrong: NDArray[np.bool_]) -> Panel:
-        shown = label_texts(labels, studied.test)
+        texts_shown = label_texts(labels, studied.test)
         return Panel(
-            name=name, title=titles[0], subtitle=titles[1], labels=labels, numbers=None, texts=shown, wrong=wrong
+            name=name, title=titles[0], subtitle=titles[1], labels=labels, numbers=None, texts=texts_shown, wrong=wrong
         )
 
     def numbered(plain: Panel, values: Sequence[Value], codes: Labels) -> Panel:
         """Return the panel with numbers in place of labels; codes [cells] is the index of each cell in `values`."""
         numbers = np.array([float(value) for value in values])[codes]
-        shown = None if texts is None else [texts[values[code]] for code in codes.tolist()]
-        return replace(plain, numbers=numbers, texts=shown)
+        texts_shown = None if texts is None else [texts[values[code]] for code in codes.tolist()]
+        return replace(plain, numbers=numbers, texts=texts_shown)
 
     panels = [panel("level sets", ("level sets", lrc), levels, right)]
     if not studied.without_numbers:
@@ -193,10 +195,12 @@ def _panels(studied: Study) -> list[Panel]:
         name, outcome = learned.answer.relation.name, learned.outcome
         name = "ideal" if name == "level-sets" else name
         plain = panel(
-            name, (learned.name, learned.verdict), outcome.labels[studied.shown], outcome.wrong[studied.shown]
+            name, (learned.name, learned.verdict), outcome.labels[studied.is_drawn], outcome.wrong[studied.is_drawn]
         )
         with_numbers = not studied.without_numbers
-        panels.append(numbered(plain, outcome.parameters, outcome.class_of[studied.shown]) if with_numbers else plain)
+        panels.append(
+            numbered(plain, outcome.parameters, outcome.class_of[studied.is_drawn]) if with_numbers else plain
+        )
     return panels
 
 

@@ -66,7 +66,7 @@ class Study:
         cells: all cells up to the test scale.
         levels: level set of each cell, int64 [cells]; 0 where the pattern is zero.
         entries: exact entry of the pattern on each level set.
-        shown: True for the cells that are drawn: all pairs, or those of the test scale for a family; bool [cells].
+        is_drawn: True for the cells that are drawn: all pairs, or those of the test scale for a family; bool [cells].
         lrc: LRC at all scales.
         learned: results under each standard encoding, the ideal relation last.
     """
@@ -77,7 +77,7 @@ class Study:
     cells: Cells
     levels: Labels
     entries: Sequence[Value]
-    shown: NDArray[np.bool_]
+    is_drawn: NDArray[np.bool_]
     lrc: Profile
     learned: Sequence[LearnedPattern]
 
@@ -121,7 +121,7 @@ def study(pattern: Pattern, *, train: int, test: int) -> Study:
         cells=cells,
         levels=levels.levels,
         entries=levels.entries,
-        shown=np.full(len(levels.levels), True) if cells.scales is None else cells.scales == test,
+        is_drawn=np.full(len(levels.levels), True) if cells.scales is None else cells.scales == test,
         lrc=profile(pattern, test),
         learned=[
             LearnedPattern(answer=answer, outcome=learn(levels, answer.relation, train=train))

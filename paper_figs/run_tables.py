@@ -50,7 +50,7 @@ def coverage(sources: Sources, *, protocol: str) -> Drawing:
     columns_of_scales = sorted({loaded.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
     rows: list[dict[str, object]] = []
     shares_of: dict[tuple[str, str], list[dict[int, float]]] = {}
-    for condition, runs in sources.of_size(protocol).items():
+    for condition, runs in sources.runs_of_size(protocol).items():
         for rows_of_run in sources.metrics(runs):
             last = [*by_checkpoint(rows_of_run).values()][-1]
             runs_of_task = shares_of.setdefault((condition.task.title, condition.task.format), [])

@@ -47,7 +47,7 @@ class Needs:
     ledger: bool = False
     files: tuple[Path, ...] = ()
 
-    def said(self) -> str:
+    def in_words(self) -> str:
         """Return the needs in words."""
         trials = " and their trials" if len(self.protocols) > 1 else " and its trial"
         parts = ["runs of " + ", ".join(self.protocols) + (trials if self.trial else "")] if self.protocols else []
@@ -63,13 +63,13 @@ class Sources:
         out: output folder of `lengthgen sweep` and `lengthgen conjecture`.
         profile: profile of the runs.
         width: width of a figure, in inches.
-        known: answers that were read already. One object keeps its first answer even if the store changes later.
+        cache: answers that were read already. One object keeps its first answer even if the store changes later.
     """
 
     out: Path
     profile: str
     width: float
-    known: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def store(self) -> RunStore:
@@ -127,7 +127,7 @@ class Sources:
         """Model sizes of a protocol; verdicts and most figures use the first one."""
         return self.protocol(name).profile.models
 
-    def of_size(self, name: str, model: Model | None = None) -> dict[Condition, list[Run]]:
+    def runs_of_size(self, name: str, model: Model | None = None) -> dict[Condition, list[Run]]:
         """List the runs of one model size by cell; of the first size if `model` is None."""
         wanted = model or self.models(name)[0]
         return {cell: runs for (cell, size), runs in self.runs(name).items() if size == wanted}
@@ -147,7 +147,7 @@ class Sources:
         protocol = self.protocol(name)
         threshold = protocol.profile.evaluation.threshold
         cells_of_task: dict[str, list[CellScores]] = {}
-        for condition, runs in self.of_size(name, model).items():
+        for condition, runs in self.runs_of_size(name, model).items():
             pairs = zip(runs, self.metrics(runs), strict=True)
             scores = [
                 outcome(run_and_rows, threshold=threshold, checkpoint=checkpoint).exact_match for run_and_rows in pairs
@@ -200,9 +200,9 @@ class Sources:
         ]
 
     def _cached(self, what: str, name: str, look: Callable[[], Any]) -> Any:
-        if (what, name) not in self.known:
-            self.known[what, name] = look()
-        return self.known[what, name]
+        if (what, name) not in self.cache:
+            self.cache[what, name] = look()
+        return self.cache[what, name]
 
     def _trial(self, name: str) -> Path:
         return self.out / self.protocol(name).name / TRIAL

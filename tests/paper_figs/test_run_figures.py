@@ -61,7 +61,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     given, name = made_up
     drawing = accuracy_grid.accuracy(given, protocol=name, checkpoint=checkpoint)
     assert isinstance(drawing.shown, Figure)
-    for condition, runs in given.of_size(name).items():
+    for condition, runs in given.runs_of_size(name).items():
         axes = panel(drawing.shown, f"accuracy:{condition.task.title}:aligned")
         found = curve(axes, f"median:{condition.encoding}")
         bars = next(one for one in axes.collections if one.get_gid() == f"interval:{condition.encoding}")
@@ -127,7 +127,7 @@ def test_alignment_shows_every_run(made_up: tuple[Sources, str]) -> None:
             drawn = [line for line in axes.lines if line.get_gid() == f"seeds:{encoding}"]
             expected = [
                 [score(run, EPOCHS[-1], scale) for run in runs]
-                for condition, runs in given.of_size(name).items()
+                for condition, runs in given.runs_of_size(name).items()
                 if condition.encoding == encoding
             ]
             assert [[*line.get_ydata()] for line in drawn] == expected
@@ -213,13 +213,13 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         assert (row["low"], row["high"]) == interval(solving, 5)
         [runs] = [
             runs
-            for condition, runs in given.of_size(name).items()
+            for condition, runs in given.runs_of_size(name).items()
             if (condition.task.title, condition.encoding.upper()) == (row["task"], row["encoding"])
         ]
         last = [score(run, EPOCHS[-1], 6) for run in runs]
         assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
     for row in run_tables.coverage(given, protocol=name).rows:
-        runs = [run for at, same in given.of_size(name).items() if at.task.title == row["task"] for run in same]
+        runs = [run for at, same in given.runs_of_size(name).items() if at.task.title == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
         assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
         assert row["least"] == min(seen(run, 6) for run in runs)
@@ -284,7 +284,7 @@ training.epochs = 1
 """
     given = Sources(out=tmp_path, profile="smoke", width=7.0)
     name = str(protocol_file(tmp_path, text))
-    [[run]] = given.of_size(name).values()
+    [[run]] = given.runs_of_size(name).values()
     train([run], given.store)
     found = learned_labels.read_learned_relation(run, given.store, 3, "select-last")
     from safetensors.torch import load
