@@ -13,7 +13,7 @@ from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
-    JudgedCell,
+    StoredCell,
     Trial,
     gid_of,
     judging_rule,
@@ -53,7 +53,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     )
 
 
-def _draw(cells: Sequence[JudgedCell], *, train: Sequence[int], last: int, width: float) -> Figure:
+def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width: float) -> Figure:
     """Draw a column for each cell, ordered by prediction; `never` is a place above all scales."""
     never = last + max(2, round(0.12 * last))
     look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
@@ -97,7 +97,7 @@ def _draw(cells: Sequence[JudgedCell], *, train: Sequence[int], last: int, width
     return figure
 
 
-def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     summary = trial["breaking"]
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
     not_as_predicted = [

@@ -26,7 +26,7 @@ class PanelError(LengthgenError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LearnedPattern:
+class EncodingOutcome:
     """Result of learning a pattern under the relation of a standard encoding.
 
     Attributes:
@@ -79,7 +79,7 @@ class Study:
     entries: Sequence[Value]
     is_drawn: NDArray[np.bool_]
     lrc: Profile
-    learned: Sequence[LearnedPattern]
+    learned: Sequence[EncodingOutcome]
 
     @cached_property
     def without_numbers(self) -> str:
@@ -124,7 +124,7 @@ def study(pattern: Pattern, *, train: int, test: int) -> Study:
         is_drawn=np.full(len(levels.levels), True) if cells.scales is None else cells.scales == test,
         lrc=profile(pattern, test),
         learned=[
-            LearnedPattern(answer=answer, outcome=learn(levels, answer.relation, train=train))
+            EncodingOutcome(answer=answer, outcome=learn(levels, answer.relation, train=train))
             for answer in judge_standard_encodings(levels.relation, train=train, test=test)
         ],
     )

@@ -15,7 +15,7 @@ from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
-    JudgedCell,
+    StoredCell,
     Trial,
     gid_of,
     judging_rule,
@@ -40,13 +40,13 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
 
 
-def agreement(cells: Sequence[JudgedCell]) -> tuple[int, int]:
+def agreement(cells: Sequence[StoredCell]) -> tuple[int, int]:
     """Number of cells whose prediction was observed, and number of cells with both prediction and observation."""
     decided = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
     return sum(cell["predicted"] == cell["observed"] for cell in decided), len(decided)
 
 
-def _rows(cells: Sequence[JudgedCell]) -> list[dict[str, object]]:
+def _rows(cells: Sequence[StoredCell]) -> list[dict[str, object]]:
     return [
         {
             **key_of(cell),
@@ -60,8 +60,8 @@ def _rows(cells: Sequence[JudgedCell]) -> list[dict[str, object]]:
     ]
 
 
-def _draw(cells: list[JudgedCell], width: float) -> Figure:
-    by_task: dict[str, list[JudgedCell]] = {}
+def _draw(cells: list[StoredCell], width: float) -> Figure:
+    by_task: dict[str, list[StoredCell]] = {}
     for cell, task in zip(cells, task_names(cells), strict=True):
         by_task.setdefault(task, []).append(cell)
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
@@ -92,7 +92,7 @@ def _draw(cells: list[JudgedCell], width: float) -> Figure:
     return figure
 
 
-def _draw_cell(axes: Axes, cell: JudgedCell, left: float, bottom: float, step: float) -> None:
+def _draw_cell(axes: Axes, cell: StoredCell, left: float, bottom: float, step: float) -> None:
     gid = gid_of(cell)
     right = run_counts(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
     halves = (("predicted", yes_no(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
@@ -114,7 +114,7 @@ def _draw_cell(axes: Axes, cell: JudgedCell, left: float, bottom: float, step: f
     )  # fmt: skip
 
 
-def _write_count(axes: Axes, x: float, line: float, cells: Sequence[JudgedCell], gid: str) -> None:
+def _write_count(axes: Axes, x: float, line: float, cells: Sequence[StoredCell], gid: str) -> None:
     agreed, decided = agreement(cells)
     text = f"{agreed}/{decided}" if decided else "-"
     axes.text(x, line * _LINE, text, ha="center", va="center_baseline", fontsize=7, gid=gid)
@@ -133,7 +133,7 @@ def _legend(figure: Figure) -> None:
     )  # fmt: skip
 
 
-def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     rule = trial["rules"]["coverage"]
     counts = rule["table"]
     literal = trial["rules"]["literal"]

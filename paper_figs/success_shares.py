@@ -8,7 +8,7 @@ from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
-    JudgedCell,
+    StoredCell,
     Trial,
     gid_of,
     judging_rule,
@@ -34,7 +34,7 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol.name))
 
 
-def _draw(cells: list[JudgedCell], width: float) -> Figure:
+def _draw(cells: list[StoredCell], width: float) -> Figure:
     look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     names_of = task_names(cells)
     tasks = list(dict.fromkeys(names_of))
@@ -86,7 +86,7 @@ def _draw(cells: list[JudgedCell], width: float) -> Figure:
     return figure
 
 
-def _caption(trial: Trial, cells: Sequence[JudgedCell], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     runs = sorted({cell["fit"]["trials"] for cell in cells})
     totals = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
     run_count = sum(cell["fit"]["trials"] for cell in cells)

@@ -15,7 +15,7 @@ from paper_figs.sources import Sources
 from paper_figs.style import look
 
 Trial = Mapping[str, Any]
-JudgedCell = Mapping[str, Any]
+StoredCell = Mapping[str, Any]
 TrialDrawing = Callable[[Trial, Protocol, float], Drawing]
 """Function that draws a trial: (trial, its protocol, width in inches) -> drawing."""
 
@@ -29,28 +29,28 @@ def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, le
     return each_protocol(kind, title, make, place=place, trial=True, least_width=least_width)
 
 
-def main_cells(trial: Trial) -> list[JudgedCell]:
+def main_cells(trial: Trial) -> list[StoredCell]:
     """Cells of the main model size of the trial, in the order of the protocol."""
     return [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"]]
 
 
-def task_names(cells: Sequence[JudgedCell]) -> list[str]:
+def task_names(cells: Sequence[StoredCell]) -> list[str]:
     """Name of the task of each cell, without its file; with its format if the cells have several formats."""
     several = len({cell["format"] for cell in cells}) > 1
     return [cell["task"].rpartition(":")[2] + (f", {cell['format']}" if several else "") for cell in cells]
 
 
-def key_of(cell: JudgedCell) -> dict[str, object]:
+def key_of(cell: StoredCell) -> dict[str, object]:
     """Table columns that identify the cell: task, format and encoding."""
     return {key: cell[key] for key in ("task", "format", "encoding")}
 
 
-def gid_of(cell: JudgedCell) -> str:
+def gid_of(cell: StoredCell) -> str:
     """Part of the gid of an artist that identifies the cell it shows."""
     return f"{cell['task']}:{cell['format']}:{cell['encoding']}"
 
 
-def label_of(cell: JudgedCell) -> str:
+def label_of(cell: StoredCell) -> str:
     """Label of the cell's encoding in figures."""
     return look(cell["encoding"]).label
 
