@@ -15,7 +15,9 @@ from paper_figs.sources import Sources
 from paper_figs.style import look
 
 Trial = Mapping[str, Any]
+"""Content of a conjecture.json."""
 StoredCell = Mapping[str, Any]
+"""Judged cell of a trial, as it is stored there."""
 TrialDrawing = Callable[[Trial, Protocol, float], Drawing]
 """Function that draws a trial: (trial, its protocol, width in inches) -> drawing."""
 

@@ -1,4 +1,4 @@
-"""Accuracy by scale shows its cells: curves, seeds, intervals and shading are read back from the artists."""
+"""Accuracy by scale: curves, seeds, intervals and shading are read back from the artists and compared."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -1,4 +1,4 @@
-"""The drawing of a circuit shows what the circuit says: boxes, arrows and tokens are read back from the artists."""
+"""Drawing of a circuit: boxes, arrows and tokens are read back from the artists and compared with the circuit."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -46,7 +46,7 @@ def figures() -> dict[str, Figure]:
 
 
 def _with(figure: Figure, what: str, kind: type[Kind]) -> dict[tuple[int, ...], Kind]:
-    """The artists of one sort, by the numbers in their names."""
+    """Map from the numbers in the gids to the artists of one kind."""
     found = {}
     for artist in figure.findobj(kind):
         name, *numbers = str(artist.get_gid()).split(":")

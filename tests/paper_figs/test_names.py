@@ -1,4 +1,4 @@
-"""Names of figures: file systems take them, LaTeX finds the files and takes the labels, and no two are the same."""
+"""Names of figures are valid for file systems, LaTeX files and LaTeX labels, and no two are equal."""
 
 import re
 import string

@@ -1,4 +1,4 @@
-"""Figures and tables of runs show what the store holds: every number is read back and compared with it."""
+"""Figures and tables of runs: every number is read back and compared with the store."""
 
 from itertools import product
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures of computed theory show what plain counting and the formulas give."""
+"""Figures of computed theory agree with plain counting and with the formulas."""
 
 import hashlib
 import math

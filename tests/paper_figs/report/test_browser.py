@@ -1,4 +1,4 @@
-"""The page in a headless Chromium: no errors, and what a reader does with keys, search and filters works."""
+"""Report page in a headless Chromium: there are no errors, and keys, search and filters work."""
 
 import os
 import shutil
@@ -67,7 +67,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def at(chromium, page):
-    """Opens a view in a new page; ends with a look for errors on the console and for hostile text that ran."""
+    """Open a view in a new page; at the end check for console errors and for hostile text that ran."""
 
     def open_view(view=""):
         chromium.get("about:blank")

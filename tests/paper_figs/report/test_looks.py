@@ -1,4 +1,4 @@
-"""Encodings look on the page as in the figures, and can be seen on a dark ground as well."""
+"""Encodings have the same look on the page as in figures, with enough contrast on a dark background."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the explorer shows is what the circuits' own functions say."""
+"""Data of the relations view equal the results of the functions in circuits."""
 
 import numpy as np
 import pytest
