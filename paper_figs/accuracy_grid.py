@@ -190,10 +190,10 @@ def _prepare_axes(axes: Axes, scales: Sequence[int], train: Sequence[int], thres
 
 
 def _draw_curve(axes: Axes, cell: CellScores, look: Look, place: int, curves: int, *, marked: bool) -> None:
-    """Draw one curve with look bars.
+    """Draw one curve with its bars.
 
     The curves put their marks on different scales in turn, so that equal curves can still be told apart. If `marked`,
-    which is set where two curves share a colour, each bar ends in the mark of look curve.
+    which is set where two curves share a colour, each bar ends in the mark of its curve.
     """
     scales = cell.scales
     medians = [median(cell.exact_match[scale]) for scale in scales]

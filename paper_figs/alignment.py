@@ -108,7 +108,7 @@ def _draw(
 
 
 def _draw_runs(axes: Axes, cell: CellScores, scale: int, look: Look, middle: float) -> None:
-    """Draw a small mark for each seed, side by side, and their median as a wide dash with the bar of look interval."""
+    """Draw a small mark for each seed, side by side, and their median as a wide dash with the bar of its interval."""
     values = cell.exact_match[scale]
     places = [middle + _SPREAD * (2 * (at + 0.5) / len(values) - 1) for at in range(len(values))]
     mark = line_style(look) | {"linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.6}

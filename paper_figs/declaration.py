@@ -53,7 +53,7 @@ Family = Callable[[str, Protocol], Iterable[Entry]]
 def each_protocol(
     kind: str, title: str, make: Callable[..., Drawing], *, place: int, trial: bool = False, least_width: float = 0.0
 ) -> Family:
-    """Declare one figure for every protocol, protocol_name KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
+    """Declare one figure for every protocol, named KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
 
     Args:
         kind: first part of the name of the figure.

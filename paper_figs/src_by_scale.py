@@ -14,8 +14,8 @@ from paper_figs.style import SMALLEST_TEXT, context
 _MARKS = {"exact": ("o", "full"), "sampled": ("o", "none"), "bounds": ("_", "full"), "infinite": ("^", "full")}
 """Marker and fill by status: exact, exact on a sample of prompts, lower bound only, infinite."""
 _MEANINGS = {
-    "exact": "exact, or attained by the task's own circuit",
-    "sampled": "exact on the prompts looked at: a lower bound",
+    "exact": "exact, or attained by the reference circuit",
+    "sampled": "exact on a sample of prompts: a lower bound",
     "bounds": "lower bound",
     "infinite": "infinite at this arity",
 }
