@@ -20,7 +20,7 @@ import matplotlib
 
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
-from paper_figs.catalogue import catalogue, chosen
+from paper_figs.catalogue import catalogue, select_entries
 from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import write
 from paper_figs.sources import Needs, Sources
@@ -72,10 +72,10 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         own: protocols of the user's own, path/to/file.toml.
 
     Raises:
-        UnknownFigure, ProfileError: as `catalogue` and `chosen`.
+        UnknownFigure, ProfileError: as `catalogue` and `select_entries`.
         OSError: the folder cannot be written.
     """
-    wanted = chosen(catalogue(sources, own), names)
+    wanted = select_entries(catalogue(sources, own), names)
     stamps = folder / ".drawn"
     found = Drawn()
     code = [source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs"), matplotlib.__version__]
@@ -93,7 +93,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             found.broken[entry.name] = str(reason)
             continue
         width = max(sources.width, entry.least_width)
-        key = json.dumps([*code, sources.profile, entry.name, entry.given, width, read], default=str)
+        key = json.dumps([*code, sources.profile, entry.name, entry.make_arguments, width, read], default=str)
         before = _drawn_before(stamps / f"{entry.name}.json", key, folder)
         if before is None:
             waiting[entry.name] = key

@@ -45,7 +45,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     computed where they are not stored yet, which takes minutes, and is not done again.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found, label_pool = relations.pooled(_explored(BOUNDS.get(profile, relations.Bounds())))
+    found, label_pool = relations.pool_labels(_explored(BOUNDS.get(profile, relations.Bounds())))
     stored, broken = _stored_claims(out, profile)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_runs = _runs(out)
@@ -63,16 +63,16 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
         missing=[*_missing_claims(verdicts, claims.NOT_RUN, out), *_missing_formulas(), *of_trials.missing],
     )
     known = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
-    drawn = looks.of_encodings(sorted({group["encoding"] for group in of_runs.content["groups"]} | known))
+    drawn = looks.encoding_looks(sorted({group["encoding"] for group in of_runs.content["groups"]} | known))
     content = page.page(
         summary,
         {
             "claims": ledger,
-            "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.of_slots()},
+            "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.slot_looks()},
             "relations": {
                 "found": found,
                 "pool": label_pool,
-                "encodings": looks.of_encodings(ENCODINGS),
+                "encodings": looks.encoding_looks(ENCODINGS),
                 "train": [relations.TRAIN[0], relations.TRAIN[-1]],
             },
             "runs": of_runs.content | {"looks": drawn},
@@ -163,7 +163,7 @@ class _Exploration(NamedTuple):
 
     def computed(self) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explored, self.task, self.bounds))
+            answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explore, self.task, self.bounds))
         except SolverFailed as reason:  # which is not kept: the next report tries it again
             return {"task": self.task.name, "format": self.task.format, "why": str(reason)}
         return answer

@@ -1,1 +1,1 @@
-"""One module a figure, drawn from stored runs and from the other packages; one style for all of them."""
+"""Figures and tables: one module for each kind, drawn from stored runs and from the other packages in one style."""

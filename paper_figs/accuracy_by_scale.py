@@ -1,8 +1,9 @@
-"""Accuracy by scale: exact match of every seed, and the share of seeds that solve a scale with its exact interval.
+"""Figure of accuracy by scale for one task: every seed, and the share of seeds that solve each scale.
 
 Success is bimodal over seeds, so a mean with a standard deviation would describe no run at all. The upper row shows
-the runs themselves and their median; the lower row shows P(a seed solves the scale), solved being exact match at or
-above a threshold fixed before training, with Clopper-Pearson 95% intervals.
+the exact match of every run (seed) and the median. The lower row shows the share of seeds that solve a scale, with
+exact (Clopper-Pearson) 95% intervals. A scale is solved if its exact match is at or above a threshold that was fixed
+before training.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from paper_figs.cells import LEVEL, Cell, common_scales, interval, seed_columns
+from paper_figs.cells import LEVEL, CellScores, common_scales, interval, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
@@ -26,44 +27,44 @@ from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
 
 _CURVES = 6
-"""In one panel: beyond that, marks set side by side can no longer be told apart."""
+"""Largest number of curves in one panel; the marks of more curves could not be told apart."""
 
-# Inches: both panels of a format, where there is one such pair or several above each other; a line of the legend.
+# Inches: height of the two panels of a format if there is one pair, and if pairs are stacked; a line of the legend.
 _ALONE, _STACKED, _LEGEND = 4.0, 2.9, 0.17
 _TRAINED = "0.92"
 _THRESHOLD: dict[str, Any] = {"color": "0.3", "linewidth": 0.7, "linestyle": (0, (1, 2))}
 
 
-def drawing(cells: Sequence[Cell], *, train: Sequence[int], threshold: float, task: str, model: str) -> Drawing:
-    """A column for each format, exact match above, the share of seeds that solve a scale below.
+def drawing(cells: Sequence[CellScores], *, train: Sequence[int], threshold: float, task: str, model: str) -> Drawing:
+    """Draw one column of panels for each format: exact match above, share of seeds that solve a scale below.
 
-    Where a format has more than six encodings, further panels below show the others. One row for each format, encoding
-    and scale.
+    If a format has more than six encodings, further panels below show the rest. The table has one row for each format,
+    encoding and scale.
 
     Args:
         cells: at most one for each format and encoding, all with the same scales and number of seeds.
         train: the training scales, which are shaded.
-        threshold: exact match from which on a scale counts as solved.
-        task: name, for the heading.
-        model: how large, in words.
+        threshold: least exact match at which a scale counts as solved.
+        task: name of the task, for the title.
+        model: size of the models, in words.
 
     Raises:
-        ValueError: cells that cannot be compared (`cells.common_scales`).
-        EncodingError: a cell's encoding is none.
-        StyleError: encodings that one figure cannot tell apart.
+        ValueError: the cells cannot be compared (`cells.common_scales`).
+        EncodingError: a cell's encoding is not an encoding.
+        StyleError: one figure cannot show so many similar encodings.
     """
     common_scales(cells, train=train, threshold=threshold)
     return Drawing(
         shown=_draw(cells, train, threshold, task),
-        rows=[_row(cell, scale, train, threshold) for cell in cells for scale in cell.scales],
+        rows=[_table_row(cell, scale, train, threshold) for cell in cells for scale in cell.scales],
         caption=_caption(cells, train, threshold, task, model),
     )
 
 
-def _draw(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: str) -> Figure:
+def _draw(cells: Sequence[CellScores], train: Sequence[int], threshold: float, task: str) -> Figure:
     scales = cells[0].scales
-    drawn = looks(cell.encoding for cell in cells)
-    columns = {panel: _groups([cell for cell in cells if cell.format == panel]) for panel in _formats(cells)}
+    look_of = looks(cell.encoding for cell in cells)
+    columns = {panel: _panel_groups([cell for cell in cells if cell.format == panel]) for panel in _format_names(cells)}
     most = max(map(len, columns.values()))
     with context():
         figure = Figure(figsize=(PAGE_WIDTH, most * (_ALONE if most == 1 else _STACKED)), layout="constrained")
@@ -75,12 +76,12 @@ def _draw(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: s
                 above.set_title(f"{task}, {panel}{part}", fontweight="bold")
                 for axes, kind in ((above, "exact match"), (below, "solved")):
                     axes.set_gid(f"{kind}:{panel}:{index}")
-                    _ground(axes, scales, train)
+                    _prepare_axes(axes, scales, train)
                 above.axhline(threshold, **_THRESHOLD, gid="threshold")
                 for place, cell in enumerate(group):
-                    shift = _dodge(scales, len(group), len(columns)) * (place - (len(group) - 1) / 2)
-                    _runs(above, cell, drawn[cell.encoding], shift)
-                    _shares(below, cell, drawn[cell.encoding], shift, threshold)
+                    shift = _mark_spacing(scales, len(group), len(columns)) * (place - (len(group) - 1) / 2)
+                    _draw_runs(above, cell, look_of[cell.encoding], shift)
+                    _draw_shares(below, cell, look_of[cell.encoding], shift, threshold)
             below.set_xlabel("scale n")
             below.tick_params(labelbottom=True)
             for axes in grid[2 * len(groups) :, column]:
@@ -89,7 +90,7 @@ def _draw(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: s
             grid[2 * index, 0].set_ylabel("exact match")
             grid[2 * index + 1, 0].set_ylabel(f"share of {cells[0].seeds} seeds\nwith exact match ≥ {threshold:g}")
         handles: list[Artist] = [
-            *(Line2D([], [], **line_style(its), label=its.label) for its in drawn.values()),
+            *(Line2D([], [], **line_style(look), label=look.label) for look in look_of.values()),
             Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
             Patch(facecolor=_TRAINED, label="training scales"),
         ]
@@ -97,7 +98,7 @@ def _draw(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: s
     return figure
 
 
-def _row(cell: Cell, scale: int, train: Sequence[int], threshold: float) -> dict[str, object]:
+def _table_row(cell: CellScores, scale: int, train: Sequence[int], threshold: float) -> dict[str, object]:
     solved = cell.solved([scale], threshold)
     low, high = interval(solved, cell.seeds)
     return {
@@ -116,21 +117,21 @@ def _row(cell: Cell, scale: int, train: Sequence[int], threshold: float) -> dict
     }
 
 
-def _caption(cells: Sequence[Cell], train: Sequence[int], threshold: float, task: str, model: str) -> str:
-    drawn = looks(cell.encoding for cell in cells)
+def _caption(cells: Sequence[CellScores], train: Sequence[int], threshold: float, task: str, model: str) -> str:
+    look_of = looks(cell.encoding for cell in cells)
     scales, seeds = cells[0].scales, cells[0].seeds
     low, high = interval(seeds, seeds)[0], interval(0, seeds)[1]
     parts = [
-        f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint of {seeds} runs (seeds) a "
-        f"curve; models of {model}; training scales shaded. Above: exact match, every seed a faint line, their median "
-        f"the marked one. Below: the share of seeds whose exact match is at least {threshold:g}, with Clopper-Pearson "
-        f"{LEVEL:.0%} intervals ({seeds} of {seeds} seeds: at least {low:.2f}; none: at most {high:.2f}). Marks of one "
-        f"scale are set side by side. {glossary(drawn)} Seeds that solve every training scale, and of these every "
-        "scale:"
+        f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint, {seeds} runs (seeds) "
+        f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each seed "
+        f"and a marked line for their median. Below: share of seeds whose exact match is at least {threshold:g}, with "
+        f"Clopper-Pearson {LEVEL:.0%} intervals ({seeds} of {seeds}: at least {low:.2f}; none: at most {high:.2f}). "
+        f"Marks of one scale stand side by side. {glossary(look_of)} Number of seeds that solve every training scale, "
+        "and every scale:"
     ]
-    for panel in _formats(cells):
+    for panel in _format_names(cells):
         counts = [
-            f"{drawn[cell.encoding].label} {cell.solved(train, threshold)} and {cell.solved(scales, threshold)}"
+            f"{look_of[cell.encoding].label} {cell.solved(train, threshold)} and {cell.solved(scales, threshold)}"
             for cell in cells
             if cell.format == panel
         ]
@@ -138,27 +139,27 @@ def _caption(cells: Sequence[Cell], train: Sequence[int], threshold: float, task
     return " ".join(parts).removesuffix(";") + f" (of {seeds})."
 
 
-def _formats(cells: Sequence[Cell]) -> list[str]:
+def _format_names(cells: Sequence[CellScores]) -> list[str]:
     return list(dict.fromkeys(cell.format for cell in cells))
 
 
-def _groups(cells: Sequence[Cell]) -> list[Sequence[Cell]]:
-    """As few as hold six at most, nearly equal in number."""
+def _panel_groups(cells: Sequence[CellScores]) -> list[Sequence[CellScores]]:
+    """Split the cells into as few groups of at most six as possible, of nearly equal size."""
     size = ceil(len(cells) / ceil(len(cells) / _CURVES))
     return [cells[start : start + size] for start in range(0, len(cells), size)]
 
 
-def _dodge(scales: Sequence[int], curves: int, columns: int) -> float:
-    """How far apart the marks of neighbouring curves stand, so that equal values do not hide each other.
+def _mark_spacing(scales: Sequence[int], curves: int, columns: int) -> float:
+    """Distance between the marks of neighbouring curves on the scale axis, so that equal values do not hide each other.
 
-    A mark's width in print, and never so much that the marks of two scales mingle.
+    It is about the printed width of a mark, and small enough to keep the marks of two scales apart.
     """
     spacing = min((later - earlier for earlier, later in pairwise(scales)), default=1)
     return min(0.8 * spacing / curves, 0.009 * columns * max(scales[-1] - scales[0], 1))
 
 
-def _ground(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
-    for first, last in _spans(train):
+def _prepare_axes(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
+    for first, last in _consecutive_ranges(train):
         axes.axvspan(first - 0.5, last + 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
     axes.set(xlim=(scales[0] - 0.6, scales[-1] + 0.6), ylim=(-0.04, 1.04), yticks=[0, 0.25, 0.5, 0.75, 1])
     axes.xaxis.set_major_locator(
@@ -166,46 +167,50 @@ def _ground(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
     )
 
 
-def _runs(axes: Axes, cell: Cell, its: Look, shift: float) -> None:
+def _draw_runs(axes: Axes, cell: CellScores, look: Look, shift: float) -> None:
     places = [scale + shift for scale in cell.scales]
     for seed in range(cell.seeds):
-        run = [cell.exact_match[scale][seed] for scale in cell.scales]
-        faint: dict[str, Any] = {"color": its.colour, "linestyle": its.line, "alpha": min(0.45, 1 / sqrt(cell.seeds))}
-        axes.plot(places, run, **faint, linewidth=0.6, zorder=2, gid=f"seed:{cell.encoding}")
-    middle = [median(cell.exact_match[scale]) for scale in cell.scales]
-    axes.plot(places, middle, **line_style(its), zorder=3, gid=f"median:{cell.encoding}")
+        exact_match = [cell.exact_match[scale][seed] for scale in cell.scales]
+        faint_style: dict[str, Any] = {
+            "color": look.colour,
+            "linestyle": look.line,
+            "alpha": min(0.45, 1 / sqrt(cell.seeds)),
+        }
+        axes.plot(places, exact_match, **faint_style, linewidth=0.6, zorder=2, gid=f"seed:{cell.encoding}")
+    medians = [median(cell.exact_match[scale]) for scale in cell.scales]
+    axes.plot(places, medians, **line_style(look), zorder=3, gid=f"median:{cell.encoding}")
 
 
-def _shares(axes: Axes, cell: Cell, its: Look, shift: float, threshold: float) -> None:
+def _draw_shares(axes: Axes, cell: CellScores, look: Look, shift: float, threshold: float) -> None:
     places = [scale + shift for scale in cell.scales]
     solved = [cell.solved([scale], threshold) for scale in cell.scales]
     low, high = zip(*(interval(count, cell.seeds) for count in solved), strict=True)
     gid = f"interval:{cell.encoding}"
-    axes.vlines(places, low, high, color=its.colour, linewidth=0.8, alpha=0.6, zorder=2, gid=gid)
+    axes.vlines(places, low, high, color=look.colour, linewidth=0.8, alpha=0.6, zorder=2, gid=gid)
     shares = [count / cell.seeds for count in solved]
-    axes.plot(places, shares, **line_style(its), zorder=3, gid=f"share:{cell.encoding}")
+    axes.plot(places, shares, **line_style(look), zorder=3, gid=f"share:{cell.encoding}")
 
 
-def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
-    """The runs of neighbouring scales, as (first, last)."""
-    known = set(scales)
-    firsts = sorted(scale for scale in known if scale - 1 not in known)
-    lasts = sorted(scale for scale in known if scale + 1 not in known)
+def _consecutive_ranges(scales: Sequence[int]) -> list[tuple[int, int]]:
+    """Ranges of consecutive scales, as (first, last)."""
+    all_scales = set(scales)
+    firsts = sorted(scale for scale in all_scales if scale - 1 not in all_scales)
+    lasts = sorted(scale for scale in all_scales if scale + 1 not in all_scales)
     return list(zip(firsts, lasts, strict=True))
 
 
-def _parity_seeds(sources: Sources) -> Drawing:
-    known, model = sources.protocol("fig1"), model_sizes(sources.models("fig1")[0])
+def _parity_figure(sources: Sources) -> Drawing:
+    protocol, model = sources.protocol("fig1"), model_sizes(sources.models("fig1")[0])
     [(task, cells)] = sources.cells("fig1").items()
-    return drawing(cells, train=known.train, threshold=known.profile.evaluation.threshold, task=task, model=model)
+    return drawing(cells, train=protocol.train, threshold=protocol.profile.evaluation.threshold, task=task, model=model)
 
 
 FIGURES = (
     Entry(
         place=150,
         name="parity-seeds",
-        title="Parity by scale, every run",
-        make=_parity_seeds,
+        title="Accuracy on Parity by scale, all runs",
+        make=_parity_figure,
         needs=Needs(protocols=("fig1",)),
         least_width=PAGE_WIDTH,
     ),

@@ -1,4 +1,8 @@
-"""Alignment against a scale hint (Figure 3): at a few scales, every seed of both ideal encodings on each task."""
+"""Figure 3: alignment of the operands against a scale hint.
+
+A panel for each of a few scales shows, task by task, the exact match of every seed under both ideal encodings: IPE on
+aligned data, and IPE with scale hint on unaligned data.
+"""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -8,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from paper_figs.accuracy_grid import median_columns, median_interval, rank
-from paper_figs.cells import Cell, common_scales, seed_columns
+from paper_figs.cells import CellScores, common_scales, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
@@ -16,34 +20,34 @@ from paper_figs.sources import Needs, Sources, model_sizes
 from paper_figs.style import Look, context, line_style, looks
 
 SCALES = (5, 10, 15, 20)
-"""Panels of Figure 3."""
+"""Scales of Figure 3, one panel each."""
 _NARROWEST, _HEIGHT = 1.5, 1.75
 _APART, _SPREAD = 0.4, 0.1
-"""Shares of a task's place: between the two encodings, and over how much of it seeds are spread."""
+"""Shares of the width of a task: distance between the two encodings, and half the width over which seeds spread."""
 
-Tasks = Mapping[str, Sequence[Cell]]
-"""Task -> its cells."""
+Tasks = Mapping[str, Sequence[CellScores]]
+"""Map from the name of a task to its cells."""
 
 
 def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width: float, model: str) -> Drawing:
-    """The figure: a panel for each of the scales; task by task, the runs of each format and encoding.
+    """Draw a panel for each scale, with the runs of each format and encoding task by task.
 
     Args:
-        tasks: name -> its cells, the same formats and encodings for each.
-        scales: one panel each.
+        tasks: map from the name of a task to its cells, with the same formats and encodings for each task.
+        scales: scales of the panels.
         train: the training scales.
-        width: inches.
-        model: how large, in words.
+        width: width of the figure, in inches.
+        model: size of the models, in words.
 
     Raises:
-        ValueError: cells that cannot be compared, or that lack one of the scales.
+        ValueError: the cells cannot be compared, or one of the scales has no values.
     """
-    every = [cell for cells in tasks.values() for cell in cells]
+    all_cells = [cell for cells in tasks.values() for cell in cells]
     for cells in tasks.values():
-        known = common_scales(cells, train=train, threshold=1.0)
-        if not set(scales) <= set(known):
-            raise ValueError(f"no values at scales {sorted(set(scales) - set(known))}")
-    drawn = looks(dict.fromkeys(cell.encoding for cell in every))
+        measured = common_scales(cells, train=train, threshold=1.0)
+        if not set(scales) <= set(measured):
+            raise ValueError(f"no values at scales {sorted(set(scales) - set(measured))}")
+    look_of = looks(dict.fromkeys(cell.encoding for cell in all_cells))
     rows: list[dict[str, object]] = [
         {
             "scale": scale,
@@ -59,11 +63,15 @@ def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width:
         for cell in cells
     ]
     return Drawing(
-        shown=_draw(tasks, drawn, scales, train, width), rows=rows, caption=_caption(tasks, drawn, scales, train, model)
+        shown=_draw(tasks, look_of, scales, train, width),
+        rows=rows,
+        caption=_caption(tasks, look_of, scales, train, model),
     )
 
 
-def _draw(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], width: float) -> Figure:
+def _draw(
+    tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], width: float
+) -> Figure:
     columns = len(scales) if width / len(scales) >= _NARROWEST else max(1, int(width / _NARROWEST))
     lines = -(-len(scales) // columns)
     with context():
@@ -77,7 +85,7 @@ def _draw(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train:
             for place, cells in enumerate(tasks.values()):
                 for side, cell in enumerate(cells):
                     middle = place + _APART * (side - (len(cells) - 1) / 2)
-                    _runs(axes, cell, scale, drawn[cell.encoding], middle)
+                    _draw_runs(axes, cell, scale, look_of[cell.encoding], middle)
             axes.set(xlim=(-0.6, len(tasks) - 0.4), ylim=(-0.05, 1.05), yticks=[0, 0.25, 0.5, 0.75, 1])
             axes.set_xticks(range(len(tasks)), [task.replace(" (", "\n(") for task in tasks])
             axes.tick_params(axis="x", length=0, labelsize=6.5)
@@ -85,45 +93,55 @@ def _draw(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train:
             axes.remove()
         for axes in grid[:, 0]:
             axes.set_ylabel("exact match")
-        named = {cell.encoding: cell.format for cells in tasks.values() for cell in cells}
+        format_of = {cell.encoding: cell.format for cells in tasks.values() for cell in cells}
         handles = [
-            Line2D([], [], **line_style(drawn[one]) | {"linestyle": "none"}, label=f"{drawn[one].label}, {form}")
-            for one, form in named.items()
+            Line2D(
+                [],
+                [],
+                **line_style(look_of[encoding]) | {"linestyle": "none"},
+                label=f"{look_of[encoding].label}, {format_name}",
+            )
+            for encoding, format_name in format_of.items()
         ]
         finish(figure, handles)
     return figure
 
 
-def _runs(axes: Axes, cell: Cell, scale: int, its: Look, middle: float) -> None:
-    """Every seed a small mark, in a row; their median a wide dash with the bar of its interval."""
+def _draw_runs(axes: Axes, cell: CellScores, scale: int, look: Look, middle: float) -> None:
+    """Draw a small mark for each seed, side by side, and their median as a wide dash with the bar of its interval."""
     values = cell.exact_match[scale]
     places = [middle + _SPREAD * (2 * (at + 0.5) / len(values) - 1) for at in range(len(values))]
-    mark = line_style(its) | {"linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.6}
+    mark = line_style(look) | {"linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.6}
     axes.plot(places, values, **mark, zorder=3, gid=f"seeds:{cell.encoding}", clip_on=False)
     low, high = median_interval(values)
-    axes.vlines([middle], [low], [high], color=its.colour, linewidth=0.6, zorder=2, gid=f"interval:{cell.encoding}")
+    axes.vlines([middle], [low], [high], color=look.colour, linewidth=0.6, zorder=2, gid=f"interval:{cell.encoding}")
     axes.hlines(
-        [median(values)], middle - 1.6 * _SPREAD, middle + 1.6 * _SPREAD, color=its.colour, linewidth=1.4, zorder=2,
+        [median(values)], middle - 1.6 * _SPREAD, middle + 1.6 * _SPREAD, color=look.colour, linewidth=1.4, zorder=2,
         gid=f"median:{cell.encoding}",
     )  # fmt: skip
 
 
-def _caption(tasks: Tasks, drawn: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], model: str) -> str:
-    every = [cell for cells in tasks.values() for cell in cells]
-    seeds = every[0].seeds
+def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], model: str) -> str:
+    all_cells = [cell for cells in tasks.values() for cell in cells]
+    seeds = all_cells[0].seeds
     place, level = rank(seeds)
-    spread = "from the least to the greatest" if place == 1 else f"from number {place} from below to that from above"
+    spread = (
+        "from the smallest to the largest value"
+        if place == 1
+        else f"from value {place} from below to value {place} from above"
+    )
     last = scales[-1]
-    told = [
-        f"{task}: " + ", ".join(f"{drawn[cell.encoding].label} {median(cell.exact_match[last]):.3f}" for cell in cells)
+    medians = [
+        f"{task}: "
+        + ", ".join(f"{look_of[cell.encoding].label} {median(cell.exact_match[last]):.3f}" for cell in cells)
         for task, cells in tasks.items()
     ]
     return (
-        f"The ideal encoding on operands padded to scale {max(every[0].scales)} (IPE, aligned) against the ideal "
+        f"The ideal encoding on operands padded to scale {max(all_cells[0].scales)} (IPE, aligned) against the ideal "
         f"encoding with scale hint on plain ones (IPE-SH, unaligned), at scales {', '.join(map(str, scales))}; trained "
         f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is one of "
-        f"{seeds} runs (seeds), a dash their median, a bar reaches {spread} and holds the median of all such runs with "
-        f"probability {level:.1%}. Medians at scale {last}: {'; '.join(told)}."
+        f"{seeds} runs (seeds), a dash is their median, and a bar reaches {spread} and holds the median of all such "
+        f"runs with probability {level:.1%}. Medians at scale {last}: {'; '.join(medians)}."
     )
 
 

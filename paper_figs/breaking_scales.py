@@ -1,4 +1,7 @@
-"""The scale at which runs break against the scale at which they were predicted to."""
+"""Figure of breaking scales: the first scale that the runs of each cell fail, beside the predicted one.
+
+A cell is one task, format and encoding of a judged protocol.
+"""
 
 from collections.abc import Sequence
 
@@ -10,10 +13,10 @@ from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
-    Judged,
+    StoredCell,
     Trial,
     gid_of,
-    judged_how,
+    judging_rule,
     key_of,
     label_of,
     main_cells,
@@ -22,13 +25,13 @@ from paper_figs.trial_cells import (
 )
 
 _HEIGHT, _NAMES, _LEFT, _ABOVE = 2.0, 1.05, 0.55, 0.3
-"""Inches: of the axes, of what is below them, beside them and above them."""
+"""Inches: height of the axes, and the space below, left of and above them."""
 _WIDEST = 0.3
-"""Inches: of a cell's column."""
+"""Inches: largest width of the column of a cell."""
 
 
 def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
-    """The figure, of the cells that have a prediction and a fitting run."""
+    """Draw the cells of the trial that have a prediction and at least one run that fits its training scales."""
     cells = [cell for cell in main_cells(trial) if cell["breaking"]]
     rows: list[dict[str, object]] = [
         {
@@ -42,38 +45,38 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
         }
         for cell in cells
     ]
-    nothing: list[dict[str, object]] = [{"task": "none has a prediction and a fitting run"}]
+    empty_rows: list[dict[str, object]] = [{"task": "none has a prediction and a fitting run"}]
     return Drawing(
         shown=_draw(cells, train=protocol.train, last=protocol.test[-1], width=width),
-        rows=rows or nothing,
+        rows=rows or empty_rows,
         caption=_caption(trial, cells, protocol.name),
     )
 
 
-def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: float) -> Figure:
-    """A column for each cell, in the order of predictions; `never` is a place of its own above all scales."""
+def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width: float) -> Figure:
+    """Draw a column for each cell, ordered by prediction; `never` is a place above all scales."""
     never = last + max(2, round(0.12 * last))
-    drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
+    look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     ordered = sorted(cells, key=lambda cell: cell["breaking"]["predicted"] or never)
-    across = min(width - _LEFT - 0.08, _WIDEST * max(len(cells), 1))
-    left = max(_LEFT, (width - across) / 2)  # few cells stand below the legend, not beside empty paper
+    axes_width = min(width - _LEFT - 0.08, _WIDEST * max(len(cells), 1))
+    left = max(_LEFT, (width - axes_width) / 2)  # centred, so that few cells stand below the legend
     height = _HEIGHT + _NAMES + _ABOVE
     with context():
         figure = Figure(figsize=(width, height))
-        axes = figure.add_axes((left / width, _NAMES / height, across / width, _HEIGHT / height))
+        axes = figure.add_axes((left / width, _NAMES / height, axes_width / width, _HEIGHT / height))
         axes.axhspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
         axes.axhspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
         for place, cell in enumerate(ordered):
-            its, found = drawn[cell["encoding"]], cell["breaking"]
+            look, breaking = look_of[cell["encoding"]], cell["breaking"]
             gid = gid_of(cell)
-            failures = [one["first_failure"] or never for one in cell["outcomes"] if one["fits"]]
-            predicted = found["predicted"] or never
+            failures = [run["first_failure"] or never for run in cell["outcomes"] if run["fits"]]
+            predicted = breaking["predicted"] or never
             axes.hlines([predicted], place - 0.42, place + 0.42, color="black", linewidth=1.6, zorder=2,
                         gid=f"predicted:{gid}")  # fmt: skip
-            axes.vlines([place], min(failures), max(failures), color=its.colour, linewidth=0.8, zorder=1,
+            axes.vlines([place], min(failures), max(failures), color=look.colour, linewidth=0.8, zorder=1,
                         gid=f"range:{gid}")  # fmt: skip
-            mark = line_style(its) | {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.7}
-            axes.plot([place], [found["observed"] or never], **mark, zorder=3, gid=f"observed:{gid}")
+            mark = line_style(look) | {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.7}
+            axes.plot([place], [breaking["observed"] or never], **mark, zorder=3, gid=f"observed:{gid}")
         axes.set_xticks(range(len(ordered)), task_names(ordered), rotation=90, fontsize=SMALLEST_TEXT)
         axes.tick_params(axis="x", length=0, pad=2)
         axes.set_yticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
@@ -81,7 +84,10 @@ def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: fl
         axes.set_ylabel("breaks at scale")
         handles = [
             Line2D([], [], color="black", linewidth=1.6, label="predicted"),
-            *(Line2D([], [], **line_style(its) | {"linestyle": "none"}, label=its.label) for its in drawn.values()),
+            *(
+                Line2D([], [], **line_style(look) | {"linestyle": "none"}, label=look.label)
+                for look in look_of.values()
+            ),
             Patch(facecolor="0.92", label="training scales; never"),
         ]
         figure.legend(
@@ -91,22 +97,22 @@ def _draw(cells: Sequence[Judged], *, train: Sequence[int], last: int, width: fl
     return figure
 
 
-def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     summary = trial["breaking"]
-    drawn = list(dict.fromkeys(cell["encoding"] for cell in cells))
-    wrong = [
+    encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
+    not_as_predicted = [
         f"{cell['task'].rpartition(':')[2]}, {cell['format']}, {label_of(cell)} (predicted "
         f"{cell['breaking']['predicted'] or 'never'}, median {cell['breaking']['observed'] or 'never'})"
         for cell in cells
         if cell["breaking"]["predicted"] != cell["breaking"]["observed"]
     ]
     return (
-        f"Where runs break against where they were predicted to, protocol {protocol}: {judged_how(trial)}. A column is "
-        "a cell: the dash where it was predicted to break, the mark the median of the first scales that its fitting "
-        "runs do not solve, the line from the first to the last of these. Of "
-        f"{summary['cells']} cells predicted to break, {summary['as_predicted']} do so exactly there, "
-        f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Elsewhere than "
-        f"predicted: {'; '.join(wrong) or 'none'}. {glossary(drawn) if drawn else ''}"
+        f"Scales at which runs break, observed and predicted, of protocol {protocol}: {judging_rule(trial)}. Each "
+        "column is a cell. The dash is the predicted scale; the mark is the median, over the runs that fit training, "
+        "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. Of "
+        f"{summary['cells']} cells predicted to break, {summary['as_predicted']} break exactly at the predicted scale, "
+        f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Cells that differ from "
+        f"the prediction: {'; '.join(not_as_predicted) or 'none'}. {glossary(encodings) if encodings else ''}"
     ).strip()
 
 

@@ -1,4 +1,4 @@
-"""All figures and tables by name, as the modules of paper_figs declare them (`paper_figs.declaration`)."""
+"""Catalogue of all figures and tables by name, collected from the FIGURES of each module (`paper_figs.declaration`)."""
 
 import pkgutil
 from collections.abc import Iterable, Sequence
@@ -17,61 +17,63 @@ from theory.system.errors import LengthgenError, nearest
 
 
 class UnknownFigure(LengthgenError):
-    """No figure or table has this name."""
+    """Error for a name that no figure or table has."""
 
 
 def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entry]:
-    """Every figure and table, by name: those of no one protocol, then those of each, both by place.
+    """Return all figures and tables by name: first the general ones, then those of each protocol, ordered by place.
 
     Args:
-        sources: where protocols are looked up.
-        protocols: files of the user's own, path/to/file.toml, which get the figures that every protocol has.
+        sources: the sources that load the protocols.
+        protocols: the user's own protocol files, path/to/file.toml. They get the figures that every protocol has.
 
     Raises:
-        ProfileError: a file that is no protocol, or whose figures have names that are taken.
+        ProfileError: a file is not a protocol, or its figures have names that are taken.
     """
     entries, families = declared(_modules())
-    found = dict(entries)
-    for named in [*protocol_names(), *dict.fromkeys(protocols)]:
-        protocol = sources.protocol(named)
-        for entry in sorted((one for family in families for one in family(named, protocol)), key=_place):
+    by_name = dict(entries)
+    for protocol_name in [*protocol_names(), *dict.fromkeys(protocols)]:
+        protocol = sources.protocol(protocol_name)
+        for entry in sorted((entry for family in families for entry in family(protocol_name, protocol)), key=_place):
             name = file_name(entry.name)
-            if name in found:
-                raise ProfileError(f"protocol '{named}': two figures would be '{name}': rename it, or its tasks")
-            found[name] = replace(entry, name=name)
-    return found
+            if name in by_name:
+                raise ProfileError(
+                    f"protocol '{protocol_name}': two figures would be '{name}': rename it, or its tasks"
+                )
+            by_name[name] = replace(entry, name=name)
+    return by_name
 
 
 def declared(modules: Iterable[ModuleType]) -> tuple[dict[str, Entry], list[Family]]:
-    """The FIGURES of modules: entries by name and in order of their places, and families.
+    """Collect the FIGURES of modules: entries by name, ordered by place, and the families.
 
-    Entries of one place stand in the order of modules and within a module.
+    Entries with equal places keep the order of the modules and of the lists in them.
 
     Raises:
-        ValueError: two entries have one name.
+        ValueError: two entries have the same name.
     """
     entries: list[tuple[Entry, str]] = []
     families: list[Family] = []
     for module in modules:
-        for one in getattr(module, "FIGURES", ()):
-            if isinstance(one, Entry):
-                entries.append((one, module.__name__))
+        for declaration in getattr(module, "FIGURES", ()):
+            if isinstance(declaration, Entry):
+                entries.append((declaration, module.__name__))
             else:
-                families.append(one)
-    found: dict[str, Entry] = {}
-    declaring: dict[str, str] = {}
+                families.append(declaration)
+    by_name: dict[str, Entry] = {}
+    module_of: dict[str, str] = {}
     for entry, module_name in sorted(entries, key=lambda pair: _place(pair[0])):
-        if entry.name in found:
-            raise ValueError(f"two figures are named '{entry.name}': in {declaring[entry.name]} and in {module_name}")
-        found[entry.name], declaring[entry.name] = entry, module_name
-    return found, families
+        if entry.name in by_name:
+            raise ValueError(f"two figures are named '{entry.name}': in {module_of[entry.name]} and in {module_name}")
+        by_name[entry.name], module_of[entry.name] = entry, module_name
+    return by_name, families
 
 
-def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
-    """The entries of these names; all where none is named.
+def select_entries(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
+    """Return the entries with the given names, or all entries if no name is given.
 
     Raises:
-        UnknownFigure: with the closest names.
+        UnknownFigure: a name is unknown; the message gives the closest names.
     """
     for name in names:
         if name not in entries:
@@ -82,8 +84,8 @@ def chosen(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
 
 @lru_cache(maxsize=1)
 def _modules() -> tuple[ModuleType, ...]:
-    """The modules of this package, by name; the report's, one package below, draw no figures."""
-    names = sorted(one.name for one in pkgutil.iter_modules(paper_figs.__path__) if not one.ispkg)
+    """Modules of this package, sorted by name, without subpackages: those of the report declare no figures."""
+    names = sorted(module.name for module in pkgutil.iter_modules(paper_figs.__path__) if not module.ispkg)
     return tuple(import_module(f"paper_figs.{name}") for name in names)
 
 

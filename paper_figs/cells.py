@@ -1,4 +1,7 @@
-"""The runs of one format and encoding, and how sure a share of them is."""
+"""Scores of the runs (seeds) of one format and encoding, for the figures of trained models.
+
+Also here: the exact interval of a share of runs, and the check that several cells can be compared in one figure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,20 +9,20 @@ from dataclasses import dataclass
 from empirical.trial.statistics import CONFIDENCE, share
 
 LEVEL = CONFIDENCE
-"""Confidence of every interval."""
+"""Confidence level of every interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """The runs of one format and encoding at their last checkpoint.
+class CellScores:
+    """Exact match of the runs of one format and encoding, at one checkpoint.
 
     Attributes:
-        format: names the panel.
-        encoding: names the curve.
-        exact_match: scale -> one value a seed, the seeds in one order at every scale.
+        format: format of the data, which names the panel.
+        encoding: position encoding, which names the curve.
+        exact_match: map from scale to one value for each seed, with the seeds in the same order at every scale.
 
     Raises:
-        ValueError: no scales, no seeds, unequal numbers of seeds, or a value that is not in [0, 1].
+        ValueError: no scales, no seeds, unequal numbers of seeds, or a value outside [0, 1].
     """
 
     format: str
@@ -38,41 +41,41 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Name in messages and captions."""
+        """Name of the cell in messages and captions."""
         return f"{self.encoding}, {self.format}"
 
     @property
     def scales(self) -> tuple[int, ...]:
-        """All scales, ascending."""
+        """Scales with values, ascending."""
         return tuple(sorted(self.exact_match))
 
     @property
     def seeds(self) -> int:
-        """How many runs it has."""
+        """Number of runs."""
         return len(self.exact_match[self.scales[0]])
 
     def solved(self, scales: Sequence[int], threshold: float) -> int:
-        """How many seeds solve every one of the scales."""
+        """Number of seeds whose exact match is at least `threshold` at each of the scales."""
         runs = zip(*(self.exact_match[scale] for scale in scales), strict=True)
         return sum(all(value >= threshold for value in run) for run in runs)
 
 
 def seed_columns(values: Sequence[float]) -> dict[str, object]:
-    """The columns seed_1, seed_2, ... of a table: a value of each run."""
+    """Table columns seed_1, seed_2, ... with the value of each run."""
     return {f"seed_{at}": value for at, value in enumerate(values, start=1)}
 
 
 def interval(successes: int, trials: int) -> tuple[float, float]:
-    """The exact (Clopper-Pearson) 95% interval of a binomial probability."""
-    found = share(successes, trials)
-    return found.low, found.high
+    """Exact (Clopper-Pearson) 95% interval of a binomial probability, as (low, high)."""
+    estimate = share(successes, trials)
+    return estimate.low, estimate.high
 
 
-def common_scales(cells: Sequence[Cell], *, train: Sequence[int], threshold: float) -> tuple[int, ...]:
-    """The scales that all cells have, once it is sure that the cells can be compared.
+def common_scales(cells: Sequence[CellScores], *, train: Sequence[int], threshold: float) -> tuple[int, ...]:
+    """Return the scales of all cells, after checking that the cells can be compared in one figure.
 
     Raises:
-        ValueError: no cells, two for one format and encoding, a scale that some cell lacks, unequal numbers of
+        ValueError: no cells, two cells of one format and encoding, a scale that some cell lacks, unequal numbers of
             seeds, no training scales or one without values, or a threshold outside (0, 1].
     """
     if not cells:

@@ -1,4 +1,4 @@
-"""A circuit in layers: a figure of its own."""
+"""Figure of a circuit in layers: the prompt on top, then each step at its depth, with arrows for the arguments."""
 
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,16 +29,16 @@ from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_lo
 from theory.system.errors import LengthgenError
 
 TASKS = {"parity": 4, "addition": 3, "multiplication": 3}
-"""Tasks with a figure of their own -> the scale at which their circuit is drawn."""
+"""Map from the tasks that have a figure in the catalogue to the scale at which their circuit is drawn."""
 COLUMNS = 14
-"""Positions of the prompt, or steps: more do not fit the width of a page."""
+"""Largest number of prompt positions, and of steps, that fits the width of a page."""
 LAYERS = 10
-"""Layers of steps: more do not fit the height of a page."""
+"""Largest number of layers of steps that fits the height of a page."""
 SYMBOL = 5
-"""Characters of a symbol: more do not fit a box."""
+"""Largest number of characters of a symbol that fits a box."""
 
-# Inches: the names of the layers, the margins, a line of the legend, what an edge keeps clear of boxes; the width of a
-# box, its compartments from top to bottom, and what is between layers, more where all of the prompt is spread.
+# Inches: names of the layers, margins, a line of the legend, distance of an edge from boxes; the width of a box, its
+# compartments from top to bottom, and the space below the prompt and between layers.
 _LAYER_NAMES, _MARGIN, _LEGEND, _CLEAR = 0.55, 0.1, 0.2, 0.035
 _WIDTH, _SLOTS, _OPERATOR, _TOKEN, _BELOW_PROMPT, _BETWEEN = 0.36, 0.11, 0.15, 0.18, 0.6, 0.45
 _WIDEST_COLUMN = 0.8
@@ -46,17 +46,20 @@ _LEGEND_COLUMNS = 8
 
 
 def drawing(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -> Drawing:
-    """The circuit of one scale, in layers; one row a slot of a step, which is drawn where it is `essential`.
+    """Draw the circuit of one scale in layers.
+
+    The table has one row for each slot of each step. An arrow is drawn only for an `essential` slot: one that the
+    operator depends on.
 
     Args:
-        circuit: any.
-        scale: one of the circuit's.
-        prompt: the symbols of a prompt; where given, the tokens that the circuit computes from it are shown, else rows
-            have no tokens.
+        circuit: the circuit.
+        scale: one of the circuit's scales.
+        prompt: symbols of a prompt. If given, the boxes and the table show the tokens that the circuit computes from
+            it; otherwise the table has no tokens.
 
     Raises:
         CircuitError, TaskError: the circuit does not run on the prompt.
-        ValueError: the circuit has no such scale, or it does not fit a page.
+        ValueError: the circuit has no such scale, or the drawing does not fit a page.
     """
     diagram = _diagram(circuit, scale, prompt)
     return Drawing(
@@ -67,10 +70,10 @@ def drawing(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -
 
 
 def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list[str]:
-    """Draws the circuit at the largest of the scales that fits a page; returns the files written.
+    """Draw the circuit at the largest of the scales that fits a page, and return the paths of the files written.
 
     Raises:
-        LengthgenError: none of them fits.
+        LengthgenError: no scale fits a page.
     """
     reason: ValueError | None = None
     for scale in reversed(scales):
@@ -86,14 +89,14 @@ def write(circuit: Circuit, folder: pathlib.Path, scales: Sequence[int]) -> list
 
 @dataclass(frozen=True, kw_only=True)
 class _Diagram:
-    """Places of all boxes, in inches; y is 0 at the top of the prompt and falls.
+    """Layout of a circuit: the places of all boxes in inches, with y = 0 at the top of the prompt and negative below.
 
     Attributes:
-        graph: of the circuit.
-        names: position -> what its box says about its token.
-        essential: operator -> the slots that are drawn, counted from 1.
-        corners: position -> left end and top of its box.
-        tops: layer -> the top of its boxes; the prompt is layer 0.
+        graph: graph of the circuit.
+        names: map from position to the text of its token in the box.
+        essential: map from operator to the slots that are drawn, counted from 1.
+        corners: map from position to (left, top) of its box.
+        tops: top of the boxes of each layer; the prompt is layer 0.
     """
 
     graph: nx.MultiDiGraph
@@ -107,7 +110,7 @@ class _Diagram:
         return _box_height("step") - self.tops[-1]
 
     def edges(self) -> list[tuple[int, int, int]]:
-        """(argument, step, slot) of what is drawn."""
+        """Edges that are drawn, as (argument, step, slot)."""
         return [
             (argument, step, slot)
             for argument, step, slot in self.graph.edges(data="slot")
@@ -115,13 +118,13 @@ class _Diagram:
         ]
 
     def inlet(self, step: int, slot: int) -> tuple[float, float]:
-        """End of a slot's arrow, on the upper side of the box."""
+        """End point (x, y) of the arrow of a slot, on the upper side of the box of its step."""
         slots = self.essential[self.graph.nodes[step]["operator"]]
         left, top = self.corners[step]
         return left + _WIDTH * (slots.index(slot) + 0.5) / len(slots), top
 
     def outlet(self, argument: int, step: int, slot: int) -> tuple[float, float]:
-        """Start of a slot's arrow, on the lower side of its argument: in the order of where arrows end."""
+        """Start point (x, y) of the arrow of a slot, on the lower side of its argument, ordered by where arrows end."""
         leaving = [edge for edge in self.edges() if edge[0] == argument]
         leaving.sort(key=lambda edge: self.inlet(*edge[1:]))
         left, top = self.corners[argument]
@@ -143,8 +146,8 @@ def _diagram(circuit: Circuit, scale: int, prompt: Sequence[str] | None) -> _Dia
     }
     depths = dict.fromkeys(graph, 0)
     for wiring in circuit.wirings[scale]:
-        read = [depths[wiring.arguments[slot - 1]] for slot in essential[wiring.operator]]
-        depths[wiring.position] = 1 + max(read, default=0)
+        argument_depths = [depths[wiring.arguments[slot - 1]] for slot in essential[wiring.operator]]
+        depths[wiring.position] = 1 + max(argument_depths, default=0)
     layers = max(depths.values())
     kinds = nx.get_node_attributes(graph, "kind")
     sides = {kind: sorted(node for node in graph if kinds[node] == kind) for kind in ("prompt", "step")}
@@ -164,7 +167,7 @@ def _diagram(circuit: Circuit, scale: int, prompt: Sequence[str] | None) -> _Dia
     }
     if any(len(symbol) > SYMBOL for symbol in circuit.task.alphabet):
         raise ValueError(f"a symbol of '{circuit.task.name}' is longer than the {SYMBOL} characters that fit a box")
-    tokens = {node: _plain(token) for node, token in graph.nodes(data="token", default="")}
+    tokens = {node: _without_math(token) for node, token in graph.nodes(data="token", default="")}
     names = _names(circuit, scale) if prompt is None else tokens
     return _Diagram(graph=graph, names=names, essential=essential, corners=corners, tops=tuple(tops))
 
@@ -181,13 +184,13 @@ def _draw(circuit: Circuit, scale: int, diagram: _Diagram) -> Figure:
             middle = top - (_box_height("step" if layer else "prompt") / 2)
             axes.text(_MARGIN, middle, f"depth {layer}" if layer else "prompt", va="center", color="0.35")
         for node in diagram.graph:
-            _box(axes, diagram, node, colours)
+            _draw_box(axes, diagram, node, colours)
         for edge in diagram.edges():
-            _arrow(axes, diagram, *edge)
-        _keys(figure, [Patch(facecolor=colours(operator + 1), edgecolor="black", linewidth=0.6,
+            _draw_arrow(axes, diagram, *edge)
+        _add_legend(figure, [Patch(facecolor=colours(operator + 1), edgecolor="black", linewidth=0.6,
                              label=f"operator u{operator + 1}") for operator in used],
               bottom=_MARGIN + (_LEGEND if slots else 0))  # fmt: skip
-        _keys(figure, [Line2D([], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line,
+        _add_legend(figure, [Line2D([], [], color=slot_look(slot).colour, linestyle=slot_look(slot).line,
                               label=f"slot {slot}") for slot in slots], bottom=_MARGIN)  # fmt: skip
     return figure
 
@@ -215,15 +218,17 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
     wirings = circuit.wirings[scale]
     operators = len({wiring.operator for wiring in wirings})
     parts = [
-        f"The circuit of '{circuit.task.name}' at scale {scale}: {_counted(len(wirings), 'step')}, "
-        f"{_counted(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
-        "Above, the prompt; below, the steps from left to right in the order in which they are generated, each at its "
-        "depth: one more than the deepest step that it reads.",
-        "A box holds the slots that its operator depends on, the operator and the token that it gives; an arrow brings "
-        "a token to the slot at its head.",
+        f"The circuit of '{circuit.task.name}' at scale {scale}: {_count_text(len(wirings), 'step')}, "
+        f"{_count_text(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
+        "Above: the prompt. Below: the steps from left to right in the order in which they are generated. The depth of "
+        "a step is one more than that of the deepest step that it reads.",
+        "A box shows the slots that its operator depends on, the operator, and the token that it computes; an arrow "
+        "brings a token to the slot at its head.",
     ]
     if not example:
-        parts.append("A token that differs between prompts is x with its position in the prompt; y_t is step t's.")
+        parts.append(
+            "A token that differs between prompts is written x_i, with its position i; y_t is the token of step t."
+        )
     else:
         given = [token for _, token in diagram.graph.nodes(data="token")]
         first = wirings[0].position - 1
@@ -234,38 +239,44 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
 
 
 def _names(circuit: Circuit, scale: int) -> dict[int, str]:
-    """Position -> its symbol where the task allows only one there, else x with its position; y_t at step t."""
+    """Return position -> name: the symbol if the task allows only one there, else x_position; y_t at step t."""
     names = {}
     for position, allowed in enumerate(circuit.task.choices(scale), start=1):
-        names[position] = _plain(circuit.task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
+        names[position] = (
+            _without_math(circuit.task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
+        )
     for step, wiring in enumerate(circuit.wirings[scale], start=1):
         names[wiring.position] = f"$y_{{{step}}}$"
     return names
 
 
-def _plain(symbol: str) -> str:
-    """A symbol as text that is not read as a formula."""
+def _without_math(symbol: str) -> str:
+    """Escape a symbol so that matplotlib does not read it as mathematics."""
     return symbol.replace("$", r"\$")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count_text(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _box(axes: Axes, diagram: _Diagram, node: int, colours: ListedColormap) -> None:
-    """A step's box holds slots and operator on the operator's shade, and then its token; the prompt's only a token."""
+def _draw_box(axes: Axes, diagram: _Diagram, node: int, colours: ListedColormap) -> None:
+    """Draw one box: slots and operator, shaded by operator, above the token of a step; only the token in the prompt."""
     left, top = diagram.corners[node]
-    its = diagram.graph.nodes[node]
-    bottom = top - _box_height(its["kind"])
+    attributes = diagram.graph.nodes[node]
+    bottom = top - _box_height(attributes["kind"])
     middle = left + _WIDTH / 2
-    if its["kind"] == "step":
-        ground = Rectangle(
-            (left, bottom + _TOKEN), _WIDTH, top - bottom - _TOKEN, facecolor=colours(its["operator"] + 1), linewidth=0
+    if attributes["kind"] == "step":
+        shaded_part = Rectangle(
+            (left, bottom + _TOKEN),
+            _WIDTH,
+            top - bottom - _TOKEN,
+            facecolor=colours(attributes["operator"] + 1),
+            linewidth=0,
         )
-        axes.add_patch(ground)
+        axes.add_patch(shaded_part)
         axes.plot([left, left + _WIDTH], [bottom + _TOKEN] * 2, color="black", linewidth=0.4, zorder=3)
-        _text(axes, middle, top - _SLOTS - _OPERATOR / 2, f"u{its['operator'] + 1}", gid=f"operator:{node}")
-        for slot in diagram.essential[its["operator"]]:
+        _text(axes, middle, top - _SLOTS - _OPERATOR / 2, f"u{attributes['operator'] + 1}", gid=f"operator:{node}")
+        for slot in diagram.essential[attributes["operator"]]:
             x, _ = diagram.inlet(node, slot)
             _text(axes, x, top - 0.55 * _SLOTS, str(slot), size=SMALLEST_TEXT, gid=f"slot:{node}:{slot}")
     axes.add_patch(
@@ -277,7 +288,7 @@ def _box(axes: Axes, diagram: _Diagram, node: int, colours: ListedColormap) -> N
     _text(axes, middle, bottom + _TOKEN / 2, diagram.names[node], gid=f"token:{node}")
 
 
-def _arrow(axes: Axes, diagram: _Diagram, argument: int, step: int, slot: int) -> None:
+def _draw_arrow(axes: Axes, diagram: _Diagram, argument: int, step: int, slot: int) -> None:
     style = slot_look(slot)
     axes.add_patch(
         PathPatch(
@@ -285,13 +296,13 @@ def _arrow(axes: Axes, diagram: _Diagram, argument: int, step: int, slot: int) -
             linewidth=0.9, zorder=2, gid=f"edge:{argument}:{step}:{slot}",
         )
     )  # fmt: skip
-    # The head is a mark of its own: a dashed arrow would have a dashed head.
+    # The head is drawn as a separate mark: a dashed arrow would have a dashed head.
     x, y = diagram.inlet(step, slot)
     axes.plot(x, y + 0.03, marker="v", markersize=3.6, markeredgewidth=0, color=style.colour, zorder=2)
 
 
 def _route(diagram: _Diagram, argument: int, step: int, slot: int) -> Path:
-    """A curve that leaves and arrives vertically: of those tried, the straightest that least meets other boxes."""
+    """Choose the curve that meets other boxes least; the straightest one if several are equal."""
     start, end = diagram.outlet(argument, step, slot), diagram.inlet(step, slot)
     others = [node for node in diagram.graph if node not in (argument, step)]
     boxes = np.array([(*diagram.corners[node], _box_height(diagram.graph.nodes[node]["kind"])) for node in others])
@@ -301,7 +312,7 @@ def _route(diagram: _Diagram, argument: int, step: int, slot: int) -> Path:
 
 
 def _routes(start: tuple[float, float], end: tuple[float, float]) -> Iterator[list[tuple[float, float]]]:
-    """Control points of Bezier curves, the straightest first: how far aside they swing, and where they cross over."""
+    """Yield control points of cubic Bezier curves that leave and arrive vertically, the straightest first."""
     fall = start[1] - end[1]
     for aside in (0.0, -0.4, 0.4, -0.8, 0.8, -1.2, 1.2):
         for leave, arrive in ((0.5, 0.5), (0.3, 0.7), (0.7, 0.3), (0.15, 0.85), (0.85, 0.15)):
@@ -309,15 +320,18 @@ def _routes(start: tuple[float, float], end: tuple[float, float]) -> Iterator[li
 
 
 def _points(route: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
-    """Points of a cubic Bezier curve: float64 [points, 2]."""
-    at = np.linspace(0, 1, 60)[:, None]
-    weights = np.concatenate([(1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3], axis=1)
+    """Return 60 points on a cubic Bezier curve, float64 [60, 2]."""
+    parameter = np.linspace(0, 1, 60)[:, None]
+    weights = np.concatenate(
+        [(1 - parameter) ** 3, 3 * parameter * (1 - parameter) ** 2, 3 * parameter**2 * (1 - parameter), parameter**3],
+        axis=1,
+    )
     points: NDArray[np.float64] = weights @ np.array(route)
     return points
 
 
 def _points_inside(points: NDArray[np.float64], boxes: NDArray[np.float64]) -> int:
-    """How many points are in or close to boxes, rows (left, top, height)."""
+    """Count the points [n, 2] that lie in or close to a box; boxes is [m, 3] with rows (left, top, height)."""
     x, y = points[:, :1], points[:, 1:]
     left, top, height = boxes.T
     aside = (x > left - _CLEAR) & (x < left + _WIDTH + _CLEAR)
@@ -328,8 +342,8 @@ def _text(axes: Axes, x: float, y: float, text: str, *, gid: str, size: float = 
     axes.text(x, y, text, ha="center", va="center_baseline", fontsize=size, zorder=4, gid=gid)
 
 
-def _keys(figure: Figure, handles: Sequence[Artist], *, bottom: float) -> None:
-    """Lines of the legend, `bottom` inches above the lower edge of the page."""
+def _add_legend(figure: Figure, handles: Sequence[Artist], *, bottom: float) -> None:
+    """Add one part of the legend, `bottom` inches above the lower edge of the page."""
     if handles:
         figure.legend(
             handles=handles, loc="lower center", ncols=min(len(handles), _LEGEND_COLUMNS), frameon=False,
@@ -337,7 +351,7 @@ def _keys(figure: Figure, handles: Sequence[Artist], *, bottom: float) -> None:
         )  # fmt: skip
 
 
-def _found(_: Sources, *, task: str) -> Drawing:
+def _task_figure(_: Sources, *, task: str) -> Drawing:
     scale = TASKS[task]
     return drawing(analyse(load(task), "unaligned", scale).circuit, scale)
 
@@ -347,7 +361,7 @@ FIGURES = tuple(
         place=340,
         name=f"circuit-{task}",
         title=f"The circuit of {task} at scale {scale}",
-        make=partial(_found, task=task),
+        make=partial(_task_figure, task=task),
         least_width=PAGE_WIDTH,
     )
     for task, scale in TASKS.items()

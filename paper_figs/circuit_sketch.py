@@ -1,4 +1,4 @@
-"""The small drawing of a circuit that stands beside label matrices, and the mark of an argument slot in both."""
+"""Small drawing of a circuit that stands beside label matrices, and the mark of an argument slot used in both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from matplotlib.patches import FancyArrowPatch
 from paper_figs.style import slot_look
 
 _PROMPT, _STEPS, _NAMES = 1.0, 0.3, 0.0
-"""Heights of the prompt's tokens, of the steps' operators and of the tokens that these compute."""
+"""Heights (y) of the prompt tokens, of the operators of the steps, and of the tokens that the steps compute."""
 
 _FAINT = "0.6"
 
@@ -18,30 +18,30 @@ _FAINT = "0.6"
 def draw(
     axes: Axes, graph: nx.MultiDiGraph, names: Sequence[str], *, marked: int, arguments: Mapping[int, Sequence[int]]
 ) -> None:
-    """Draws the graph of a circuit (`Circuit.graph`).
+    """Draw the graph of a circuit (`Circuit.graph`).
 
-    A step is a box that holds its operator; the token that it computes is written below. Edges have the line style
-    of their slot; those of the marked step have its colour, and their arguments its mark.
+    A step is a box with its operator, and the token that it computes is written below. Each edge has the line style of
+    its slot. At the marked step, the edges also have the colour of their slot, and the arguments carry its mark.
 
     Args:
-        axes: cleared of its frame here.
-        graph: of one scale.
-        names: the token names of positions 1, 2, ...
-        marked: the position of the step whose arguments are marked.
-        arguments: its arguments, position -> slots, without slots on which its operator does not depend.
+        axes: the axes to draw into; their frame is removed.
+        graph: graph of the circuit at one scale.
+        names: token names of positions 1, 2, ...
+        marked: position of the step whose arguments are marked.
+        arguments: arguments of that step as a map from position to slots, without slots that its operator ignores.
     """
     places = _places(graph)
     for node, (x, y) in places.items():
         step = graph.nodes[node]["kind"] == "step"
         _write(axes, x, _NAMES if step else y, names[node - 1])
         if step:
-            ground, width = ("0.9", 1.2) if node == marked else ("white", 0.6)
-            box = {"boxstyle": "round,pad=0.25", "facecolor": ground, "edgecolor": "black", "linewidth": width}
+            fill_colour, width = ("0.9", 1.2) if node == marked else ("white", 0.6)
+            box = {"boxstyle": "round,pad=0.25", "facecolor": fill_colour, "edgecolor": "black", "linewidth": width}
             _write(axes, x, y, f"u{graph.nodes[node]['operator'] + 1}", bbox=box)
     for argument, node, slot in graph.edges(data="slot"):
-        chosen = node == marked and slot in arguments.get(argument, ())
-        _edge(axes, places, argument, node, slot, chosen=chosen)
-        if chosen:
+        highlighted = node == marked and slot in arguments.get(argument, ())
+        _draw_edge(axes, places, argument, node, slot, highlighted=highlighted)
+        if highlighted:
             x, y = places[argument]
             mark(axes, x, _NAMES if y == _STEPS else y, slot, size=13.0, gid=f"circuit-mark:{slot}:{argument}")
     axes.set(xlim=(-0.09, 1.09), ylim=(-0.2, 1.2), xticks=[], yticks=[])
@@ -49,7 +49,7 @@ def draw(
 
 
 def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) -> None:
-    """The mark of an argument slot at one point, `size` points wide, with a white rim to lift it off its ground."""
+    """Draw the mark of an argument slot at (x, y), `size` points wide, with a white rim so that it stands out."""
     style = slot_look(slot)
     plain: dict[str, Any] = {"marker": style.marker, "markersize": size, "fillstyle": "none", "linestyle": "none"}
     axes.plot(x, y, color="white", markeredgewidth=2.0, zorder=4, clip_on=False, **plain)
@@ -57,9 +57,9 @@ def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) ->
 
 
 def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
-    """Places of tokens and steps: two rows of one width, each in the order of the sequence."""
+    """Return (x, y) of each prompt token and step: two rows of equal width, in the order of the sequence."""
     rows = {
-        height: sorted(node for node, its in graph.nodes(data="kind") if its == kind)
+        height: sorted(node for node, node_kind in graph.nodes(data="kind") if node_kind == kind)
         for kind, height in (("prompt", _PROMPT), ("step", _STEPS))
     }
     return {
@@ -69,24 +69,24 @@ def _places(graph: nx.MultiDiGraph) -> dict[int, tuple[float, float]]:
     }
 
 
-def _edge(
-    axes: Axes, places: Mapping[int, tuple[float, float]], argument: int, node: int, slot: int, *, chosen: bool
+def _draw_edge(
+    axes: Axes, places: Mapping[int, tuple[float, float]], argument: int, node: int, slot: int, *, highlighted: bool
 ) -> None:
     style = slot_look(slot)
     same_row = places[argument][1] == places[node][1]
-    # An edge that passes over other steps of its row would run through their boxes.
+    # A straight edge between steps that are not neighbours would run through the boxes between them.
     bend = -0.35 if same_row and node - argument > 1 else 0.0
     axes.add_patch(
         FancyArrowPatch(
             places[argument], places[node], arrowstyle="-|>,head_length=2.2,head_width=1.3",
-            connectionstyle=f"arc3,rad={bend}", linestyle=style.line, linewidth=1.3 if chosen else 0.8,
-            color=style.colour if chosen else _FAINT, shrinkA=8.0, shrinkB=8.0, zorder=2 if chosen else 1,
+            connectionstyle=f"arc3,rad={bend}", linestyle=style.line, linewidth=1.3 if highlighted else 0.8,
+            color=style.colour if highlighted else _FAINT, shrinkA=8.0, shrinkB=8.0, zorder=2 if highlighted else 1,
             gid=f"edge:{argument}:{node}:{slot}",
         )
     )  # fmt: skip
 
 
 def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:
-    """Writes a text; names stand above the marks around them."""
-    its: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6}
-    axes.text(x, y, text, ha="center", va="center", fontsize=8, parse_math=False, **its)
+    """Write a text, centred; a name without a box is drawn above the marks around it."""
+    text_style: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6}
+    axes.text(x, y, text, ha="center", va="center", fontsize=8, parse_math=False, **text_style)

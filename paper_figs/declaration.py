@@ -1,6 +1,8 @@
-"""Declarations: each module of paper_figs lists in FIGURES the figures and tables that it draws.
+"""Declarations of figures and tables.
 
-A new figure is a new module with FIGURES, and its test: `paper_figs.catalogue` finds it.
+Each module of paper_figs lists the figures and tables that it draws in FIGURES, as `Entry` objects or as functions
+that make the entries of one protocol. To add a figure, add a module with FIGURES and a test; `paper_figs.catalogue`
+finds it.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,20 +17,20 @@ from theory.system.errors import LengthgenError
 
 
 class Undrawable(LengthgenError):
-    """Error of a figure that cannot be read in print, or was not found in time; one line says why."""
+    """Error for a figure that could not be read in print, or whose search was stopped; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One figure or table of the catalogue.
+    """Figure or table of the catalogue.
 
     Attributes:
-        place: its place in lists, ascending: 100 the paper's figures, 200 tables, 300 theory, 500 any protocol's.
-        name: of its files, and on the command line.
-        title: a few words.
-        make: draws it; raises Undrawable where nobody could read it.
-        needs: the stored runs that it reads; nothing for one that is computed.
-        least_width: inches; a smaller figure would not be legible, so it is drawn at this width; 0 if any will do.
+        place: sort key in lists: 100 figures of the paper, 200 tables, 300 theory, 500 figures of any protocol.
+        name: name of its files, and on the command line.
+        title: title in a few words.
+        make: function that draws it; raises Undrawable if nobody could read the result.
+        needs: stored things that it reads; empty for a figure that is computed.
+        least_width: smallest legible width in inches, used when a smaller one is asked for; 0 if any width is legible.
     """
 
     place: int
@@ -39,37 +41,37 @@ class Entry:
     least_width: float = 0.0
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The keyword arguments of `make` beside the sources."""
+    def make_arguments(self) -> dict[str, Any]:
+        """Keyword arguments that `make` takes beside the sources."""
         return self.make.keywords if isinstance(self.make, partial) else {}
 
 
 Family = Callable[[str, Protocol], Iterable[Entry]]
-"""Figures that every protocol has: (its name or file, the protocol) -> entries."""
+"""Function that makes the figures of one protocol: (name or file of the protocol, the protocol) -> entries."""
 
 
 def each_protocol(
     kind: str, title: str, make: Callable[..., Drawing], *, place: int, trial: bool = False, least_width: float = 0.0
 ) -> Family:
-    """The figure KIND-PROTOCOL of every protocol, drawn by `make(sources, protocol=...)` from its runs.
+    """Declare one figure for every protocol, named KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
 
     Args:
-        kind: first part of the name.
-        title: a few words, to follow the protocol's name.
+        kind: first part of the name of the figure.
+        title: title in a few words; the name of the protocol stands before it.
         make: as `Entry.make`.
         place: as `Entry.place`.
-        trial: whether it reads the verdicts as well.
+        trial: True if the figure also reads the verdicts.
         least_width: as `Entry.least_width`.
     """
 
-    def entries(named: str, protocol: Protocol) -> list[Entry]:
+    def entries(protocol_name: str, protocol: Protocol) -> list[Entry]:
         return [
             Entry(
                 place=place,
                 name=f"{kind}-{protocol.name}",
                 title=f"{protocol.name}: {title}",
-                make=partial(make, protocol=named),
-                needs=Needs(protocols=(named,), trial=trial),
+                make=partial(make, protocol=protocol_name),
+                needs=Needs(protocols=(protocol_name,), trial=trial),
                 least_width=least_width,
             )
         ]

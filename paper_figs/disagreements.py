@@ -1,53 +1,55 @@
-"""The cells that do not do as predicted, with what may lie behind each: a table."""
+"""Table of the cells whose runs disagree with their prediction, with possible explanations of each."""
 
 from paper_figs.saving import Drawing, Printed
-from paper_figs.trial_cells import Trial, judged_how, key_of, label_of, main_cells, of_runs, said, trial_figure
+from paper_figs.trial_cells import Trial, judging_rule, key_of, label_of, main_cells, run_counts, trial_figure, yes_no
 
 HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "p against", "finding")
 
 
 def drawing(trial: Trial, protocol: str) -> Drawing:
-    """Every cell that disagrees with the rule of coverage or with the literal one."""
-    wrong = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
+    """Table of the cells that disagree with the coverage rule or with the literal rule."""
+    disagreeing = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
     rows: list[dict[str, object]] = [
         {
             **key_of(cell),
-            **{key: said(cell[key]) for key in ("predicted", "literal")},
+            **{key: yes_no(cell[key]) for key in ("predicted", "literal")},
             "generalize": cell["generalizes_given_fit"]["successes"],
             "fit": cell["generalizes_given_fit"]["trials"],
             "verdict": cell["verdict"],
             "p_against_holm": cell["p_against_holm"],
             "disagrees_with": " ".join(cell["disagrees_with"]),
-            "findings": "; ".join(f"{one['kind']}: {one['says']}" for one in cell["diagnosis"]),
+            "findings": "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"]),
         }
-        for cell in wrong
+        for cell in disagreeing
     ]
     lines = [
         (
             cell["task"].rpartition(":")[2],
             cell["format"],
             label_of(cell),
-            said(cell["predicted"]),
-            said(cell["literal"]),
-            of_runs(cell["generalizes_given_fit"]),
+            yes_no(cell["predicted"]),
+            yes_no(cell["literal"]),
+            run_counts(cell["generalizes_given_fit"]),
             cell["verdict"],
             "-" if cell["p_against_holm"] is None else f"{cell['p_against_holm']:.3g}",
-            "; ".join(one["kind"] for one in cell["diagnosis"]) or "-",
+            "; ".join(finding["kind"] for finding in cell["diagnosis"]) or "-",
         )
-        for cell in wrong
+        for cell in disagreeing
     ]
-    every = len(main_cells(trial))
+    cell_count = len(main_cells(trial))
     caption = (
-        f"Cells of protocol {protocol} that do not do as predicted: {len(wrong)} of {every}; {judged_how(trial)}. "
+        f"Cells of protocol {protocol} that disagree with their prediction: {len(disagreeing)} of {cell_count}; "
+        f"{judging_rule(trial)}. "
         "Predicted: by equal complexity and coverage [F]; literal: by equal complexity alone. Generalize | fit: runs "
-        "that solve every scale, of those that fit. p against: of at least so many runs against the prediction if half "
-        "of all were, corrected by Holm over the cells. The findings in full are in the data beside this table."
+        "that solve every scale, out of the runs that fit. p against: probability of at least as many runs against "
+        "the prediction if each run were a fair coin, corrected by Holm over the cells. The CSV file has the findings "
+        "in full."
     )
-    nothing: list[dict[str, object]] = [{"task": "none"}]
-    blank = [("none", *[""] * (len(HEADINGS) - 1))]
+    empty_rows: list[dict[str, object]] = [{"task": "none"}]
+    empty_lines = [("none", *[""] * (len(HEADINGS) - 1))]
     return Drawing(
-        shown=Printed(headings=HEADINGS, lines=lines or blank, columns="lllllllrp{3.2cm}"),
-        rows=rows or nothing,
+        shown=Printed(headings=HEADINGS, lines=lines or empty_lines, columns="lllllllrp{3.2cm}"),
+        rows=rows or empty_rows,
         caption=caption,
     )
 

@@ -1,4 +1,8 @@
-"""How many operators each encoding induces, by scale: a panel for each task, a curve for each encoding."""
+"""Figure of induced complexity by scale: a panel for each task, a curve for each encoding.
+
+The induced complexity of an encoding on a circuit is the number of unit operators that a model needs if it tells pairs
+of positions apart only by the labels of the encoding [F].
+"""
 
 from collections.abc import Mapping, Sequence
 from math import inf, isinf
@@ -17,60 +21,66 @@ from paper_figs.style import context, glossary, line_style, look
 
 LARGEST = 8
 TASKS = ("copy", "shift", "parity", "addition[base=2]", "multiplication[base=4]", "division[base=4]")
-"""The six tasks, with so few digits that every prompt of several scales is looked at."""
+"""Tasks of the figure, with few digits, so that every prompt of several scales is checked."""
 SHOWN = ("ipe", "rpe", "ape", "nope")
 
 Curve = Mapping[int, float]
 
 
-def courses() -> dict[str, dict[str, Curve]]:
-    """Task -> encoding -> scale -> induced complexity; the ideal one with scale hint where none without exists."""
-    found: dict[str, dict[str, Curve]] = {}
+def induced_curves() -> dict[str, dict[str, Curve]]:
+    """Return task -> encoding -> scale -> induced complexity; IPE-SH replaces IPE if a task needs a scale hint."""
+    curves_of: dict[str, dict[str, Curve]] = {}
     for task in map(parse_task, TASKS):
         analysis = analyse(task.plain(), "aligned", LARGEST)
-        found[task.title] = dict(_course(analysis, encoding) for encoding in SHOWN)
-    return found
+        curves_of[task.title] = dict(_induced_curve(analysis, encoding) for encoding in SHOWN)
+    return curves_of
 
 
-def _course(analysis: Analysis, encoding: str) -> tuple[str, Curve]:
+def _induced_curve(analysis: Analysis, encoding: str) -> tuple[str, Curve]:
     try:
         relation = relation_of(parse_encoding(encoding), analysis.circuit)
     except HintNeeded:
-        return _course(analysis, "ipe-sh")
+        return _induced_curve(analysis, "ipe-sh")
     return encoding, induced_complexity(analysis.circuit, relation, analysis.traces).complexity
 
 
-def drawing(found: Mapping[str, Mapping[str, Curve]], *, width: float) -> Drawing:
-    """The figure."""
+def drawing(curves_of: Mapping[str, Mapping[str, Curve]], *, width: float) -> Drawing:
+    """Draw the figure from the result of `induced_curves`, `width` inches wide."""
     rows: list[dict[str, object]] = [
         {"task": task, "format": "aligned", "encoding": encoding, "scale": scale, "operators": value}
-        for task, curves in found.items()
+        for task, curves in curves_of.items()
         for encoding, curve in curves.items()
         for scale, value in curve.items()
     ]
-    used = list(dict.fromkeys(encoding for curves in found.values() for encoding in curves))
-    told = [
+    encodings = list(dict.fromkeys(encoding for curves in curves_of.values() for encoding in curves))
+    last_values = [
         f"{task}: " + ", ".join(f"{look(name).label} {_number(curve[LARGEST])}" for name, curve in curves.items())
-        for task, curves in found.items()
+        for task, curves in curves_of.items()
     ]
     caption = (
-        f"Operators that an encoding induces on the circuit of each task up to scale n [F], operands padded to scale "
-        f"{LARGEST}; infinite where its labels cannot tell the arguments of some step from other keys. The conjecture "
-        f"asks for a constant. {glossary(used)} At scale {LARGEST}: {'; '.join(told)}."
+        f"Number of operators that an encoding induces on the circuit of each task up to scale n [F], with operands "
+        f"padded to scale {LARGEST}; infinite where its labels cannot tell the arguments of some step from other keys. "
+        f"The conjecture asks for a constant. {glossary(encodings)} At scale {LARGEST}: {'; '.join(last_values)}."
     )
-    return Drawing(shown=_draw(found, used, width), rows=rows, caption=caption)
+    return Drawing(shown=_draw(curves_of, encodings, width), rows=rows, caption=caption)
 
 
 def _number(value: float) -> str:
     return "∞" if value == inf else f"{value:g}"
 
 
-def _draw(found: Mapping[str, Mapping[str, Curve]], used: Sequence[str], width: float) -> Figure:
-    highest = max(v for curves in found.values() for curve in curves.values() for v in curve.values() if not isinf(v))
+def _draw(curves_of: Mapping[str, Mapping[str, Curve]], encodings: Sequence[str], width: float) -> Figure:
+    highest = max(
+        operators
+        for curves in curves_of.values()
+        for curve in curves.values()
+        for operators in curve.values()
+        if not isinf(operators)
+    )
     infinite = 1.18 * highest
     with context():
-        figure, panels = grid(len(found), width=width, narrowest=1.6, height=1.35, sharex=True, sharey=True)
-        for place, (axes, (task, curves)) in enumerate(zip(panels, found.items(), strict=True)):
+        figure, panels = grid(len(curves_of), width=width, narrowest=1.6, height=1.35, sharex=True, sharey=True)
+        for place, (axes, (task, curves)) in enumerate(zip(panels, curves_of.items(), strict=True)):
             axes.set_gid(task)
             axes.set_title(task, fontweight="bold", pad=3)
             axes.axhspan(0.5 * (highest + infinite), infinite * 1.08, color="0.94", linewidth=0, zorder=0)
@@ -83,7 +93,9 @@ def _draw(found: Mapping[str, Mapping[str, Curve]], used: Sequence[str], width: 
             axes.set_xlabel("scale n", labelpad=1)
             if not place:
                 axes.set_ylabel("operators")
-        finish(figure, [Line2D([], [], **line_style(look(one)), label=look(one).label) for one in used])
+        finish(
+            figure, [Line2D([], [], **line_style(look(encoding)), label=look(encoding).label) for encoding in encodings]
+        )
     return figure
 
 
@@ -92,6 +104,6 @@ FIGURES = (
         place=350,
         name="induced-complexity",
         title="Operators induced by each encoding, six tasks",
-        make=lambda sources: drawing(courses(), width=sources.width),
+        make=lambda sources: drawing(induced_curves(), width=sources.width),
     ),
 )

@@ -1,4 +1,4 @@
-"""One instance of an analysed task as figures show it: token names, and the step whose arguments are marked."""
+"""Instance of an analysed task at one scale, as figures show it: token names, circuit, labels and a marked step."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ from theory.relation import Labels, Relation
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """A task in one format at one scale, all of it read from the analysis.
+    """Task in one format at one scale; everything is read from the analysis.
 
     Attributes:
-        analysis: of the task, up to `scale` at least.
-        scale: of the instance.
-        step: the step whose arguments are marked, counted from 1.
+        analysis: analysis of the task, at least up to `scale`.
+        scale: scale of the instance.
+        step: step whose arguments are marked, counted from 1.
 
     Raises:
-        ValueError: the scale was not analysed, or has no such step.
+        ValueError: the scale was not analysed, or it has no such step.
     """
 
     analysis: Analysis
@@ -39,23 +39,24 @@ class Instance:
 
     @property
     def position(self) -> int:
-        """Position of the marked step's token; it is computed at the query before."""
+        """Position of the token of the marked step. The query that computes it is one position earlier."""
         return self.analysis.circuit.wirings[self.scale][self.step - 1].position
 
     @property
     def queries(self) -> frozenset[int]:
-        """The positions at which some step is computed."""
+        """Query positions at which a step is computed."""
         return frozenset(wiring.position - 1 for wiring in self.analysis.circuit.wirings[self.scale])
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The circuit of the scale."""
+        """Graph of the circuit at this scale."""
         return self.analysis.circuit.graph(self.scale)
 
     def names(self) -> list[str]:
-        """The token of every position: its symbol where that is always the same, else x1, x2, ... or y1, y2, ...
+        """Name of the token at each position.
 
-        A prompt of several operands has a1, a2, ..., b1, b2, ... instead of x.
+        A token that is the same in every prompt has its symbol as name. Other prompt tokens are x1, x2, ..., or
+        a1, a2, ..., b1, b2, ... if there are several operands. Computed tokens are y1, y2, ...
         """
         trace = self.analysis.traces[self.scale - 1]
         names = [self.analysis.task.alphabet[row[0]] if (row == row[0]).all() else "" for row in trace.tokens]
@@ -68,25 +69,25 @@ class Instance:
         return names
 
     def arguments(self) -> dict[int, tuple[int, ...]]:
-        """Key position -> the slots that it fills at the marked step, where the operator depends on them."""
+        """Map from key position to the slots that it fills at the marked step, if the operator depends on them."""
         roles = step_roles(self.analysis.circuit, self.scale)
         query = self.position - 1
         return {key: tuple(slot for _, slot in sorted(role)) for (key, at), role in roles.items() if at == query}
 
     def relevant(self) -> frozenset[tuple[int, int]]:
-        """(key, query) of every argument of every step."""
+        """Pairs (key, query) of all arguments of all steps."""
         return frozenset(step_roles(self.analysis.circuit, self.scale))
 
     def relation(self, encoding: str) -> Relation:
-        """Relation by which the encoding tells pairs apart. Raises as `circuits.encodings.relation_of`."""
+        """Position relation of an encoding. Raises the errors of `circuits.encodings.relation_of`."""
         return relation_of(parse_encoding(encoding), self.analysis.circuit)
 
     def labels(self, encoding: str) -> Labels:
-        """The label matrix of an encoding: int64 [length, length], rows keys, columns queries. Raises as `relation`."""
+        """Label matrix of an encoding: int64 [length, length], rows keys, columns queries. Raises as `relation`."""
         return self.relation(encoding).labels(self.analysis.traces[self.scale - 1].length, self.scale)
 
     def operators(self, encoding: str) -> float:
-        """How many operators the encoding induces up to this scale; infinite where it cannot compute some step.
+        """Number of operators that the encoding induces up to this scale; infinite if it cannot select some step.
 
         Raises as `relation`.
         """

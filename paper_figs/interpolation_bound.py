@@ -1,4 +1,7 @@
-"""The interpolation bound of Position Interpolation (arXiv 2306.15595, Theorem 2.1), broken and mended."""
+"""Figure of the interpolation bound of Position Interpolation (arXiv 2306.15595, Theorem 2.1).
+
+It shows a score that violates the bound as printed, and the corrected bound that holds.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +20,7 @@ from theory.encodings import interpolation, rotary
 
 BASE = 10_000
 WIDTHS = (128, 2)
-"""Widths of a head: the paper's, and the one where its bound is farthest off."""
+"""Head dimensions: that of the paper, and the one where its bound fails by most."""
 POINTS = 41
 _STYLES: dict[str, dict[str, Any]] = {
     "error": {"color": "#004488", "linestyle": "-", "linewidth": 1.4},
@@ -28,12 +31,13 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class BoundCurve:
-    """One head, between the trained distances 0 and 1: all float64 [POINTS].
+    """Error and bounds of one head between the trained distances 0 and 1; all arrays are float64 [POINTS].
 
     Attributes:
+        head_dim: dimension of the head.
         distance: x.
-        error: |a(x) - a_linear(x)| where all planes are aligned at 1/2, with contents of size 1.
-        printed, corrected: what the bounds allow, K x (1 - x).
+        error: |a(x) - a_linear(x)| with all planes aligned at x = 1/2 and content of size 1.
+        printed, corrected: values of the two bounds, K x (1 - x).
     """
 
     head_dim: int
@@ -43,14 +47,14 @@ class BoundCurve:
     corrected: NDArray[np.float64]
 
     def numbers(self) -> NDArray[np.float64]:
-        """Distance, error and both bounds: [4, POINTS]."""
+        """Stack distance, error and both bounds: float64 [4, POINTS]."""
         return np.array([self.distance, self.error, self.printed, self.corrected])
 
 
-def course(head_dim: int) -> BoundCurve:
-    """The score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, against both constants."""
+def bound_curve(head_dim: int) -> BoundCurve:
+    """Compute the score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, and both bounds."""
     exact = rotary.frequencies(head_dim, BASE)
-    theta = np.array([float(one) for one in exact])
+    theta = np.array([float(frequency) for frequency in exact])
     x = np.linspace(0, 1, POINTS)
     score = np.cos(np.outer(x - 0.5, theta)).sum(axis=1)
     constants = (
@@ -63,39 +67,39 @@ def course(head_dim: int) -> BoundCurve:
 
 
 def drawing(*, width: float) -> Drawing:
-    """The figure: a panel for each width of a head."""
-    found = [course(head_dim) for head_dim in WIDTHS]
+    """Draw a panel for each head dimension, `width` inches wide in all."""
+    curves = [bound_curve(head_dim) for head_dim in WIDTHS]
     rows: list[dict[str, object]] = [
         dict(zip(("head_dim", "distance", "error", "printed_bound", "corrected_bound"), values, strict=True))
-        for one in found
-        for values in ([one.head_dim, *line] for line in one.numbers().T.tolist())
+        for curve in curves
+        for values in ([curve.head_dim, *line] for line in curve.numbers().T.tolist())
     ]
     middle = POINTS // 2
-    told = "; ".join(
-        f"d = {one.head_dim}: error {one.error[middle]:.4f}, printed bound {one.printed[middle]:.4f}, corrected bound "
-        f"{one.corrected[middle]:.4f}"
-        for one in found
+    values_at_middle = "; ".join(
+        f"d = {curve.head_dim}: error {curve.error[middle]:.4f}, printed bound {curve.printed[middle]:.4f}, corrected "
+        f"bound {curve.corrected[middle]:.4f}"
+        for curve in curves
     )
     caption = (
         "Theorem 2.1 of Position Interpolation (2306.15595) [P] is false as printed: between two trained distances, 0 "
         "and 1, a rotary score may differ from its linear interpolation by more than the printed bound "
         f"d/(8 ln c) x (1 - x), c = {BASE}. Contents of size 1, all planes aligned at x = 1/2. With half the sum of "
-        f"theta^2 in place of d/(8 ln c) the bound holds (claim pi-2). At x = 1/2: {told}."
+        f"theta^2 in place of d/(8 ln c) the bound holds (claim pi-2). At x = 1/2: {values_at_middle}."
     )
-    return Drawing(shown=_draw(found, width), rows=rows, caption=caption)
+    return Drawing(shown=_draw(curves, width), rows=rows, caption=caption)
 
 
-def _draw(found: list[BoundCurve], width: float) -> Figure:
+def _draw(curves: list[BoundCurve], width: float) -> Figure:
     with context():
-        figure, panels = grid(len(found), width=width, narrowest=1.5, height=1.6)
-        for axes, one in zip(panels, found, strict=True):
-            axes.set_title(f"head of width {one.head_dim}", fontweight="bold", pad=3)
-            for what, values in (("error", one.error), ("printed", one.printed), ("corrected", one.corrected)):
-                axes.plot(one.distance, values, **_STYLES[what], gid=f"{what}:{one.head_dim}")
+        figure, panels = grid(len(curves), width=width, narrowest=1.5, height=1.6)
+        for axes, curve in zip(panels, curves, strict=True):
+            axes.set_title(f"head of width {curve.head_dim}", fontweight="bold", pad=3)
+            for name, values in (("error", curve.error), ("printed", curve.printed), ("corrected", curve.corrected)):
+                axes.plot(curve.distance, values, **_STYLES[name], gid=f"{name}:{curve.head_dim}")
             axes.set(xlim=(0, 1), ylim=(0, None), xlabel="distance x")
         panels[0].set_ylabel("difference")
         labels = {"error": "error of the line", "printed": "bound as printed", "corrected": "bound corrected"}
-        finish(figure, [Line2D([], [], **_STYLES[what], label=label) for what, label in labels.items()])
+        finish(figure, [Line2D([], [], **_STYLES[name], label=label) for name, label in labels.items()])
     return figure
 
 

@@ -1,7 +1,8 @@
-"""Figure 1: what each encoding calls every pair of positions, the arguments of one step marked, and the circuit.
+"""Figure 1: label matrices of encodings beside the circuit of a task, with the arguments of one step marked.
 
-All of it is read from the analysis of a task: tokens from its traces, labels from its relations, marks and edges
-from its circuit, and above each matrix the number of operators that the encoding induces on that circuit.
+A label matrix shows the label that an encoding gives to each pair (key, query). Everything is read from the analysis
+of a task: tokens from its traces, labels from its relations, marks and edges from its circuit. Above each matrix
+stands the number of operators that the encoding induces on that circuit.
 """
 
 import math
@@ -24,17 +25,18 @@ from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glo
 from theory.relation import NO_LABEL
 
 LONGEST = 11
-"""Positions: beyond that, names and labels of two characters no longer fit their cells in print."""
+"""Largest number of positions at which names and labels of two characters fit their cells in print."""
 
 _CHARACTERS = 2
 _COLUMNS = 4
 _LINES = 2
-"""Lines of matrices for one format: what two formats have then fits a page."""
+"""Largest number of rows of matrices for one format, so that two formats fit a page."""
 
-# Light throughout, so that black digits stay legible on the largest label; lightness falls steadily.
+# All shades are light, so that black digits stay legible; lightness falls steadily with the label.
 _SHADES = LinearSegmentedColormap.from_list("labels", ["#FFFFFF", "#86AED0"])
 
-# Inches: the circuit, key names, between matrices; above a heading, its lines, below a matrix; the legend.
+# Inches: width of the circuit and of the key names, gap between matrices; space above a heading, height of its lines,
+# space below a matrix; the legend.
 _CIRCUIT, _KEYS, _GAP = 1.6, 0.42, 0.07
 _ABOVE, _HEADING, _BELOW, _LEGEND = 0.11, 0.13, 0.3, 0.26
 _SIDE = (PAGE_WIDTH - _CIRCUIT - _KEYS - _GAP * _COLUMNS) / _COLUMNS
@@ -42,18 +44,18 @@ _HEADING_CHARACTERS = 24
 
 
 def too_long(positions: int, scale: int) -> str | None:
-    """Why an instance of so many positions cannot be drawn so that it can be read; None where it can."""
+    """Reason why an instance of so many positions would not be legible in print, or None if it would be."""
     if positions <= LONGEST:
         return None
     return f"scale {scale} has {positions} positions, and {LONGEST} can be read in print"
 
 
 def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int = 2) -> str | None:
-    """Why these matrices of one format cannot be drawn so that they can be read; None where they can.
+    """Reason why these matrices of one format would not be legible in print, or None if they would be.
 
     Raises:
-        EncodingError: one is no encoding.
-        RelationError: a relation that leaves a pair without a label.
+        EncodingError: one of the encodings does not exist.
+        RelationError: a relation leaves a pair without a label.
     """
     try:
         instance = Instance(analysis=analysis, scale=scale, step=step)
@@ -84,18 +86,18 @@ def unfit(analysis: Analysis, *, scale: int, encodings: Sequence[str], step: int
 def drawing(
     analyses: Mapping[str, Analysis], *, scale: int, encodings: Mapping[str, Sequence[str]], step: int = 2
 ) -> Drawing:
-    """For each format the circuit and then a label matrix for each encoding, four in a line; one row a cell.
+    """Draw for each format the circuit and then a label matrix for each encoding, four in a line.
 
-    `slots` is filled in the rows of the cells that are marked.
+    The table has one row for each cell of each matrix; its column `slots` is filled for the marked cells.
 
     Args:
-        analyses: format -> analysis of one task. Analyse up to a scale little above `scale`: padding is drawn too.
-        scale: of the instance.
-        encodings: format -> texts of encodings, in the order of the matrices.
-        step: the step whose arguments are marked, counted from 1.
+        analyses: map from format to the analysis of one task. Analyse only a little beyond `scale`: padding is drawn.
+        scale: scale of the instance.
+        encodings: map from format to encodings as text, in the order of the matrices.
+        step: step whose arguments are marked, counted from 1.
 
     Raises:
-        ValueError: nothing to draw, or for a format what `unfit` says.
+        ValueError: there is nothing to draw, or `unfit` gives a reason for a format.
         EncodingError, RelationError: as `unfit`.
         StyleError: as `paper_figs.style.looks`.
     """
@@ -106,16 +108,16 @@ def drawing(
 
 
 def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> Figure:
-    lines = list(_lines(encodings))
-    labels = {encoding: its.label for encoding, its in looks(_every_encoding(encodings)).items()}
+    lines = list(_matrix_lines(encodings))
+    labels = {encoding: look.label for encoding, look in looks(_all_encodings(encodings)).items()}
     headings = {
-        (panel, encoding): _heading(labels[encoding], _count(instance.operators(encoding)))
+        (panel, encoding): _heading(labels[encoding], _count_text(instance.operators(encoding)))
         for panel, instance in instances.items()
         for encoding in encodings[panel]
     }
     heights = [
-        _ABOVE + _HEADING * max(len(headings[panel, encoding]) for encoding in shown) + _SIDE + _BELOW
-        for panel, _, shown in lines
+        _ABOVE + _HEADING * max(len(headings[panel, encoding]) for encoding in line_encodings) + _SIDE + _BELOW
+        for panel, _, line_encodings in lines
     ]
     height = sum(heights) + _LEGEND
     with context():
@@ -124,25 +126,29 @@ def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
         def place(left: float, bottom: float, width: float) -> Axes:
             return figure.add_axes((left / PAGE_WIDTH, bottom / height, width / PAGE_WIDTH, _SIDE / height))
 
-        for index, (panel, first, shown) in enumerate(lines):
+        for index, (panel, first, line_encodings) in enumerate(lines):
             instance, bottom = instances[panel], height - sum(heights[: index + 1]) + _BELOW
             if first:
-                beside = place(0.06, bottom, _CIRCUIT)
-                beside.set_title(f"{panel}, scale {instance.scale}", fontweight="bold", loc="left", pad=3)
+                circuit_axes = place(0.06, bottom, _CIRCUIT)
+                circuit_axes.set_title(f"{panel}, scale {instance.scale}", fontweight="bold", loc="left", pad=3)
                 circuit_sketch.draw(
-                    beside, instance.graph, instance.names(), marked=instance.position, arguments=instance.arguments()
+                    circuit_axes,
+                    instance.graph,
+                    instance.names(),
+                    marked=instance.position,
+                    arguments=instance.arguments(),
                 )
-            for column, encoding in enumerate(shown):
+            for column, encoding in enumerate(line_encodings):
                 axes = place(_CIRCUIT + _KEYS + column * (_SIDE + _GAP), bottom, _SIDE)
                 axes.set_gid(f"{panel}:{encoding}")
                 axes.set_title("\n".join(headings[panel, encoding]), pad=3, linespacing=1.0)
-                _matrix(axes, instance, encoding, key_names=column == 0)
+                _draw_matrix(axes, instance, encoding, key_names=column == 0)
         _legend(figure, instances)
     return figure
 
 
 def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for panel, instance in instances.items():
         names = instance.names()
         arguments = instance.arguments()
@@ -150,7 +156,7 @@ def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
             labels = instance.labels(encoding)
             for key, query in (np.argwhere(labels != NO_LABEL) + 1).tolist():
                 slots = arguments.get(key, ()) if query == instance.position - 1 else ()
-                found.append(
+                rows.append(
                     {
                         "format": panel,
                         "encoding": encoding,
@@ -163,28 +169,28 @@ def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
                         "slots": " ".join(map(str, slots)),
                     }
                 )
-    return found
+    return rows
 
 
 def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> str:
     first = next(iter(instances.values()))
     name, analysed = first.analysis.task.name.partition("-aligned-")[0], len(first.analysis.traces)
-    its = looks(_every_encoding(encodings))
+    look_of = looks(_all_encodings(encodings))
     hinted = {
-        its[encoding].label
+        look_of[encoding].label
         for panel, instance in instances.items()
         for encoding in encodings[panel]
         if instance.relation(encoding).scale_hint
     }
     parts = [
-        f"The circuit of '{name}' at scale {first.scale}, as found for scales 1 to {analysed} (a box holds a step's "
-        "unit operator, an arrow brings an argument), and the labels of key i (row) for query j (column) under each "
-        "encoding.",
+        f"The circuit of '{name}' at scale {first.scale}, found for scales 1 to {analysed} (a box shows the "
+        "unit operator of a step, an arrow brings an argument), and the labels of key i (row) for query j (column) "
+        "under each encoding.",
         "A step is computed at the query before its token; queries that compute nothing at this scale are in grey.",
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
         f"Above each matrix: the operators that the encoding induces on the circuit up to scale {first.scale} "
         "(∞: its labels cannot tell the arguments of some step from other keys).",
-        glossary(_every_encoding(encodings)),
+        glossary(_all_encodings(encodings)),
     ]
     if hinted:
         parts.append(f"Labels that depend on the scale as well: {', '.join(sorted(hinted))}.")
@@ -192,19 +198,21 @@ def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence
         names = instance.names()
         arguments = sorted((slots, key) for key, slots in instance.arguments().items())
         marked = " and ".join(f"{names[key - 1]} (slot {_numbers(slots)})" for slots, key in arguments)
-        told = []
+        labels_of_arguments = []
         for encoding in encodings[panel]:
             labels = instance.labels(encoding)
             pair = ", ".join(str(labels[key - 1, instance.position - 2]) for _, key in arguments)
-            told.append(f"{its[encoding].label}{pair and f' {pair}'} ({_count(instance.operators(encoding))})")
+            labels_of_arguments.append(
+                f"{look_of[encoding].label}{pair and f' {pair}'} ({_count_text(instance.operators(encoding))})"
+            )
         target = names[instance.position - 1]
         padded = f" (operands padded up to scale {len(instance.analysis.traces)})" * (panel == "aligned")
-        what = (
+        marked_step = (
             f"{marked} {'are' if len(arguments) > 1 else 'is'} marked, from which {target} is computed;"
             if marked
             else f"{target} is always the same;"
         )
-        parts.append(f"{panel.capitalize()}{padded}: {what} labels {'; '.join(told)}.")
+        parts.append(f"{panel.capitalize()}{padded}: {marked_step} labels {'; '.join(labels_of_arguments)}.")
     return " ".join(parts)
 
 
@@ -219,18 +227,18 @@ def _instances(
     return {panel: Instance(analysis=analysis, scale=scale, step=step) for panel, analysis in analyses.items()}
 
 
-def _lines(encodings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bool, Sequence[str]]]:
-    """The lines of matrices: format, whether it is the format's first, encodings."""
-    for panel, of_it in encodings.items():
-        for start in range(0, len(of_it), _COLUMNS):
-            yield panel, start == 0, of_it[start : start + _COLUMNS]
+def _matrix_lines(encodings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, bool, Sequence[str]]]:
+    """Yield the lines of matrices as (format, True for the first line of the format, encodings)."""
+    for panel, names in encodings.items():
+        for start in range(0, len(names), _COLUMNS):
+            yield panel, start == 0, names[start : start + _COLUMNS]
 
 
-def _every_encoding(encodings: Mapping[str, Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(encoding for of_it in encodings.values() for encoding in of_it))
+def _all_encodings(encodings: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(encoding for names in encodings.values() for encoding in names))
 
 
-def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -> None:
+def _draw_matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -> None:
     labels = instance.labels(encoding)
     positions = np.arange(1, len(labels) + 1)
     matrix(axes, np.ma.masked_equal(labels, NO_LABEL), _SHADES, 0, max(1, int(labels.max())), gid="labels")
@@ -249,7 +257,8 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -
     axes.set_xticks(positions, names)
     axes.set_yticks(positions, names if key_names else [])
     for tick in axes.get_yticklabels():
-        tick.set_verticalalignment("center")  # else the pad's low stroke would seem to name the row below
+        # With another alignment the low stroke of a padding symbol would seem to belong to the row below.
+        tick.set_verticalalignment("center")
     for position, tick in zip(positions.tolist(), axes.get_xticklabels(), strict=True):
         tick.set_color("black" if position in instance.queries else "0.6")
     axes.set_xlabel("query j", labelpad=0)
@@ -258,14 +267,14 @@ def _matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bool) -
 
 
 def _heading(label: str, count: str) -> list[str]:
-    """The heading of a matrix, in lines that are not wider than it."""
-    whole = f"{label}: {count}"
-    if len(whole) <= _HEADING_CHARACTERS:
-        return [whole]
+    """Split the heading of a matrix into lines that are not wider than the matrix."""
+    one_line = f"{label}: {count}"
+    if len(one_line) <= _HEADING_CHARACTERS:
+        return [one_line]
     return [*wrap(label, _HEADING_CHARACTERS, break_on_hyphens=False), count]
 
 
-def _count(operators: float) -> str:
+def _count_text(operators: float) -> str:
     number = "∞" if math.isinf(operators) else f"{operators:g}"
     return f"{number} operator{'' if operators == 1 else 's'}"
 
@@ -277,15 +286,17 @@ def _numbers(slots: Sequence[int]) -> str:
 def _legend(figure: Figure, instances: Mapping[str, Instance]) -> None:
     first = next(iter(instances.values()))
     target = first.names()[first.position - 1]
-    slots = sorted({slot for one in instances.values() for its in one.arguments().values() for slot in its})
+    slots = sorted(
+        {slot for instance in instances.values() for filled in instance.arguments().values() for slot in filled}
+    )
     handles = [
-        Line2D([], [], color=its.colour, linestyle=its.line, marker=its.marker, markersize=8, fillstyle="none")
-        for its in map(slot_look, slots)
+        Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=8, fillstyle="none")
+        for look in map(slot_look, slots)
     ]
     if handles:  # a step whose operator is constant has no argument to mark
-        said = Line2D([], [], linestyle="none")
+        caption_handle = Line2D([], [], linestyle="none")
         figure.legend(
-            handles=[said, *handles],
+            handles=[caption_handle, *handles],
             labels=[f"step {first.step}, which gives {target}, reads", *(f"slot {slot}" for slot in slots)],
             loc="lower center",
             ncols=1 + len(handles),

@@ -1,4 +1,4 @@
-"""The ledger of claims as a matrix: paper by strength, how many claims of each verdict."""
+"""Figure of the ledger of claims: a matrix of papers by strength, with the number of claims of each verdict."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from paper_figs.style import SMALLEST_TEXT, context
 
 STRENGTHS = ("general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
 VERDICTS = {
-    # verdict: ground, text, hatch
+    # verdict: fill colour, text colour, hatch
     "verified": ("#FFFFFF", "black", ""),
     "corrected": ("#BFD3E6", "black", ""),
     "refuted": ("#2B4C6F", "white", ""),
@@ -24,19 +24,19 @@ VERDICTS = {
 }
 _LINE, _NAMES, _ABOVE, _LEGEND = 0.165, 2.7, 0.3, 0.3
 _LONGEST = 70
-"""Characters of a paper's name."""
+"""Largest number of characters of a paper's name in the figure."""
 
 
 def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
-    """The figure; a claim that reaches no strength stands under `none`."""
-    counts = Counter((_paper(one), one["strength"] or "none", one["verdict"]) for one in claims)
-    papers = list(dict.fromkeys(_paper(one) for one in claims))
+    """Draw the matrix, `width` inches wide; a claim that reaches no strength counts in the column `none`."""
+    counts = Counter((_paper_key(claim), claim["strength"] or "none", claim["verdict"]) for claim in claims)
+    papers = list(dict.fromkeys(_paper_key(claim) for claim in claims))
     rows: list[dict[str, object]] = [
         {"paper": name, "arxiv": arxiv, "strength": strength, "verdict": verdict, "claims": count}
         for ((name, arxiv), strength, verdict), count in sorted(counts.items())
     ]
-    of_verdict = Counter(one["verdict"] for one in claims)
-    of_strength = Counter(one["strength"] or "none" for one in claims)
+    of_verdict = Counter(claim["verdict"] for claim in claims)
+    of_strength = Counter(claim["strength"] or "none" for claim in claims)
     caption = (
         f"{len(claims)} claims of {len(papers)} papers, by the strength that their check reaches (from a proof for "
         "every dimension, left, to statistics of runs) and verdict: "
@@ -47,7 +47,7 @@ def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
     return Drawing(shown=_draw(counts, papers, width), rows=rows, caption=caption)
 
 
-def _paper(claim: Mapping[str, Any]) -> tuple[str, str]:
+def _paper_key(claim: Mapping[str, Any]) -> tuple[str, str]:
     return claim["source"]["paper"], claim["source"]["arxiv"]
 
 
@@ -64,10 +64,10 @@ def _draw(counts: Counter[tuple[tuple[str, str], str, str]], papers: Sequence[tu
                 name = f"{paper[0][: _LONGEST - 6 - len(paper[1])].rstrip()}... ({paper[1]})"
             axes.text(-0.06, -(line + 0.5) * _LINE, name, ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
             for column, strength in enumerate(STRENGTHS):
-                found = {verdict: counts[paper, strength, verdict] for verdict in VERDICTS}
-                _cell(
+                verdict_counts = {verdict: counts[paper, strength, verdict] for verdict in VERDICTS}
+                _draw_cell(
                     axes,
-                    {verdict: count for verdict, count in found.items() if count},
+                    {verdict: count for verdict, count in verdict_counts.items() if count},
                     column * step,
                     -(line + 1) * _LINE,
                     step,
@@ -80,14 +80,14 @@ def _draw(counts: Counter[tuple[tuple[str, str], str, str]], papers: Sequence[tu
     return figure
 
 
-def _cell(axes: Axes, found: Mapping[str, int], left: float, bottom: float, step: float) -> None:
+def _draw_cell(axes: Axes, verdict_counts: Mapping[str, int], left: float, bottom: float, step: float) -> None:
     axes.add_patch(Rectangle((left, bottom), step, _LINE, facecolor="none", edgecolor="0.85", linewidth=0.4))
-    for place, (verdict, count) in enumerate(found.items()):
-        ground, text, hatch = VERDICTS[verdict]
-        part = (step - 0.04) / max(len(found), 2)
+    for place, (verdict, count) in enumerate(verdict_counts.items()):
+        fill_colour, text, hatch = VERDICTS[verdict]
+        part = (step - 0.04) / max(len(verdict_counts), 2)
         at = left + 0.02 + place * part
         axes.add_patch(
-            Rectangle((at, bottom + 0.015), part, _LINE - 0.03, facecolor=ground, edgecolor="0.4", hatch=hatch,
+            Rectangle((at, bottom + 0.015), part, _LINE - 0.03, facecolor=fill_colour, edgecolor="0.4", hatch=hatch,
                       linewidth=0.4, zorder=2)
         )  # fmt: skip
         axes.text(

@@ -1,4 +1,4 @@
-"""LRC by scale for families of patterns, with what is proved of its growth over all scales."""
+"""Figure of LRC by scale for families of patterns, with the growth over all scales that is proved for each."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,39 +28,39 @@ FAMILIES: Mapping[str, tuple[str, str, Dashes]] = {
     "gcd(i, j)": ("#117733", "<", (0, (3, 1.2, 0.8, 1.2))),
     "i * j": ("#000000", "*", (0, (2.2, 1.2))),
 }
-"""Patterns A(i, j), or families A(i, j, n), from those that some encoding generalizes to those that none does."""
+"""Patterns A(i, j) and families A(i, j, n): first those that some encoding generalizes, last those that none does."""
 
 
 def drawing(*, width: float) -> Drawing:
-    """The figure; computed from the formulas."""
-    courses = {text: _course(text) for text in FAMILIES}
-    known = {text: growth(from_formula(text)) for text in FAMILIES}
+    """Draw the figure, `width` inches wide; all values are computed from the formulas."""
+    curves = {text: _lrc_bounds(text) for text in FAMILIES}
+    growth_of = {text: growth(from_formula(text)) for text in FAMILIES}
     rows: list[dict[str, object]] = [
-        {"pattern": text, "scale": scale, "lower": low, "upper": high, "growth": _said(known[text])}
-        for text, course in courses.items()
-        for scale, (low, high) in course.items()
+        {"pattern": text, "scale": scale, "lower": low, "upper": high, "growth": _growth_name(growth_of[text])}
+        for text, curve in curves.items()
+        for scale, (low, high) in curve.items()
     ]
-    told = [f"{text}: {_said(known[text])}, {course[LARGEST][0]}" for text, course in courses.items()]
+    summaries = [f"{text}: {_growth_name(growth_of[text])}, {curve[LARGEST][0]}" for text, curve in curves.items()]
     caption = (
         f"LRC of patterns A(i, j), key i and query j, or A(i, j, n), by scale [F]: the number of "
         "distinct values that are not zero (0 is not drawn). Grey: the number of all pairs, which nothing exceeds. "
         "Some relation lets a pattern generalize from one scale to another "
-        f"iff LRC is the same at both. Growth over all scales, and LRC at scale {LARGEST}: {'; '.join(told)}."
+        f"iff LRC is the same at both. Growth over all scales, and LRC at scale {LARGEST}: {'; '.join(summaries)}."
     )
-    return Drawing(shown=_draw(courses, known, width), rows=rows, caption=caption)
+    return Drawing(shown=_draw(curves, growth_of, width), rows=rows, caption=caption)
 
 
-def _course(text: str) -> dict[int, tuple[int, int]]:
-    found = profile(from_formula(text), LARGEST)
-    return {scale: found.bounds(scale) for scale in range(1, LARGEST + 1)}
+def _lrc_bounds(text: str) -> dict[int, tuple[int, int]]:
+    lrc = profile(from_formula(text), LARGEST)
+    return {scale: lrc.bounds(scale) for scale in range(1, LARGEST + 1)}
 
 
-def _said(found: Growth | None) -> str:
-    return found.kind.value if found else "undecided"
+def _growth_name(proved: Growth | None) -> str:
+    return proved.kind.value if proved else "undecided"
 
 
 def _draw(
-    courses: Mapping[str, Mapping[int, tuple[int, int]]], known: Mapping[str, Growth | None], width: float
+    curves: Mapping[str, Mapping[int, tuple[int, int]]], growth_of: Mapping[str, Growth | None], width: float
 ) -> Figure:
     with context():
         figure = Figure(figsize=(width, 2.9 if width > 5 else 3.6), layout="constrained")
@@ -68,14 +68,14 @@ def _draw(
         scales = range(1, LARGEST + 1)
         axes.plot(scales, [cell_count(scale) for scale in scales], color="0.75", linewidth=2, zorder=0, gid="all pairs")
         handles = []
-        for place, (text, course) in enumerate(courses.items()):
+        for place, (text, curve) in enumerate(curves.items()):
             colour, marker, line = FAMILIES[text]
             style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line}
             style |= {"linewidth": 1.0, "markersize": 3.6}
-            every = (place % 3, 3)
-            drawn = {scale: low for scale, (low, _) in course.items() if low}  # a logarithm has no place for 0
-            axes.plot([*drawn], [*drawn.values()], **style, markevery=every, gid=f"course:{text}")
-            handles.append(Line2D([], [], **style, label=f"{text}: {_said(known[text])}"))
+            mark_every = (place % 3, 3)
+            positive = {scale: low for scale, (low, _) in curve.items() if low}  # a logarithmic axis cannot show 0
+            axes.plot([*positive], [*positive.values()], **style, markevery=mark_every, gid=f"course:{text}")
+            handles.append(Line2D([], [], **style, label=f"{text}: {_growth_name(growth_of[text])}"))
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2)
         axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])

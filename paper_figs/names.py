@@ -1,19 +1,20 @@
-"""Names of figures: every file system takes them, LaTeX finds the files, and a label may hold them."""
+"""Safe names of figures: valid as file names on every file system, in LaTeX, and in LaTeX labels."""
 
 import hashlib
 import re
 
 LONGEST = 100
-"""Characters of a name that is kept as it is."""
+"""Largest number of characters of a name that is not shortened."""
 
 
 def file_name(text: str) -> str:
-    """The text, if it is short and has only ASCII letters, digits, "-" and "_"; else what of it has, and its hash.
+    """Return a safe file name for a text.
 
-    Different texts have different names, and a name is its own.
+    A short text of ASCII letters, digits, "-" and "_" is returned unchanged. Any other text becomes its safe
+    characters followed by a hash. Different texts have different names, and `file_name(file_name(x)) == file_name(x)`.
     """
     if len(text) <= LONGEST and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]*", text):
         return text
-    kept = re.sub(r"[^0-9A-Za-z_]+", "-", text)[:60].strip("-_")
+    readable = re.sub(r"[^0-9A-Za-z_]+", "-", text)[:60].strip("-_")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{kept}-{digest}".strip("-")
+    return f"{readable}-{digest}".strip("-")

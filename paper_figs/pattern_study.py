@@ -1,4 +1,4 @@
-"""A pattern as figures show it: its level sets, and what is learned of it under each standard encoding."""
+"""Study of a pattern for its figure: level sets, LRC, and the result of learning under each standard encoding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ from theory.relation import Labels
 from theory.system.errors import LengthgenError
 
 LARGEST = 40
-"""Test scale: beyond that, a mark no longer fits its cell in print."""
+"""Largest test scale at which a mark fits its cell in print."""
 
 _NAMES = {"constant": "constant (NoPE)", "t5-32-128": "T5 buckets", "level-sets": "ideal (level sets)"}
 
 
 class PanelError(LengthgenError):
-    """A pattern that cannot be drawn as asked."""
+    """Error for a pattern that cannot be drawn."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Learned:
-    """A pattern as learned under a standard encoding's relation.
+class EncodingOutcome:
+    """Result of learning a pattern under the relation of a standard encoding.
 
     Attributes:
-        answer: the encoding and its judgement.
-        outcome: what is learned.
+        answer: the relation of the encoding and its judgement.
+        outcome: the learned parameters, and the entries that are wrong.
     """
 
     answer: JudgedRelation
@@ -39,36 +39,36 @@ class Learned:
 
     @property
     def first_error(self) -> int | None:
-        """The first scale at which some entry is wrong; None where none is."""
+        """First scale at which an entry is wrong, or None if all are right."""
         cell = self.outcome.first_wrong
         return None if cell is None else cell[-1]
 
     @property
     def name(self) -> str:
-        """The relation's name in print."""
+        """Name of the relation in print."""
         name = self.answer.relation.name
         return _NAMES.get(name, name.replace("-", " at "))
 
     @property
     def verdict(self) -> str:
-        """Whether it generalizes, in words."""
+        """Verdict in words: "generalizes", or the scale of the first error."""
         return "generalizes" if self.first_error is None else f"first error at scale {self.first_error}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
-    """A pattern up to its test scale; `study` makes one.
+    """Pattern up to its test scale with everything that its figure shows; `study` makes one.
 
     Attributes:
-        pattern: any.
-        train: training meets the cells of scales 1..train, each equally often.
+        pattern: the pattern.
+        train: training uses the cells of scales 1..train, each equally often.
         test: the scale that is drawn.
-        cells: all up to the test scale.
-        levels: the level set of each cell, int64 [cells]; 0 where the pattern is zero.
-        entries: the pattern's entry on each level set, exactly.
-        shown: which cells are drawn: all pairs, or of a family those at the test scale.
-        lrc: at all scales.
-        learned: under each standard encoding, the ideal one last.
+        cells: all cells up to the test scale.
+        levels: level set of each cell, int64 [cells]; 0 where the pattern is zero.
+        entries: exact entry of the pattern on each level set.
+        is_drawn: True for the cells that are drawn: all pairs, or those of the test scale for a family; bool [cells].
+        lrc: LRC at all scales.
+        learned: results under each standard encoding, the ideal relation last.
     """
 
     pattern: Pattern
@@ -77,38 +77,38 @@ class Study:
     cells: Cells
     levels: Labels
     entries: Sequence[Value]
-    shown: NDArray[np.bool_]
+    is_drawn: NDArray[np.bool_]
     lrc: LrcProfile
-    learned: Sequence[Learned]
+    learned: Sequence[EncodingOutcome]
 
     @cached_property
     def without_numbers(self) -> str:
-        """Why entries cannot be drawn as numbers; empty where they can."""
+        """Reason why entries cannot be drawn as numbers; empty if they can."""
         if self.pattern.shape:
             return "entries are matrices"
         if any(getattr(entry, "free_symbols", None) for entry in self.entries):
             return "entries hold free parameters"
         try:
-            # A colour scale spans twice the largest entry.
+            # The colour scale spans twice the largest entry, which must not overflow.
             finite = all(np.isfinite(4 * float(entry)) for entry in self.entries)
         except OverflowError:
             finite = False
         return "" if finite else "entries pass floating-point numbers"
 
     def lrc_at(self, scale: int) -> str:
-        """LRC, or its bounds where equalities are undecided."""
+        """Text of LRC at a scale: the value, or its bounds if equalities of entries are undecided."""
         low, high = self.lrc.bounds(scale)
         return str(high) if low == high else f"{low}..{high}"
 
 
 def study(pattern: Pattern, *, train: int, test: int) -> Study:
-    """The pattern's level sets, LRC, and what is learned under each standard encoding.
+    """Compute level sets, LRC, and the result of learning under each standard encoding.
 
     Raises:
-        PanelError: the test scale passes LARGEST.
+        PanelError: the test scale is above LARGEST.
         TrainTestScalesError: not 1 <= train <= test.
         PatternError: the pattern is not given up to the test scale, or has an infinite entry.
-        FormulaError: a formula without a value at some pair.
+        FormulaError: a formula has no value at some pair.
     """
     if test > LARGEST:
         raise PanelError(f"test scale {test} is too large to be read in print: draw at most {LARGEST}")
@@ -121,10 +121,10 @@ def study(pattern: Pattern, *, train: int, test: int) -> Study:
         cells=cells,
         levels=levels.levels,
         entries=levels.entries,
-        shown=np.full(len(levels.levels), True) if cells.scales is None else cells.scales == test,
+        is_drawn=np.full(len(levels.levels), True) if cells.scales is None else cells.scales == test,
         lrc=profile(pattern, test),
         learned=[
-            Learned(answer=answer, outcome=learn(levels, answer.relation, train=train))
+            EncodingOutcome(answer=answer, outcome=learn(levels, answer.relation, train=train))
             for answer in judge_standard_encodings(levels.relation, train=train, test=test)
         ],
     )

@@ -1,6 +1,7 @@
-"""Predicted against observed: a cell for each task and encoding, its left half the prediction, its right half the runs.
+"""Figure of predictions against observations: a matrix with a row for each task and a column for each encoding.
 
-Dark says that it generalizes, white that it does not, so a cell of one shade is a prediction that came true.
+The left half of a cell is the prediction, the right half the result of the runs. Dark means that the cell generalizes,
+white that it does not. A cell with a single shade is a prediction that was right.
 """
 
 from collections.abc import Sequence
@@ -14,42 +15,42 @@ from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
-    Judged,
+    StoredCell,
     Trial,
     gid_of,
-    judged_how,
+    judging_rule,
     key_of,
     main_cells,
-    of_runs,
-    said,
+    run_counts,
     task_names,
     trial_figure,
+    yes_no,
 )
 
 _DARK, _PALE, _UNKNOWN = "#5B7FA6", "#FFFFFF", "0.88"
-# Inches: names of tasks, a line of cells, above, and below where the legend is; the widest cell.
+# Inches: width of the task names, height of a row, space above, space below with the legend, largest cell width.
 _NAMES, _LINE, _ABOVE, _LEGEND, _WIDEST = 1.45, 0.2, 0.42, 0.42, 0.8
 _COUNTS = 0.42
-"""Inches: the margin with the counts of a line."""
+"""Inches: width of the margin with the count of each row."""
 
 
 def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
-    """The figure; the counts at its margins are those of cells that have a prediction and an observation."""
+    """Draw the matrix; the counts at its margins are over cells with both a prediction and an observation."""
     cells = main_cells(trial)
     return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
 
 
-def agreeing(cells: Sequence[Judged]) -> tuple[int, int]:
-    """Number of cells whose prediction is what was observed, and of all that have both."""
-    known = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
-    return sum(cell["predicted"] == cell["observed"] for cell in known), len(known)
+def agreement(cells: Sequence[StoredCell]) -> tuple[int, int]:
+    """Number of cells whose prediction was observed, and number of cells with both prediction and observation."""
+    decided = [cell for cell in cells if None not in (cell["predicted"], cell["observed"])]
+    return sum(cell["predicted"] == cell["observed"] for cell in decided), len(decided)
 
 
-def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
+def _rows(cells: Sequence[StoredCell]) -> list[dict[str, object]]:
     return [
         {
             **key_of(cell),
-            **{key: said(cell[key]) for key in ("predicted", "literal", "observed")},
+            **{key: yes_no(cell[key]) for key in ("predicted", "literal", "observed")},
             "runs": cell["fit"]["trials"],
             "fit": cell["fit"]["successes"],
             "generalize": cell["generalizes_given_fit"]["successes"],
@@ -59,69 +60,71 @@ def _rows(cells: Sequence[Judged]) -> list[dict[str, object]]:
     ]
 
 
-def _draw(cells: list[Judged], width: float) -> Figure:
-    by_task: dict[str, list[Judged]] = {}
+def _draw(cells: list[StoredCell], width: float) -> Figure:
+    by_task: dict[str, list[StoredCell]] = {}
     for cell, task in zip(cells, task_names(cells), strict=True):
         by_task.setdefault(task, []).append(cell)
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
-    labels = {encoding: its.label for encoding, its in looks(encodings).items()}
+    labels = {encoding: look.label for encoding, look in looks(encodings).items()}
     step = min(_WIDEST, (width - _NAMES - _COUNTS) / len(encodings))
     height = _ABOVE + _LINE * (len(by_task) + 1) + _LEGEND
-    across = _NAMES + step * len(encodings) + _COUNTS
+    total_width = _NAMES + step * len(encodings) + _COUNTS
     with context():
         figure, axes = page(width, height, top=_ABOVE)
-        left = (width - across) / 2
+        left = (width - total_width) / 2
         axes.set_xlim(-left - _NAMES, width - left - _NAMES)
         for column, encoding in enumerate(encodings):
-            turned = step < 0.62
+            is_turned = step < 0.62
             axes.text(
-                (column + 0.5) * step, 0.06, labels[encoding], ha="left" if turned else "center", va="bottom",
-                rotation=25 if turned else 0, rotation_mode="anchor", fontsize=7,
+                (column + 0.5) * step, 0.06, labels[encoding], ha="left" if is_turned else "center", va="bottom",
+                rotation=25 if is_turned else 0, rotation_mode="anchor", fontsize=7,
             )  # fmt: skip
-            of_it = [cell for cell in cells if cell["encoding"] == encoding]
-            _count(axes, (column + 0.5) * step, -len(by_task) - 0.5, of_it, f"column:{encoding}")
-        for line, (task, of_it) in enumerate(by_task.items()):
+            cells_of_it = [cell for cell in cells if cell["encoding"] == encoding]
+            _write_count(axes, (column + 0.5) * step, -len(by_task) - 0.5, cells_of_it, f"column:{encoding}")
+        for line, (task, cells_of_it) in enumerate(by_task.items()):
             axes.text(-0.06, -(line + 0.5) * _LINE, task, ha="right", va="center_baseline", fontsize=7)
-            for cell in of_it:
-                _cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
-            _count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, of_it, f"row:{task}")
+            for cell in cells_of_it:
+                _draw_cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
+            _write_count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, cells_of_it, f"row:{task}")
         axes.text(len(encodings) * step + _COUNTS / 2, 0.06, "as\npredicted", ha="center", va="bottom", fontsize=6)
         axes.text(-0.06, -(len(by_task) + 0.5) * _LINE, "as predicted", ha="right", va="center_baseline", fontsize=7)
         _legend(figure)
     return figure
 
 
-def _cell(axes: Axes, cell: Judged, left: float, bottom: float, step: float) -> None:
+def _draw_cell(axes: Axes, cell: StoredCell, left: float, bottom: float, step: float) -> None:
     gid = gid_of(cell)
-    right = of_runs(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
-    halves = (("predicted", said(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
-    for place, (what, text, answer) in enumerate(halves):
-        ground = {True: _DARK, False: _PALE, None: _UNKNOWN}[answer]
-        at = left + step * place / 2
+    right = run_counts(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
+    halves = (("predicted", yes_no(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
+    for place, (part, text, answer) in enumerate(halves):
+        fill_colour = {True: _DARK, False: _PALE, None: _UNKNOWN}[answer]
+        half_left = left + step * place / 2
         axes.add_patch(
-            Rectangle((at, bottom), step / 2, _LINE, facecolor=ground, edgecolor="0.6", linewidth=0.3,
-                      gid=f"{what}:{gid}")
+            Rectangle((half_left, bottom), step / 2, _LINE, facecolor=fill_colour, edgecolor="0.6", linewidth=0.3,
+                      gid=f"{part}:{gid}")
         )  # fmt: skip
         axes.text(
-            at + step / 4, bottom + _LINE / 2, "" if text == "not learnt" and step < 0.75 else text, ha="center",
-            va="center_baseline", fontsize=SMALLEST_TEXT, color="white" if answer else "black", gid=f"{what}:{gid}",
+            half_left + step / 4, bottom + _LINE / 2, "" if text == "not learnt" and step < 0.75 else text, ha="center",
+            va="center_baseline", fontsize=SMALLEST_TEXT, color="white" if answer else "black", gid=f"{part}:{gid}",
         )  # fmt: skip
-    wrong = None not in (cell["predicted"], cell["observed"]) and cell["predicted"] != cell["observed"]
+    is_wrong = None not in (cell["predicted"], cell["observed"]) and cell["predicted"] != cell["observed"]
     axes.add_patch(
-        Rectangle((left, bottom), step, _LINE, facecolor="none", edgecolor="black", linewidth=1.4 if wrong else 0.5,
-                  zorder=4 if wrong else 3, gid=f"{'wrong' if wrong else 'cell'}:{gid}")
+        Rectangle((left, bottom), step, _LINE, facecolor="none", edgecolor="black", linewidth=1.4 if is_wrong else 0.5,
+                  zorder=4 if is_wrong else 3, gid=f"{'wrong' if is_wrong else 'cell'}:{gid}")
     )  # fmt: skip
 
 
-def _count(axes: Axes, x: float, line: float, cells: Sequence[Judged], gid: str) -> None:
-    right, known = agreeing(cells)
-    text = f"{right}/{known}" if known else "-"
+def _write_count(axes: Axes, x: float, line: float, cells: Sequence[StoredCell], gid: str) -> None:
+    agreed, decided = agreement(cells)
+    text = f"{agreed}/{decided}" if decided else "-"
     axes.text(x, line * _LINE, text, ha="center", va="center_baseline", fontsize=7, gid=gid)
 
 
 def _legend(figure: Figure) -> None:
-    grounds = {_DARK: "generalizes", _PALE: "does not", _UNKNOWN: "no prediction, or no majority of fitting runs"}
-    handles = [Patch(facecolor=one, edgecolor="0.6", linewidth=0.3, label=label) for one, label in grounds.items()]
+    meaning_of = {_DARK: "generalizes", _PALE: "does not", _UNKNOWN: "no prediction, or no majority of fitting runs"}
+    handles = [
+        Patch(facecolor=colour, edgecolor="0.6", linewidth=0.3, label=label) for colour, label in meaning_of.items()
+    ]
     handles.append(Patch(facecolor="none", edgecolor="black", linewidth=1.4, label="not as predicted"))
     columns = 4 if figure.get_figwidth() > 5 else 2
     figure.legend(
@@ -130,21 +133,21 @@ def _legend(figure: Figure) -> None:
     )  # fmt: skip
 
 
-def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     rule = trial["rules"]["coverage"]
     counts = rule["table"]
     literal = trial["rules"]["literal"]
-    right, known = agreeing(cells)
-    share = "" if not known else f", {right / known:.0%}"
+    agreed, decided = agreement(cells)
+    share = "" if not decided else f", {agreed / decided:.0%}"
     tests = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
     return (
-        f"Predicted against observed, protocol {protocol}: {judged_how(trial)}. Left half: whether the cell was "
-        "predicted to generalize, by equal complexity and coverage [F]; right half: of the runs that fit their "
-        "training scales, those that solve every scale (dark where most do). Predicted yes: "
-        f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted no: {counts['no_yes']} do, "
+        f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: prediction of the cell, "
+        "by equal complexity and coverage [F]; right half: runs that solve every scale, out of the runs that fit their "
+        "training scales (dark if most do). Predicted to generalize: "
+        f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
         f"{counts['no_no']} do not; {counts['not_observed']} have no majority of fitting runs, "
-        f"{counts['no_prediction']} no prediction. {right} of {known} are as predicted{share}; Fisher's exact test p = "
-        f"{rule['fisher_p']:.3g}, permutations {tests}. The conjecture read literally, without coverage: "
+        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}; Fisher's exact test "
+        f"p = {rule['fisher_p']:.3g}, permutations {tests}. The conjecture read literally, without coverage: "
         f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )

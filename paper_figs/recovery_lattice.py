@@ -1,4 +1,7 @@
-"""The lattice of exact recoveries: which encoding contains which, and which does not though it may seem so."""
+"""Figure of the lattice of exact recoveries: which encoding contains which other as a special case.
+
+Crossed edges are recoveries that may seem to hold and are proved impossible.
+"""
 
 import pathlib
 from collections.abc import Mapping
@@ -18,7 +21,7 @@ from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH, Dashes, context
 
 LINES: Mapping[str, tuple[str, Dashes, str]] = {
-    # kind: colour, dashes, what the legend says
+    # kind: colour, dashes, text of the legend
     "exact": ("#000000", "-", "contains, exactly"),
     "some": ("#3A6EA5", (0, (6, 1.2)), "at some of its parameters"),
     "limit": ("#00696B", (0, (4, 1.5)), "in a limit"),
@@ -27,30 +30,30 @@ LINES: Mapping[str, tuple[str, Dashes, str]] = {
     "complex": ("#806000", (0, (1, 1.2)), "with complex parameters"),
     "impossible": ("#C04000", (0, (2, 1.5)), "does not contain"),
 }
-"""How each kind of edge is drawn."""
+"""Colour, dashes and legend of each kind of edge."""
 
-# Inches: what one encoding takes of a column's height, the size of its box, the margins, the legend.
+# Inches: height of a row, width and height of a box, margin, legend.
 _ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.45
-_SWEEPS = 8  # of the ordering of columns by the mean place of neighbours
+_SWEEPS = 8  # times that columns are sorted by the mean height of neighbours
 
 
 def drawing(graph: nx.MultiDiGraph) -> Drawing:
-    """The lattice of proofs_checks/lattice.py, one row an edge: special encodings to the right of what contains them.
+    """Draw the lattice of proofs_checks/lattice.py; the table has one row for each edge.
 
-    Encodings without an edge are left out.
+    A special encoding stands to the right of the encodings that contain it. Encodings without an edge are left out.
     """
     return Drawing(shown=_draw(graph), rows=_rows(graph), caption=_caption(graph))
 
 
 def _draw(graph: nx.MultiDiGraph) -> Figure:
-    shown = graph.subgraph([name for name in graph if graph.degree(name)])
-    columns = _columns(shown)
+    connected = graph.subgraph([name for name in graph if graph.degree(name)])
+    columns = _columns(connected)
     tallest = max(map(len, columns))
     height = tallest * _ROW + 2 * _MARGIN + _LEGEND
-    apart = (PAGE_WIDTH - 2 * _MARGIN - _WIDTH) / max(len(columns) - 1, 1)
-    at = {
+    column_step = (PAGE_WIDTH - 2 * _MARGIN - _WIDTH) / max(len(columns) - 1, 1)
+    centre_of = {
         name: (
-            PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * apart,
+            PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * column_step,
             _LEGEND + _MARGIN + tallest * _ROW * (place + 0.5) / len(names),
         )
         for column, names in enumerate(columns)
@@ -58,13 +61,19 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
     }
     with context():
         figure, axes = page(PAGE_WIDTH, height, top=height)
-        for by, of, kind in sorted(shown.edges(data="kind")):
-            _edge(axes, at[by], at[of], kind, shift=shown.number_of_edges(by, of) > 1 and kind == "impossible")
-        for name, (x, y) in at.items():
+        for container, special, kind in sorted(connected.edges(data="kind")):
+            _draw_edge(
+                axes,
+                centre_of[container],
+                centre_of[special],
+                kind,
+                shift=connected.number_of_edges(container, special) > 1 and kind == "impossible",
+            )
+        for name, (x, y) in centre_of.items():
             corner = x - _WIDTH / 2, y - _HEIGHT / 2
             axes.add_patch(Rectangle(corner, _WIDTH, _HEIGHT, facecolor="white", edgecolor="#444444", linewidth=0.6))
             axes.text(x, y, graph.nodes[name]["title"], ha="center", va="center", fontsize=7)
-        used = [kind for kind in LINES if kind in {kind for *_, kind in shown.edges(data="kind")}]
+        used = [kind for kind in LINES if kind in {kind for *_, kind in connected.edges(data="kind")}]
         axes.legend(
             handles=[Line2D([], [], color=LINES[kind][0], linestyle=LINES[kind][1], linewidth=0.9) for kind in used],
             labels=[LINES[kind][2] for kind in used],
@@ -73,12 +82,12 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
     return figure
 
 
-def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind: str, *, shift: bool) -> None:
-    """Draws an arrow from the right side of one box to the left of the other, or between two boxes of one column."""
+def _draw_edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind: str, *, shift: bool) -> None:
+    """Draw an arrow from the right side of one box to the left side of another, or within a column."""
     colour, dashes, _ = LINES[kind]
     down = -0.05 if shift else 0.0
     beside = start[0] == end[0]
-    # Beside the last column there is no room on the right.
+    # There is no room to the right of the last column.
     side = -_WIDTH / 2 if beside and start[0] + _WIDTH > PAGE_WIDTH else _WIDTH / 2
     tail = start[0] + side, start[1] + down
     head = (end[0] + side, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
@@ -90,7 +99,7 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
         )
     )  # fmt: skip
     if kind == "impossible":
-        # A third of the way, where arrows to one box have not met yet; on the arc where it is bent.
+        # A third of the way, where the arrows to one box are still apart; in the middle of a bent arrow.
         share = 0.5 if beside else 0.3
         x = tail[0] + share * (head[0] - tail[0]) + bend * (head[1] - tail[1]) / 2
         y = tail[1] + share * (head[1] - tail[1])
@@ -98,12 +107,14 @@ def _edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind
 
 
 def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
-    """Columns from the right, each from below: special encodings, then encodings that contain some of those before."""
+    """Sort encodings into columns, from right to left and bottom to top; each contains only ones in earlier columns."""
     contains = nx.DiGraph(
-        (by, of) for by, of, kind in graph.edges(data="kind") if kind not in ("complex", "impossible")
+        (container, special)
+        for container, special, kind in graph.edges(data="kind")
+        if kind not in ("complex", "impossible")
     )
     contains.add_nodes_from(graph)
-    # Encodings that contain each other are one point of the order.
+    # Encodings that contain each other are a single point of the order.
     order = nx.condensation(contains)
     level: dict[int, int] = {}
     for group in reversed(list(nx.topological_sort(order))):
@@ -121,7 +132,10 @@ def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
 
 
 def _rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
-    return [{"contains": by, "contained": of, **data} for by, of, data in sorted(graph.edges(data=True), key=str)]
+    return [
+        {"contains": container, "contained": special, **data}
+        for container, special, data in sorted(graph.edges(data=True), key=str)
+    ]
 
 
 def _caption(graph: nx.MultiDiGraph) -> str:
@@ -135,12 +149,13 @@ def _caption(graph: nx.MultiDiGraph) -> str:
 
 
 def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
-    """Draws the lattice; returns the files written."""
+    """Draw the lattice, write its files into the folder, and return their paths."""
     return [str(path) for path in saving.write(drawing(graph), folder, "recovery-lattice")]
 
 
-def _proved(_: Sources) -> Drawing:
-    from proofs_checks.lattice import lattice  # imports every claim: not to list figures
+def _catalogue_figure(_: Sources) -> Drawing:
+    # Imported here because it imports every claim, which a list of figures does not need.
+    from proofs_checks.lattice import lattice
 
     return drawing(lattice())
 
@@ -149,8 +164,8 @@ FIGURES = (
     Entry(
         place=380,
         name="recovery-lattice",
-        title="Which encoding contains which, and which does not",
-        make=_proved,
+        title="Lattice of recoveries: which encoding contains which",
+        make=_catalogue_figure,
         least_width=PAGE_WIDTH,
     ),
 )

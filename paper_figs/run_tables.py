@@ -1,4 +1,4 @@
-"""Tables of runs: hyper-parameters, coverage of operator entries, results."""
+"""Tables of trained runs: hyper-parameters, coverage of operator entries, and results."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,10 +15,10 @@ from paper_figs.style import look
 
 
 def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
-    """A line for each number, a column for each protocol under one profile."""
+    """Table of hyper-parameters: a line for each setting, a column for each protocol, all under one profile."""
     settings = {protocol.name: _settings(protocol) for protocol in protocols}
     rows: list[dict[str, object]] = [
-        {"setting": name, **{protocol: given[name] for protocol, given in settings.items()}}
+        {"setting": name, **{protocol: values[name] for protocol, values in settings.items()}}
         for name in next(iter(settings.values()))
     ]
     caption = (
@@ -44,60 +44,60 @@ def _settings(protocol: Protocol) -> dict[str, str]:
 
 
 def coverage(sources: Sources, *, protocol: str) -> Drawing:
-    """Share of each task's test steps whose operator entry the run's training set showed, by scale."""
-    known = sources.protocol(protocol)
-    beyond = [scale for scale in known.test if scale not in known.train]
-    shown = sorted({known.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
+    """Table of coverage: share of test steps whose operator entry occurs in the training set, by task and scale."""
+    loaded = sources.protocol(protocol)
+    beyond = [scale for scale in loaded.test if scale not in loaded.train]
+    columns_of_scales = sorted({loaded.train[-1], *beyond[:: max(1, len(beyond) // 4)], beyond[-1]})
     rows: list[dict[str, object]] = []
-    found: dict[tuple[str, str], list[dict[int, float]]] = {}
-    for condition, runs in sources.of_size(protocol).items():
+    shares_of: dict[tuple[str, str], list[dict[int, float]]] = {}
+    for condition, runs in sources.runs_of_size(protocol).items():
         for rows_of_run in sources.metrics(runs):
             last = [*by_checkpoint(rows_of_run).values()][-1]
-            of_it = found.setdefault((condition.task.title, condition.task.format), [])
-            of_it.append({scale: last[scale].seen_steps for scale in known.test})
-    for (task, form), every in found.items():
-        mean = {scale: fmean(one[scale] for one in every) for scale in known.test}
+            runs_of_task = shares_of.setdefault((condition.task.title, condition.task.format), [])
+            runs_of_task.append({scale: last[scale].seen_steps for scale in loaded.test})
+    for (task, form), shares in shares_of.items():
+        mean = {scale: fmean(share[scale] for share in shares) for scale in loaded.test}
         rows.append(
             {
                 "task": task,
                 "format": form,
-                "runs": len(every),
-                **{f"n = {scale}": mean[scale] for scale in shown},
+                "runs": len(shares),
+                **{f"n = {scale}": mean[scale] for scale in columns_of_scales},
                 "beyond training": fmean(mean[scale] for scale in beyond),
-                "least": min(one[scale] for one in every for scale in beyond),
+                "least": min(share[scale] for share in shares for scale in beyond),
             }
         )
     lines = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
     caption = (
-        f"Coverage, protocol {known.name}: the share of test steps whose operator entry (operator and tokens in its "
-        "essential slots [F]) occurs in the training set of the run, mean over runs by scale; the mean over all scales "
-        "beyond training; and the least of any run and scale there. Failures at steps that training never showed say "
-        "nothing against an encoding."
+        f"Coverage, protocol {loaded.name}: the share of test steps whose operator entry (operator and tokens in its "
+        "essential slots [F]) occurs in the training set of the run: the mean over runs by scale, the mean over all "
+        "scales beyond training, and the least value of any run and scale there. A failure at a step that training "
+        "never showed is no evidence against an encoding."
     )
-    columns = "llr" + "r" * (len(shown) + 2)
+    columns = "llr" + "r" * (len(columns_of_scales) + 2)
     return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
 
 
 def results(sources: Sources, *, protocol: str) -> Drawing:
-    """Every cell of the main model size: runs that fit, that generalize, and exact match at the largest scale."""
-    known = sources.protocol(protocol)
-    threshold, last = known.profile.evaluation.threshold, known.test[-1]
+    """Table of results of the main model size: runs that fit and that generalize, exact match at the last scale."""
+    loaded = sources.protocol(protocol)
+    threshold, last = loaded.profile.evaluation.threshold, loaded.test[-1]
     rows: list[dict[str, object]] = []
     lines: list[list[str]] = []
     for task, cells in sources.cells(protocol).items():
         for cell in cells:
-            fit, solved = (cell.solved(scales, threshold) for scales in (known.train, cell.scales))
+            fit, solved = (cell.solved(scales, threshold) for scales in (loaded.train, cell.scales))
             low, high = interval(solved, cell.seeds)
-            middle, least, greatest = (of(cell.exact_match[last]) for of in (median, min, max))
-            named = {"task": task, "format": cell.format, "encoding": look(cell.encoding).label}
+            middle, least, greatest = (statistic(cell.exact_match[last]) for statistic in (median, min, max))
+            names = {"task": task, "format": cell.format, "encoding": look(cell.encoding).label}
             counts: dict[str, float] = {"runs": cell.seeds, "fit": fit, "generalize": solved, "low": low, "high": high}
             at_last = {f"median at {last}": middle, f"least at {last}": least, f"greatest at {last}": greatest}
-            rows.append({**named, **counts, **at_last})
+            rows.append({**names, **counts, **at_last})
             shares = [f"{fit}/{cell.seeds}", f"{solved}/{cell.seeds}", f"{low:.2f}-{high:.2f}"]
-            lines.append([*named.values(), *shares, f"{middle:.3f}", f"{least:.3f}-{greatest:.3f}"])
+            lines.append([*names.values(), *shares, f"{middle:.3f}", f"{least:.3f}-{greatest:.3f}"])
     caption = (
-        f"Results of protocol {known.name}, profile {known.profile_name}, models of "
-        f"{model_sizes(known.profile.models[0])}, last checkpoint: runs that solve all training scales (fit) and all "
+        f"Results of protocol {loaded.name}, profile {loaded.profile_name}, models of "
+        f"{model_sizes(loaded.profile.models[0])}, last checkpoint: runs that solve all training scales (fit) and all "
         f"scales up to {last} (generalize, with the exact 95% interval of its share), a scale being solved from an "
         f"exact match of {threshold:g} on; exact match at scale {last}, median and range over runs."
     )

@@ -1,4 +1,7 @@
-"""Drawings and their files: each file whole or absent, and the same bytes each time."""
+"""Drawings and how they are written to files.
+
+Each file is written completely or not at all, and the same drawing gives the same bytes each time.
+"""
 
 import csv
 import io
@@ -27,7 +30,13 @@ _TEXT_WIDTH = 120
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """A table as it is printed: headings, lines of as many texts, and what tabular is told of columns ("lrp{3cm}")."""
+    """Printed form of a table.
+
+    Attributes:
+        headings: text of each heading.
+        lines: texts of each line, one for each heading.
+        columns: column specification of LaTeX's tabular, such as "lrp{3cm}".
+    """
 
     headings: Sequence[str]
     lines: Sequence[Sequence[str]]
@@ -36,11 +45,12 @@ class Printed:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A figure at its printed size, or a table.
+    """Figure at its printed size, or table, with its data and caption.
 
     Attributes:
-        rows: the numbers that it shows; all with the same columns, at least one.
-        caption: one paragraph, plain text.
+        shown: the figure or the printed table.
+        rows: the numbers that it shows, at least one row, all with the same columns.
+        caption: caption in plain text, one paragraph.
     """
 
     shown: Figure | Printed
@@ -49,37 +59,37 @@ class Drawing:
 
 
 def plain_table(rows: Rows, caption: str, columns: str) -> Drawing:
-    """A table that shows its rows as they are; `columns` as in `Printed`."""
+    """Make a table that shows its rows as they are; `columns` as in `Printed`."""
     lines = [[str(value) for value in row.values()] for row in rows]
     return Drawing(shown=Printed(headings=[*rows[0]], lines=lines, columns=columns), rows=rows, caption=caption)
 
 
 def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
-    """Writes the files of a drawing; returns their paths.
+    """Write the files of a drawing and return their paths.
 
-    NAME.csv has its numbers, NAME.tex a whole figure or table environment, caption and label included. A figure has
-    NAME.pdf, .svg and .png (300 dpi), and its caption as NAME.txt; a table is NAME.txt. The same drawing gives the same
-    bytes: no time, no random identifier.
+    NAME.csv has the numbers. NAME.tex has a complete figure or table environment with caption and label. A figure also
+    has NAME.pdf, NAME.svg and NAME.png (300 dpi), and its caption in NAME.txt; a table has its text in NAME.txt. The
+    same drawing gives the same bytes, because files hold no time and no random identifier.
 
     Args:
-        drawing: what is written.
-        folder: made if it does not exist.
+        drawing: the figure or table.
+        folder: folder of the files; made if it does not exist.
         name: file name without ending, as `paper_figs.names.file_name` makes it.
 
     Raises:
-        ValueError: a name that file systems or LaTeX may not take.
+        ValueError: file systems or LaTeX may not accept the name.
         OSError: the folder cannot be written.
     """
     if name != file_name(name):
-        raise ValueError(f"{name!r} is no safe name of files")
+        raise ValueError(f"{name!r} is not a safe file name")
     shown, caption = drawing.shown, one_line(drawing.caption, longest=len(drawing.caption))
-    files = {"csv": _csv(drawing.rows)}
+    files = {"csv": _csv_bytes(drawing.rows)}
     if isinstance(shown, Figure):
-        drawn = {ending: _drawn(shown, ending) for ending in _METADATA}
-        files = drawn | files | {"txt": f"{caption}\n".encode()}
+        images = {ending: _image_bytes(shown, ending) for ending in _METADATA}
+        files = images | files | {"txt": f"{caption}\n".encode()}
         environment = latex.figure(name, caption, shown.get_figwidth())
     else:
-        files["txt"] = _text(shown, caption).encode()
+        files["txt"] = _table_text(shown, caption).encode()
         environment = latex.table(name, caption, shown.headings, shown.lines, shown.columns)
     files["tex"] = environment.encode()
     paths = {ending: folder / f"{name}.{ending}" for ending in files}
@@ -88,14 +98,14 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(paths.values())
 
 
-def _drawn(figure: Figure, ending: str) -> bytes:
-    drawn = io.BytesIO()
+def _image_bytes(figure: Figure, ending: str) -> bytes:
+    buffer = io.BytesIO()
     with context():
-        figure.savefig(drawn, format=ending, dpi=300, metadata=_METADATA[ending])
-    return drawn.getvalue()
+        figure.savefig(buffer, format=ending, dpi=300, metadata=_METADATA[ending])
+    return buffer.getvalue()
 
 
-def _csv(rows: Rows) -> bytes:
+def _csv_bytes(rows: Rows) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -103,10 +113,12 @@ def _csv(rows: Rows) -> bytes:
     return text.getvalue().encode()
 
 
-def _text(table: Printed, caption: str) -> str:
-    """In columns of spaces, under the caption."""
-    every = [table.headings, *table.lines]
-    widths = [max(len(line[column]) for line in every) for column in range(len(table.headings))]
+def _table_text(table: Printed, caption: str) -> str:
+    """Return the table as text in aligned columns, with the caption above."""
+    all_lines = [table.headings, *table.lines]
+    widths = [max(len(line[column]) for line in all_lines) for column in range(len(table.headings))]
     rule = "  ".join("-" * width for width in widths)
-    lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in every]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in all_lines
+    ]
     return "\n".join([*wrap(caption, _TEXT_WIDTH), "", lines[0], rule, *lines[1:]]) + "\n"

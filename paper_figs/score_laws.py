@@ -1,4 +1,4 @@
-"""Bias and kernel by distance, for every encoding whose law gives them a value."""
+"""Figure of score laws: bias and kernel by distance, for each encoding whose formulas give them a value."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,18 +18,22 @@ from theory.encodings.encoding import Encoding, Law
 
 LARGEST = 24
 PEAK = 6
+"""Offset at which the score of the HoPE example is largest."""
 _KEY, _LENGTH = 5, 64
-"""Position of the key and length of the sequence, for laws that read them."""
+"""Position of the key and length of the sequence, for formulas that use them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCurve:
-    """One encoding at a point of its parameters' domains, by distance j - i = 0, 1, ...
+    """Kernel and bias of one encoding by distance j - i = 0, 1, ..., at an example point of its parameters.
 
     Attributes:
-        parameters: the point, as text.
-        kernel: what the first coordinate of the key adds to that of the query, in one plane; 1 where it is not turned.
-        bias: what is added to the score.
+        name: name of the encoding.
+        title: title of the panel.
+        parameters: the example point, as text.
+        kernel: first entry of the kernel of one plane, the factor between the first coordinates of query and key; 1 if
+            the plane is not rotated.
+        bias: bias added to the score.
     """
 
     name: str
@@ -39,15 +43,15 @@ class ScoreCurve:
     bias: tuple[float, ...]
 
 
-def courses() -> list[ScoreCurve]:
-    """Curves of every encoding that turns or biases scores by distance alone; the others have none."""
-    acting = (one for one in with_formulas() if (one.rotate or one.bias) and not one.embed)
-    relative = (_course(one) for one in acting if Law.RELATIVE in one.laws)
-    return [*(course for course in relative if course), _peaked()]
+def score_curves() -> list[ScoreCurve]:
+    """Return the curves of all encodings that rotate or bias scores by distance alone, and one HoPE example."""
+    acting = (encoding for encoding in with_formulas() if (encoding.rotate or encoding.bias) and not encoding.embed)
+    curves = (_score_curve(encoding) for encoding in acting if Law.RELATIVE in encoding.laws)
+    return [*(curve for curve in curves if curve), _peaked_hope()]
 
 
-def _peaked() -> ScoreCurve:
-    """HoPE is not monotone: a key whose score is greatest away from the query (`theory.encodings.hope.peaked_key`)."""
+def _peaked_hope() -> ScoreCurve:
+    """Return a HoPE example that is not monotone: its score is largest at offset PEAK (`hope.peaked_key`)."""
     rate, damping, query = sp.Rational(1, 10), sp.Rational(3, 20), (sp.Integer(1), sp.Rational(1, 5))
     key = hope.peaked_key(query, offset=sp.Integer(PEAK), rate=rate, damping=damping)
     offsets = map(sp.Integer, range(LARGEST + 1))
@@ -61,14 +65,14 @@ def _peaked() -> ScoreCurve:
     )
 
 
-def _course(encoding: Encoding) -> ScoreCurve | None:
-    """None where each distance has a free number of its own."""
+def _score_curve(encoding: Encoding) -> ScoreCurve | None:
+    """Return the curve of an encoding, or None if each distance has its own free parameter."""
     point: dict[str, str] = {}
     pairs = []
     for distance in range(LARGEST + 1):
-        at = encoding.positions or (lambda index, length: index)
+        position_of = encoding.positions or (lambda index, length: index)
         length = sp.Integer(_LENGTH)
-        query, key = (at(sp.Integer(index), length) for index in (_KEY + distance, _KEY))
+        query, key = (position_of(sp.Integer(index), length) for index in (_KEY + distance, _KEY))
         kernel, bias = sp.Integer(1), sp.Integer(0)
         if encoding.rotate:
             on_query, on_key = encoding.rotate(query, length)[0], encoding.rotate(key, length)[1]
@@ -77,7 +81,7 @@ def _course(encoding: Encoding) -> ScoreCurve | None:
             bias = encoding.bias(query, key, length)
             if isinstance(bias, sp.Indexed):
                 return None
-        pairs.append(tuple(_value(one, point) for one in (kernel, bias)))
+        pairs.append(tuple(_value(expression, point) for expression in (kernel, bias)))
     return ScoreCurve(
         name=encoding.name,
         title=encoding.title,
@@ -94,54 +98,54 @@ def _value(expression: sp.Expr, point: dict[str, str]) -> float:
     return float(sp.N(points.value_at(constant, example)))
 
 
-def drawing(found: list[ScoreCurve], *, width: float) -> Drawing:
-    """The figure: a panel for each encoding."""
+def drawing(curves: list[ScoreCurve], *, width: float) -> Drawing:
+    """Draw a panel for each encoding, `width` inches wide in all."""
     rows: list[dict[str, object]] = [
         {
-            "encoding": one.name,
+            "encoding": curve.name,
             "distance": distance,
-            "kernel": one.kernel[distance],
-            "bias": one.bias[distance],
-            "parameters": ", ".join(f"{key} = {value}" for key, value in one.parameters.items()),
+            "kernel": curve.kernel[distance],
+            "bias": curve.bias[distance],
+            "parameters": ", ".join(f"{key} = {value}" for key, value in curve.parameters.items()),
         }
-        for one in found
+        for curve in curves
         for distance in range(LARGEST + 1)
     ]
     caption = (
-        "What a position encoding does to a score by the distance j - i of query and key, computed from its formulas "
-        "at an example point of its parameters: the bias (solid, left axis) and the first entry of one plane's kernel "
-        f"(dashed, right axis; 1 where the plane is not turned): {len(found)} cases of encodings whose scores depend "
-        "on distance alone by a law, not by a free number for each distance. Content is held constant; of the one case "
-        f"of HoPE the score of a query and a key chosen so that it is greatest at distance {PEAK}, relative to 0. "
-        "The points are in the data beside this figure."
+        "Effect of position encodings on a score by the distance j - i of query and key, computed from the formulas at "
+        "an example point of the parameters: the bias (solid, left axis) and the first entry of the kernel of one "
+        f"plane (dashed, right axis; 1 where the plane is not rotated). {len(curves)} cases of encodings whose scores "
+        "depend on distance alone by a law, without a free parameter for each distance. Content is held constant. The "
+        f"HoPE case with a peak shows the score of a query and a key chosen so that it is largest at distance {PEAK}, "
+        "relative to distance 0. The CSV file has the points."
     )
-    return Drawing(shown=_draw(found, width), rows=rows, caption=caption)
+    return Drawing(shown=_draw(curves, width), rows=rows, caption=caption)
 
 
-def _draw(found: list[ScoreCurve], width: float) -> Figure:
+def _draw(curves: list[ScoreCurve], width: float) -> Figure:
     bias: dict[str, Any] = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
     kernel: dict[str, Any] = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
     with context():
-        figure, panels = grid(len(found), width=width, narrowest=1.35, height=1.1, sharex=True)
-        for axes, one in zip(panels, found, strict=True):
-            axes.set_gid(one.name)
-            axes.set_title(one.title, fontsize=7, pad=2)
+        figure, panels = grid(len(curves), width=width, narrowest=1.35, height=1.1, sharex=True)
+        for axes, curve in zip(panels, curves, strict=True):
+            axes.set_gid(curve.name)
+            axes.set_title(curve.title, fontsize=7, pad=2)
             distances = range(LARGEST + 1)
             axes.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
             axes.set_xlabel("j - i", fontsize=SMALLEST_TEXT, labelpad=0)
             axes.tick_params(labelbottom=True)
             axes.set(xlim=(0, LARGEST), xticks=[0, 8, 16, 24])
-            used = [("bias", one.bias, bias)] if any(one.bias) else []
-            used += [("kernel", one.kernel, kernel)] if any(value != 1 for value in one.kernel) else []
-            for place, (what, values, style) in enumerate(used):
+            lines = [("bias", curve.bias, bias)] if any(curve.bias) else []
+            lines += [("kernel", curve.kernel, kernel)] if any(value != 1 for value in curve.kernel) else []
+            for place, (kind, values, style) in enumerate(lines):
                 side = axes if not place else axes.twinx()
-                side.plot(distances, values, **style, gid=f"{what}:{one.name}", clip_on=False)
+                side.plot(distances, values, **style, gid=f"{kind}:{curve.name}", clip_on=False)
                 side.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
                 side.locator_params(axis="y", nbins=3)
                 side.axhline(0, color="0.8", linewidth=0.5, zorder=0)
                 if place:
                     side.spines["right"].set_visible(True)
-            if not used:
+            if not lines:
                 axes.set_yticks([])
         labels = ((bias, "bias added to the score"), (kernel, "kernel of a plane"))
         finish(figure, [Line2D([], [], **style, label=label) for style, label in labels])
@@ -153,6 +157,6 @@ FIGURES = (
         place=360,
         name="score-laws",
         title="Bias and kernel of every relative encoding by distance",
-        make=lambda sources: drawing(courses(), width=sources.width),
+        make=lambda sources: drawing(score_curves(), width=sources.width),
     ),
 )

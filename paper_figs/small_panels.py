@@ -1,4 +1,4 @@
-"""Grounds of figures: a grid of small panels with one legend above, a page in inches, the cells of a matrix."""
+"""Layout helpers of figures: a grid of small panels with a legend, a page measured in inches, a matrix of cells."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -14,20 +14,22 @@ MaskedArray = np.ma.MaskedArray[Any, Any]
 
 
 def shape(count: int, *, width: float, narrowest: float) -> tuple[int, int]:
-    """(lines, columns) of so many panels: as few lines as the width allows, of equal length where possible."""
+    """Return (lines, columns) for `count` panels: as few lines as the width allows, of equal length if possible."""
     lines = ceil(count / min(count, max(1, int(width / narrowest))))
     return lines, ceil(count / lines)
 
 
 def grid(count: int, *, width: float, narrowest: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, in lines of equal length where possible; call it in `paper_figs.style.context`.
+    """Make a figure with `count` panels, in lines of equal length if possible.
+
+    Call it inside `paper_figs.style.context`.
 
     Args:
-        count: of panels.
-        width: inches, of the figure.
-        narrowest: inches, of a panel.
-        height: inches, of a panel.
-        shared: what `Figure.subplots` takes, such as sharex.
+        count: number of panels.
+        width: width of the figure, in inches.
+        narrowest: least width of a panel, in inches.
+        height: height of a panel, in inches.
+        shared: keyword arguments of `Figure.subplots`, such as sharex.
     """
     lines, columns = shape(count, width=width, narrowest=narrowest)
     figure = Figure(figsize=(width, lines * height + 0.35), layout="constrained")
@@ -40,7 +42,7 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
 
 
 def page(width: float, height: float, *, left: float = 0.0, top: float) -> tuple[Figure, Axes]:
-    """A figure and its axes, in inches and without frame; (0, 0) is `left` from the left and `top` from the top."""
+    """Make a figure and axes in inches without frame; (0, 0) lies `left` from the left and `top` from the top edge."""
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-left, width - left), ylim=(top - height, top))
@@ -52,7 +54,7 @@ def matrix(
     axes: Axes, shown: MaskedArray, colours: Colormap, low: float, high: float, *, gid: str,
     frame: str = "0.8", linewidth: float = 0.3, labelsize: float = 6.5,
 ) -> None:  # fmt: skip
-    """A square matrix, rows keys and columns queries, coloured from low to high; what is masked has no frame."""
+    """Draw a square matrix, rows keys and columns queries, coloured from low to high; masked cells have no frame."""
     edges = np.arange(len(shown) + 1) + 0.5
     mesh = axes.pcolormesh(edges, edges, shown, cmap=colours, vmin=low, vmax=high, gid=gid)
     mesh.set(edgecolors=["none" if hidden else frame for hidden in np.ma.getmaskarray(shown).flat], linewidth=linewidth)
@@ -64,14 +66,14 @@ def matrix(
 def finish(
     figure: Figure, handles: Sequence[Artist], *, line: float = 0.0, fontsize: float = 7, handlelength: float = 2.6
 ) -> None:
-    """The legend above the panels, in as few lines as the width allows; then the layout is settled.
+    """Put the legend above the panels, in as few lines as the width allows, and fix the layout.
 
     Args:
-        figure: of constrained layout; it grows by `line` inches for each line of the legend.
-        handles: of the legend.
-        line: 0 where the figure has room for the legend.
-        fontsize: points.
-        handlelength: in font sizes.
+        figure: figure with constrained layout; it grows by `line` inches for each line of the legend.
+        handles: handles of the legend.
+        line: height of a line of the legend in inches; 0 if the figure already has room for the legend.
+        fontsize: font size of the legend, in points.
+        handlelength: length of the handles, in font sizes.
     """
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(
@@ -84,6 +86,6 @@ def finish(
     if line:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width, height + line * ceil(len(handles) / columns))
-    # Settled once: all file formats then show the same figure, and none is drawn twice to find its layout.
+    # The layout is fixed once, so that all file formats show the same figure and none has to find it again.
     figure.draw_without_rendering()
     figure.set_layout_engine(None)

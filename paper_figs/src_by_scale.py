@@ -1,4 +1,4 @@
-"""SRC of every task by scale: a figure with status marks, and a table."""
+"""Figure and table of SRC of every task by scale, with the status of each value."""
 
 from collections.abc import Sequence
 from math import inf, isinf
@@ -12,101 +12,108 @@ from paper_figs.src_study import LARGEST, Complexity, complexities
 from paper_figs.style import SMALLEST_TEXT, context
 
 _MARKS = {"exact": ("o", "full"), "sampled": ("o", "none"), "bounds": ("_", "full"), "infinite": ("^", "full")}
-"""By status: exact, of the prompts looked at, lower bound alone; infinite ones stand above."""
-_SAID = {
-    "exact": "exact, or attained by the task's own circuit",
-    "sampled": "exact on the prompts looked at: a lower bound",
+"""Marker and fill by status: exact, exact on a sample of prompts, lower bound only, infinite."""
+_MEANINGS = {
+    "exact": "exact, or attained by the reference circuit",
+    "sampled": "exact on a sample of prompts: a lower bound",
     "bounds": "lower bound",
     "infinite": "infinite at this arity",
 }
 _NARROWEST, _HEIGHT = 1.15, 0.95
 
 
-def figure(found: Sequence[Complexity], width: float) -> Drawing:
-    """A small panel for each task."""
-    highest = max(low for one in found for low, _ in one.bounds.values() if not isinf(low))
+def figure(results: Sequence[Complexity], width: float) -> Drawing:
+    """Draw a small panel for each task, `width` inches wide in all."""
+    highest = max(low for result in results for low, _ in result.bounds.values() if not isinf(low))
     with context():
-        drawn, panels = grid(len(found), width=width, narrowest=_NARROWEST, height=_HEIGHT, sharex=True, sharey=True)
-        for axes, one in zip(panels, found, strict=True):
-            axes.set_gid(one.name)
-            axes.set_title(one.name.replace(" (", "\n("), fontsize=7, pad=2, linespacing=1.1)
-            lows = {scale: low for scale, (low, _) in one.bounds.items()}
+        canvas, panels = grid(len(results), width=width, narrowest=_NARROWEST, height=_HEIGHT, sharex=True, sharey=True)
+        for axes, result in zip(panels, results, strict=True):
+            axes.set_gid(result.name)
+            axes.set_title(result.name.replace(" (", "\n("), fontsize=7, pad=2, linespacing=1.1)
+            lows = {scale: low for scale, (low, _) in result.bounds.items()}
             finite = {scale: low for scale, low in lows.items() if not isinf(low)}
             axes.plot([*finite], [*finite.values()], color="#004488", linewidth=0.8, gid="course", zorder=1)
             for scale, low in lows.items():
-                kind = _status(one, scale)
-                marker, fill = _MARKS[kind]
+                status = _status(result, scale)
+                marker, fill = _MARKS[status]
                 axes.plot(
                     [scale], [highest + 1.2 if isinf(low) else low], marker=marker, fillstyle=fill, markersize=3.4,
-                    color="#BB5566" if kind == "infinite" else "#004488", markerfacecoloralt="white",
-                    markerfacecolor="white" if fill == "none" else None, gid=f"{kind}:{scale}", zorder=2,
+                    color="#BB5566" if status == "infinite" else "#004488", markerfacecoloralt="white",
+                    markerfacecolor="white" if fill == "none" else None, gid=f"{status}:{scale}", zorder=2,
                 )  # fmt: skip
             axes.set(xlim=(0.5, LARGEST + 0.5), ylim=(0.4, highest + 1.8), xticks=range(1, LARGEST + 1))
             axes.set_yticks(
                 [1, round(highest / 2), highest, highest + 1.2], ["1", f"{highest / 2:.0f}", f"{highest:g}", "∞"]
             )
             axes.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
-        drawn.supxlabel("scale n", fontsize=7)
-        drawn.supylabel("SRC", fontsize=7)
-        used = dict.fromkeys(_status(one, scale) for one in found for scale in one.bounds)
+        canvas.supxlabel("scale n", fontsize=7)
+        canvas.supylabel("SRC", fontsize=7)
+        statuses = dict.fromkeys(_status(result, scale) for result in results for scale in result.bounds)
         handles = [
-            Line2D([], [], linestyle="none", marker=_MARKS[kind][0], markersize=3.4, label=_SAID[kind],
-                   color="#BB5566" if kind == "infinite" else "#004488",
-                   markerfacecolor="white" if _MARKS[kind][1] == "none" else None)
-            for kind in used
+            Line2D([], [], linestyle="none", marker=_MARKS[status][0], markersize=3.4, label=_MEANINGS[status],
+                   color="#BB5566" if status == "infinite" else "#004488",
+                   markerfacecolor="white" if _MARKS[status][1] == "none" else None)
+            for status in statuses
         ]  # fmt: skip
-        finish(drawn, handles)
-    return Drawing(shown=drawn, rows=_rows(found), caption=_caption(found))
+        finish(canvas, handles)
+    return Drawing(shown=canvas, rows=_rows(results), caption=_caption(results))
 
 
-def table(found: Sequence[Complexity]) -> Drawing:
-    """A line for each task."""
+def table(results: Sequence[Complexity]) -> Drawing:
+    """Make a table with a line for each task."""
     scales = range(1, LARGEST + 1)
     headings = ("task", "arity", *(f"n = {scale}" for scale in scales), "status", "course")
     lines = [
-        (one.name, str(one.arity), *(_text(one, scale) for scale in scales), one.status, one.course) for one in found
+        (
+            result.name,
+            str(result.arity),
+            *(_bounds_text(result, scale) for scale in scales),
+            result.status,
+            result.course,
+        )
+        for result in results
     ]
     shown = Printed(headings=headings, lines=lines, columns="lr" + "r" * len(scales) + "ll")
-    return Drawing(shown=shown, rows=_rows(found), caption=_caption(found))
+    return Drawing(shown=shown, rows=_rows(results), caption=_caption(results))
 
 
-def _status(one: Complexity, scale: int) -> str:
-    low, high = one.bounds[scale]
+def _status(result: Complexity, scale: int) -> str:
+    low, high = result.bounds[scale]
     if isinf(low):
         return "infinite"
     if low != high:
         return "bounds"
-    return "sampled" if one.status == "sampled" else "exact"
+    return "sampled" if result.status == "sampled" else "exact"
 
 
-def _text(one: Complexity, scale: int) -> str:
-    if scale not in one.bounds:
+def _bounds_text(result: Complexity, scale: int) -> str:
+    if scale not in result.bounds:
         return "-"
-    return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(one.bounds[scale]))
+    return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(result.bounds[scale]))
 
 
-def _rows(found: Sequence[Complexity]) -> list[dict[str, object]]:
+def _rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
     return [
         {
-            "task": one.name,
-            "arity": one.arity,
+            "task": result.name,
+            "arity": result.arity,
             "scale": scale,
             "lower": low,
             "upper": high,
-            "status": _status(one, scale),
-            "course": one.course,
+            "status": _status(result, scale),
+            "course": result.course,
         }
-        for one in found
-        for scale, (low, high) in one.bounds.items()
+        for result in results
+        for scale, (low, high) in result.bounds.items()
     ]
 
 
-def _caption(found: Sequence[Complexity]) -> str:
-    constant = [one.name for one in found if one.course == "constant"]
+def _caption(results: Sequence[Complexity]) -> str:
+    constant = [result.name for result in results if result.course == "constant"]
     return (
-        f"SRC of {len(found)} tasks by scale [F], unaligned: the fewest unit operators of any circuit that is right at "
-        "all scales up to n, at the least arity that determines every step of the first half of the scales shown; "
-        "infinite where a later step needs more arguments. The course is that over these scales. "
+        f"SRC of {len(results)} tasks by scale [F], unaligned: the fewest unit operators of any circuit that is right "
+        "at all scales up to n, at the least arity that determines every step of the first half of the scales shown; "
+        "infinite where a later step needs more arguments. The column course is the trend over these scales. "
         f"Constant from scale 1 on: {len(constant)} of them "
         f"({', '.join(constant)})."
     )

@@ -1,4 +1,4 @@
-"""SRC by scale of every task that comes with the project, as a table and a figure show it."""
+"""SRC by scale of every built-in task, computed once for the table and the figure of `paper_figs.src_by_scale`."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,21 +9,21 @@ from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import TASKS, TaskSpec
 
 LARGEST = 6
-"""Scale up to which SRC is computed."""
+"""Largest scale at which SRC is computed."""
 HARD = ("addition-high-first", "multiplication-nn", "unaligned-addition")
-"""Tasks whose search grows too fast for that: with two digits, and up to scale 4."""
+"""Tasks whose search grows too fast: they use base 2 and scales up to 4."""
 HARD_BASE, HARD_LARGEST = 2, 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Complexity:
-    """SRC of one task, unaligned.
+    """SRC of one task by scale, in the unaligned format.
 
     Attributes:
-        name: with its digits if they are not the usual ones.
-        arity: the least that determines every step of the first half of the scales.
-        bounds: scale -> (lower, upper).
-        status: as in `circuits.src.SRCResult`.
+        name: title of the task, with its base if that is not the default.
+        arity: least arity that determines every step of the first half of the scales.
+        bounds: map from scale to (lower, upper) bound.
+        status: status as in `circuits.src.SRCResult`.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Complexity:
 
     @property
     def course(self) -> str:
-        """Course of SRC over the scales looked at, in words."""
+        """Trend of SRC over the scales, in words: constant, grows, infinite from a scale, or not decided."""
         if not all(low == high for low, high in self.bounds.values()):
             return "not decided"
         values = {scale: low for scale, (low, _) in self.bounds.items()}
@@ -49,7 +49,7 @@ class Complexity:
 
 @lru_cache(maxsize=1)
 def complexities() -> tuple[Complexity, ...]:
-    """SRC of all tasks, in their order."""
+    """Compute SRC of all built-in tasks, in their order."""
     return tuple(_complexity(task) for task in TASKS)
 
 
@@ -59,7 +59,7 @@ def _complexity(task: str) -> Complexity:
     spec = TaskSpec(name=task, base=HARD_BASE if hard else None)
     loaded, name = spec.plain(), spec.title
     traces = traces_up_to(loaded, largest)
-    # Where later scales need more than the first half does, no fixed arity is enough.
+    # If later scales need a larger arity than the first half, no fixed arity is enough.
     arity = minimal_arity(traces[: (len(traces) + 1) // 2])
     assert arity is not None, "tasks of the project begin with steps of few arguments"
     result = src(loaded, traces, arity, largest=largest)

@@ -1,8 +1,8 @@
-"""One style for all figures: the look of every encoding and of every argument slot.
+"""Common style of all figures: the look (colour, marker, line) of every encoding and of every argument slot.
 
-Colour never stands alone: what differs in colour differs in marker and line style too, and the colours differ in
-lightness, so that a figure printed in grey says the same. Figures are made without pyplot: no window, no global
-state, nothing to close.
+Colour is never the only difference: marker and line style differ too, and the colours differ in lightness, so that a
+figure printed in grey stays readable. Figures are made without pyplot, so there is no window, no global state and
+nothing to close.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from theory.encodings.encoding import Encoding
 from theory.system.errors import LengthgenError, one_line
 
 PAGE_WIDTH = 7.0
-"""Inches: the width at which figures are printed, so that font sizes are what a reader sees."""
+"""Width of a page in inches. Figures are made at their printed width, so that font sizes are exact in print."""
 
 WIDTHS = {
     "page": PAGE_WIDTH,
@@ -32,22 +32,24 @@ WIDTHS = {
     "acl": 6.3,
     "acl-column": 3.03,
 }
-"""Inches: of a page and of a column, ours and those of the venues' own style files."""
+"""Widths in inches of a page and of a column, and those of the style files of conferences."""
 
 SMALLEST_TEXT = 6.0
-"""Points."""
+"""Smallest font size, in points."""
 
 DIVERGING = LinearSegmentedColormap.from_list("diverging", ["#4F8FC4", "#FFFFFF", "#C87420"])
-"""Numbers around 0, which is white. Both ends are equally dark, so that grey tells the size, and bear black text."""
+"""Colours of numbers around 0, which is white. Both ends are equally dark, so that grey shows the size of a number, and
+light enough for black text."""
 
 _HUES = ("#004488", "#997700", "#994455", "#117733", "#884499")
 _MOST_HUES = 12
-"""Shades that are told apart; of more than that only the order shows."""
+"""Largest number of shades that differ in hue; with more, only the order of lightness shows."""
 
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
+"""Line style of matplotlib: solid, or (offset, lengths of dashes and gaps)."""
 
 _LONGEST = 100
-"""Characters of a name that the user gave."""
+"""Largest number of characters shown of a name that the user gave."""
 _SETTINGS = {
     # The STIX fonts come with matplotlib, and their digits are narrow enough for the cells of a label matrix.
     "font.family": "STIXGeneral",
@@ -66,9 +68,9 @@ _SETTINGS = {
     "axes.spines.right": False,
     "axes.unicode_minus": False,
     "pdf.fonttype": 42,
-    "svg.hashsalt": "lengthgen",  # else identifiers are random
+    "svg.hashsalt": "lengthgen",  # without it, identifiers are random
     "savefig.bbox": None,
-    "axes.titley": 1.0,  # no figure has labels above, and to look for them takes time
+    "axes.titley": 1.0,  # a fixed place saves the search for labels above the axes, which no figure has
 }
 
 
@@ -76,12 +78,12 @@ Fill = Literal["full", "none", "left", "right", "top", "bottom"]
 
 
 class StyleError(LengthgenError):
-    """Encodings that one figure cannot tell apart."""
+    """Error for encodings that one figure cannot tell apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How one encoding is drawn, everywhere."""
+    """Look of one encoding, the same in all figures."""
 
     label: str
     colour: str
@@ -98,7 +100,7 @@ _DASH_DOT: Dashes = (0, (3, 1.2, 0.8, 1.2))
 _DASH_DOT_DOT: Dashes = (0, (5, 1.2, 0.9, 1.2, 0.9, 1.2))
 _LONG_SHORT: Dashes = (0, (6, 1.2, 2.2, 1.2))
 
-# A hue is a family's. No two marks are the same, nor two lines of one hue; hues that share a line differ in grey.
+# Each family has a hue. No two marks are equal, nor two lines of one hue; hues that share a line differ in grey.
 _IDEAL, _RELATIVE, _ABSOLUTE, _ROTARY, _LINEAR = "#004488", "#BB5566", "#C8961E", "#5A7522", "#791FCB"
 _NONE, _OWN = "#000000", "#4A9EB8"
 
@@ -127,19 +129,19 @@ _LOOKS = {
 }  # fmt: skip
 
 _RESERVE = (("*", _LONG_SHORT), (">", _LONG), ("d", _DASH_DOT_DOT), ("p", _SHORT))
-"""Shape and line of encodings of the user's own."""
+"""Shape and line of encodings that the user defines."""
 
 _SHAPES = ("p", "P", "X", "*", "<", ">", "d", "^", "v")
 _LINES = (_SOLID, _LONG, _SHORT, _DOTTED, _DASH_DOT, _DASH_DOT_DOT, _LONG_SHORT)
-"""Shapes and lines of registered encodings without a look of their own, which take turns within a family."""
+"""Shapes and lines of registered encodings without a look in `_LOOKS`, used in turn within a family."""
 
 _VARIANTS: tuple[tuple[Fill, float], ...] = (("left", -0.4), ("right", 0.3), ("top", -0.7), ("bottom", 0.5))
-"""Fill and shade (share of black below 0, of white above) of further encodings that have one look."""
+"""Fill and shade of further encodings with an equal look; a negative shade adds black, a positive one adds white."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlotLook:
-    """How one argument slot is drawn: the mark of its argument and the line of its edges."""
+    """Look of one argument slot: the mark of its argument and the line of its edges."""
 
     colour: str
     marker: str
@@ -156,30 +158,30 @@ _SLOTS = (
 
 
 def look(encoding: str) -> Look:
-    """How an encoding is drawn; its parameters are in the label alone.
+    """Return the look of an encoding; its parameters change only the label.
 
-    One of the user's own has a look of a small reserve, always the same for the same names of file and object.
+    An encoding of the user has one of a few reserved looks, always the same for the same file name and object name.
 
     Raises:
-        EncodingError: it is no encoding.
+        EncodingError: the text names no encoding.
     """
     spec = parse_encoding(encoding)
     if spec.is_own:
         label = spec.name.replace("\\", "/").rpartition("/")[2]
         marker, line = _RESERVE[crc32(label.encode()) % len(_RESERVE)]
         return Look(label=_drawable(label), colour=_OWN, marker=marker, fill="full", line=line)
-    found = _LOOKS.get(spec.name) or _family_look(spec)
-    _, opened, said = str(spec).partition("[")
+    base = _LOOKS.get(spec.name) or _family_look(spec)
+    _, bracket, options = str(spec).partition("[")
     return replace(
-        found, label=f"{found.label} ({said.removesuffix(']').replace(',', ', ')})" if opened else found.label
+        base, label=f"{base.label} ({options.removesuffix(']').replace(',', ', ')})" if bracket else base.label
     )
 
 
 def _family_look(spec: EncodingSpec) -> Look:
-    """The look of an encoding that has none of its own: the hue of its family, and the next shape and line of it."""
+    """Return the look of an encoding without one in `_LOOKS`: hue of its family, next free shape and line."""
     hue = _hue(spec.record)
     number = [name for name, record in ENCODINGS.items() if name not in _LOOKS and _hue(record) == hue].index(spec.name)
-    taken = {(known.marker, known.fill) for known in _LOOKS.values() if known.colour == hue}
+    taken = {(other.marker, other.fill) for other in _LOOKS.values() if other.colour == hue}
     fills: tuple[Fill, ...] = ("full", "none", "left", "right")
     marks = [(shape, fill) for fill in fills for shape in _SHAPES if (shape, fill) not in taken]
     marker, fill = marks[number]
@@ -187,38 +189,40 @@ def _family_look(spec: EncodingSpec) -> Look:
 
 
 def _hue(record: Encoding) -> str:
-    """The hue of the family that an encoding belongs to, by what it acts on."""
+    """Hue of the family of an encoding, by what it acts on: embedding, rotation or bias."""
     hues = {"embed": _ABSOLUTE, "rotate": _ROTARY, "bias": _LINEAR}
     return next((hue for hook, hue in hues.items() if hook in record.hooks), _RELATIVE)
 
 
 def looks(encodings: Iterable[str]) -> dict[str, Look]:
-    """The looks of all encodings of one figure, in their order; those that have one look differ in fill and shade.
+    """Return the looks of all encodings of one figure, in their order; equal looks are varied in fill and shade.
 
     Raises:
         EncodingError: as `look`.
-        StyleError: more than five are drawn alike.
+        StyleError: more than five encodings have an equal look.
     """
-    found: dict[str, Look] = {}
-    drawn: Counter[Look] = Counter()
-    plain = {encoding: look(encoding) for encoding in encodings}
-    labels = Counter(its.label for its in plain.values())
-    for encoding, its in plain.items():
-        named = replace(its, label=its.label if labels[its.label] == 1 else _drawable(encoding))
-        unnamed = replace(its, label="")
-        number = drawn[unnamed]
+    look_of: dict[str, Look] = {}
+    times_used: Counter[Look] = Counter()
+    bases = {encoding: look(encoding) for encoding in encodings}
+    labels = Counter(base.label for base in bases.values())
+    for encoding, base in bases.items():
+        labelled = replace(base, label=base.label if labels[base.label] == 1 else _drawable(encoding))
+        without_label = replace(base, label="")
+        number = times_used[without_label]
         if number > len(_VARIANTS):
-            raise StyleError(f"'{encoding}' is the sixth that has one look: draw fewer such encodings in one figure")
+            raise StyleError(
+                f"'{encoding}' is the sixth encoding with the same look: draw fewer similar encodings in one figure"
+            )
         if number:
             fill, share = _VARIANTS[number - 1]
-            named = replace(named, fill=fill, colour=_shaded(its.colour, share))
-        drawn[unnamed] += 1
-        found[encoding] = named
-    return found
+            labelled = replace(labelled, fill=fill, colour=_shaded(base.colour, share))
+        times_used[without_label] += 1
+        look_of[encoding] = labelled
+    return look_of
 
 
 def line_style(its: Look) -> dict[str, Any]:
-    """How a curve and its marks are plotted: the keywords of `Axes.plot`."""
+    """Keyword arguments of `Axes.plot` for a curve with its marks."""
     return {
         "color": its.colour,
         "linestyle": its.line,
@@ -233,7 +237,7 @@ def line_style(its: Look) -> dict[str, Any]:
 
 
 def _drawable(name: str) -> str:
-    """A name of the user's as a figure can show it: on one line, and not taken for mathematics."""
+    """Return a name from the user as a figure can show it: on one line, and without mathematics."""
     return one_line(name, longest=_LONGEST).replace("$", "_")
 
 
@@ -244,25 +248,25 @@ def _shaded(colour: str, share: float) -> str:
 
 
 def glossary(encodings: Iterable[str]) -> str:
-    """Full names behind the labels of encodings, with all parameters: one sentence of a caption. Raises as `looks`."""
-    said = []
-    for encoding, its in looks(encodings).items():
+    """Return one sentence of a caption: full names of the labels of encodings, with parameters. Raises as `looks`."""
+    parts = []
+    for encoding, own_look in looks(encodings).items():
         spec = parse_encoding(encoding)
-        name = its.label.partition(" (")[0]
+        name = own_look.label.partition(" (")[0]
         title = "our own" if spec.is_own else spec.record.summary.removesuffix(f" ({name})")
-        said.append(f"{its.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.options))
-    return f"{'; '.join(said)}."
+        parts.append(f"{own_look.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.options))
+    return f"{'; '.join(parts)}."
 
 
 MOST_SLOTS = len(_SLOTS)
-"""Argument slots that can be told apart."""
+"""Number of argument slots that can be told apart."""
 
 
 def slot_look(slot: int) -> SlotLook:
-    """How an argument slot, counted from 1, is drawn.
+    """Return the look of an argument slot, counted from 1.
 
     Raises:
-        ValueError: there are fewer looks than slots.
+        ValueError: the slot is larger than the number of looks.
     """
     if not 1 <= slot <= len(_SLOTS):
         raise ValueError(f"slot {slot} has no look: add one to paper_figs/style.py")
@@ -270,10 +274,10 @@ def slot_look(slot: int) -> SlotLook:
 
 
 def shades(count: int) -> ListedColormap:
-    """Colours of 0..count: white, then one for each of 1..count, ever darker, so that they differ in grey too.
+    """Return colours of 0..count: white for 0, then darker and darker colours, so that they differ in grey too.
 
-    They take turns in hue as long as they can be told apart; more than 12 are a ramp of one hue. Black text stays
-    legible on all of them.
+    Up to 12 colours change in hue, because they can be told apart; more are shades of one hue. Black text stays legible
+    on all of them.
     """
     hues = np.array([to_rgb(hue) for hue in (_HUES if count <= _MOST_HUES else _HUES[:1])])
     full = hues[np.arange(count) % len(hues)]
@@ -283,6 +287,6 @@ def shades(count: int) -> ListedColormap:
 
 
 def context() -> AbstractContextManager[None]:
-    """The style, for as long as a figure is drawn or saved; the user's own settings play no part."""
+    """Context manager that sets the style while a figure is drawn or saved; settings of the user are ignored."""
     defaults: Any = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")}
     return matplotlib.rc_context(defaults | _SETTINGS)

@@ -1,4 +1,4 @@
-"""P(fit), P(generalizes | fit) and P(generalizes) of every cell, as counts of runs with exact intervals."""
+"""Figure of P(fit), P(generalizes | fit) and P(generalizes) of every cell: shares of runs with exact intervals."""
 
 from collections.abc import Sequence
 
@@ -8,25 +8,25 @@ from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
-    Judged,
+    StoredCell,
     Trial,
     gid_of,
-    judged_how,
+    judging_rule,
     key_of,
     main_cells,
-    of_runs,
+    run_counts,
     task_names,
     trial_figure,
 )
 
 SHARES = {"fit": "fit", "generalizes_given_fit": "generalize | fit", "generalizes": "generalize"}
 PARTS = ("successes", "trials", "low", "high")
-# Inches: a line, what is above and below all lines, between tasks, names at the left, counts beside a panel.
+# Inches: height of a line, space above, below and between tasks, width of the names and of the counts.
 _LINE, _ABOVE, _BELOW, _BETWEEN, _NAMES, _COUNTS = 0.135, 0.22, 0.34, 0.05, 1.55, 0.3
 
 
 def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
-    """The figure: a line for each cell, a panel for each of the three shares."""
+    """Draw a line for each cell and a panel for each of the three shares, `width` inches wide in all."""
     cells = main_cells(trial)
     rows: list[dict[str, object]] = [
         {**key_of(cell), **{f"{name}_{part}": cell[name][part] for name in SHARES for part in PARTS}} for cell in cells
@@ -34,8 +34,8 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
     return Drawing(shown=_draw(cells, width), rows=rows, caption=_caption(trial, cells, protocol.name))
 
 
-def _draw(cells: list[Judged], width: float) -> Figure:
-    drawn = looks(dict.fromkeys(cell["encoding"] for cell in cells))
+def _draw(cells: list[StoredCell], width: float) -> Figure:
+    look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     names_of = task_names(cells)
     tasks = list(dict.fromkeys(names_of))
     height = _ABOVE + _LINE * len(cells) + _BETWEEN * len(tasks) + _BELOW
@@ -59,40 +59,42 @@ def _draw(cells: list[Judged], width: float) -> Figure:
                     places[groups.index(group)] - (_LINE + _BETWEEN) / 2, color="0.85", linewidth=0.5, zorder=0
                 )
             for place, cell in zip(places, cells, strict=True):
-                share, its = cell[name], drawn[cell["encoding"]]
+                share, look = cell[name], look_of[cell["encoding"]]
                 gid = gid_of(cell)
                 if share["trials"]:
-                    axes.hlines([place], share["low"], share["high"], color=its.colour, linewidth=0.9, gid=f"bar:{gid}")
-                    mark = line_style(its) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
+                    axes.hlines(
+                        [place], share["low"], share["high"], color=look.colour, linewidth=0.9, gid=f"bar:{gid}"
+                    )
+                    mark = line_style(look) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
                     axes.plot([share["successes"] / share["trials"]], [place], **mark, zorder=3, gid=f"mark:{gid}",
                               clip_on=False)  # fmt: skip
                 axes.annotate(
-                    of_runs(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
+                    run_counts(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
                     va="center", fontsize=SMALLEST_TEXT, annotation_clip=False,
                 )  # fmt: skip
                 if not column:
                     axes.annotate(
-                        its.label, (-0.04, place), xytext=(-3, 0), textcoords="offset points", ha="right", va="center",
+                        look.label, (-0.04, place), xytext=(-3, 0), textcoords="offset points", ha="right", va="center",
                         fontsize=SMALLEST_TEXT, annotation_clip=False,
                     )  # fmt: skip
         for task in tasks:
-            of_it = [place for place, name in zip(places, names_of, strict=True) if name == task]
+            places_of_task = [place for place, name in zip(places, names_of, strict=True) if name == task]
             figure.text(
-                0.06 / width, 1 - (_ABOVE + sum(of_it) / len(of_it)) / height, task.replace(", ", ",\n"), va="center",
-                fontsize=7, fontweight="bold", linespacing=0.95,
+                0.06 / width, 1 - (_ABOVE + sum(places_of_task) / len(places_of_task)) / height,
+                task.replace(", ", ",\n"), va="center", fontsize=7, fontweight="bold", linespacing=0.95,
             )  # fmt: skip
     return figure
 
 
-def _caption(trial: Trial, cells: Sequence[Judged], protocol: str) -> str:
+def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     runs = sorted({cell["fit"]["trials"] for cell in cells})
-    both = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
-    every = sum(cell["fit"]["trials"] for cell in cells)
+    totals = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
+    run_count = sum(cell["fit"]["trials"] for cell in cells)
     return (
         f"Shares of the {' or '.join(map(str, runs))} runs (seeds) of each cell, protocol {protocol}: "
-        f"{judged_how(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
-        f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share has none. "
-        f"Of all {every} runs {both['fit']} fit and {both['generalizes']} generalize. "
+        f"{judging_rule(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
+        f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share is "
+        f"undefined. Of all {run_count} runs {totals['fit']} fit and {totals['generalizes']} generalize. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
 

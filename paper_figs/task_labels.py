@@ -1,4 +1,4 @@
-"""Label matrices and circuit of each task of a protocol, and Figure 1."""
+"""Figures of label matrices: Figure 1 (Parity), and one figure for each task of a protocol."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,51 +18,51 @@ from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
 
 SCALES = (3, 2)
-"""Scales in order of preference: the first is drawn whose positions and labels can be read in print."""
+"""Scales in order of preference; the first one that is legible in print is drawn."""
 STEPS = 6_000_000_000
-"""Counted steps (`circuits.clock`) for each circuit."""
+"""Budget of counted steps (`circuits.clock`) for the search of each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
-"""The four encodings of Figure 1, in both formats."""
+"""Encodings of Figure 1 by format."""
 
 
 def parity(_: Sources, *, scale: int, step: int) -> Drawing:
-    """Figure 1 at one scale and step."""
+    """Draw Figure 1 at one scale, with the arguments of one step marked."""
     analyses = {form: analyse(load("parity"), form, SCALES[0] + 1) for form in ENCODINGS}
     return label_matrices.drawing(analyses, scale=scale, encodings=ENCODINGS, step=step)
 
 
 def labels(_: Sources, *, tasks: Sequence[tuple[TaskSpec, Sequence[str]]]) -> Drawing:
-    """The formats that have a legible figure, at the largest scale at which any has one.
+    """Draw the label matrices of a task in all formats that are legible, at the first scale of SCALES with one.
 
     Raises:
-        Undrawable: no format has one, or the search for a circuit takes more than `STEPS`.
+        Undrawable: no format is legible at any scale, or the search for a circuit takes more than `STEPS`.
     """
-    why: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for scale in SCALES:
         fitting: dict[str, Analysis] = {}
-        unfit: dict[str, str] = {}
-        for task, of_it in tasks:
-            found = _legible(task, scale, of_it)
-            if isinstance(found, str):
-                unfit[task.format] = found
+        reasons_of_scale: dict[str, str] = {}
+        for task, encodings in tasks:
+            analysis = _legible_analysis(task, scale, encodings)
+            if isinstance(analysis, str):
+                reasons_of_scale[task.format] = analysis
             else:
-                fitting[task.format] = found
+                fitting[task.format] = analysis
         if fitting:
-            shown = {task.format: of_it for task, of_it in tasks if task.format in fitting}
-            step = _step(next(iter(fitting.values())), scale)
-            return label_matrices.drawing(fitting, scale=scale, encodings=shown, step=step)
-        why = unfit
-    raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in why.items()))
+            drawn_encodings = {task.format: encodings for task, encodings in tasks if task.format in fitting}
+            step = _marked_step(next(iter(fitting.values())), scale)
+            return label_matrices.drawing(fitting, scale=scale, encodings=drawn_encodings, step=step)
+        reasons = reasons_of_scale
+    raise Undrawable("; ".join(f"{form}: {reason}" for form, reason in reasons.items()))
 
 
-def _legible(task: TaskSpec, scale: int, encodings: Sequence[str]) -> Analysis | str:
-    """The analysis of a task, or why its matrices cannot be read; raises as `labels`."""
+def _legible_analysis(task: TaskSpec, scale: int, encodings: Sequence[str]) -> Analysis | str:
+    """Return the analysis of a task, or the reason why its matrices would not be legible. Raises as `labels`."""
     try:
-        # Looked at before the circuit, which takes longest for the tasks that are too long.
+        # Checked first: the search for a circuit takes longest for the tasks that are too long.
         if reason := label_matrices.too_long(trace(task.laid_out(scale + 1), scale).length, scale):
             return reason
         analysis = analyse(task.plain(), task.format, scale + 1, steps=STEPS)
-        step = _step(analysis, scale)
+        step = _marked_step(analysis, scale)
         return label_matrices.unfit(analysis, scale=scale, encodings=encodings, step=step) or analysis
     except SearchStopped as error:
         raise Undrawable(f"{task.format}: {error}") from None
@@ -70,43 +70,43 @@ def _legible(task: TaskSpec, scale: int, encodings: Sequence[str]) -> Analysis |
         return str(error)
 
 
-def _step(analysis: Analysis, scale: int) -> int:
-    """The step to mark: the second, unless it is the last, which only ends the output."""
+def _marked_step(analysis: Analysis, scale: int) -> int:
+    """Step to mark: the second one, or the first one if the second is the last, which only ends the output."""
     return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
 
 
 def _protocol_figures(_: str, protocol: Protocol) -> list[Entry]:
-    """One for each task of a protocol."""
+    """Declare one figure for each task of a protocol."""
     by_task: dict[TaskSpec, dict[TaskSpec, list[str]]] = {}
     for cell in protocol.cells:
         in_formats = by_task.setdefault(replace(cell.task, format="unaligned"), {})
         in_formats.setdefault(cell.task, []).append(cell.encoding)
-    found = []
-    for name, (task, in_formats) in zip(_names(list(by_task)), by_task.items(), strict=True):
-        encodings = [each for of_it in in_formats.values() for each in of_it]
-        found.append(
+    entries = []
+    for name, (task, in_formats) in zip(_file_names(list(by_task)), by_task.items(), strict=True):
+        encodings = [each for names in in_formats.values() for each in names]
+        entries.append(
             Entry(
                 place=510,
                 name=f"labels-{protocol.name}-{name}",
                 title=f"{protocol.name}: circuit, and labels of each encoding, of {name}",
                 make=partial(labels, tasks=tuple(in_formats.items())),
-                needs=Needs(files=_files([task.name, *encodings])),
+                needs=Needs(files=_user_files([task.name, *encodings])),
                 least_width=PAGE_WIDTH,
             )
         )
-    return found
+    return entries
 
 
-def _files(specs: Sequence[str]) -> tuple[Path, ...]:
-    """The user's own files that tasks and encodings stand in."""
-    found = (Path(spec.rpartition(":")[0]) for spec in specs)
-    return tuple(sorted({path for path in found if path.suffix == ".py"}))
+def _user_files(specs: Sequence[str]) -> tuple[Path, ...]:
+    """Return the user's Python files that define some of the tasks and encodings."""
+    paths = (Path(spec.rpartition(":")[0]) for spec in specs)
+    return tuple(sorted({path for path in paths if path.suffix == ".py"}))
 
 
-def _names(tasks: Sequence[TaskSpec]) -> list[str]:
-    """Names of tasks in file names: without the files that these stand in, unless two then have one name."""
-    often = Counter(task.short_name for task in tasks)
-    return [task.identifier(with_file=often[task.short_name] > 1) for task in tasks]
+def _file_names(tasks: Sequence[TaskSpec]) -> list[str]:
+    """Return names of tasks for file names; the user's file is part of a name only if two tasks would be equal."""
+    counts = Counter(task.short_name for task in tasks)
+    return [task.identifier(with_file=counts[task.short_name] > 1) for task in tasks]
 
 
 FIGURES = (

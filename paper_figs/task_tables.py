@@ -1,4 +1,4 @@
-"""Tables of what is trained on: tasks, their formats, and the relations of encodings."""
+"""Tables of tasks, of their formats, and of encodings with their position relations."""
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from paper_figs.style import look
 from theory.relation import NO_LABEL
 
 SHOWN_SCALE = 3
+"""Scale of the instances that are shown."""
 TRAIN, TEST = 5, 20
-"""The scales of Figure 2, up to which formats and labels are counted."""
+"""Largest training and test scale of Figure 2, at which lengths and labels are counted."""
 
 
 def tasks() -> Drawing:
-    """Every task that comes with the project, with one instance."""
+    """Table of all built-in tasks, with one instance each."""
     rows: list[dict[str, object]] = []
     for name in TASKS:
         task = load(name)
@@ -33,27 +34,27 @@ def tasks() -> Drawing:
             }
         )
     caption = (
-        f"Tasks, each with an instance of scale {SHOWN_SCALE} drawn at random: prompt and what is generated. Symbols: "
-        "of the alphabet; slots: of the operators of the reference circuit [F], unbounded where none of bounded arity "
+        f"Tasks, each with an instance of scale {SHOWN_SCALE} drawn at random: prompt and generated output. Symbols: "
+        "size of the alphabet; slots: arity of the reference circuit [F], unbounded where no circuit of bounded arity "
         "is known."
     )
     return plain_table(rows, caption, "lrllr")
 
 
 def formats() -> Drawing:
-    """The tasks of the paper in both formats: an instance, and how long the longest is."""
+    """Table of the six tasks in both formats: an instance, and the number of tokens at three scales."""
     rows: list[dict[str, object]] = []
     for name in ("copy", "shift", "parity", "addition", "multiplication", "division"):
         plain = load(name)
-        for form in ("unaligned", "aligned"):
-            shown = in_format(plain, form, largest_scale=SHOWN_SCALE)
-            whole = in_format(plain, form, largest_scale=TEST)
-            lengths = {scale: len("".join(_tokens(whole, scale))) for scale in (1, TRAIN, TEST)}
+        for format_name in ("unaligned", "aligned"):
+            small = in_format(plain, format_name, largest_scale=SHOWN_SCALE)
+            large = in_format(plain, format_name, largest_scale=TEST)
+            lengths = {scale: len("".join(_tokens(large, scale))) for scale in (1, TRAIN, TEST)}
             rows.append(
                 {
                     "task": name,
-                    "format": form,
-                    "instance": " -> ".join(_instance(shown, SHOWN_SCALE - 1)),
+                    "format": format_name,
+                    "instance": " -> ".join(_instance(small, SHOWN_SCALE - 1)),
                     **{f"length at {scale}": length for scale, length in lengths.items()},
                 }
             )
@@ -66,7 +67,7 @@ def formats() -> Drawing:
 
 
 def relations() -> Drawing:
-    """Encodings with the relation by which they tell pairs apart, and how many labels it has on Parity."""
+    """Table of encodings with their position relation, and its number of labels on Parity."""
     analysis = analyse(load("parity"), "aligned", TEST)
     rows: list[dict[str, object]] = []
     for name, record in ENCODINGS.items():
@@ -74,19 +75,19 @@ def relations() -> Drawing:
         try:
             relation = relation_of(spec, analysis.circuit)
         except (HintNeeded, NoRelation) as reason:
-            named, hint, counts = "none", "-", {TRAIN: "-", TEST: "-"}
+            relation_name, hint, counts = "none", "-", {TRAIN: "-", TEST: "-"}
             assert str(reason)
         else:
-            named, hint = relation.name, "yes" if relation.scale_hint else "no"
+            relation_name, hint = relation.name, "yes" if relation.scale_hint else "no"
             counts = {
-                scale: str(_labels(relation.labels(analysis.traces[scale - 1].length, scale)))
+                scale: str(_label_count(relation.labels(analysis.traces[scale - 1].length, scale)))
                 for scale in (TRAIN, TEST)
             }
         rows.append(
             {
                 "encoding": look(name).label,
                 "what": record.summary,
-                "relation": named,
+                "relation": relation_name,
                 "scale hint": hint,
                 "parameters": ", ".join(f"{key} = {option.default}" for key, option in record.options.items()) or "-",
                 **{f"labels at {scale}": count for scale, count in counts.items()},
@@ -95,12 +96,12 @@ def relations() -> Drawing:
     caption = (
         "Encodings and the relation by which each tells pairs of positions apart [F], with the number of labels in use "
         f"on Parity, operands padded to scale {TEST}, at scales {TRAIN} and {TEST}. None: positions are drawn anew for "
-        "each batch, so that a pair has no label of its own. Learned labels (LBPE): those that training should find."
+        "each batch, so that a pair has no fixed label. Learned labels (LBPE): the labels that training should find."
     )
     return plain_table(rows, caption, "lllllrr")
 
 
-def _labels(matrix: np.ndarray) -> int:
+def _label_count(matrix: np.ndarray) -> int:
     return len(set(np.unique(matrix).tolist()) - {NO_LABEL})
 
 

@@ -1,4 +1,9 @@
-"""The judged cells of a trial (empirical/trial/trial.py) as its figures show them: in one order, under short names."""
+"""Judged cells of a trial (empirical/trial/trial.py), as the figures of trials need them.
+
+A trial is the content of a conjecture.json: for each cell (task, format, encoding) the prediction, the runs and the
+verdict. The helpers here give the cells of the main model size in order, their short names, and the declaration of a
+figure that every protocol has.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,13 +15,15 @@ from paper_figs.sources import Sources
 from paper_figs.style import look
 
 Trial = Mapping[str, Any]
-Judged = Mapping[str, Any]
+"""Content of a conjecture.json."""
+StoredCell = Mapping[str, Any]
+"""Judged cell of a trial, as it is stored there."""
 TrialDrawing = Callable[[Trial, Protocol, float], Drawing]
-"""The drawing of (trial, its protocol, width in inches)."""
+"""Function that draws a trial: (trial, its protocol, width in inches) -> drawing."""
 
 
 def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, least_width: float = 0.0) -> Family:
-    """A figure of the trial of every protocol. Arguments as `paper_figs.declaration.each_protocol`."""
+    """Declare a figure of the trial of every protocol. Arguments as in `paper_figs.declaration.each_protocol`."""
 
     def make(sources: Sources, *, protocol: str) -> Drawing:
         return drawing(sources.trial(protocol), sources.protocol(protocol), sources.width)
@@ -24,43 +31,45 @@ def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, le
     return each_protocol(kind, title, make, place=place, trial=True, least_width=least_width)
 
 
-def main_cells(trial: Trial) -> list[Judged]:
-    """The cells of the trial's main model size, in the order of the protocol."""
+def main_cells(trial: Trial) -> list[StoredCell]:
+    """Cells of the main model size of the trial, in the order of the protocol."""
     return [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"]]
 
 
-def task_names(cells: Sequence[Judged]) -> list[str]:
-    """The task of each cell without its file, and with its format where the cells have several."""
+def task_names(cells: Sequence[StoredCell]) -> list[str]:
+    """Name of the task of each cell, without its file; with its format if the cells have several formats."""
     several = len({cell["format"] for cell in cells}) > 1
     return [cell["task"].rpartition(":")[2] + (f", {cell['format']}" if several else "") for cell in cells]
 
 
-def key_of(cell: Judged) -> dict[str, object]:
-    """The columns that say in tables which cell is meant."""
+def key_of(cell: StoredCell) -> dict[str, object]:
+    """Table columns that identify the cell: task, format and encoding."""
     return {key: cell[key] for key in ("task", "format", "encoding")}
 
 
-def gid_of(cell: Judged) -> str:
-    """The part of an artist's gid that says which cell it shows."""
+def gid_of(cell: StoredCell) -> str:
+    """Part of the gid of an artist that identifies the cell it shows."""
     return f"{cell['task']}:{cell['format']}:{cell['encoding']}"
 
 
-def label_of(cell: Judged) -> str:
-    """The name of its encoding in figures."""
+def label_of(cell: StoredCell) -> str:
+    """Label of the cell's encoding in figures."""
     return look(cell["encoding"]).label
 
 
-def said(answer: bool | None) -> str:
-    """Yes, no, or a dash."""
+def yes_no(answer: bool | None) -> str:
+    """Return "yes", "no", or "-" for None."""
     return {True: "yes", False: "no", None: "-"}[answer]
 
 
-def of_runs(share: Mapping[str, Any]) -> str:
-    """4/5."""
+def run_counts(share: Mapping[str, Any]) -> str:
+    """Text "successes/trials" of a share of runs, such as "4/5"."""
     return f"{share['successes']}/{share['trials']}"
 
 
-def judged_how(trial: Trial) -> str:
-    """How the runs were read: one clause of a caption."""
+def judging_rule(trial: Trial) -> str:
+    """Clause of a caption that says how runs were judged: model size, checkpoint and threshold."""
     main = trial["main"]
-    return f"models {main['size']}, {main['checkpoint']} checkpoint, a scale solved from {main['threshold']:g} on"
+    return (
+        f"models {main['size']}, {main['checkpoint']} checkpoint, a scale is solved at {main['threshold']:g} or above"
+    )

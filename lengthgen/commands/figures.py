@@ -68,7 +68,7 @@ def _listed(sources: Any, own: list[str]) -> dict[str, Any]:
 
     return {
         "figures": [
-            {"name": entry.name, "title": entry.title, "reads": entry.needs.said()}
+            {"name": entry.name, "title": entry.title, "reads": entry.needs.in_words()}
             for entry in catalogue(sources, own).values()
         ]
     }

@@ -1,1 +1,1 @@
-"""The page to explore everything stored: one HTML file that needs no network and runs no code but its own."""
+"""Report page: one HTML file that shows all stored results, needs no network and runs only its own script."""

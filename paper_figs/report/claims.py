@@ -1,4 +1,8 @@
-"""The ledger on the page: every claim, with what is settled of it. Nothing is run for the page but claims on runs."""
+"""Data of the claims view of the report page: every claim with its result, if there is one.
+
+Only claims about stored runs are checked when the page is made. All other results come from the cache or from a stored
+claims.json.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,39 +18,40 @@ from proofs_checks.report import MARKS, as_json
 from proofs_checks.runner import Result, run_claim
 
 NOT_RUN = "not run"
-"""In place of the verdict of a claim that nothing is known of."""
+"""Verdict that the page shows for a claim without a result."""
 
 CACHE, STORED, RUNS = "cache", "stored", "runs"
-"""Origin of a result: settled by the code as it is, written by `reproduce` with whatever code, or decided now."""
+"""Origin of a result: settled by the present code, stored by `reproduce` with perhaps older code, or decided now."""
 
 
 def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every claim of the selection, in its order.
+    """Return the page data of all claims of the selection, in its order.
 
     Args:
-        selection: the claims, those on runs with the runs that decide them.
-        cache: where the ledger keeps what it settled.
-        stored: id -> a claim of claims.json, which stands for one that the cache does not hold, if it says the same.
+        selection: the claims; claims on runs come with the runs that decide them.
+        cache: folder in which the ledger keeps settled results.
+        stored: map from id to a claim of claims.json. It is used for a claim that is not in the cache, if it has the
+            same statement and falsifiers.
     """
     settled = ledger.settled(selection, cache)
-    found = []
+    rows = []
     for claim in selection.claims:
-        result, was = settled.get(claim.id), stored.get(claim.id)
+        result, stored_claim = settled.get(claim.id), stored.get(claim.id)
         if claim.on_runs:
-            # Its milliseconds differ each time, and the same runs give the same page.
-            found.append(shown(_plain(run_claim(claim)) | {"seconds": None}, RUNS))
+            # The time would differ each time, and the same runs must give the same page.
+            rows.append(page_claim(_as_json(run_claim(claim)) | {"seconds": None}, RUNS))
         elif result is not None:
-            found.append(shown(_plain(result), CACHE))
-        elif was is not None and _same(claim, was):
-            found.append(shown(was, STORED))
+            rows.append(page_claim(_as_json(result), CACHE))
+        elif stored_claim is not None and _same_claim(claim, stored_claim):
+            rows.append(page_claim(stored_claim, STORED))
         else:
-            nothing = _plain(Result.cut_short(claim, "", 0.0))
-            found.append(shown(nothing | {"verdict": NOT_RUN, "falsifiers": [], "seconds": None}, ""))
-    return found
+            not_run = _as_json(Result.cut_short(claim, "", 0.0))
+            rows.append(page_claim(not_run | {"verdict": NOT_RUN, "falsifiers": [], "seconds": None}, ""))
+    return rows
 
 
 def stored_claims(path: Path, again: str) -> dict[str, Any]:
-    """The claims of a claims.json by id; none where there is no such file. Raises as `paper_figs.stored.read_claims`.
+    """Read the claims of a claims.json by id; empty if there is no file. Raises as `paper_figs.stored.read_claims`.
 
     Args:
         path: the file.
@@ -57,8 +62,8 @@ def stored_claims(path: Path, again: str) -> dict[str, Any]:
     return {claim["id"]: claim for claim in read_claims(path, again)}
 
 
-def shown(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """A claim as the page holds it, from one as `proofs_checks.report.as_json` has it."""
+def page_claim(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    """Convert a claim of `proofs_checks.report.as_json` to the data of the page."""
     source = claim["source"]
     return {
         **{key: text(claim[key]) for key in ("id", "verdict", "statement", "latex", "label", "reason")},
@@ -68,19 +73,22 @@ def shown(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
         "seconds": rounded(None if claim["seconds"] is None else float(claim["seconds"])),
         "facts": texts(claim["facts"]),
         "assumptions": texts(claim["assumptions"]),
-        "falsifiers": [[text(one["name"]), one["rejected"], text(one["reason"])] for one in claim["falsifiers"]],
+        "falsifiers": [
+            [text(falsifier["name"]), falsifier["rejected"], text(falsifier["reason"])]
+            for falsifier in claim["falsifiers"]
+        ],
         "math": mathematics.tree(text(claim["latex"])),
         "origin": origin,
     }
 
 
-def _plain(result: Result) -> dict[str, Any]:
+def _as_json(result: Result) -> dict[str, Any]:
     claim: dict[str, Any] = as_json([result])["claims"][0]
     return claim
 
 
-def _same(claim: Claim, was: Mapping[str, Any]) -> bool:
-    """Whether a stored claim says what the claim says, and was put to the same falsifiers."""
-    return (was["statement"], was["latex"]) == (claim.statement, claim.latex) and {
-        one["name"] for one in was["falsifiers"]
+def _same_claim(claim: Claim, stored_claim: Mapping[str, Any]) -> bool:
+    """True if the stored claim has the same statement, LaTeX and falsifiers as the claim."""
+    return (stored_claim["statement"], stored_claim["latex"]) == (claim.statement, claim.latex) and {
+        falsifier["name"] for falsifier in stored_claim["falsifiers"]
     } == set(claim.falsifiers)

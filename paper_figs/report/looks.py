@@ -1,4 +1,4 @@
-"""The look of encodings and of argument slots on a light and on a dark ground, from the style of the figures."""
+"""Looks of encodings and argument slots on the report page, on light and dark backgrounds, from the figures' style."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,45 +10,48 @@ from paper_figs.report.plain import text
 from paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 
 DARK_GROUND = "#14171c"
-"""Background of the page; `page/style.css` has it too."""
+"""Dark background of the page; `page/style.css` has the same value."""
 LEAST_CONTRAST = 4.5
-"""Least contrast of a colour with its ground, as WCAG 2 counts it."""
+"""Least contrast of a colour with its background, as defined by WCAG 2."""
 
 
-def of_encodings(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """By encoding: its label, colours, marker, fill and dashes; a text that names none is shown in grey as it is."""
-    every = list(dict.fromkeys(encodings))
-    known = [encoding for encoding in every if _is_one(encoding)]
+def encoding_looks(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return label, colours, marker, fill and dashes of each encoding; a text that names no encoding is grey."""
+    texts = list(dict.fromkeys(encodings))
+    valid = [encoding for encoding in texts if _is_encoding(encoding)]
     try:
-        drawn = looks(known)
-    except StyleError:  # too many are alike to be told apart; their labels still do it
-        drawn = {encoding: look(encoding) for encoding in known}
-    return {encoding: _plain(drawn[encoding]) if encoding in drawn else _unknown(encoding) for encoding in every}
+        look_of = looks(valid)
+    except StyleError:  # too many look alike; their labels still tell them apart
+        look_of = {encoding: look(encoding) for encoding in valid}
+    return {
+        encoding: _look_data(look_of[encoding]) if encoding in look_of else _unknown_look(encoding)
+        for encoding in texts
+    }
 
 
-def of_slots() -> list[dict[str, Any]]:
-    """Colours and dashes of the slots 1, 2, ..."""
-    found = [slot_look(slot) for slot in range(1, MOST_SLOTS + 1)]
-    return [{"light": one.colour, "dark": on_dark(one.colour), "dashes": _dashes(one.line)} for one in found]
+def slot_looks() -> list[dict[str, Any]]:
+    """Return colours and dashes of the slots 1, 2, ..."""
+    every_look = [slot_look(slot) for slot in range(1, MOST_SLOTS + 1)]
+    return [{"light": slot.colour, "dark": on_dark(slot.colour), "dashes": _dashes(slot.line)} for slot in every_look]
 
 
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, 1 to 21."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+def contrast(first: str, second: str) -> float:
+    """Contrast of two colours, from 1 to 21 (WCAG 2)."""
+    low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 def on_dark(colour: str) -> str:
-    """The colour, with as much white as it takes to be seen on the dark ground."""
+    """Mix a colour with white until its contrast with the dark background is at least LEAST_CONTRAST."""
     for white in range(101):
         red, green, blue = ((part * (100 - white) + white) / 100 for part in to_rgb(colour))
         mixed = to_hex((red, green, blue))
         if contrast(mixed, DARK_GROUND) >= LEAST_CONTRAST:
             return mixed
-    raise ValueError(f"white cannot be seen on {DARK_GROUND}")
+    raise ValueError(f"white has too little contrast with {DARK_GROUND}")
 
 
-def _is_one(encoding: str) -> bool:
+def _is_encoding(encoding: str) -> bool:
     try:
         look(encoding)
     except EncodingError:
@@ -56,19 +59,19 @@ def _is_one(encoding: str) -> bool:
     return True
 
 
-def _unknown(encoding: str) -> dict[str, Any]:
+def _unknown_look(encoding: str) -> dict[str, Any]:
     grey = {"light": "#555555", "dark": "#a0a6b0"}
     return {"label": text(encoding), **grey, "marker": "o", "fill": "none", "dashes": [1, 2]}
 
 
-def _plain(its: Look) -> dict[str, Any]:
+def _look_data(encoding_look: Look) -> dict[str, Any]:
     return {
-        "label": text(its.label),
-        "light": its.colour,
-        "dark": on_dark(its.colour),
-        "marker": its.marker,
-        "fill": its.fill,
-        "dashes": _dashes(its.line),
+        "label": text(encoding_look.label),
+        "light": encoding_look.colour,
+        "dark": on_dark(encoding_look.colour),
+        "marker": encoding_look.marker,
+        "fill": encoding_look.fill,
+        "dashes": _dashes(encoding_look.line),
     }
 
 

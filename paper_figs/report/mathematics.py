@@ -1,7 +1,8 @@
-"""LaTeX as MathML, in a form that a page can build without reading markup: [tag, attributes, children...].
+"""Conversion of LaTeX to MathML as nested lists [tag, attributes, children...].
 
-What the converter gives is not believed: it copies some of its input as it stands. Only elements and attributes of
-MathML Core that present something are taken; a formula with anything else stays LaTeX.
+The page builds elements from these lists, so that it never parses markup. The output of the converter is not trusted,
+because it copies parts of its input. Only presentation elements and attributes of MathML Core are accepted; a formula
+with anything else is shown as LaTeX.
 """
 
 import unicodedata
@@ -23,7 +24,7 @@ Tree = list[Any]
 
 
 def available() -> bool:
-    """Whether the converter is installed."""
+    """True if the converter latex2mathml is installed."""
     try:
         import latex2mathml.converter
     except ModuleNotFoundError:
@@ -32,36 +33,36 @@ def available() -> bool:
 
 
 def tree(latex: str) -> Tree | None:
-    """The formula; None where it cannot be shown as MathML, and LaTeX has to stand for it."""
+    """Convert a formula to a MathML tree, or return None if the page has to show its LaTeX."""
     if not available():
         return None
     from latex2mathml.converter import convert
 
     try:
         return _element(ElementTree.fromstring(convert(latex)))
-    except Exception:  # the converter's own errors are of many types, and XML's and ours join them
+    except Exception:  # the converter raises many types of errors, and XML parsing and `_element` add more
         return None
 
 
 def _element(element: ElementTree.Element) -> Tree:
-    """Raises `ValueError` for what is not taken."""
+    """Convert an element; raises ValueError if a tag, attribute or number of children is not accepted."""
     tag = element.tag.rpartition("}")[2]
     variant = element.attrib.pop("mathvariant", None)
-    strangers = element.attrib.keys() - _ATTRIBUTES
-    if tag not in _TAGS or strangers or len(element) != _CHILDREN.get(tag, len(element)):
-        raise ValueError(f"MathML with {tag} {sorted(strangers)} and {len(element)} children")
+    unknown = element.attrib.keys() - _ATTRIBUTES
+    if tag not in _TAGS or unknown or len(element) != _CHILDREN.get(tag, len(element)):
+        raise ValueError(f"MathML with {tag} {sorted(unknown)} and {len(element)} children")
     text = (element.text or "").strip(" \n") if tag != "mtext" else element.text or ""
     if text.startswith("\\"):
         raise ValueError(f"the command {text} is not known")
-    if variant == "normal":  # else a single letter is set in italics
+    if variant == "normal":  # without it a single letter is set in italics
         element.set("mathvariant", variant)
     elif variant:
-        text = "".join(_variant(character, variant) for character in text)
+        text = "".join(_styled_character(character, variant) for character in text)
     return [tag, dict(element.attrib), *([text] if text else []), *map(_element, element)]
 
 
-def _variant(character: str, variant: str) -> str:
-    """The character of Unicode that has this shape, as browsers do not look at the attribute; else itself."""
+def _styled_character(character: str, variant: str) -> str:
+    """Return the Unicode character of this shape, because browsers ignore the attribute; else the character itself."""
     name = unicodedata.name(character, "").replace("LATIN ", "").replace("LETTER ", "")
     try:
         return unicodedata.lookup(f"MATHEMATICAL {variant.upper()} {name}")

@@ -1,7 +1,8 @@
-"""The page itself: its parts put together into one file that loads nothing and runs no script but its own.
+"""Assembly of the report page from its parts into one file that loads nothing and runs only its own script.
 
-Data stand in the page as JSON and are shown as text nodes, so that nothing in them is markup; what stands there as
-HTML from the start is escaped here. The page's own policy, by the hashes of its script and its style, stops the rest.
+Data are stored in the page as JSON and shown as text nodes, so that they are never read as markup. Text that is HTML
+from the start is escaped here. The content security policy of the page, with the hashes of its script and style, blocks
+everything else.
 """
 
 import base64
@@ -24,12 +25,12 @@ SCRIPTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Beginning of the page: counts, and what is broken or missing.
+    """Overview at the beginning of the page: counts, and broken or missing files.
 
     Attributes:
-        counts: a number and what it counts.
-        broken: what is stored and cannot be used, and why.
-        missing: what is not there, and the command that makes it.
+        counts: pairs of a number and the name of the things counted.
+        broken: map from a stored file or run that cannot be used to the reason.
+        missing: pairs of a missing thing and the command that makes it.
     """
 
     counts: Sequence[tuple[str, str]]
@@ -38,50 +39,52 @@ class Summary:
 
 
 def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
-    """The whole file.
+    """Return the content of the HTML file.
 
     Args:
-        summary: shown at once, and without scripts.
-        data: name -> what a view reads when it is first shown.
+        summary: overview, which is shown at once and also without scripts.
+        data: map from name to the data that a view reads when it is first shown.
     """
-    script = "(() => {\n'use strict';\n" + "\n".join(_text(name) for name in SCRIPTS) + "\n})();\n"
-    style = _text("style.css")
+    script = "(() => {\n'use strict';\n" + "\n".join(_part_text(name) for name in SCRIPTS) + "\n})();\n"
+    style = _part_text("style.css")
     parts = {
         "script": script,
         "style": style,
-        "policy": f"default-src 'none'; script-src '{_sha(script)}'; style-src '{_sha(style)}'; img-src data:; "
+        "policy": f"default-src 'none'; script-src '{_sha256(script)}'; style-src '{_sha256(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        "counts": "".join(f"<li><b>{escape(count)}</b> {escape(of)}</li>" for count, of in summary.counts),
-        "broken": _broken(summary.broken),
-        "missing": _missing(summary.missing),
+        "counts": "".join(f"<li><b>{escape(count)}</b> {escape(noun)}</li>" for count, noun in summary.counts),
+        "broken": _broken_html(summary.broken),
+        "missing": _missing_html(summary.missing),
         "data": "\n".join(
             f'<script type="application/json" id="data-{name}">{json_text(content)}</script>'
             for name, content in data.items()
         ),
     }
-    # In one pass, so that a part that contains another's mark does not matter.
-    filled = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _text("page.html"))
+    # All marks are replaced in one pass, so that a part may contain the mark of another part.
+    filled = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part_text("page.html"))
     return filled.encode("utf-8", "backslashreplace")
 
 
-def _broken(broken: Mapping[str, str]) -> str:
+def _broken_html(broken: Mapping[str, str]) -> str:
     if not broken:
         return ""
-    rows = "".join(f"<li><code>{escape(text(name))}</code>: {escape(text(why))}</li>" for name, why in broken.items())
+    rows = "".join(
+        f"<li><code>{escape(text(name))}</code>: {escape(text(reason))}</li>" for name, reason in broken.items()
+    )
     return f'<section class="alarm" aria-labelledby="broken"><h3 id="broken">Broken</h3><ul>{rows}</ul></section>'
 
 
-def _missing(missing: Sequence[tuple[str, str]]) -> str:
+def _missing_html(missing: Sequence[tuple[str, str]]) -> str:
     if not missing:
         return "<p>Nothing is missing.</p>"
-    shown = [(escape(text(what)), escape(text(made))) for what, made in missing]
-    rows = "".join(f"<li>{what}<pre><code>{made}</code></pre></li>" for what, made in shown)
+    escaped = [(escape(text(thing)), escape(text(command))) for thing, command in missing]
+    rows = "".join(f"<li>{thing}<pre><code>{command}</code></pre></li>" for thing, command in escaped)
     return f"<ul>{rows}</ul>"
 
 
-def _text(name: str) -> str:
+def _part_text(name: str) -> str:
     return (PARTS / name).read_text(encoding="utf-8")
 
 
-def _sha(text: str) -> str:
+def _sha256(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""Plain values of the page's data: short, and with nothing that a page could take for its own markup."""
+"""Conversion of values to the data of the report page: rounded numbers, short texts, and safe JSON."""
 
 import json
 import math
@@ -12,7 +12,7 @@ DIGITS = 6
 
 
 def rounded(value: float | None) -> float | None:
-    """A number as the page shows it; None for none, and for what is no number."""
+    """Round a number to DIGITS significant digits; None for None, NaN and infinite values."""
     if value is None or not math.isfinite(value):
         return None
     short = float(f"{value:.{DIGITS}g}")
@@ -20,7 +20,7 @@ def rounded(value: float | None) -> float | None:
 
 
 def json_text(content: Any) -> str:
-    """Compact JSON for a script element: no character in it can end the element or begin a comment."""
+    """Return compact JSON for a script element; it has no character that could end the element or begin a comment."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -28,10 +28,10 @@ def json_text(content: Any) -> str:
 
 
 def text(value: str) -> str:
-    """A text of a file as the page shows it: on one line, and at most LONGEST characters of it."""
+    """Return a text as the page shows it: on one line, with at most LONGEST characters."""
     return one_line(value, longest=LONGEST)
 
 
 def texts(values: Iterable[str]) -> list[str]:
-    """Texts of a file as the page shows them."""
-    return [text(one) for one in values]
+    """Return texts as the page shows them; see `text`."""
+    return [text(value) for value in values]

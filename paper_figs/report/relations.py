@@ -1,4 +1,7 @@
-"""One task in one format: its circuit, SRC by scale, and what every encoding makes of it, for the page's explorer."""
+"""Data of the relations view of the report page: circuit, SRC by scale, and predictions and labels of each encoding.
+
+Each exploration is for one task in one format.
+"""
 
 import math
 from collections.abc import Iterable
@@ -16,25 +19,26 @@ from paper_figs.instance import Instance
 from theory.relation import Relation
 
 TRAIN = range(1, 6)
+"""Training scales of the predictions."""
 SCALES = range(1, 5)
-"""Scales whose labels and circuits are shown: larger ones have more positions than a reader can follow."""
+"""Scales whose labels and circuits are shown; larger ones have more positions than a reader can follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """How far a task is analysed.
+    """Limits of the analysis of a task.
 
     Attributes:
-        largest: scales; up to the first of them whose circuit takes no more steps.
-        steps: counted steps (`circuits.clock`) for each circuit.
+        largest: largest scales in order of preference; the first one whose circuit is found within `steps` is used.
+        steps: budget of counted steps (`circuits.clock`) for each circuit.
     """
 
     largest: tuple[int, ...] = (20, 12, 6)
     steps: int = 24_000_000_000
 
 
-def explored(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
-    """Everything the page says of one task in one format."""
+def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
+    """Return all page data of one task in one format."""
     reason = ""
     for largest in bounds.largest:
         try:
@@ -42,20 +46,20 @@ def explored(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
         except TaskError as error:
             reason = str(error)
             continue
-        encodings = {name: _encoding(analysis, EncodingSpec(name=name)) for name in ENCODINGS}
+        encodings = {name: _encoding_data(analysis, EncodingSpec(name=name)) for name in ENCODINGS}
         return {
             "task": task.name,
             "format": task.format,
             "largest": largest,
-            "scales": [_scale(analysis, scale) for scale in SCALES],
+            "scales": [_instance_data(analysis, scale) for scale in SCALES],
             "encodings": encodings,
-            **_circuit(analysis),
+            **_circuit_data(analysis),
         }
     return {"task": task.name, "format": task.format, "why": reason}
 
 
-def _circuit(analysis: Analysis) -> dict[str, Any]:
-    """SRC, its status, and the roles of the circuit found."""
+def _circuit_data(analysis: Analysis) -> dict[str, Any]:
+    """Return SRC by scale, its status, and the roles of the circuit, or the reason why there is none."""
     try:
         circuit = analysis.circuit
     except TaskError as error:
@@ -64,7 +68,7 @@ def _circuit(analysis: Analysis) -> dict[str, Any]:
     assert result is not None
     return {
         "arity": result.arity,
-        "src": [_bounds(*result.bounds[scale]) for scale in sorted(result.bounds)],
+        "src": [_bounds_json(*result.bounds[scale]) for scale in sorted(result.bounds)],
         "status": result.status,
         "inputs": result.inputs,
         "coverage_scale": result.coverage_scale,
@@ -72,14 +76,14 @@ def _circuit(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _bounds(low: float, high: float) -> list[int | str]:
+def _bounds_json(low: float, high: float) -> list[int | str]:
     return ["inf" if math.isinf(bound) else int(bound) for bound in (low, high)]
 
 
-def _scale(analysis: Analysis, scale: int) -> dict[str, Any]:
-    """One instance: the names of its positions, and its steps as [position, operator, [[argument, slot], ...]].
+def _instance_data(analysis: Analysis, scale: int) -> dict[str, Any]:
+    """Return one instance: names of positions, and steps as [position, operator, [[argument, slot], ...]].
 
-    Slots on which an operator does not depend are left out. Without a circuit positions have no names.
+    Slots that an operator ignores are left out. Without a circuit, only the length is given.
     """
     if analysis.result is None:
         return {"length": analysis.traces[scale - 1].length}
@@ -95,68 +99,74 @@ def _scale(analysis: Analysis, scale: int) -> dict[str, Any]:
     return {"names": Instance(analysis=analysis, scale=scale, step=1).names(), "steps": steps}
 
 
-def _encoding(analysis: Analysis, spec: EncodingSpec) -> dict[str, Any]:
-    """The prediction, and the labels; or why there is none."""
+def _encoding_data(analysis: Analysis, spec: EncodingSpec) -> dict[str, Any]:
+    """Return the prediction and the labels of an encoding, or the reason why they do not exist."""
     circuit = analysis.circuit if analysis.result else None
     try:
-        found = predict(analysis, spec, train=TRAIN, test=range(1, len(analysis.traces) + 1)).as_json()
-        del found["encoding"]
-        answer: dict[str, Any] = {"prediction": found}
+        prediction = predict(analysis, spec, train=TRAIN, test=range(1, len(analysis.traces) + 1)).as_json()
+        del prediction["encoding"]
+        page_data: dict[str, Any] = {"prediction": prediction}
     except (HintNeeded, NoRelation) as error:
         return {"why": str(error)}
     try:
         relation = relation_of(spec, circuit)
     except (HintNeeded, NoRelation) as error:
-        return answer | {"why": str(error)}
-    return answer | {"labels": _labels(analysis, relation)}
+        return page_data | {"why": str(error)}
+    return page_data | {"labels": _labels_by_scale(analysis, relation)}
 
 
-def _labels(analysis: Analysis, relation: Relation) -> list[list[int]]:
-    """The labels of a relation, query by query: at the largest scale shown, or with a scale hint at each."""
+def _labels_by_scale(analysis: Analysis, relation: Relation) -> list[list[int]]:
+    """Return the labels of a relation at the largest scale shown, or at each scale if it uses a scale hint."""
     scales = SCALES if relation.scale_hint else SCALES[-1:]
-    return [triangle(relation, analysis.traces[scale - 1].length, scale) for scale in scales]
+    return [lower_triangle(relation, analysis.traces[scale - 1].length, scale) for scale in scales]
 
 
-def triangle(relation: Relation, length: int, scale: int) -> list[int]:
-    """Labels of (1, 1), (1, 2), (2, 2), (1, 3), ...: what a shorter length has is a beginning of it."""
+def lower_triangle(relation: Relation, length: int, scale: int) -> list[int]:
+    """Return the labels of pairs (1, 1), (1, 2), (2, 2), (1, 3), ...; those of a shorter length are a prefix."""
     matrix = relation.labels(length, scale)
     queries, keys = np.tril_indices(length)
-    found: list[int] = matrix[keys, queries].tolist()
-    return found
+    labels: list[int] = matrix[keys, queries].tolist()
+    return labels
 
 
-def pooled(explorations: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """The explorations with numbers in place of labels, and the labels that they number, each once.
+def pool_labels(explorations: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[list[int]]]:
+    """Store each list of labels once: return explorations with indices in place of labels, and the pool of lists.
 
-    Labels that are a beginning of others stand for themselves no more.
+    A list that is a prefix of another one is not stored; its index is that of the longer list.
     """
     explorations = list(explorations)
-    every = {tuple(labels) for one in explorations for labels in _all_labels(one)}
+    all_lists = {tuple(labels) for exploration in explorations for labels in _all_labels(exploration)}
     pool: list[tuple[int, ...]] = []
-    known: dict[tuple[int, ...], int] = {}
-    lengths = sorted({len(labels) for labels in every}, reverse=True)
-    beginnings: dict[tuple[int, ...], int] = {}
+    index_of: dict[tuple[int, ...], int] = {}
+    lengths = sorted({len(labels) for labels in all_lists}, reverse=True)
+    prefixes: dict[tuple[int, ...], int] = {}
     for length in lengths:
-        beginnings = {labels[:length]: number for labels, number in beginnings.items()}
-        for labels in sorted(labels for labels in every if len(labels) == length):
-            if labels not in beginnings:
-                beginnings[labels] = len(pool)
+        prefixes = {labels[:length]: number for labels, number in prefixes.items()}
+        for labels in sorted(labels for labels in all_lists if len(labels) == length):
+            if labels not in prefixes:
+                prefixes[labels] = len(pool)
                 pool.append(labels)
-            known[labels] = beginnings[labels]
+            index_of[labels] = prefixes[labels]
     numbered = [
-        one
+        exploration
         | {
             "encodings": {
-                name: its | {"labels": [known[tuple(labels)] for labels in its["labels"]]} if "labels" in its else its
-                for name, its in one["encodings"].items()
+                name: encoding_data | {"labels": [index_of[tuple(labels)] for labels in encoding_data["labels"]]}
+                if "labels" in encoding_data
+                else encoding_data
+                for name, encoding_data in exploration["encodings"].items()
             }
         }
-        if "encodings" in one
-        else one
-        for one in explorations
+        if "encodings" in exploration
+        else exploration
+        for exploration in explorations
     ]
     return numbered, [list(labels) for labels in pool]
 
 
-def _all_labels(one: dict[str, Any]) -> list[list[int]]:
-    return [labels for its in one.get("encodings", {}).values() for labels in its.get("labels", [])]
+def _all_labels(exploration: dict[str, Any]) -> list[list[int]]:
+    return [
+        labels
+        for encoding_data in exploration.get("encodings", {}).values()
+        for labels in encoding_data.get("labels", [])
+    ]

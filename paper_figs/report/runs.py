@@ -1,4 +1,4 @@
-"""Stored runs on the page: what every run reached at each of its checkpoints and scales, and what is broken."""
+"""Data of the runs view of the report page: exact match and loss of each stored run, and broken runs."""
 
 import json
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from theory.system.digests import file_digest
 
 @dataclass(frozen=True, kw_only=True)
 class RunsData:
-    """Stored runs as the page holds them.
+    """Page data of the stored runs.
 
     Attributes:
-        content: groups (runs that differ in their seed alone), environments, and the runs, which name both by number.
-        broken: name -> what is wrong.
-        read: hash of what a finished run's folder holds -> what was read there, of those that could be read.
+        content: groups (runs that differ only in their seed), environments, and runs, which refer to both by index.
+        broken: map from the name of a broken run to the reason.
+        read: map from the hash of the files of a finished run to the data read from them, without broken runs.
     """
 
     content: dict[str, Any]
@@ -29,48 +29,52 @@ class RunsData:
 
 
 def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
-    """Everything in a store.
+    """Read all runs of a store.
 
     Args:
-        store: looked at whole.
-        known: `RunsData.read` of an earlier time: these runs are not read again, which takes longest.
+        store: the store of runs.
+        known: `RunsData.read` of an earlier call. These runs are not read again, because reading takes longest.
     """
     contents = store.contents()
-    broken = {one.name: str(one.broken) for one in contents if one.run is None}
-    finished = {one.name: one.run for one in contents if one.run is not None and one.done is None}
+    broken = {stored_run.name: str(stored_run.broken) for stored_run in contents if stored_run.run is None}
+    finished = {
+        stored_run.name: stored_run.run
+        for stored_run in contents
+        if stored_run.run is not None and stored_run.done is None
+    }
     hashes = {name: file_digest(store.root / name / FILES) for name in finished}
-    believed = {digest: one for digest, one in known.items() if is_shown_run(one)}
-    read = {name: believed.get(hashes[name]) or _read(store, run) for name, run in finished.items()}
-    broken |= {name: one["broken"] for name, one in read.items() if "broken" in one}
+    reusable = {digest: data for digest, data in known.items() if is_shown_run(data)}
+    read = {name: reusable.get(hashes[name]) or _read_run(store, run) for name, run in finished.items()}
+    broken |= {name: data["broken"] for name, data in read.items() if "broken" in data}
     groups: dict[Run, int] = {}
     environments: dict[str, int] = {}
     runs = []
-    for one in contents:
-        if one.run is None or one.name in broken:
+    for stored_run in contents:
+        if stored_run.run is None or stored_run.name in broken:
             continue
-        group = groups.setdefault(replace(one.run, seed=0), len(groups))
-        shown: dict[str, Any] = {"name": one.name, "group": group, "seed": one.run.seed}
-        if one.done is None:
-            known = dict(read[one.name])
+        group = groups.setdefault(replace(stored_run.run, seed=0), len(groups))
+        page_run: dict[str, Any] = {"name": stored_run.name, "group": group, "seed": stored_run.run.seed}
+        if stored_run.done is None:
+            known = dict(read[stored_run.name])
             machine = json.dumps(known.pop("environment"), sort_keys=True)
-            shown |= known | {"environment": environments.setdefault(machine, len(environments))}
-            shown["hash"] = hashes[one.name]
+            page_run |= known | {"environment": environments.setdefault(machine, len(environments))}
+            page_run["hash"] = hashes[stored_run.name]
         else:
-            shown["done"] = one.done
-        runs.append(shown)
+            page_run["done"] = stored_run.done
+        runs.append(page_run)
     content = {
-        "groups": [_group(one) for one in groups],
-        "environments": [json.loads(one) for one in environments],
+        "groups": [_group_data(group_run) for group_run in groups],
+        "environments": [json.loads(environment) for environment in environments],
         "runs": runs,
     }
     return RunsData(
         content=content,
         broken=dict(sorted(broken.items())),
-        read={hashes[name]: what for name, what in read.items() if "broken" not in what},
+        read={hashes[name]: data for name, data in read.items() if "broken" not in data},
     )
 
 
-def _group(run: Run) -> dict[str, Any]:
+def _group_data(run: Run) -> dict[str, Any]:
     training, evaluation = run.training, run.evaluation
     return {
         "task": text(run.task.words),
@@ -87,18 +91,18 @@ def _group(run: Run) -> dict[str, Any]:
     }
 
 
-def _read(store: RunStore, run: Run) -> dict[str, Any]:
-    """Checkpoints, the loss at each, exact match at each and every test scale, and the environment."""
+def _read_run(store: RunStore, run: Run) -> dict[str, Any]:
+    """Read epochs of checkpoints, losses, exact match by checkpoint and scale, and environment; or the error."""
     try:
-        return _shown(store, run)
+        return _run_data(store, run)
     except StoreError as error:
         return {"broken": str(error)}
     except (TypeError, ValueError, AttributeError, IndexError) as error:
         return {"broken": f"{store.folder(run)} holds no run that can be shown ({error}): remove it"}
 
 
-def _shown(store: RunStore, run: Run) -> dict[str, Any]:
-    """As `_read`. Raises several errors where values are not of the types that are stored."""
+def _run_data(store: RunStore, run: Run) -> dict[str, Any]:
+    """Read a run as `_read_run` does; raises several types of errors if values do not have the stored types."""
     checkpoints = by_checkpoint(store.metrics(run))
     environment = store.environment(run)
     if not (checkpoints and run.train and run.test):
@@ -115,6 +119,6 @@ def _shown(store: RunStore, run: Run) -> dict[str, Any]:
         "time": text(str(environment.get("time", ""))),
         "environment": {
             **{key: text(str(environment.get(key, ""))) for key in ("device", "machine", "python", "revision")},
-            "versions": {text(key): text(str(of_it)) for key, of_it in environment.get("versions", {}).items()},
+            "versions": {text(key): text(str(version)) for key, version in environment.get("versions", {}).items()},
         },
     }

@@ -1,4 +1,4 @@
-"""Stored protocols on the page: what was predicted, and the verdicts of each conjecture.json."""
+"""Data of the verdicts view of the report page: predictions and verdicts of each stored protocol."""
 
 import hashlib
 import shlex
@@ -23,13 +23,13 @@ _TABLE = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction
 
 @dataclass(frozen=True, kw_only=True)
 class TrialsData:
-    """Stored protocols as the page holds them.
+    """Page data of the stored protocols.
 
     Attributes:
-        trials: those that were judged.
-        missing: what is not there, and the command that makes it.
-        broken: file -> what is wrong.
-        hashes: file -> SHA-256 of what was read.
+        trials: data of each judged protocol.
+        missing: pairs of a missing thing and the command that makes it.
+        broken: map from a file that cannot be used to the reason.
+        hashes: map from file to SHA-256 of its content.
     """
 
     trials: list[dict[str, Any]] = field(default_factory=list)
@@ -39,79 +39,84 @@ class TrialsData:
 
 
 def trials_data(out: Path, profile: str) -> TrialsData:
-    """Every folder of `out` that holds a protocol's files, and every protocol of the project that has none there."""
+    """Read all protocol folders of `out`, and list the built-in protocols that have no files there as missing."""
     data = TrialsData()
     stored = {path.parent.name for name in (PREDICTIONS, CONJECTURE) for path in out.glob(f"[!.]*/{name}")}
     for name in sorted(stored | set(names())):
-        title, source = _named(name, profile)
+        title, source = _title_and_source(name, profile)
         judged, predicted = out / name / CONJECTURE, out / name / PREDICTIONS
-        made = shlex.join(["lengthgen", "conjecture", name, "--profile", profile, "--out", str(out)])
+        command = shlex.join(["lengthgen", "conjecture", name, "--profile", profile, "--out", str(out)])
         for path in (judged, predicted):
             try:
                 if path.exists():
                     data.hashes[f"{name}/{path.name}"] = hashlib.sha256(read_bytes(path)).hexdigest()
                     if path == judged:
                         data.trials.append(
-                            {"name": text(name), "title": title, "source": source, **_trial(read_trial(path, made))}
+                            {
+                                "name": text(name),
+                                "title": title,
+                                "source": source,
+                                **_trial_data(read_trial(path, command)),
+                            }
                         )
                     else:
                         read_sealed_json(path)
             except DamagedFile as error:
-                data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {made}"
+                data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {command}"
             except (LengthgenError, OSError) as error:
                 data.broken[f"{name}/{path.name}"] = str(error)
         if not judged.exists():
             if name in stored:
-                data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", made))
+                data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", command))
             else:
-                data.missing.append((f"runs and verdicts of {name}: {title}", made))
+                data.missing.append((f"runs and verdicts of {name}: {title}", command))
     return data
 
 
-def _named(name: str, profile: str) -> tuple[str, str]:
-    """Title and source of a protocol of the project; of another only its name is known."""
+def _title_and_source(name: str, profile: str) -> tuple[str, str]:
+    """Return title and source of a built-in protocol; of another one only its name is known."""
     if name not in names():
         return text(name), ""
     protocol = load_protocol(name, profile)
     return protocol.title, protocol.source
 
 
-def _trial(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A trial as the page holds it, from one that `read_trial` has read."""
+def _trial_data(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a trial from `read_trial` to the data of the page."""
     main = content["main"]
     return {
         "main": {key: text(str(main[key])) for key in ("size", "checkpoint", "mode", "threshold")},
         "alpha": rounded(content["alpha"]),
         "confidence": rounded(content["confidence"]),
         "runs_needed": content["runs_needed"],
-        "rules": {rule: _rule(content["rules"][rule]) for rule in RULES},
-        "cells": [_cell(cell) for cell in content["cells"]],
+        "rules": {rule: _rule_data(content["rules"][rule]) for rule in RULES},
+        "cells": [_cell_data(cell) for cell in content["cells"]],
     }
 
 
-def _rule(its: Mapping[str, Any]) -> dict[str, Any]:
+def _rule_data(rule: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "table": {key: its["table"][key] for key in _TABLE},
-        "agreement": rounded(its["agreement"]),
-        "fisher_p": rounded(its["fisher_p"]),
-        "misclassified": texts(its["misclassified"]),
-        "refuted_by": texts(its["refuted_by"]),
+        "table": {key: rule["table"][key] for key in _TABLE},
+        "agreement": rounded(rule["agreement"]),
+        "fisher_p": rounded(rule["fisher_p"]),
+        "misclassified": texts(rule["misclassified"]),
+        "refuted_by": texts(rule["refuted_by"]),
     }
 
 
-def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+def _cell_data(cell: Mapping[str, Any]) -> dict[str, Any]:
     prediction, breaking = cell["prediction"], cell["breaking"]
     return {
         **{key: text(cell[key]) for key in ("task", "format", "encoding", "size", "verdict")},
         **{key: cell[key] for key in ("predicted", "literal", "observed")},
-        **{key: _share(cell[key]) for key in _SHARES},
+        **{key: _share_data(cell[key]) for key in _SHARES},
         **{key: rounded(cell[key]) for key in _CHANCES},
         "breaks": [prediction and rounded(prediction["breaks_at"]), breaking and rounded(breaking["observed"])],
         "before": cell["predicted_before_training"],
         "why": text(prediction["why"]) if prediction else "",
-        "findings": [text(one["says"]) for one in cell["diagnosis"]],
+        "findings": [text(finding["says"]) for finding in cell["diagnosis"]],
     }
 
 
-def _share(its: Mapping[str, Any]) -> list[Any]:
-    return [its["successes"], its["trials"], rounded(its["low"]), rounded(its["high"])]
+def _share_data(share: Mapping[str, Any]) -> list[Any]:
+    return [share["successes"], share["trials"], rounded(share["low"]), rounded(share["high"])]

@@ -1,4 +1,4 @@
-"""A folder of runs with made-up numbers, judged as real ones are: what the figures that read runs are tested on."""
+"""Folder of runs with made-up numbers, judged like real runs, for tests of the figures that read runs."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -31,11 +31,11 @@ training.evaluate_every = 2
 """
 EPOCHS = (2, 4)
 Score = Callable[[Run, int, int], float]
-"""Run, epoch, scale -> exact match."""
+"""Function (run, epoch, scale) -> exact match."""
 
 
 def score(run: Run, epoch: int, scale: int) -> float:
-    """A number that tells runs, checkpoints and scales apart; IPE solves all, others fall beyond training.
+    """Made-up exact match that differs by run, checkpoint and scale; IPE solves all, others fail beyond training.
 
     For every other seed the earlier checkpoint is the better one.
     """
@@ -89,7 +89,7 @@ def prediction(encoding: str) -> Prediction | None:
 
 
 def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width: float = 7.0) -> tuple[Sources, str]:
-    """A folder with all runs of the protocol and its trial; the name of the protocol."""
+    """Make a folder with all runs of the protocol and its trial; return its sources and the name of the protocol."""
     path = protocol_file(folder, text)
     found = Sources(out=folder / "out", profile="smoke", width=width)
     protocol = load_protocol(str(path), "smoke")

@@ -1,4 +1,4 @@
-"""Accuracy by scale shows its cells: curves, seeds, intervals and shading are read back from the artists."""
+"""Accuracy by scale: curves, seeds, intervals and shading are read back from the artists and compared."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -13,7 +13,7 @@ from scipy.stats import beta, binomtest
 
 from circuits import encodings as built_in
 from paper_figs import accuracy_by_scale, style
-from paper_figs.cells import Cell, interval
+from paper_figs.cells import CellScores, interval
 from paper_figs.saving import Drawing
 
 TRAIN = (1, 2, 3)
@@ -23,30 +23,30 @@ MODEL = "width 16, layers 2, heads 2"
 SEEDS = 5
 
 
-def _cell(format_: str, encoding: str, *, scales: Sequence[int] = range(1, 9), seeds: int = SEEDS) -> Cell:
+def _cell(format_: str, encoding: str, *, scales: Sequence[int] = range(1, 9), seeds: int = SEEDS) -> CellScores:
     """Synthetic values, for these tests only."""
     rng = np.random.default_rng([list(ENCODINGS).index(format_), *encoding.encode()])
     values = {scale: tuple(rng.choice([0.0, 0.25, THRESHOLD, 1.0], seeds).tolist()) for scale in scales}
-    return Cell(format=format_, encoding=encoding, exact_match=values)
+    return CellScores(format=format_, encoding=encoding, exact_match=values)
 
 
 @pytest.fixture(scope="module")
-def cells() -> list[Cell]:
+def cells() -> list[CellScores]:
     return [_cell(format_, encoding) for format_, encodings in ENCODINGS.items() for encoding in encodings]
 
 
 @pytest.fixture(scope="module")
-def figure(cells: list[Cell]) -> Figure:
+def figure(cells: list[CellScores]) -> Figure:
     return _drawn(cells)
 
 
 def _drawing(
-    cells: Sequence[Cell], train: Sequence[int] = TRAIN, threshold: float = THRESHOLD, task: str = "synthetic"
+    cells: Sequence[CellScores], train: Sequence[int] = TRAIN, threshold: float = THRESHOLD, task: str = "synthetic"
 ) -> Drawing:
     return accuracy_by_scale.drawing(cells, train=train, threshold=threshold, task=task, model=MODEL)
 
 
-def _drawn(cells: Sequence[Cell], train: Sequence[int] = TRAIN) -> Figure:
+def _drawn(cells: Sequence[CellScores], train: Sequence[int] = TRAIN) -> Figure:
     shown = _drawing(cells, train).shown
     assert isinstance(shown, Figure)
     return shown
@@ -60,7 +60,7 @@ def _curves(axes: Axes, gid: str) -> list[NDArray[np.float64]]:
     return [np.asarray(line.get_ydata()) for line in axes.lines if line.get_gid() == gid]
 
 
-def test_curves_are_medians_and_seeds(figure: Figure, cells: list[Cell]) -> None:
+def test_curves_are_medians_and_seeds(figure: Figure, cells: list[CellScores]) -> None:
     for cell in cells:
         axes = _panel(figure, f"exact match:{cell.format}:0")
         (curve,) = _curves(axes, f"median:{cell.encoding}")
@@ -69,7 +69,7 @@ def test_curves_are_medians_and_seeds(figure: Figure, cells: list[Cell]) -> None
         assert seeds.T.tolist() == [list(cell.exact_match[scale]) for scale in cell.scales]
 
 
-def test_shares_have_exact_intervals(figure: Figure, cells: list[Cell]) -> None:
+def test_shares_have_exact_intervals(figure: Figure, cells: list[CellScores]) -> None:
     for cell in cells:
         axes = _panel(figure, f"solved:{cell.format}:0")
         (shares,) = _curves(axes, f"share:{cell.encoding}")
@@ -90,7 +90,7 @@ def test_the_interval_is_clopper_pearson() -> None:
             assert interval(successes, trials) == pytest.approx((low, high), abs=1e-9)
 
 
-def test_the_training_range_is_shaded_and_nothing_else(cells: list[Cell]) -> None:
+def test_the_training_range_is_shaded_and_nothing_else(cells: list[CellScores]) -> None:
     figure = _drawn(cells, (1, 2, 5))
     for axes in figure.axes:
         shaded = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
@@ -181,7 +181,7 @@ def _on_the_page(figure: Figure) -> None:
             assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
 
 
-def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
+def test_rows_hold_what_is_drawn(cells: list[CellScores]) -> None:
     rows = _drawing(cells).rows
     assert len(rows) == len(cells) * 8
     for row in rows:
@@ -194,10 +194,10 @@ def test_rows_hold_what_is_drawn(cells: list[Cell]) -> None:
 
 def test_the_caption_counts_fits_and_successes() -> None:
     values = {1: (1.0, 1.0, 0.2), 2: (0.95, 1.0, 1.0), 3: (0.0, 0.9, 1.0)}
-    cell = Cell(format="aligned", encoding="ipe", exact_match=values)
+    cell = CellScores(format="aligned", encoding="ipe", exact_match=values)
     caption = _drawing([cell], train=(1, 2), task="toy").caption
     assert caption.endswith("every scale: aligned IPE 2 and 1 (of 3).")
-    assert "3 of 3 seeds: at least 0.29; none: at most 0.71" in caption
+    assert "3 of 3: at least 0.29; none: at most 0.71" in caption
     assert f"models of {MODEL};" in caption
     assert " IPE: ideal. " in caption
 
@@ -223,7 +223,7 @@ def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]
 )
 def test_a_broken_cell_is_refused(values: dict[int, tuple[float, ...]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Cell(format="aligned", encoding="ipe", exact_match=values)
+        CellScores(format="aligned", encoding="ipe", exact_match=values)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_a_broken_cell_is_refused(values: dict[int, tuple[float, ...]], message:
     ],
 )
 def test_cells_that_cannot_be_compared_are_refused(
-    other: Cell, train: tuple[int, ...], threshold: float, message: str
+    other: CellScores, train: tuple[int, ...], threshold: float, message: str
 ) -> None:
     cells = [_cell("aligned", "ipe"), other]
     with pytest.raises(ValueError, match=message):

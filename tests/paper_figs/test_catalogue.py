@@ -1,4 +1,4 @@
-"""Modules of paper_figs declare their figures, and the catalogue lists them in order and refuses two of one name."""
+"""Modules of paper_figs declare their figures; the catalogue lists them in order and refuses two with the same name."""
 
 import ast
 import subprocess
@@ -73,7 +73,7 @@ def test_a_new_module_with_a_declaration_has_its_figures_listed(
 
 
 def test_no_other_module_names_a_figure() -> None:
-    """A figure is one module and its test: what it is called stands nowhere else in the package."""
+    """Check that no module but its own names a figure, so that a figure is one module and its test."""
     folder = Path(paper_figs.__file__).parent
     for name in NOT_OF_PROTOCOLS:
         declaring = [

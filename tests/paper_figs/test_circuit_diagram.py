@@ -1,4 +1,4 @@
-"""The drawing of a circuit shows what the circuit says: boxes, arrows and tokens are read back from the artists."""
+"""Drawing of a circuit: boxes, arrows and tokens are read back from the artists and compared with the circuit."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -46,7 +46,7 @@ def figures() -> dict[str, Figure]:
 
 
 def _with(figure: Figure, what: str, kind: type[Kind]) -> dict[tuple[int, ...], Kind]:
-    """The artists of one sort, by the numbers in their names."""
+    """Map from the numbers in the gids to the artists of one kind."""
     found = {}
     for artist in figure.findobj(kind):
         name, *numbers = str(artist.get_gid()).split(":")
@@ -166,7 +166,7 @@ def test_without_a_prompt_tokens_have_names() -> None:
     circuit, _, _ = CASES["parity"]
     drawing = circuit_diagram.drawing(circuit, 3)
     assert _tokens(drawing.shown) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
-    assert "y_t is step t's" in drawing.caption
+    assert "y_t is the token of step t" in drawing.caption
 
 
 @in_table

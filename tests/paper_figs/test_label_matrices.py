@@ -1,4 +1,4 @@
-"""Figure 1 shows what the analysis says: labels, marks, tokens, edges and operators are read back from the artists."""
+"""Figure 1: labels, marks, tokens, edges and operators, read back from the artists, equal those of the analysis."""
 
 from itertools import combinations
 from typing import Any
@@ -40,7 +40,7 @@ def _panel(figure: Figure, gid: str) -> Axes:
 
 
 def _marks(axes: Axes) -> dict[int, tuple[float, float]]:
-    """slot -> (key, query) of the marked cell."""
+    """Map from slot to (key, query) of the marked cell."""
     lines = [line for line in axes.lines if str(line.get_gid()).startswith("mark:")]
     return {int(line.get_gid().split(":")[1]): (line.get_ydata()[0], line.get_xdata()[0]) for line in lines}
 

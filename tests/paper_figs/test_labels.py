@@ -1,4 +1,4 @@
-"""Label matrices of every task of a protocol: which there are, of what, and why some cannot be drawn."""
+"""Label matrices of the tasks of a protocol: which figures exist, their content, and why some cannot be drawn."""
 
 import itertools
 from pathlib import Path
@@ -17,7 +17,7 @@ HEAD = 'title = "Made up"\nsource = "none"\ntrain = [1, 2]\ntest = [1, 4]\n'
 
 
 def drawing(folder: Path, *cells: str, task: str) -> Drawing:
-    """The matrices of one task of a protocol of these cells."""
+    """Draw the matrices of the only task of a protocol with these cells."""
     sources, name = protocol(folder, *cells)
     entry = catalogue(sources, [name])[f"labels-made-up-{task}"]
     return entry.make(sources)

@@ -1,4 +1,4 @@
-"""Names of figures: file systems take them, LaTeX finds the files and takes the labels, and no two are the same."""
+"""Names of figures are valid for file systems, LaTeX files and LaTeX labels, and no two are equal."""
 
 import re
 import string
@@ -55,7 +55,7 @@ def test_what_latex_reads_as_its_own_stands_in_no_label_and_no_file_name(tmp_pat
 
 def test_a_name_that_is_not_safe_is_not_written(tmp_path: Path) -> None:
     for text in ("../up", "a b", "50%"):
-        with pytest.raises(ValueError, match="no safe name of files"):
+        with pytest.raises(ValueError, match="not a safe file name"):
             write(TABLE, tmp_path, text)
 
 

@@ -1,4 +1,4 @@
-"""The panels of a pattern show its entries, classes and learned means: all of it is read back from the artists."""
+"""Panels of a pattern: entries, classes and learned means are read back from the artists and compared."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ Cell = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A pattern, and what it is in plain Python: of (i, j, n)."""
+    """Pattern of a test, and the same pattern as a plain Python function of (i, j, n)."""
 
     text: str
     entry: Callable[[int, int, int], Any]
@@ -58,7 +58,7 @@ class Case:
 
 
 def t5(distance: int) -> int:
-    """By the published code; no distance up to 40 stands at the start of a bucket beyond 16."""
+    """Bucket of a distance by the published code; no distance up to 40 begins a bucket beyond 16."""
     return distance if distance < 16 else 16 + int(log(distance / 16) / log(8) * 16)
 
 
@@ -106,7 +106,7 @@ def label(case: Case, panel: str, cell: Cell) -> object:
 
 
 def learned(case: Case, panel: str) -> dict[Cell, Any]:
-    """Entry by entry: the mean over the cells of the same label that training meets, 0 if there is none."""
+    """Learned entries: the mean over the training cells with the same label, or 0 if there are none."""
     met: dict[object, list[NDArray[Any]]] = {}
     for cell in case.cells():
         if cell[2] <= case.train:
@@ -140,14 +140,14 @@ def axes_of(figure: Figure, panel: str) -> Axes:
 
 
 def colours(axes: Axes) -> NDArray[np.float64]:
-    """What is coloured, NaN where nothing is."""
+    """Values that set the colours of a panel; NaN where no cell is drawn."""
     mesh = next(one for one in axes.collections if one.get_gid() == "cells")
     size = int(axes.get_xlim()[1] - 0.5)
     return np.asarray(np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=float), np.nan)).reshape(size, size)
 
 
 def marked(axes: Axes, gid: str) -> set[tuple[int, int]]:
-    """(key, query) of the cells that hold such strokes."""
+    """Cells (key, query) that have these strokes."""
     cells = set()
     for collection in axes.collections:
         if collection.get_gid() == gid:

@@ -1,4 +1,4 @@
-"""The lattice drawn shows the edges there are, and no encoding twice or off the page."""
+"""Drawing of the lattice: it shows all edges, and each encoding once and inside the page."""
 
 import csv
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Figures and tables of runs show what the store holds: every number is read back and compared with it."""
+"""Figures and tables of runs: every number is read back and compared with the store."""
 
 from itertools import product
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     given, name = made_up
     drawing = accuracy_grid.accuracy(given, protocol=name, checkpoint=checkpoint)
     assert isinstance(drawing.shown, Figure)
-    for condition, runs in given.of_size(name).items():
+    for condition, runs in given.runs_of_size(name).items():
         axes = panel(drawing.shown, f"accuracy:{condition.task.title}:aligned")
         found = curve(axes, f"median:{condition.encoding}")
         bars = next(one for one in axes.collections if one.get_gid() == f"interval:{condition.encoding}")
@@ -127,7 +127,7 @@ def test_alignment_shows_every_run(made_up: tuple[Sources, str]) -> None:
             drawn = [line for line in axes.lines if line.get_gid() == f"seeds:{encoding}"]
             expected = [
                 [score(run, EPOCHS[-1], scale) for run in runs]
-                for condition, runs in given.of_size(name).items()
+                for condition, runs in given.runs_of_size(name).items()
                 if condition.encoding == encoding
             ]
             assert [[*line.get_ydata()] for line in drawn] == expected
@@ -155,7 +155,7 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
         assert dark == (cell["encoding"] == "rpe") == (f"wrong:{gid}" in grounds)
     assert texts["row:copy"] == "2/3" and texts["column:rpe"] == "0/2" and texts["column:ape"] == "2/2"
     assert "4 of 6 are as predicted, 67%" in drawing.caption
-    assert "Predicted yes: 2 cells do, 2 do not; predicted no: 0 do, 2 do not" in drawing.caption
+    assert "Predicted to generalize: 2 cells do, 2 do not; predicted not to: 0 do, 2 do not" in drawing.caption
 
 
 def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
@@ -186,7 +186,7 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
         assert [*mark.get_ydata()] == [observed]
         assert dash.get_segments()[0][:, 1].tolist() == [predicted] * 2
         assert abs(dash.get_segments()[0][:, 0].mean() - mark.get_xdata()[0]) < 1e-9
-    assert "Of 2 cells predicted to break, 2 do so exactly there" in drawing.caption
+    assert "Of 2 cells predicted to break, 2 break exactly at the predicted scale" in drawing.caption
     assert "copy, aligned, RPE (predicted never, median 3)" in drawing.caption
 
 
@@ -213,13 +213,13 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         assert (row["low"], row["high"]) == interval(solving, 5)
         [runs] = [
             runs
-            for condition, runs in given.of_size(name).items()
+            for condition, runs in given.runs_of_size(name).items()
             if (condition.task.title, condition.encoding.upper()) == (row["task"], row["encoding"])
         ]
         last = [score(run, EPOCHS[-1], 6) for run in runs]
         assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
     for row in run_tables.coverage(given, protocol=name).rows:
-        runs = [run for at, same in given.of_size(name).items() if at.task.title == row["task"] for run in same]
+        runs = [run for at, same in given.runs_of_size(name).items() if at.task.title == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
         assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
         assert row["least"] == min(seen(run, 6) for run in runs)
@@ -284,9 +284,9 @@ training.epochs = 1
 """
     given = Sources(out=tmp_path, profile="smoke", width=7.0)
     name = str(protocol_file(tmp_path, text))
-    [[run]] = given.of_size(name).values()
+    [[run]] = given.runs_of_size(name).values()
     train([run], given.store)
-    found = learned_labels.learned(run, given.store, 3, "select-last")
+    found = learned_labels.read_learned_relation(run, given.store, 3, "select-last")
     from safetensors.torch import load
 
     numbers = load(given.store.checkpoint(run))

@@ -1,4 +1,4 @@
-"""Tables are saved as data, text and LaTeX; what LaTeX would read otherwise is escaped."""
+"""Tables are saved as data, text and LaTeX; special characters of LaTeX are escaped."""
 
 import csv
 from dataclasses import replace

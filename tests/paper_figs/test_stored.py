@@ -1,4 +1,4 @@
-"""Stored answers are believed if they are as they were written and every value that is read has its type."""
+"""Stored answers are accepted only if they are unchanged and every value that is read has the expected type."""
 
 import json
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def ledger() -> dict[str, Any]:
 
 
 def changed(content: Any, place: Sequence[str], value: Any) -> Any:
-    """The content with another value at one place."""
+    """Return a copy of the content with another value at one place."""
     if not place:
         return value
     copy = list(content) if isinstance(content, list) else dict(content)

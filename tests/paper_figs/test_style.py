@@ -1,4 +1,4 @@
-"""Figures are files that anyone can print and reproduce: embedded fonts, legible in grey, the same bytes each time."""
+"""Files of figures have embedded fonts, are legible in grey, and have the same bytes each time."""
 
 import csv
 import io
@@ -73,7 +73,7 @@ def _seen(colour: str, sight: str) -> NDArray[np.float64]:
 
 
 def _all_looks(names: Iterable[str] = ENCODINGS) -> list[style.Look]:
-    """The looks of registered encodings, and those of encodings of a user's own, once."""
+    """Return each distinct look of registered encodings and of encodings that a user defines."""
     own = {(one.marker, one.line): one for one in map(style.look, OWN)}
     return [*map(style.look, names), *own.values()]
 

@@ -1,4 +1,4 @@
-"""Figures of computed theory show what plain counting and the formulas give."""
+"""Figures of computed theory agree with plain counting and with the formulas."""
 
 import hashlib
 import math
@@ -64,7 +64,7 @@ def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
 
 
 def test_volumes_are_those_of_a_fine_lattice() -> None:
-    found = [reachable_volume.reached(*case) for case in reachable_volume.CASES]
+    found = [reachable_volume.reached_volume(*case) for case in reachable_volume.CASES]
     for one in found:
         assert one.patterns == (2**one.free if one.train == 1 else 4**one.free), "0 or a value that training shows"
         assert all(volume <= one.bound(share) for share, volume in one.volumes.items())
@@ -84,7 +84,7 @@ def test_volumes_are_those_of_a_fine_lattice() -> None:
 
 
 def test_induced_complexity_is_drawn_as_computed() -> None:
-    found = induced_growth.courses()
+    found = induced_growth.induced_curves()
     drawing = induced_growth.drawing(found, width=7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
@@ -100,7 +100,7 @@ def test_induced_complexity_is_drawn_as_computed() -> None:
 
 
 def test_score_laws_are_the_formulas() -> None:
-    courses = score_laws.courses()
+    courses = score_laws.score_curves()
     found = {one.name: one for one in courses}
     drawing = score_laws.drawing(courses, width=7.0)
     assert isinstance(drawing.shown, Figure)

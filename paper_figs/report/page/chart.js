@@ -1,4 +1,4 @@
-// A line chart with a control that reads it: pointing at the chart moves the control, and so do the arrow keys.
+// Line chart with a slider that selects one x value. Pointing at the chart moves the slider, and so do the arrow keys.
 
 const MARKERS = {
   o: 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z', s: 'M-3.6 -3.6h7.2v7.2h-7.2z', D: 'M0 -5l5 5l-5 5l-5 -5z', d: 'M0 -5l3.3 5l-3.3 5l-3.3 -5z',
@@ -18,8 +18,8 @@ const nice = (top) => {
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= top);
 };
 
-// series: {look, points: [y by x], seeds: [[y by x]]}; `told` gives what the reading says at an x, as elements.
-const chart = ({title, xs, of, series, band, threshold, top = 1, told, start = 0}) => {
+// series: {look, points: [y by x], seeds: [[y by x]]}. `describe(index)` returns the elements shown for the selected x.
+const chart = ({title, xs, of, series, band, threshold, top = 1, describe, start = 0}) => {
   const HEIGHT = 260, LEFT = 40, RIGHT = 14, TOP = 10, BOTTOM = 34;
   const place = el('div', {}), out = el('output', {}), reading = el('div', {role: 'status'});
   const range = el('input', {type: 'range', min: 0, max: xs.length - 1, value: start, 'aria-label': `${of}, to read the chart at`});
@@ -41,7 +41,7 @@ const chart = ({title, xs, of, series, band, threshold, top = 1, told, start = 0
     line.setAttribute('x2', x(index));
     out.textContent = `${of} ${xs[index]}`;
     range.setAttribute('aria-valuetext', out.textContent);
-    reading.replaceChildren(...told(index));
+    reading.replaceChildren(...describe(index));
   };
   const draw = () => {
     width = Math.max(280, Math.min(place.clientWidth || 740, 860));
@@ -64,8 +64,8 @@ const chart = ({title, xs, of, series, band, threshold, top = 1, told, start = 0
     const point = (event) => {
       const at = event.clientX - drawn.getBoundingClientRect().left;
       const index = Math.round((at - LEFT) / (width - LEFT - RIGHT) * (xs.length - 1)) || 0;
-      const kept = Math.max(0, Math.min(xs.length - 1, index));
-      if (kept !== +range.value) { range.value = kept; read(); }
+      const nearest = Math.max(0, Math.min(xs.length - 1, index));
+      if (nearest !== +range.value) { range.value = nearest; read(); }
     };
     drawn.addEventListener('pointermove', point);
     drawn.addEventListener('pointerdown', point);

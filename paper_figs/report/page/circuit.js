@@ -1,4 +1,4 @@
-// A circuit in layers: the prompt above, each step one layer below the deepest step that it reads.
+// Drawing of a circuit in layers: the prompt on top, each step one layer below the deepest step that it reads.
 
 const BOX = {width: 40, height: 24, step: 40, gap: 8, between: 54, margin: 12};
 
@@ -23,7 +23,7 @@ const layered = ({names, steps}) => {
     height: 2 * BOX.margin + BOX.height + layers * (BOX.between + BOX.step)};
 };
 
-// `chosen` is the number of a step, whose edges stand out; 0 for none.
+// `chosen` is the number of the step whose edges are highlighted, or 0 for none.
 const circuit = (instance, slots, title, chosen = 0) => {
   const {names, steps} = instance;
   const {places, width, height} = layered(instance);

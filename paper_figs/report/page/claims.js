@@ -1,11 +1,11 @@
-// The ledger.
+// The claims view: a list of all claims with search and filters.
 
 const VERDICTS = {verified: ['good', '✓'], corrected: ['amended', '✎'], refuted: ['bad', '✗'], unsettled: ['open', '?'], 'not run': ['open', '·']};
 const STRENGTHS = ['general', 'bounded', 'exhaustive', 'interval', 'numeric', 'statistical', ''];
 const ORIGINS = {
-  cache: 'settled by the code as it is',
-  stored: 'as lengthgen reproduce stored it in claims.json; not settled anew by the code as it is (lengthgen verify)',
-  runs: 'decided by the stored runs when this page was written',
+  cache: 'settled by the present code',
+  stored: 'read from the claims.json of lengthgen reproduce; not checked again with the present code (run lengthgen verify)',
+  runs: 'decided from the stored runs when this page was made',
 };
 
 const verdictMark = (verdict) => {

@@ -1,4 +1,4 @@
-// Elements are built from text nodes and known attributes: no text is ever read as markup.
+// Helpers that build elements from text nodes and attributes, so that no text is ever read as markup.
 
 const make = (space) => (tag, attributes = {}, ...children) => {
   const element = space ? document.createElementNS(space, tag) : document.createElement(tag);
@@ -22,7 +22,7 @@ const formula = (tree) => {
   return mathml(tag, attributes, ...children.map((child) => (Array.isArray(child) ? formula(child) : child)));
 };
 
-// Gives an element the colour of an encoding or slot, on a light and on a dark ground.
+// Sets the colour of an encoding or slot on an element, for light and dark backgrounds.
 const hued = (element, look) => {
   element.classList.add('hue');
   element.style.setProperty('--light', look.light);
@@ -32,7 +32,7 @@ const hued = (element, look) => {
 
 const scroll = (name, ...children) => el('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': name}, ...children);
 
-// A table; `columns` are [heading, row -> cell, class], and the first is the row's heading.
+// A table; each of `columns` is [heading, row -> cell, class], and the first column holds the row headings.
 const table = (caption, columns, rows) =>
   scroll(caption, el('table', {},
     el('caption', {}, caption),
@@ -40,7 +40,7 @@ const table = (caption, columns, rows) =>
     el('tbody', {}, ...rows.map((row) => el('tr', {}, ...columns.map(([, cell, kind], index) =>
       el(index ? 'td' : 'th', {scope: index ? null : 'row', class: kind}, cell(row))))))));
 
-// What is built when it is first opened.
+// A details element whose content is built when it is first opened.
 const opening = (summary, build, attributes = {}) => {
   const details = el('details', attributes, el('summary', {}, ...summary));
   details.addEventListener('toggle', () => {

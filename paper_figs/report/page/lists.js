@@ -1,8 +1,8 @@
-// Long lists and what filters them.
+// Long lists and their filter controls.
 
 const AT_ONCE = 60;
 
-// A list that draws its rows as they come into view; `show` takes the rows it is to have now.
+// A list that draws its rows when they come into view. `show` replaces the rows of the list.
 const lazyList = (container, draw) => {
   let rows = [], drawn = 0;
   const more = el('button', {type: 'button', class: 'more', onclick: () => next(AT_ONCE)});
@@ -29,10 +29,10 @@ const lazyList = (container, draw) => {
       container.replaceChildren();
       next(AT_ONCE);
     },
-    // Draws as far as a row, and gives its element.
+    // Draws all rows up to the given one and returns its element.
     reach(row) {
       const index = rows.indexOf(row);
-      if (index >= drawn) next(index + AT_ONCE - drawn); // and some below, so that it can be scrolled to the top
+      if (index >= drawn) next(index + AT_ONCE - drawn); // and some rows below it, so that it can be scrolled to the top
       return container.children[index];
     },
   };
@@ -46,7 +46,7 @@ const options = (select, choices, chosen) => {
   return select;
 };
 
-// Choices with how many rows each has; 'all' comes first.
+// Fills a select with choices and the number of rows of each; 'all' comes first.
 const counted = (select, rows, of, texts = (value) => value, order = null) => {
   const counts = new Map();
   for (const row of rows) counts.set(of(row), (counts.get(of(row)) || 0) + 1);

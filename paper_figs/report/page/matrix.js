@@ -1,8 +1,8 @@
-// A label matrix: keys by queries. Arrow keys move in it; all pairs with the label of the one looked at stand out.
+// A label matrix, keys by queries. Arrow keys move in it. All pairs with the label of the selected pair are highlighted.
 
 const labelOf = (labels, key, query) => labels[query * (query - 1) / 2 + key - 1];
 
-// Labels that are near as numbers are far apart in hue; the number stands in the cell as well.
+// Labels with neighbouring numbers get very different hues; the cell also shows the number.
 const shade = (cell, label) => {
   cell.classList.add('shade');
   cell.style.setProperty('--turn', (label * 137.5) % 360);
@@ -10,8 +10,8 @@ const shade = (cell, label) => {
   cell.style.setProperty('--night', label ? '25%' : '15%');
 };
 
-// `relevant` maps 'key,query' to the slots filled there; `chosen` is the query whose arguments are marked.
-const matrix = ({labels, names, relevant, chosen, slots, title, told}) => {
+// `relevant` maps 'key,query' to the slots filled by that pair; `chosen` is the query whose arguments are marked.
+const matrix = ({labels, names, relevant, chosen, slots, title, describeLabel}) => {
   const length = names.length, cells = new Map(), byLabel = new Map();
   const body = [];
   for (let key = 1; key <= length; key++) {
@@ -34,7 +34,7 @@ const matrix = ({labels, names, relevant, chosen, slots, title, told}) => {
   }
   const head = el('tr', {}, el('td', {class: 'void'}), ...names.map((name, index) =>
     el('th', {scope: 'col', class: index + 1 === chosen ? 'query' : null}, name)));
-  const said = el('p', {class: 'pair note', role: 'status'}, 'Point at a pair, or move to one with the arrow keys.');
+  const message = el('p', {class: 'pair note', role: 'status'}, 'Point at a pair, or move to one with the arrow keys.');
   let same = [];
   const look = (cell) => {
     const key = +cell.dataset.key, query = +cell.dataset.query, label = labelOf(labels, key, query);
@@ -42,8 +42,8 @@ const matrix = ({labels, names, relevant, chosen, slots, title, told}) => {
     same = byLabel.get(label);
     same.forEach((one) => one.classList.add('same'));
     const fills = relevant.get(`${key},${query}`);
-    said.textContent = `Key ${key} (${names[key - 1]}), query ${query} (${names[query - 1]}): label ${label}, that of ${plural(same.length, 'pair')}`
-      + `${told(label)}${fills ? `; an argument: slot ${fills.join(' and ')} of the step computed there` : ''}.`;
+    message.textContent = `Key ${key} (${names[key - 1]}), query ${query} (${names[query - 1]}): label ${label}, shared by ${plural(same.length, 'pair')}`
+      + `${describeLabel(label)}${fills ? `; it is an argument: slot ${fills.join(' and ')} of the step computed at this query` : ''}.`;
   };
   const grid = el('table', {class: 'matrix', 'aria-label': title,
     onpointerover: (event) => { if (event.target.dataset.key) look(event.target); },
@@ -62,5 +62,5 @@ const matrix = ({labels, names, relevant, chosen, slots, title, told}) => {
     }},
   el('thead', {}, head), el('tbody', {}, ...body));
   cells.get('1,1').tabIndex = 0;
-  return [el('div', {class: 'scroll'}, grid), said];
+  return [el('div', {class: 'scroll'}, grid), message];
 };

@@ -1,4 +1,4 @@
-// The explorer: one task, format, encoding and scale; its labels, its circuit, and what is predicted.
+// The relations view: labels, circuit and prediction for one task, format, encoding and scale.
 
 const relationData = (() => {
   let known;
@@ -13,7 +13,7 @@ const roleOf = (one, encoding, label) => {
 
 const predictionTable = (one, its, train) => {
   const found = its.prediction;
-  if (!found) return [el('p', {}, `It has no relation here: ${its.why}.`)];
+  if (!found) return [el('p', {}, `The encoding has no relation here: ${its.why}.`)];
   if (found.relation === null) return [el('p', {}, `No prediction: ${found.why}.`)];
   const infinite = (value) => (value === 'inf' ? '∞' : number(value));
   const [kind, words] = found.generalizes ? ['good', `✓ generalizes to scale ${one.largest}`] : ['bad', `✗ breaks at scale ${found.breaks_at}`];
@@ -55,8 +55,8 @@ const startRelations = () => {
     if (its.labels) {
       const labels = pool[its.labels[its.labels.length > 1 ? at - 1 : 0]];
       pictures.push(el('div', {}, el('h3', {}, 'Labels'), ...matrix({labels, names, relevant, slots, title,
-        chosen: marked ? marked[0] - 1 : 0, told: (label) => roleOf(one, encoding.value, label)}),
-      instance.steps && el('p', {class: 'note'}, 'Framed: arguments of some step; framed in the colour of their slot: those of the step chosen.')));
+        chosen: marked ? marked[0] - 1 : 0, describeLabel: (label) => roleOf(one, encoding.value, label)}),
+      instance.steps && el('p', {class: 'note'}, 'Framed cells are arguments of a step. Arguments of the selected step have a frame in the colour of their slot.')));
     }
     pictures.push(el('div', {}, el('h3', {}, 'Circuit'), ...(instance.steps ? circuit(instance, slots, `Circuit of ${task.value}, ${format.value}, scale ${at}`, +step.value) : [el('p', {}, one.why)])));
     place.replaceChildren(...parts.filter(Boolean), el('div', {class: 'beside'}, ...pictures));

@@ -1,6 +1,6 @@
-// Stored runs: curves of a task, format and model, and the list of all.
+// The runs view: curves of one task, format and model, and the list of all runs.
 
-// Chosen at first where there are more than can be followed.
+// Encodings selected at first if a panel has more than a reader can follow.
 const FIRST = ['ipe', 'ipe-sh', 'rpe', 'ape', 'nope', 'rope'];
 const rank = ({group}) => (FIRST.includes(group.encoding) ? FIRST.indexOf(group.encoding) : FIRST.length);
 
@@ -10,7 +10,7 @@ const startRuns = () => {
   const labelled = (encoding) => looks[encoding].label;
   if (!runs.length) place.append(el('p', {}, 'No runs are stored. The overview names the commands that make them.'));
 
-  // A panel holds what can be compared: one task, format and model, trained and tested in one way.
+  // A panel holds curves that can be compared: one task, format and model, with equal training and test settings.
   const panels = new Map();
   for (const run of runs.filter((one) => one.exact)) {
     const group = groups[run.group], key = JSON.stringify([group.task, group.format, group.size, group.setting, group.threshold]);
@@ -28,13 +28,13 @@ const startRuns = () => {
     select.value = keys.reduce((best, key) => (panels.get(key).size > panels.get(best).size ? key : best));
     const draw = (curves, title) => {
       const shown = curves.filter((_, index) => legend.querySelectorAll('input')[index].checked);
-      drawing.replaceChildren(...(shown.length ? [...byScale(title, shown), opening(['The values as a table'], () => [valuesTable(shown)])] : [el('p', {}, 'No encoding is chosen.')]));
+      drawing.replaceChildren(...(shown.length ? [...byScale(title, shown), opening(['The values as a table'], () => [valuesTable(shown)])] : [el('p', {}, 'No encoding is selected.')]));
     };
     const choose = () => {
       const curves = [...panels.get(select.value).values()].sort((a, b) => rank(a) - rank(b));
       const title = JSON.parse(select.value).slice(0, 3).join(', ');
       curves.forEach((curve) => curve.runs.sort((a, b) => a.seed - b.seed));
-      legend.replaceChildren(el('legend', {class: 'note'}, 'Encodings: the median of the seeds, and every seed as a faint line; training scales shaded'),
+      legend.replaceChildren(el('legend', {class: 'note'}, 'Encodings: median of the seeds, and each seed as a faint line; training scales are shaded'),
         ...curves.map((curve, index) => el('label', {}, el('input', {type: 'checkbox', checked: index < FIRST.length, onchange: () => draw(curves, title)}), swatch(curve.look), curve.label)),
         ...['All', 'None'].map((name) => el('button', {type: 'button', 'data-all': name, onclick: () => {
           legend.querySelectorAll('input').forEach((input) => { input.checked = name === 'All'; });
@@ -51,7 +51,7 @@ const startRuns = () => {
   const row = (run) => {
     const group = groups[run.group], [kind, sign] = OUTCOMES[outcome.get(run)];
     const brief = run.exact
-      ? `worst in training ${number(least(run, group, true))}, beyond ${number(least(run, group, false))}`
+      ? `lowest in training ${number(least(run, group, true))}, beyond ${number(least(run, group, false))}`
       : `${run.done} of ${group.epochs} epochs`;
     return opening([
       el('span', {}, el('span', {class: 'id'}, `${group.task}, ${labelled(group.encoding)}`),
@@ -61,7 +61,7 @@ const startRuns = () => {
       pairs(['Run', el('code', {}, run.name)], ['Protocol', group.setting],
         run.exact && ['Trained', `${run.time || ''}, ${number(run.seconds, 1)} s, ${number(run.peak_memory_mib)} MiB at most`],
         run.exact && ['With', environmentText(environments[run.environment])],
-        run.exact && ['SHA-256', el('code', {}, run.hash), ' of files.json, which has those of all files']),
+        run.exact && ['SHA-256', el('code', {}, run.hash), ' of files.json, which holds the hashes of all files']),
       ...(run.exact ? byEpoch(run, group) : []),
     ], {'data-run': run.name});
   };

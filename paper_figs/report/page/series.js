@@ -1,4 +1,4 @@
-// What is drawn of runs: exact match by scale of the seeds of each encoding, and the checkpoints of one run.
+// Charts of runs: exact match by scale for the seeds of each encoding, and the checkpoints of one run.
 
 const median = (values) => {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b), middle = known.length >> 1;
@@ -16,7 +16,7 @@ const outcomeOf = (run, group) => {
 };
 const OUTCOMES = {generalizes: ['good', '✓'], 'fits, does not generalize': ['bad', '✗'], 'not learnt': ['open', '?'], unfinished: ['open', '…']};
 
-// Exact match at the last checkpoint by scale, of `curves`: [{label, look, group, runs}].
+// Chart of exact match at the last checkpoint by scale; `curves` is [{label, look, group, runs}].
 const byScale = (title, curves) => {
   const [{group}] = curves, xs = group.test;
   const trained = group.train.map((scale) => xs.indexOf(scale));
@@ -24,7 +24,7 @@ const byScale = (title, curves) => {
     title: `${title}: exact match at the last checkpoint by scale`, xs, of: 'scale', threshold: group.threshold,
     band: [Math.min(...trained), Math.max(...trained)], start: Math.max(...trained) + 1 < xs.length ? Math.max(...trained) + 1 : 0,
     series: curves.map(({look, runs}) => ({look, seeds: runs.map(last), points: xs.map((_, index) => median(runs.map((run) => last(run)[index])))})),
-    told: (index) => [table(`Exact match at scale ${xs[index]}`, [
+    describe: (index) => [table(`Exact match at scale ${xs[index]}`, [
       ['encoding', ({label}) => label],
       ['median', ({runs}) => number(median(runs.map((run) => last(run)[index]))), 'number'],
       ['solved', ({runs}) => `${runs.filter((run) => last(run)[index] >= group.threshold).length} of ${runs.length}`, 'number'],
@@ -49,7 +49,7 @@ const WORST = {
 };
 const LOSS = {light: '#5A7522', dark: '#a9c46f', marker: 'D', fill: 'full', dashes: [4, 2]};
 
-// Exact match and loss of one run by epoch.
+// Charts of exact match and loss of one run by epoch.
 const byEpoch = (run, group) => {
   const worst = (inTraining) => run.exact.map((row) => {
     const values = row.filter((value, index) => value !== null && group.train.includes(group.test[index]) === inTraining);
@@ -58,13 +58,13 @@ const byEpoch = (run, group) => {
   const series = Object.entries(WORST).map(([label, look], index) => ({label, look, points: worst(index === 0)}));
   const legend = (entries) => el('p', {class: 'legend'}, ...entries.map(({label, look}) => el('span', {}, swatch(look), label)));
   const loss = {label: 'training loss', look: LOSS, points: run.loss};
-  const told = (entries) => (index) => [el('p', {class: 'note'}, entries.map(({label, points}) => `${label} ${number(points[index], 5)}`).join('; '))];
+  const describe = (entries) => (index) => [el('p', {class: 'note'}, entries.map(({label, points}) => `${label} ${number(points[index], 5)}`).join('; '))];
   const common = {xs: run.epochs, of: 'epoch', start: run.epochs.length - 1};
   return [
     el('h4', {}, 'Exact match by epoch'), legend(series),
-    ...chart({...common, title: `Exact match of ${run.name} by epoch`, series, threshold: group.threshold, told: told(series)}),
+    ...chart({...common, title: `Exact match of ${run.name} by epoch`, series, threshold: group.threshold, describe: describe(series)}),
     el('h4', {}, 'Training loss by epoch'), legend([loss]),
-    ...chart({...common, title: `Training loss of ${run.name} by epoch`, series: [loss], top: nice(Math.max(...run.loss.filter((value) => value !== null), 0)), told: told([loss])}),
+    ...chart({...common, title: `Training loss of ${run.name} by epoch`, series: [loss], top: nice(Math.max(...run.loss.filter((value) => value !== null), 0)), describe: describe([loss])}),
     opening(['The values as a table'], () => [table('Exact match by epoch and scale', [
       ['epoch', (row) => String(run.epochs[row]), 'number'],
       ['loss', (row) => number(run.loss[row], 5), 'number'],

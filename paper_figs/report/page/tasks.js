@@ -1,15 +1,15 @@
-// Tasks: SRC by scale, with its status, and a circuit at a small scale.
+// The tasks view: SRC by scale with its status, and a circuit at a small scale.
 
 const STATUS = {
-  exact: 'exact: the bounds meet, and every prompt was looked at',
-  reference: 'reference: the bounds meet, and the task’s own circuit attains them; not every prompt was looked at',
-  sampled: 'sampled: the bounds meet on the prompts looked at; the value is a lower bound',
-  bounds: 'bounds: some do not meet',
+  exact: 'exact: the bounds meet, and every prompt was checked',
+  reference: 'reference: the bounds meet, and the reference circuit of the task attains them; not every prompt was checked',
+  sampled: 'sampled: the bounds meet on a sample of prompts; the value is a lower bound',
+  bounds: 'bounds: lower and upper bound differ at some scales',
 };
 
 const srcText = ([low, high]) => (low === high ? (low === 'inf' ? '∞' : String(low)) : `${low}–${high === 'inf' ? '∞' : high}`);
 
-// Scales with the same value together: [[1, 20, '1']].
+// Groups neighbouring scales with the same value: [[1, 20, '1']].
 const runsOf = (values) => {
   const found = [];
   values.forEach((value, index) => {
@@ -34,10 +34,10 @@ const taskBody = (task, found, slots) => found.flatMap((one) => {
     srcTable(one),
     el('p', {class: 'note'}, `${STATUS[one.status] || one.status}. Up to scale ${one.largest}, on ${plural(one.inputs, 'prompt')}; `
       + `${plural(one.arity, 'slot')}, the fewest possible.`,
-      one.coverage_scale ? ` Every table entry in use is met up to scale ${one.coverage_scale}.` : ''),
+      one.coverage_scale ? ` All operator entries in use occur up to scale ${one.coverage_scale}.` : ''),
     ...circuit(shown, slots, `A circuit of ${one.task}, ${one.format}, at scale ${scale}`),
   ];
-}).concat(el('p', {}, el('a', {href: `#relations/${encodeURIComponent(task.task)}`}, `What each encoding makes of ${task.task}`)));
+}).concat(el('p', {}, el('a', {href: `#relations/${encodeURIComponent(task.task)}`}, `Labels and predictions of each encoding for ${task.task}`)));
 
 const startTasks = () => {
   const {tasks, slots} = data('tasks'), {found} = relationData();

@@ -1,16 +1,16 @@
-// Light or dark: as the system says, or as chosen here. The choice is kept where the browser lets a page keep something.
+// Light or dark theme: that of the system, or the one chosen here. The choice is stored if the browser allows it.
 
 const startTheme = () => {
   const select = byId('theme'), root = document.documentElement;
-  const kept = (value) => {
+  const stored = (value) => {
     try {
       if (value === undefined) return localStorage.getItem('lengthgen-theme') || '';
       localStorage.setItem('lengthgen-theme', value);
-    } catch { /* not here */ }
+    } catch { /* the browser forbids storage */ }
     return '';
   };
   const set = (theme) => { theme ? root.dataset.theme = theme : delete root.dataset.theme; };
-  select.value = ['light', 'dark'].includes(kept()) ? kept() : '';
+  select.value = ['light', 'dark'].includes(stored()) ? stored() : '';
   set(select.value);
-  select.addEventListener('change', () => { set(select.value); kept(select.value); });
+  select.addEventListener('change', () => { set(select.value); stored(select.value); });
 };

@@ -1,4 +1,4 @@
-// Verdicts of each stored protocol.
+// The verdicts view: rules and cells of each stored protocol.
 
 const JUDGED = {refuted: 'bad', consistent: 'good'};
 const share = ([successes, trials, low, high]) => (trials ? `${successes} of ${trials} [${number(low, 2)}, ${number(high, 2)}]` : '–');
@@ -19,12 +19,12 @@ const ruleTable = (rule, its) => {
 const startVerdicts = () => {
   const {trials, looks} = data('trials');
   const place = byId('verdict-list');
-  if (!trials.length) place.append(el('p', {}, 'No protocol was judged. The overview names the commands that do it.'));
+  if (!trials.length) place.append(el('p', {}, 'No protocol was judged. The overview lists the commands that judge one.'));
   for (const trial of trials) {
     place.append(
       el('h3', {id: `protocol-${trial.name}`}, trial.title === trial.name ? trial.name : `${trial.name}: ${trial.title}`),
-      el('p', {class: 'note'}, `${trial.source ? `${trial.source}. ` : ''}Model ${trial.main.size}, checkpoint ${trial.main.checkpoint}, a scale solved from an exact match of ${trial.main.threshold} on; `
-        + `level ${number(trial.alpha)} after Holm's correction, for which a cell needs ${plural(trial.runs_needed, 'fitting run')} that agree.`),
+      el('p', {class: 'note'}, `${trial.source ? `${trial.source}. ` : ''}Model ${trial.main.size}, checkpoint ${trial.main.checkpoint}, a scale is solved if its exact match is at least ${trial.main.threshold}; `
+        + `level ${number(trial.alpha)} after Holm's correction, at which a cell needs ${plural(trial.runs_needed, 'fitting run')} that agree.`),
       el('div', {class: 'beside'}, ...Object.entries(trial.rules).map(([rule, its]) => ruleTable(rule, its))),
       table('Cells', [
         ['cell', (cell) => `${cell.task}, ${cell.format}, ${(looks[cell.encoding] || {label: cell.encoding}).label}${cell.size === trial.main.size ? '' : `, ${cell.size}`}`, 'name'],
@@ -33,10 +33,10 @@ const startVerdicts = () => {
         ['observed', (cell) => yes(cell.observed)],
         ['verdict', (cell) => el('span', {class: `mark ${JUDGED[cell.verdict] || 'open'}`}, cell.verdict)],
         ['fit', (cell) => share(cell.fit), 'number'],
-        ['generalize, of those', (cell) => share(cell.generalizes_given_fit), 'number'],
+        ['generalize, of the runs that fit', (cell) => share(cell.generalizes_given_fit), 'number'],
         ['breaks at: predicted, observed', (cell) => cell.breaks.map((at) => number(at)).join(', '), 'number'],
         ['p against, for', (cell) => `${chance(cell.p_against_holm)}, ${chance(cell.p_for_holm)}`, 'number'],
-        ['why, and what was found', (cell) => [cell.why, ...cell.findings, cell.before ? '' : 'not predicted before training'].filter(Boolean).join('. '), 'words'],
+        ['reason and findings', (cell) => [cell.why, ...cell.findings, cell.before ? '' : 'not predicted before training'].filter(Boolean).join('. '), 'words'],
       ], trial.cells),
       el('p', {class: 'note'}, `In brackets: exact ${number(100 * trial.confidence)} % intervals.`));
   }

@@ -1,4 +1,4 @@
-"""Pages of claims, runs and verdicts that nobody made: as many as are wanted, and as hostile."""
+"""Made-up pages of claims, runs and verdicts, of any size and with hostile texts."""
 
 from circuits.encodings import ENCODINGS
 from paper_figs.report import looks
@@ -7,7 +7,7 @@ from paper_figs.report.page import Summary, page
 HOSTILE = (
     "</script><script>window.hostile = 1</script><img src=x onerror='window.hostile = 1'><!-- & \u2028 \" ' {{data}}"
 )
-"""A text that does harm wherever it is read as markup."""
+"""Text that would run a script if it were read as markup."""
 
 PAPERS = [(f"Paper {number}", f"2400.{number:05}") for number in range(20)]
 VERDICTS = ("verified", "corrected", "refuted", "unsettled")
@@ -28,7 +28,7 @@ def claim(number, **changes):
 
 
 def runs(count, task="parity"):
-    """Groups of five seeds; each encoding of the project, in as many tasks as it takes."""
+    """Made-up runs in groups of five seeds, with each built-in encoding, in as many tasks as needed."""
     names = list(ENCODINGS)
     groups, found = [], []
     for number in range(count):
@@ -77,17 +77,17 @@ def trial(**changes):
 
 
 def page_of(*, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), broken=None, missing=()):
-    """A page of these; what is left out is not there."""
+    """Make a page of the given data; data that are not given are empty."""
     content = runs_content or {"groups": [], "environments": [], "runs": []}
-    drawn = looks.of_encodings(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
+    drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
     return page(
         Summary(counts=[(str(len(claims)), "claims")], broken=broken or {}, missing=missing),
         {
             "claims": list(claims),
-            "tasks": {"tasks": list(tasks), "slots": looks.of_slots()},
+            "tasks": {"tasks": list(tasks), "slots": looks.slot_looks()},
             "relations": {
                 "found": list(relations), "pool": list(pool),
-                "encodings": looks.of_encodings(ENCODINGS), "train": [1, 5],
+                "encodings": looks.encoding_looks(ENCODINGS), "train": [1, 5],
             },
             "runs": content | {"looks": drawn},
             "trials": {"trials": list(trials), "looks": drawn},

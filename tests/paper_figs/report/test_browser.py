@@ -1,4 +1,4 @@
-"""The page in a headless Chromium: no errors, and what a reader does with keys, search and filters works."""
+"""Report page in a headless Chromium: there are no errors, and keys, search and filters work."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 from circuits.encodings import ENCODINGS
 from circuits.tasks import TASKS, TaskSpec
 from paper_figs.report.looks import DARK_GROUND
-from paper_figs.report.relations import Bounds, explored, pooled
+from paper_figs.report.relations import Bounds, explore, pool_labels
 from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -28,7 +28,9 @@ PAINT_MS = 1000
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    found, pool = pooled([explored(TaskSpec(name="copy", format=form), Bounds()) for form in ("unaligned", "aligned")])
+    found, pool = pool_labels(
+        [explore(TaskSpec(name="copy", format=form), Bounds()) for form in ("unaligned", "aligned")]
+    )
     layout = (TASKS["copy"].__doc__ or "").partition("\n")[0]
     content = page_of(
         claims=[claim(0, statement=f"hostile {HOSTILE}"), *(claim(number) for number in range(1, CLAIMS))],
@@ -65,7 +67,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def at(chromium, page):
-    """Opens a view in a new page; ends with a look for errors on the console and for hostile text that ran."""
+    """Open a view in a new page; at the end check for console errors and for hostile text that ran."""
 
     def open_view(view=""):
         chromium.get("about:blank")
@@ -233,7 +235,7 @@ def test_the_explorer_shows_labels_prediction_and_circuit(at, page):
         range(max(int(cell.get_attribute("data-query")) for cell in cells))
     )
     assert all(int(c.text) == int(c.get_attribute("data-query")) - int(c.get_attribute("data-key")) for c in cells)
-    its = explored(TaskSpec(name="copy"), Bounds())["encodings"]["rpe"]["prediction"]
+    its = explore(TaskSpec(name="copy"), Bounds())["encodings"]["rpe"]["prediction"]
     assert its["why"] in text(driver, "#relation")
     assert f"breaks at scale {its['breaks_at']}" in text(driver, "#relation")
     cells[0].click()

@@ -1,4 +1,4 @@
-"""Claims on the page: what is settled is as the ledger settled it, and the rest is said to be open."""
+"""Claims on the report page: settled claims have the results of the ledger, and the others are shown as open."""
 
 import json
 

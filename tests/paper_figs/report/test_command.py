@@ -1,4 +1,4 @@
-"""`lengthgen report`, as a user calls it, on whatever is there."""
+"""`lengthgen report` as a user calls it, on folders with different content."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.proofs_checks import stores
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Calls the command; returns (exit code, stdout, stderr). Two tasks are enough."""
+    """Call the command and return (exit code, stdout, stderr). Two tasks are enough."""
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
@@ -28,7 +28,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory):
-    """What the command has computed of the tasks, for others to begin with."""
+    """Folder with the analyses of tasks that the command stores, shared by tests."""
     return tmp_path_factory.mktemp("explored")
 
 

@@ -1,28 +1,28 @@
-"""Encodings look on the page as in the figures, and can be seen on a dark ground as well."""
+"""Encodings have the same look on the page as in figures, with enough contrast on a dark background."""
 
 import re
 
 from circuits.encodings import ENCODINGS
-from paper_figs.report.looks import DARK_GROUND, LEAST_CONTRAST, contrast, of_encodings, of_slots, on_dark
+from paper_figs.report.looks import DARK_GROUND, LEAST_CONTRAST, contrast, encoding_looks, on_dark, slot_looks
 from paper_figs.report.page import PARTS
 from paper_figs.style import look
 
 
 def test_the_look_is_that_of_the_figures():
-    for name, its in of_encodings(ENCODINGS).items():
+    for name, its in encoding_looks(ENCODINGS).items():
         assert (its["label"], its["light"], its["marker"]) == (look(name).label, look(name).colour, look(name).marker)
 
 
 def test_every_colour_can_be_seen_on_the_dark_ground():
-    for its in [*of_encodings([*ENCODINGS, "no encoding"]).values(), *of_slots()]:
+    for its in [*encoding_looks([*ENCODINGS, "no encoding"]).values(), *slot_looks()]:
         assert contrast(its["dark"], DARK_GROUND) >= LEAST_CONTRAST
 
 
 def test_encodings_that_look_alike_differ_on_one_page():
-    alike = of_encodings(["t5", "t5[buckets=8]", "t5[buckets=4]"])
+    alike = encoding_looks(["t5", "t5[buckets=8]", "t5[buckets=4]"])
     assert len({(its["light"], its["fill"]) for its in alike.values()}) == 3
     more = [f"t5[buckets={count}]" for count in range(2, 12)]
-    assert len({its["label"] for its in of_encodings(more).values()}) == 10
+    assert len({its["label"] for its in encoding_looks(more).values()}) == 10
 
 
 def test_contrast_is_that_of_wcag():
@@ -32,12 +32,12 @@ def test_contrast_is_that_of_wcag():
 
 
 def test_what_is_no_encoding_is_shown_as_it_is():
-    assert of_encodings(["<b>"])["<b>"]["label"] == "<b>"
+    assert encoding_looks(["<b>"])["<b>"]["label"] == "<b>"
 
 
 def test_every_marker_is_known_to_the_page():
     known = set(re.findall(r"^\s+|'?([\w^<>*])'?: 'M", (PARTS / "chart.js").read_text(), re.M)) - {""}
-    assert {its["marker"] for its in of_encodings([*ENCODINGS, "path/to/own.py:mine"]).values()} <= known
+    assert {its["marker"] for its in encoding_looks([*ENCODINGS, "path/to/own.py:mine"]).values()} <= known
 
 
 def test_the_ground_is_that_of_the_page():

@@ -1,4 +1,4 @@
-"""LaTeX as MathML: what presents something is taken, and nothing else."""
+"""Conversion of LaTeX to MathML accepts presentation elements and nothing else."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page: one file that loads nothing, in which no text of claims, tasks or runs is markup."""
+"""Report page: one file that loads nothing and never reads a text of claims, tasks or runs as markup."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ LARGEST = 5_000_000
 
 
 class Elements(HTMLParser):
-    """All elements with their attributes, and what scripts and styles hold."""
+    """Parser that collects all elements with their attributes, and the content of scripts and styles."""
 
     CDATA_CONTENT_ELEMENTS = ("script", "style")
 

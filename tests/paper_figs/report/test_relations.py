@@ -1,4 +1,4 @@
-"""What the explorer shows is what the circuits' own functions say."""
+"""Data of the relations view equal the results of the functions in circuits."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ import pytest
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from circuits.prediction import analyse, predict
 from circuits.tasks import TaskSpec, load
-from paper_figs.report.relations import SCALES, TRAIN, Bounds, explored, pooled
+from paper_figs.report.relations import SCALES, TRAIN, Bounds, explore, pool_labels
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 
 
 @pytest.fixture(scope="module")
 def found():
-    return {case: explored(TaskSpec(name=case[0], format=case[1]), Bounds()) for case in CASES}
+    return {case: explore(TaskSpec(name=case[0], format=case[1]), Bounds()) for case in CASES}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_predictions_are_those_of_predict(found, analyses, case, name):
 def test_labels_are_those_of_the_relation(found, analyses, case):
     analysis = analyses[case]
     circuit = analysis.circuit if analysis.result else None
-    numbered, pool = pooled([found[case]])
+    numbered, pool = pool_labels([found[case]])
     seen = 0
     for name in ENCODINGS:
         its = numbered[0]["encodings"][name]
@@ -53,7 +53,7 @@ def test_labels_are_those_of_the_relation(found, analyses, case):
 
 
 def test_a_label_is_stored_once(found):
-    _, pool = pooled(found.values())
+    _, pool = pool_labels(found.values())
     assert len({tuple(one) for one in pool}) == len(pool)
     beginnings = [(a, b) for a in pool for b in pool if a is not b and b[: len(a)] == a]
     assert not beginnings

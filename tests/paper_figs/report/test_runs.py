@@ -1,4 +1,4 @@
-"""Runs on the page: every number is that of the store, and what is broken is named."""
+"""Runs on the report page: each number equals that of the store, and broken runs are named."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Verdicts on the page are those of each conjecture.json."""
+"""Verdicts on the report page equal those of each conjecture.json."""
 
 import json
 import os
