@@ -121,7 +121,7 @@ def _checked_claim(claim: Claim) -> Claim:
 
 
 def _guarded(check: Callable[..., Any]) -> Callable[..., Evidence]:
-    """Wrap the check: it returns evidence or a refutation in plain text; any other failure makes the claim unsettled."""
+    """Wrap the check: it returns evidence or a refutation in plain text; another failure leaves the claim unsettled."""
 
     @wraps(check)
     def guarded(**parameters: Any) -> Evidence:

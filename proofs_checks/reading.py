@@ -53,7 +53,7 @@ def versions() -> dict[str, str]:
 
 
 def decided_at(claim: Claim, root: Path = ROOT) -> str:
-    """Return the place of the claim's check, as `proofs_checks/papers/yarn.py#L33`; empty if it is no plain function."""
+    """Return the place of the claim's check, such as `proofs_checks/papers/yarn.py#L33`; empty if it has no code."""
     code = getattr(inspect.unwrap(claim.check), "__code__", None)
     if code is None:
         return ""
