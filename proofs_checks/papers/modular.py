@@ -73,17 +73,17 @@ def bag(text: str) -> Hashable:
 def ceiling(*, view: View, best: Fraction, views: int) -> Evidence:
     """Decide the best accuracy of a predictor that sees only this view of the text, and the number of views."""
     labels = _labels(PAIRS, view)
-    accuracy = Fraction(sum(max(counts.values()) for counts in labels.values()), len(PAIRS))
-    if accuracy != best or len(labels) != views:
+    right = Fraction(sum(max(counts.values()) for counts in labels.values()), len(PAIRS))
+    if right != best or len(labels) != views:
         raise Refuted(
-            f"at best {accuracy} = {_percent(accuracy)} with {len(labels)} views, not {_percent(best)} with {views}"
+            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
         )
     chance = Fraction(1, MODULUS)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"{len(PAIRS)} pairs",
         facts=(
-            f"{len(PAIRS)} pairs, {len(labels)} views: at best {accuracy} = {_percent(accuracy)}, chance {_percent(chance)}",
+            f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}",
         ),
         assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
     )
@@ -303,8 +303,8 @@ CLAIMS = (
         id="mod-3",
         source=SOURCE.at("table of results, row I1_002-ALiBi"),
         statement="Answering with the most frequent label of the bag among training pairs gives the scores reported "
-        "for the 'ALiBi' model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the released "
-        "script deletes the position embedding and adds no ALiBi, so the row is that of a bag of characters). "
+        "for the 'ALiBi' model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the "
+        "released script deletes the position embedding and adds no ALiBi, so the row is that of a bag of characters). "
         "The splits are those of seeds 42, 43, 44.",
         latex=r"|\mathrm{acc}(\text{bag majority}) - \text{reported}| \le 3\sigma_{\text{reported}}",
         label="F",

@@ -51,9 +51,9 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
         for direction in directions:
             step = zeta(sp.Integer(number), sp.Integer(_HEAD_DIM)) ** direction
             if not step < 1:
-                far_size = sp.N(step ** sp.Rational(_FAR, 512), 4)
+                far = sp.N(step ** sp.Rational(_FAR, 512), 4)
                 raise Refuted(
-                    f"d = {_HEAD_DIM}, plane {number}: the size is {sp.N(step, 4)} at D = {512 * direction}, {far_size} at "
+                    f"d = {_HEAD_DIM}, plane {number}: the size is {sp.N(step, 4)} at D = {512 * direction}, {far} at "
                     f"D = {_FAR * direction}"
                 )
     first, number = zeta(sp.S.Zero, head_dim), sp.Integer(_HEAD_DIM // 4)

@@ -90,13 +90,11 @@ def _require_range(head_dim: int, base: int, trained: int, beta: int) -> str:
         for turns in (sp.Integer(beta), _ALPHA)
     )
     listed = yarn.index_range(head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta))
-    expected = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
+    due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
     where = f"d = {head_dim}, b = {base}, L = {trained}"
-    if listed != expected:
-        raise Refuted(
-            f"{where}: the code ramp falls from {expected[0]} to {expected[1]}, not from {listed[0]} to {listed[1]}"
-        )
-    return f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, the code ramp falls from {expected[0]} to {expected[1]}"
+    if listed != due:
+        raise Refuted(f"{where}: the code ramp falls from {due[0]} to {due[1]}, not from {listed[0]} to {listed[1]}")
+    return f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, the code ramp falls from {due[0]} to {due[1]}"
 
 
 def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:

@@ -39,10 +39,10 @@ def slope_set(*, stated: Slopes) -> Evidence:
         slopes, expected = alibi.slopes(heads), stated(heads)
         if len(slopes) != len(expected):
             raise Refuted(f"{heads} heads have {len(slopes)} slopes, not {len(expected)}")
-        for head, (value, expected_value) in enumerate(zip(slopes, expected, strict=True), start=1):
-            if value != expected_value:
+        for head, (value, wanted) in enumerate(zip(slopes, expected, strict=True), start=1):
+            if value != wanted:
                 raise Refuted(
-                    f"head {head} of {heads} has the slope {value} = {value.n(4)}, not {expected_value} = {expected_value.n(4)}"
+                    f"head {head} of {heads} has the slope {value} = {value.n(4)}, not {wanted} = {wanted.n(4)}"
                 )
     eight = ", ".join(map(str, alibi.slopes(8)))
     return Evidence(

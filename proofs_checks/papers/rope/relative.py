@@ -80,7 +80,7 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
     base, context = sp.exp(log_base), 2 * sp.pi * sp.exp(log_turns)
     at_last = rotary.period(last(context, d, base), head_dim=d, base=base)
     growth = sp.diff(sp.log(rotary.period(plane, head_dim=d, base=base)), plane)
-    partial = []
+    above = []
     for index, theta in enumerate(rotary.frequencies(head_dim)):
         excess = rotary.period(index, head_dim=head_dim, base=_BASE) - length
         if equality.equal(excess + length, 2 * sp.pi / theta) is not equality.Answer.YES:
@@ -89,11 +89,11 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
         if equality.sign(excess) != equality.sign(beyond):
             period = sp.N(excess + length, 6)
             raise Refuted(f"d = {head_dim}, L = {length}: plane {index} has the period {period}")
-        partial.append(equality.sign(excess) == 1)
-    if sum(partial) != incomplete:
+        above.append(equality.sign(excess) == 1)
+    if sum(above) != incomplete:
         raise Refuted(
-            f"d = {head_dim}, L = {length}: {sum(partial)} of {len(partial)} planes turn less than once, from plane "
-            f"{partial.index(True)} on, not {incomplete}"
+            f"d = {head_dim}, L = {length}: {sum(above)} of {len(above)} planes turn less than once, from plane "
+            f"{above.index(True)} on, not {incomplete}"
         )
     return Evidence(
         strength=Strength.GENERAL,
@@ -105,7 +105,7 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
             require_equal(
                 "d log(period)/dl = 2 log(base)/d, above 0: periods grow with l", growth, lambda: 2 * log_base / d
             ),
-            f"d = {head_dim}, L = {length}: {sum(partial)} of {len(partial)} planes turn less than once (ball arithmetic)",
+            f"d = {head_dim}, L = {length}: {sum(above)} of {len(above)} planes turn less than once (ball arithmetic)",
         ),
         assumptions=("base > 1", "L > 2 pi"),
     )
