@@ -121,7 +121,8 @@ def extra_coordinates(
     reasons = (
         "no extra coordinate: the score at q = k = 0 is 0, not beta",
         f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {corner}, so A^2 has "
-        f"the entry {corner**2}, which is {(corner**2).subs(dict.fromkeys(corner.free_symbols, 1))} at beta = p = r = 1",
+        f"the entry {corner**2}, which is "
+        f"{(corner**2).subs(dict.fromkeys(corner.free_symbols, 1))} at beta = p = r = 1",
         "2 extra coordinates: A = beta E has A^2 = 0 and scores q.k + beta (j - i)",
     )
     if enough != least:
