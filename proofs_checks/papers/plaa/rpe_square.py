@@ -178,7 +178,7 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the relation of `theory.rpe_square` labels the slots so at small scales, and for copy no other key."""
+    """Require that the relation of `theory.rpe_square` labels the slots so at small scales, and no other copy key."""
     slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = rpe_square.rpe_square(rpe_square.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):
