@@ -54,7 +54,7 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """Where and under which key a result is stored, with the file that lists the claim and the hash of its code."""
+    """Place and key of a stored result, with the file that lists the claim and the hash of its code."""
 
     home: Path
     code: str

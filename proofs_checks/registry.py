@@ -1,4 +1,4 @@
-"""All claims of `proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
+"""The claims of `proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
 
 import re
 from collections.abc import Iterable

@@ -119,7 +119,7 @@ CLAIMS = (
     Claim(
         id="bam-5",
         source=Source(paper="BAM", arxiv="2505.22842", place="locality of the generalised Gaussian prior"),
-        statement="Of two exponents the larger penalises more beyond the scale alpha (errata F16: not at every "
+        statement="Of two exponents the larger one penalises more beyond the scale alpha (errata F16: not at every "
         "distance, within alpha it penalises less).",
         latex=r"(D/\alpha)^{\beta_2}>(D/\alpha)^{\beta_1}\iff D>\alpha\quad(\beta_2>\beta_1)",
         label="F",

@@ -147,9 +147,9 @@ def recomputed(*, key_length: Lengths) -> Evidence:
     first, second = (_example(*pair, key_length) for pair in pairs)
     where = "d = 8, L = 16, alpha = 2, n = 64, distance 40"
     if not first.overlaps(second):
-        due = _example(*pairs[0], lambda _, length: length)
+        right = _example(*pairs[0], lambda _, length: length)
         raise Refuted(
-            f"{where}: key 3 scores {short(first)}, key 23 {short(second)}; turned for n = 64 both score {short(due)}"
+            f"{where}: key 3 scores {short(first)}, key 23 {short(second)}; turned for n = 64 both score {short(right)}"
         )
     i, j, shift = sp.symbols("i j t", integer=True, nonnegative=True)
     factors: dict[sp.Expr, sp.Symbol] = {}

@@ -40,7 +40,7 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
         if {position for positions in counts for position in positions} != set(range(longest)):
             raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
     first, last = sp.symbols("p0 p1", integer=True)
-    drawn = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
+    substitution = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
     base = rotary.ENCODING.score(query_position=last, key_position=first)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
@@ -48,7 +48,7 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
         facts=(
             require_equal(
                 "score of tokens 1, 0 = RoPE's at the positions drawn for them",
-                lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn),
+                lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(substitution),
                 base,
             ),
             f"every draw for 1 <= n <= M <= {_LARGEST_M} is strictly increasing; there are C(M, n) of them",
@@ -60,10 +60,10 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
 def share_of_draws(*, coverage: OfSizes) -> Evidence:
     """Decide the probability that a position is used, over all draws of small sizes and by a ratio of counts."""
     for length, longest in [*_sizes(), (4, 9)]:
-        drawn = list(randomized.draws(length=length, longest=longest))
-        used = Counter(position for positions in drawn for position in set(positions))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
+        used = Counter(position for positions in drawn_positions for position in set(positions))
         for position in range(longest):
-            share = sp.Rational(used[position], len(drawn))
+            share = sp.Rational(used[position], len(drawn_positions))
             if share != coverage(sp.Integer(length), sp.Integer(longest)):
                 raise Refuted(f"n = {length}, M = {longest}: position {position} is used with probability {share}")
     without_last, fewer, rest = sp.symbols("(M-1)! (n-1)! (M-n)!", positive=True)
@@ -86,19 +86,21 @@ def share_of_draws(*, coverage: OfSizes) -> Evidence:
 def mean_positions(*, position: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], gap: OfSizes) -> Evidence:
     """Decide the mean position of each token and the mean gap, over all draws of small sizes and by symmetry."""
     for length, longest in _sizes():
-        drawn = list(randomized.draws(length=length, longest=longest))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
         sizes = sp.Integer(length), sp.Integer(longest)
         for rank in range(length):
-            mean = sp.Rational(sum(positions[rank] for positions in drawn), len(drawn))
+            mean = sp.Rational(sum(positions[rank] for positions in drawn_positions), len(drawn_positions))
             stated = position(sp.Integer(rank), *sizes)
             if mean != stated:
                 raise Refuted(f"n = {length}, M = {longest}: token {rank} is at {mean} on average, not at {stated}")
         for first, second in combinations(range(length), 2):
-            mean = sp.Rational(sum(positions[second] - positions[first] for positions in drawn), len(drawn))
+            mean = sp.Rational(
+                sum(positions[second] - positions[first] for positions in drawn_positions), len(drawn_positions)
+            )
             stated = (second - first) * gap(*sizes)
             if mean != stated:
                 raise Refuted(f"n = {length}, M = {longest}: tokens {first}, {second} are {mean} apart, not {stated}")
-        steps = Counter(_steps(positions, longest) for positions in drawn)
+        steps = Counter(_steps(positions, longest) for positions in drawn_positions)
         for swapped in range(length):
             order = [*range(swapped), swapped + 1, swapped, *range(swapped + 2, length + 1)]
             if steps != Counter(tuple(sequence[place] for place in order) for sequence in steps):
@@ -153,10 +155,10 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
     """Decide for which training and test lengths the gap between neighbouring tokens has the same distribution."""
     laws = {}
     for length, longest in _sizes(least=2):
-        drawn = list(randomized.draws(length=length, longest=longest))
-        counts = Counter(after - here for positions in drawn for here, after in pairwise(positions))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
+        counts = Counter(after - here for positions in drawn_positions for here, after in pairwise(positions))
         laws[length, longest] = [
-            sp.Rational(counts[distance], len(drawn) * (length - 1)) for distance in range(1, longest)
+            sp.Rational(counts[distance], len(drawn_positions) * (length - 1)) for distance in range(1, longest)
         ]
         for distance, share in enumerate(laws[length, longest], start=1):
             stated = randomized.gap_probability(distance, length=length, longest=longest)

@@ -105,7 +105,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
     only = f", for {_text(recovery.at)} and no other" if recovery.at else ""
     where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
     limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
-    network = " (some f, not the network: of ReLU units none is this f)" if recovery.function else ""
+    network = " (for a function f that no network of ReLU units equals)" if recovery.function else ""
     falsifiers: dict[str, Mapping[str, Any]] = {
         f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _different_value(value)}}
         for parameter, value in recovery.assignment.items()
@@ -181,8 +181,8 @@ def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence
 _T5_OUTSIDE_KERPLE = Claim(
     id="kerple-t5",
     source=Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
-    statement="T5's bias is not Kerple's at any parameters: distances 16 and 17 share a bucket, and both kernels fall "
-    "strictly.",
+    statement="T5's bias equals Kerple's for no parameters: distances 16 and 17 share a bucket, and both of Kerple's "
+    "kernels fall strictly.",
     latex=r"\mathrm{T5}\not\subset\mathrm{Kerple}",
     label="F",
     check=table_outside_kernels,

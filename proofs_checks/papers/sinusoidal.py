@@ -221,7 +221,7 @@ CLAIMS = (
         },
         answers=("first_rise",),
         falsifiers={
-            "half the frequencies": {"frequencies": lambda width: [one / 2 for one in rotary.frequencies(width)]},
+            "half the frequencies": {"frequencies": lambda width: [theta / 2 for theta in rotary.frequencies(width)]},
             "it tells the direction": {
                 "law": lambda offset, frequency: sp.cos(offset * frequency) + sp.sin(offset * frequency)
             },

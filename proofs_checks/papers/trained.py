@@ -94,8 +94,8 @@ def _learned_labels(id: str, encoding: str, how: str) -> Claim:
     return Claim(
         id=id,
         source=figure(4),
-        statement=f"Labels learned {how}, trained on scales 1-10, generalize to scale 20 on at least two of selecting "
-        "the first, the middle and the last symbol.",
+        statement=f"Labels learned {how}, trained on scales 1-10, generalize to scale 20 on at least two of three "
+        "tasks: selecting the first, the middle and the last symbol.",
         latex=rf"{_MOST_SUCCEED}\ \text{{on at least 2 of 3 tasks}}",
         label="F",
         check=most_generalize,
@@ -252,8 +252,8 @@ def _prediction_claim(rule: str, label: Literal["P", "F"], statement: str, latex
     return Claim(
         id=f"conjecture-{rule}",
         source=CONJECTURE,
-        statement=f"{statement} agrees with what the runs of Figure 2's tasks and encodings do in more cells than by "
-        "chance.",
+        statement=f"{statement} agrees with the trained runs of Figure 2's tasks and encodings in more cells than "
+        "expected by chance.",
         latex=latex,
         label=label,
         check=predictions_agree,
@@ -373,14 +373,14 @@ CLAIMS = (
     _prediction_claim(
         "literal",
         "P",
-        "That an encoding generalizes iff the complexity that it induces stays, read literally,",
+        "The rule that an encoding generalizes iff its induced complexity stays the same, read literally,",
         r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty",
     ),
     _prediction_claim(
         "coverage",
         "F",
-        "That an encoding generalizes iff the complexity that it induces stays and training meets every label and "
-        "operator entry",
+        "The rule that an encoding generalizes iff its induced complexity stays the same and training meets every "
+        "label and operator entry",
         r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty\ \text{and all entries are met}",
     ),
 )

@@ -202,7 +202,7 @@ CLAIMS = (
     Claim(
         id="fire-3-width",
         source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
-        statement="n - 1 ReLU units give any table of n distances, a table that alternates forces n - 2 kinks, and "
+        statement="n - 1 ReLU units give any table of n distances; a table that alternates forces n - 2 kinks; and "
         "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. "
         "The width is decided for n <= 6.",
         latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",

@@ -310,7 +310,7 @@ CLAIMS = (
             "at the fixed log-uniform frequencies": {
                 "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
             },
-            "at half the frequencies": {"spectrum": lambda frequencies: [one / 2 for one in frequencies]},
+            "at half the frequencies": {"spectrum": lambda frequencies: [theta / 2 for theta in frequencies]},
         },
     ),
     Claim(

@@ -286,7 +286,9 @@ CLAIMS = (
             "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
             "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
             "peak one step later": {"key": lambda query, wanted, law: hope.peaked_key(query, offset=wanted + 1, **law)},
-            "key reversed": {"key": lambda query, wanted, law: [-one for one in _our_key(query, wanted, law)]},
+            "key reversed": {
+                "key": lambda query, wanted, law: [-coordinate for coordinate in _our_key(query, wanted, law)]
+            },
         },
     ),
     Claim(

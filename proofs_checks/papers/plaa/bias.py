@@ -315,7 +315,7 @@ CLAIMS = (
         id="plaa-1",
         source=SOURCE.at("PLAA, definition; its Fourier expansion is ours"),
         statement="The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with "
-        "n(x) <= N0 show the first N0 columns of A only. Their degree is N - j + 1 + [i < j]. "
+        "n(x) <= N0 show only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. "
         "Decided for N <= 5.",
         latex=r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
         label="F",

@@ -232,8 +232,8 @@ CLAIMS = (
     Claim(
         id="pola-2-learners",
         source=formalised("Theorem 2", "gradient flow and descent, as computed"),
-        statement="The closed forms of gradient flow and gradient descent that are computed are the solutions of the "
-        "derived flow, for data that mix the scales up to N0.",
+        statement="The closed forms of gradient flow and gradient descent that the code computes are the solutions of "
+        "the derived flow, for data that mix the scales up to N0.",
         latex=r"m_k=\sum_{\varphi(i,j)=k}\ \sum_{n\ge j}p_n",
         label="F",
         check=learners_follow_the_flow,

@@ -201,12 +201,12 @@ CLAIMS = (
         answers=("first_rise",),
         falsifiers={
             "a tenth of the frequencies": {
-                "frequencies": lambda width: [one / 10 for one in rotary.frequencies(width)]
+                "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
             },
             "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
             "the last difference left out": {
                 "bound": lambda content, angles: rotary.decay_bound(
-                    content=[one - content[-1] for one in content], angles=angles
+                    content=[weight - content[-1] for weight in content], angles=angles
                 )
             },
             "the last partial sum left out": {

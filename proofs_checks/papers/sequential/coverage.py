@@ -31,7 +31,7 @@ CASES: Mapping[str, TaskSpec] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCoverage:
-    """What training up to scale N0 meets of a task up to scale N.
+    """Complexity, operators and entries that training up to scale N0 meets, beside those of the task up to scale N.
 
     Attributes:
         complexity: SRC up to N0, and up to N.

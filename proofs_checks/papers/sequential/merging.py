@@ -29,7 +29,7 @@ _AS_READ: Order = (0, 1, 2)
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One place of a written calculation, at which two tokens are written.
+    """A place of a written calculation, at which two tokens are written.
 
     Attributes:
         tokens: (the three digits that are read, base) -> the two tokens.
@@ -119,11 +119,11 @@ def multiplication_carry(base: int) -> Task:
 
     def place_by_place(digits: Numbers) -> Numbers:
         carry = np.zeros_like(digits[0])
-        found = []
+        columns = []
         for place in digits[:-1]:
             carry, digit = np.divmod(place * digits[-1] + carry, base)
-            found += [digit, carry]
-        return np.stack(found)
+            columns += [digit, carry]
+        return np.stack(columns)
 
     return digit_task(
         name=f"multiplication-carry-base-{base}",
