@@ -77,10 +77,7 @@ def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.R
 
 
 def log_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
-    """Decide the exponents p for which -log(1 + a |x - y|^p) is conditionally positive definite for every a > 0.
-
-    These are exactly 0 < p <= `largest`.
-    """
+    """Decide that -log(1 + a |x - y|^p) is conditionally positive definite for every a > 0 iff 0 < p <= `largest`."""
     for points, weights in (_PAIR, _TRIPLE):
         value = form(lambda distance: kernel(distance**largest, _RATE), points, weights)
         if ball(value) < 0:

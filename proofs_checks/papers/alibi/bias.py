@@ -85,7 +85,6 @@ def _certainly_positive(positive: sp.Expr) -> bool:
 
 
 def _geometric(start: sp.Expr, ratio: sp.Expr, count: int) -> list[sp.Expr]:
-    """Geometric sequence."""
     return [start * ratio**head for head in range(count)]
 
 
@@ -100,12 +99,10 @@ def _between_neighbours(heads: int, start: Callable[[int], sp.Expr]) -> list[sp.
 
 
 def _start(heads: int) -> sp.Expr:
-    """First slope of a power of two, 2^(-8/H)."""
     return sp.Integer(2) ** sp.Rational(-8, heads)
 
 
 def _published(slope: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """ALiBi's bias as the paper has it."""
     return alibi.bias(slope, query_position=query, key_position=key)
 
 
@@ -149,7 +146,6 @@ def relative_law(*, bias: Bias) -> Evidence:
 
 
 def _softmax(logit: sp.Expr, other: sp.Expr) -> sp.Expr:
-    """Softmax weight of the first of two logits."""
     return sp.exp(logit) / (sp.exp(logit) + sp.exp(other))
 
 
@@ -261,7 +257,6 @@ def _truncation(bound: Bound, values: int) -> list[str]:
 
 
 def _compare_with_numbers(bound: Bound, content: sp.Expr, window: int, length: int) -> None:
-    """Compare the bound with the largest mass in numbers. Raises `Refuted` if they differ."""
     mass = _largest_mass(_linear, content, window, length)
     stated = bound(sp.log(2), content, sp.Integer(window), sp.Integer(length))
     if mass != stated:
@@ -277,7 +272,6 @@ def _largest_mass(bias: BiasAtDistance, content: sp.Expr, window: int, length: i
 
 
 def _linear(slope: sp.Expr, distance: sp.Expr) -> sp.Expr:
-    """ALiBi's bias at a distance."""
     return alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
 
 
@@ -297,7 +291,6 @@ def _mass_bound(share: sp.Expr, content: sp.Expr) -> sp.Expr:
 
 
 def _clipped(slope: sp.Expr, distance: sp.Expr) -> sp.Expr:
-    """ALiBi's bias, constant from distance 3 on."""
     return _linear(slope, sp.Min(distance, 3))
 
 

@@ -351,8 +351,8 @@ CLAIMS = (
     Claim(
         id="grape-20",
         source=SOURCE.at("Section 5: a path sum as a difference of prefix sums"),
-        statement="The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to and including a_u (errata F10: the "
-        "paper prints A_u without a_u).",
+        statement="The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to and including a_u (errata F10: "
+        "the paper prints A_u without a_u).",
         latex=r"\sum_{l=i+1}^{j}a_l=A_j-A_i,\quad A_u=\sum_{l\le u}a_l",
         label="F",
         check=prefix_identity,
