@@ -58,10 +58,13 @@ def lattice() -> nx.MultiDiGraph:
 
     Node attribute: `title`.
 
-    Edge attributes: - `kind`: "exact", "some" (only for some parameters of the general encoding), "limit" (at the edge
-    of the domain of its parameters), "within" (up to the trained length), "function" (equal if a suitable function
-    replaces the network), "complex" or "impossible". - `claim`: id of the claim that decides the edge. - `reason`: why
-    the edge is impossible, or in which case it holds.
+    Edge attributes:
+
+    - `kind`: "exact", "some" (only for some parameters of the special encoding), "limit" (only at the edge of the
+      domain of the general encoding's parameters), "within" (up to the trained length), "function" (equal if a suitable
+      function replaces the network), "complex" or "impossible".
+    - `claim`: id of the claim that decides the edge.
+    - `reason`: why the edge is impossible, or in which case it holds.
     """
     graph = nx.MultiDiGraph()
     for encoding in with_formulas():
