@@ -48,7 +48,7 @@ def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares 
         what: name of the identity, for the fact and the messages.
         left: expression or matrix, or a function that builds it.
         right: the other side, with as many entries.
-        squares: squares of symbols, as `theory.exact` takes them.
+        squares: symbol -> its square, for symbols that stand for square roots (see `theory.exact`).
 
     Raises:
         Refuted: the sides differ; the message has the entry, the point and both values.
