@@ -36,7 +36,7 @@ class Source:
     place: str = ""
 
     def at(self, place: str) -> "Source":
-        """A place in this paper."""
+        """Return the source with another place in the same paper."""
         return replace(self, place=place)
 
 
@@ -44,8 +44,8 @@ class Source:
 class Evidence:
     """Facts that a check established, and the assumptions under which it did.
 
-    `reach` is the range that a bounded or exhaustive check went through, in the words of the statement, which must
-    name it: "N <= 3".
+    `reach` is the range that a bounded or exhaustive check went through, such as "N <= 3". The statement of the claim
+    must contain these words.
     """
 
     strength: Strength
@@ -56,15 +56,15 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement, the check that decides it, and the mutations of it that the check must reject.
+    """Statement with its source, the check that decides it, and mutations of it that the check must reject.
 
-    `check(**holds)` decides the statement we believe: it returns `Evidence` or raises `Refuted`.  `printed` and each
-    falsifier name only the parameters that they change.  `printed` is the paper's statement where it differs from
-    ours; the check must refute it too.
+    `check(**holds)` decides the statement that we believe: it returns `Evidence` or raises `Refuted`. Each falsifier is
+    a false statement, made by changing some of the parameters `holds`; it names only the parameters that it changes.
+    `printed` does the same for the paper's statement where that differs from ours; the check must refute it too.
 
-    `answers` names the parameters that the check only compares with what it computes: a number, a set, a yes or no.
-    Another answer is rejected by any check that computes one, so a falsifier keeps them and changes what the answer is
-    computed from: a formula, a sign, a circuit, a table.
+    `answers` names the parameters that the check only compares with what it computes: a number, a set, yes or no. Any
+    check that computes the answer rejects another one. So a falsifier must keep the answers, and change what the answer
+    is computed from: a formula, a sign, a circuit, a table.
 
     Raises `ValueError` for a claim without falsifiers, for a mutation that is the statement itself or changes a
     parameter that the statement does not have, and for a falsifier that changes an answer.
@@ -97,15 +97,15 @@ class Claim:
 
     @property
     def on_runs(self) -> bool:
-        """Whether trained runs decide it: its check takes them as `runs`, a `proofs_checks.trained.Runs`."""
+        """True if trained runs decide the claim: its check takes them as `runs`, a `proofs_checks.trained.Runs`."""
         return "runs" in self.holds
 
     def given(self, runs: Any) -> "Claim":
-        """The claim with the runs that decide it, if it is one on runs."""
+        """Return the claim with the trained runs that decide it; a claim that needs no runs is returned unchanged."""
         return replace(self, holds={**self.holds, "runs": runs}) if self.on_runs else self
 
     def mutated(self, changes: Parameters) -> Parameters:
-        """The parameters of the statement with some of them changed."""
+        """Parameters of the statement with some of them changed."""
         return {**self.holds, **changes}
 
     def _refuse_pointless(self, name: str, changes: Parameters) -> None:

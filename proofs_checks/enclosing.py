@@ -1,4 +1,4 @@
-"""Numbers inside a check, enclosed: what is compared is certain."""
+"""Rigorous enclosures of numbers inside a check: every comparison is certain."""
 
 from typing import Any
 
@@ -10,13 +10,16 @@ _BITS = 128
 
 
 def ball(number: sp.Expr) -> Any:
-    """A ball that holds the number; comparisons of balls are true only where they are certain."""
-    found = enclose(number, bits=_BITS)
-    if found is None:
+    """Return a ball (midpoint and radius) that contains the number; comparisons of balls are true only if certain.
+
+    Raises `ArithmeticError` if no enclosure is found.
+    """
+    enclosure = enclose(number, bits=_BITS)
+    if enclosure is None:
         raise ArithmeticError(f"no enclosure of {number}")
-    return found
+    return enclosure
 
 
 def short(number: Any, digits: int = 4) -> str:
-    """The middle of a ball."""
+    """Return the midpoint of a ball as text."""
     return f"{float(number.mid()):.{digits}g}"

@@ -1,8 +1,8 @@
-"""Identities inside a check: decided exactly by two engines, and refuted with the point at which the sides differ.
+"""Identities inside a check: decided exactly by two engines, and refuted with a point at which the two sides differ.
 
-sympy evaluates while it builds an expression, and what it has cancelled no engine sees.  So a side is best given as a
-function that builds it: it is called with evaluation off, and products of matrices, exponentials of sums, positions in
-formulas reach both engines undone.
+sympy evaluates while it builds an expression, so an identity may hold before any engine sees it. Therefore a side is
+best given as a function that builds it: it is called with sympy's evaluation switched off. Products of matrices,
+exponentials of sums and positions in formulas then reach both engines as they are written.
 """
 
 from collections.abc import Callable
@@ -17,18 +17,18 @@ from theory.written import written
 
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
-"""A side of an identity, or what builds it: that is called with sympy's evaluation switched off."""
+"""A side of an identity, or a function that builds it and is called with sympy's evaluation switched off."""
 
 
 def derivative(value: Value, symbol: sp.Symbol) -> Value:
-    """The derivative of each entry, which is left to the engines."""
+    """Return the unevaluated derivative of each entry; the engines evaluate it."""
     if isinstance(value, sp.MatrixBase):
         return value.applyfunc(lambda entry: sp.Derivative(entry, symbol))
     return sp.Derivative(value, symbol)
 
 
 def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
-    """The matrix product with every sum of products undone, which sympy does at once where all entries are numbers."""
+    """Return the matrix product with every sum of products unevaluated; sympy would evaluate numbers at once."""
     with sp.evaluate(False):
         return sp.Matrix(
             left.rows,
@@ -38,32 +38,42 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 
 
 def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares | None = None) -> str:
-    """The fact that the two sides are identical, entry by entry; raises `Refuted` where they are not.
+    """Return the fact that the two sides are identical, entry by entry.
 
-    Each entry is decided twice, by `theory.twice`, but those that are one expression on both sides: the fact says how
-    many these are.  It also says which parts sympy evaluated, as the engines do not know them (`theory.written`).
+    Two engines decide each entry (`theory.twice`), except entries that are the same expression on both sides. The fact
+    says how many those are. It also names the parts that sympy evaluated (`theory.written`), because no engine decided
+    them.
 
-    Raises the `OneExpression` of `theory.twice` where no entry is left to decide, its `EnginesDisagree` where the
-    engines' answers differ, and `Undecided` or `SecondEngineUndecided` outside an engine's fragment.
+    Args:
+        what: name of the identity, for the fact and the messages.
+        left: expression or matrix, or a function that builds it.
+        right: the other side, with as many entries.
+        squares: symbol -> its square, for symbols that stand for square roots (see `theory.exact`).
+
+    Raises:
+        Refuted: the sides differ; the message has the entry, the point and both values.
+        OneExpression: no entry is left to decide.
+        EnginesDisagree: the answers of the two engines differ.
+        Undecided, SecondEngineUndecided: an entry is outside the fragment of an engine.
     """
     lefts, rights = _sides(what, left, right)
     trees = written((*lefts, *rights))
     pairs = list(zip(trees.trees[: len(lefts)], trees.trees[len(lefts) :], strict=True))
-    same = [one for one, other in pairs if one == other]
+    same = [left_tree for left_tree, right_tree in pairs if left_tree == right_tree]
     if len(same) == len(pairs):
         raise twice.OneExpression(f"{what}: the sides are one expression, so nothing is decided: {same}")
     rings: tuple[set[str], set[str]] = (set(), set())
-    for position, (one, other) in enumerate(pairs):
-        if one == other:
+    for position, (left_tree, right_tree) in enumerate(pairs):
+        if left_tree == right_tree:
             continue
         try:
-            first, second = twice.decide(one, other, squares=squares)
+            answer, second_answer = twice.decide(left_tree, right_tree, squares=squares)
         except twice.EnginesDisagree as error:
             raise twice.EnginesDisagree(f"{what}, entry {position + 1}: {error}") from error
-        if not first.zero:
+        if not answer.zero:
             raise Refuted(_difference(what, position, lefts[position].doit(), rights[position].doit(), squares))
-        rings[0].update(f"({name})^±1" for name in first.generators)
-        rings[1].update(second.generators)
+        rings[0].update(f"({name})^±1" for name in answer.generators)
+        rings[1].update(second_answer.generators)
     ring, second_ring = map(_ring, rings)
     again = "" if second_ring == ring else f" over {second_ring}"
     decided = f"{_count(len(pairs) - len(same))} decided equal over {ring} and again by python-flint{again}"
@@ -71,10 +81,10 @@ def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares 
 
 
 def same_by_sympy(what: str, left: Side, right: Side) -> str:
-    """The fact that sympy evaluates both sides to one expression, which leaves nothing to the engines.
+    """Return the fact that sympy evaluates both sides to the same expression, which leaves nothing to the engines.
 
-    For sides outside the engines' fragment, such as powers with symbols in their exponents.  Where sympy leaves them
-    different the engines decide; raises as `require_equal` does.
+    This is for sides outside the engines' fragment, such as powers with symbols in their exponents. If sympy leaves the
+    sides different, the engines decide; raises as `require_equal` does.
     """
     lefts, rights = ([entry.doit() for entry in side] for side in _sides(what, left, right))
     if lefts != rights:
@@ -83,6 +93,7 @@ def same_by_sympy(what: str, left: Side, right: Side) -> str:
 
 
 def _sides(what: str, left: Side, right: Side) -> tuple[list[sp.Expr], list[sp.Expr]]:
+    """Entries of both sides. Raises `Refuted` if their numbers differ."""
     lefts, rights = _entries(left), _entries(right)
     if len(lefts) != len(rights):
         raise Refuted(f"{what}: the sides have {len(lefts)} and {len(rights)} entries")
@@ -90,7 +101,7 @@ def _sides(what: str, left: Side, right: Side) -> tuple[list[sp.Expr], list[sp.E
 
 
 def _undecided(same: list[sp.Expr]) -> str:
-    """Number of entries left undecided, as they are one expression on both sides, in words."""
+    """Text that counts the entries which nothing had to decide: 0, or the same expression, on both sides."""
     zeros = sum(1 for entry in same if entry == 0)
     others = len(same) - zeros
     return (f"; {_count(zeros)} 0 on both sides as written" if zeros else "") + (
@@ -99,7 +110,7 @@ def _undecided(same: list[sp.Expr]) -> str:
 
 
 def _evaluated(parts: dict[sp.Expr, sp.Expr]) -> str:
-    """Expressions that sympy evaluated before the engines decided, in words."""
+    """Text that lists the expressions which sympy evaluated before the engines decided."""
     values = dict.fromkeys(map(str, parts.values()))
     return f"; evaluated by sympy before: {', '.join(values)}" if values else ""
 
@@ -109,10 +120,12 @@ def _count(entries: int) -> str:
 
 
 def _ring(generators: set[str]) -> str:
+    """Name of the polynomial ring over the Gaussian rationals in these generators."""
     return "Q(i)" + "".join(f"[{name}]" for name in sorted(generators))
 
 
 def _entries(side: Side) -> list[sp.Expr]:
+    """Entries of a side; a function that builds it is called with sympy's evaluation switched off."""
     if callable(side) and not isinstance(side, sp.Basic):
         with sp.evaluate(False), dotprodsimp(False):
             return _entries(side())
@@ -120,6 +133,7 @@ def _entries(side: Side) -> list[sp.Expr]:
 
 
 def _difference(what: str, position: int, left: sp.Expr, right: sp.Expr, squares: exact.Squares | None) -> str:
+    """Message with a point at which the two entries differ, and their values there."""
     point = exact.witness(left - right, squares=squares)
     point |= {symbol: sp.Integer(1) for symbol in (left.free_symbols | right.free_symbols) - set(point)}
     place = ", ".join(f"{symbol} = {point[symbol]}" for symbol in sorted(point, key=str)) or "every point"
@@ -128,4 +142,5 @@ def _difference(what: str, position: int, left: sp.Expr, right: sp.Expr, squares
 
 
 def _number(expression: sp.Expr, point: dict[sp.Symbol, sp.Expr]) -> str:
+    """Value of the expression at the point, as text with 6 digits."""
     return str(sp.N(expression.subs(point), 6))

@@ -1,4 +1,4 @@
-"""Induction over the length of a path, for sums and products with symbolic ends over an indexed family of scalars."""
+"""Induction over the length of a path: sums and products with symbolic ends over an indexed family of scalars."""
 
 import sympy as sp
 
@@ -6,19 +6,25 @@ from proofs_checks.claim import Refuted
 
 
 def empty_value(what: str, path: sp.Expr) -> sp.Expr:
-    """The value of a path whose two ends meet: its few terms written out, 0 or 1 if there are none."""
+    """Return the value of a path whose two ends meet: its few terms written out; 0 or 1 if it has none.
+
+    Raises `Refuted` if the number of terms is not a number from 0 on.
+    """
     with sp.evaluate(True):
         path = _evaluated(path)
         _, lower, upper = path.limits[0]
         length = sp.expand(upper - lower + 1)
         if not (length.is_Integer and length >= 0):
             raise Refuted(f"{what}: the path from a position to itself has {length} terms")
-        terms = [_term(path, lower + shift) for shift in range(int(length))]
+        terms = [_term(path, lower + offset) for offset in range(int(length))]
         return sp.Add(*terms) if isinstance(path, sp.Sum) else sp.Mul(*terms)
 
 
 def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
-    """The single term by which the extended path exceeds the path; raises `Refuted` where it is not one more term."""
+    """Return the single term that the extended path has and the path has not.
+
+    Raises `Refuted` if `extended` is not the path with one more term.
+    """
     with sp.evaluate(True):
         path, extended = _evaluated(path), _evaluated(extended)
         *start, upper = path.limits[0]
@@ -30,16 +36,16 @@ def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
 
 
 def combine(path: sp.Expr, value: sp.Expr, term: sp.Expr) -> sp.Expr:
-    """The value of the extended path from the value of the path and the last term."""
+    """Return the value of the extended path from the value of the path and the last term."""
     return value + term if isinstance(path, sp.Sum) else value * term
 
 
 def _evaluated(path: sp.Expr) -> sp.Expr:
-    """The path with its summand and its ends evaluated, should it have been built with evaluation off."""
+    """Return the path with its summand and ends evaluated, in case it was built with evaluation off."""
     return path.func(path.function.doit(), *(tuple(part.doit() for part in limit) for limit in path.limits))
 
 
-def _term(path: sp.Expr, at: sp.Expr) -> sp.Expr:
-    """The path's term at an index, with each member of the family as a plain symbol of its own."""
-    term = path.function.subs(path.limits[0][0], at)
+def _term(path: sp.Expr, index: sp.Expr) -> sp.Expr:
+    """Return the path's term at an index, with each member of the family replaced by a plain symbol."""
+    term = path.function.subs(path.limits[0][0], index)
     return term.xreplace({member: sp.Symbol(str(member), real=True) for member in term.atoms(sp.Indexed)})

@@ -1,6 +1,6 @@
-"""LaTeX for a paper: plain text, formulas, figures, tables, and the ledger as a table of its appendix.
+"""LaTeX for a paper: text, formulas, figures, tables, and the ledger as a table of the appendix.
 
-The document loads booktabs and graphicx; for the ledger longtable, amsmath and amssymb as well.
+The document must load booktabs and graphicx; for the ledger also longtable, amsmath and amssymb.
 """
 
 import re
@@ -30,23 +30,26 @@ _HEADINGS = (r"\toprule", r"Claim & Statement & Verdict & Reach \\", r"\midrule"
 
 
 def text(plain: str) -> str:
-    """Text as it is, in one line; what plain LaTeX cannot set is named by its number."""
+    """Return plain text escaped for LaTeX, in one line; a character that plain LaTeX cannot set becomes `[U+....]`."""
     line = " ".join(plain.split())
-    plainly = (one if one.isascii() and one.isprintable() else f"[U+{ord(one):04X}]" for one in line)
-    return "".join(_SPECIAL.get(one, shown) for one, shown in zip(line, plainly, strict=True))
+    printable = (letter if letter.isascii() and letter.isprintable() else f"[U+{ord(letter):04X}]" for letter in line)
+    return "".join(_SPECIAL.get(letter, fallback) for letter, fallback in zip(line, printable, strict=True))
 
 
 def mathematics(latex: str) -> str:
-    """A formula in math mode; as plain text if it would not end where it should."""
+    """Return a formula in math mode, or as plain text if its braces are unbalanced or it would end math mode early."""
     formula = " ".join(latex.split())
     bare = re.sub(r"\\.", "", formula)
     depths = [bare.count("{", 0, end) - bare.count("}", 0, end) for end in range(len(bare) + 1)]
-    sound = min(depths) >= 0 and depths[-1] == 0 and not re.search(r"[$%#\\]", bare)
-    return f"${formula}$" if sound else text(formula)
+    balanced = min(depths) >= 0 and depths[-1] == 0 and not re.search(r"[$%#\\]", bare)
+    return f"${formula}$" if balanced else text(formula)
 
 
 def figure(name: str, caption: str, width: float) -> str:
-    """The figure environment of NAME.pdf, `width` inches wide, labelled fig:NAME; LaTeX must take the name as it is."""
+    """Return the figure environment of NAME.pdf, `width` inches wide, labelled fig:NAME.
+
+    The name is not escaped, so LaTeX must be able to read it.
+    """
     lines = [
         r"\begin{figure}",
         r"\centering",
@@ -59,7 +62,7 @@ def figure(name: str, caption: str, width: float) -> str:
 
 
 def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequence[str]], columns: str) -> str:
-    """The table environment, labelled tab:NAME; `columns` is what tabular takes, such as "lrr"."""
+    """Return the table environment, labelled tab:NAME; `columns` is tabular's column specification, such as "lrr"."""
     parts = [
         r"\begin{table}",
         r"\centering",
@@ -78,7 +81,10 @@ def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequ
 
 
 def longtable(results: Sequence[Result]) -> str:
-    """One row a claim under the name of its paper: id and label, statement in words and in mathematics, outcome."""
+    """Return the ledger as a longtable: one row per claim, under the name of its paper.
+
+    The columns are id and label, statement in words and in mathematics, verdict, reach.
+    """
     holding = sum(result.holds for result in results)
     lines = [
         rf"\begin{{longtable}}{{{_COLUMNS}}}",
@@ -93,11 +99,12 @@ def longtable(results: Sequence[Result]) -> str:
     for position, (paper, of_paper) in enumerate(by_paper(results)):
         title = rf"\textbf{{{text(paper.paper)}}} (arXiv:{text(paper.arxiv)})"
         lines += [r"\addlinespace"] if position else []
-        lines += [rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{title}}} \\*", *map(_claim, of_paper)]
+        lines += [rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{title}}} \\*", *map(_claim_row, of_paper)]
     return "\n".join([*lines, r"\end{longtable}"]) + "\n"
 
 
-def _claim(result: Result) -> str:
+def _claim_row(result: Result) -> str:
+    """Row of one claim."""
     claim = result.claim
     name = text(claim.id).replace("-", r"-\allowbreak{}")
     cells = (
@@ -110,6 +117,6 @@ def _claim(result: Result) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    """A line of a table. The braces keep the end of the line above from taking a bracket or a star for its own."""
+    """Row of a table; a leading {} keeps the end of the row above from reading a bracket or a star as its option."""
     line = " & ".join(cells)
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"

@@ -1,4 +1,4 @@
-"""The lattice of exact recoveries as a graph: which encoding contains which, and which does not, each by a claim."""
+"""Graph of exact recoveries: which encoding contains which other one, and which does not; a claim decides each edge."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from theory.encodings.encoding import Recovery
 
 @dataclass(frozen=True, kw_only=True)
 class NonEdge:
-    """An encoding that does not contain another, though it may seem so: the reason, and the claim that decides it."""
+    """An encoding that does not contain another, although it may seem so: the reason, and the claim that decides it."""
 
     by: str
     of: str
@@ -19,7 +19,7 @@ class NonEdge:
 
 
 COMPLEX = ("hope", "rope", "hope-6-complex")
-"""An edge that needs complex parameters, and its claim."""
+"""The one edge that needs complex parameters: general encoding, special encoding, claim."""
 
 _BOTH_SIDES = "alibi on both sides"
 
@@ -36,6 +36,7 @@ NON_EDGES = (
 
 
 def _kind(recovery: Recovery) -> str:
+    """Value of the edge attribute `kind` for a recovery."""
     if recovery.function:
         return "function"
     if recovery.within:
@@ -46,17 +47,24 @@ def _kind(recovery: Recovery) -> str:
 
 
 def _reason(recovery: Recovery) -> str:
+    """Text on why or for which parameters only the recovery holds; empty if it holds without restriction."""
     if recovery.function:
         return "by some function, not by the network"
     return ", ".join(f"only for {symbol} = {value}" for symbol, value in recovery.at.items())
 
 
 def lattice() -> nx.MultiDiGraph:
-    """Edges from the general to the special encoding.
+    """Return the graph with edges from the general to the special encoding.
 
-    Node attribute: `title`.  Edge attributes: `kind` is "exact", "some" (for some of its parameters only), "limit" (at
-    the edge of the parameters' domain), "within" (up to the trained length), "function" (the same, by some function in
-    place of the network), "complex" or "impossible"; `claim` decides it; `reason` says why not, or in which case.
+    Node attribute: `title`.
+
+    Edge attributes:
+
+    - `kind`: "exact", "some" (only for some parameters of the special encoding), "limit" (only at the edge of the
+      domain of the general encoding's parameters), "within" (up to the trained length), "function" (equal if a suitable
+      function replaces the network), "complex" or "impossible".
+    - `claim`: id of the claim that decides the edge.
+    - `reason`: why the edge is impossible, or in which case it holds.
     """
     graph = nx.MultiDiGraph()
     for encoding in with_formulas():
@@ -68,6 +76,6 @@ def lattice() -> nx.MultiDiGraph:
     graph.add_node(_BOTH_SIDES, title="ALiBi, keys on both sides")
     by, of, claim = COMPLEX
     graph.add_edge(by, of, kind="complex", claim=claim, reason="complex parameters and basis")
-    for one in NON_EDGES:
-        graph.add_edge(one.by, one.of, kind="impossible", claim=one.claim, reason=one.reason)
+    for non_edge in NON_EDGES:
+        graph.add_edge(non_edge.by, non_edge.of, kind="impossible", claim=non_edge.claim, reason=non_edge.reason)
     return graph

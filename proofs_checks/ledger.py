@@ -1,8 +1,8 @@
-"""Run claims in processes of their own, each within a time limit, and keep what they settled for the next time.
+"""Run claims in separate processes, each within a time limit, and store the settled results for the next time.
 
-A settled result is believed as long as the code that its claim reads is the same, letter by letter. Claims on trained
-runs are no such claims: their checks take milliseconds, so that they run each time, here, on the runs as they are now.
-Without a cache, as for a user's own claims, nothing is kept and every claim has its process.
+A stored result is used again as long as the code that its claim reads is the same, letter by letter. Claims on trained
+runs are not stored: their checks take milliseconds, so they run each time, in this process, on the runs as they are
+now. Without a cache, as for a user's own claims, nothing is stored and every claim has its own process.
 """
 
 import multiprocessing
@@ -31,10 +31,10 @@ class LedgerError(LengthgenError):
 
 
 class Steps(Protocol):
-    """Listener that hears of each claim that ends."""
+    """Listener that is called when a claim ends."""
 
     def step(self, name: str) -> None:
-        """One more has ended: its id and its verdict."""
+        """Record that a claim has ended; `name` is its id and its verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class Selection:
     """Claims to run, and how their code is found.
 
     Attributes:
-        claims: in the order in which their results are wanted.
-        find: id -> claim, in another process: what can be imported there, or a partial of it.
+        claims: the claims, in the order in which their results are wanted.
+        find: id -> claim, called in another process: an importable function, or a partial of one.
         home: claim -> the file that lists it.
     """
 
@@ -53,8 +53,8 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kept:
-    """Place and key of a stored result, with the file that lists its claim and the code that this reads."""
+class _Entry:
+    """Place and key of a stored result, with the file that lists the claim and the hash of its code."""
 
     home: Path
     code: str
@@ -64,11 +64,11 @@ class _Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class _Task:
-    """A claim as a worker is told of it; `kept` is None where its result is not stored."""
+    """Claim as it is handed to a worker process; `entry` is None if its result is not stored."""
 
     find: Callable[[str], Claim]
     claim_id: str
-    kept: _Kept | None
+    entry: _Entry | None
 
 
 def run(
@@ -79,19 +79,19 @@ def run(
     time_limit: float = runner.TIME_LIMIT,
     fresh: bool = False,
 ) -> tuple[Result, ...]:
-    """Run the claims that are not settled yet, beside each other; the results are in the order of the claims.
+    """Run the claims that are not settled yet, in parallel; the results are in the order of the claims.
 
-    With a cache, claims on runs are settled first, in this process, and never stored.
+    With a cache, claims on trained runs are settled first, in this process, and never stored.
 
-    A claim that passes its limit, or whose process dies, is unsettled, and the others go on.  What is settled is
-    stored by the process that found it, so that an interrupt loses nothing.
+    A claim that passes its time limit, or whose process dies, is unsettled, and the others go on. Each worker stores
+    the results that it settles itself, so that an interrupt loses nothing.
 
     Args:
         selection: the claims.
-        cache: folder of the stored results, one file a claim; None to store nothing.
-        progress: called with the number of claims to run; told of each as it ends.
+        cache: folder of the stored results, one file per claim; None to store nothing.
+        progress: called with the number of claims to run; the listener that it returns is told of each claim that ends.
         time_limit: seconds for each claim.
-        fresh: run what is stored as well.
+        fresh: True to run claims with a stored result again.
 
     Raises:
         LedgerError: for a limit that is not positive, and for a folder that cannot be written.
@@ -99,23 +99,23 @@ def run(
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
     if cache is None:
-        tasks = {claim.id: _Task(find=selection.find, claim_id=claim.id, kept=None) for claim in selection.claims}
+        tasks = {claim.id: _Task(find=selection.find, claim_id=claim.id, entry=None) for claim in selection.claims}
         results = {}
     else:
         _make_writable(cache)
         tasks = _tasks(selection, cache)
-        results = {} if fresh else _settled(selection, tasks)
+        results = {} if fresh else _read_entries(selection, tasks)
         results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
 
-    def keep(result: Result) -> None:
+    def record(result: Result) -> None:
         results[result.claim.id] = result
         steps.step(f"{result.claim.id} {result.verdict}")
 
     if waiting:
         try:
-            _run_beside(waiting, tasks, time_limit, keep)
+            _run_in_parallel(waiting, tasks, time_limit, record)
         finally:
             if cache is not None:
                 sweep_partial(cache)  # what workers were writing when they were ended
@@ -123,21 +123,22 @@ def run(
 
 
 def settled(selection: Selection, cache: Path) -> dict[str, Result]:
-    """Stored results of the selection that are still to be believed, by id; nothing is run."""
-    return _settled(selection, _tasks(selection, cache))
+    """Stored results of the selection that are still valid, by claim id; nothing is run."""
+    return _read_entries(selection, _tasks(selection, cache))
 
 
-def _settled(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Result]:
+def _read_entries(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Result]:
+    """Stored results that are still valid, by claim id."""
     stored = {
-        claim.id: _stored(claim, kept)
+        claim.id: _read_entry(claim, entry)
         for claim in selection.claims
-        if claim.id in tasks and (kept := tasks[claim.id].kept)
+        if claim.id in tasks and (entry := tasks[claim.id].entry)
     }
     return {claim_id: result for claim_id, result in stored.items() if result}
 
 
 def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
-    """Tasks of the claims that are proved; those on runs are neither run in a worker nor stored."""
+    """Tasks by claim id, without the claims on trained runs: those are neither run in a worker nor stored."""
     homes = {claim.id: selection.home(claim) for claim in selection.claims if not claim.on_runs}
     code = _code(homes.values())
     versions = reading.versions()
@@ -145,7 +146,7 @@ def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
         claim_id: _Task(
             find=selection.find,
             claim_id=claim_id,
-            kept=_Kept(
+            entry=_Entry(
                 home=home,
                 code=code[home],
                 place=cache / f"{quote(claim_id, safe='')}.json",
@@ -157,21 +158,21 @@ def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
 
 
 def _code(homes: Iterable[Path]) -> dict[Path, str]:
-    """Home -> hash of what its claims read, and of what runs them and reaches their verdicts."""
+    """Home -> hash of the code that its claims read and of the code that runs them and judges their results."""
     engine = Path(runner.__file__)
     digests = reading.digests({*homes, engine})
     return {home: seal([digest, digests[engine]]) for home, digest in digests.items()}
 
 
-def _run_beside(
-    claims: Sequence[Claim], tasks: Mapping[str, _Task], time_limit: float, keep: Callable[[Result], None]
+def _run_in_parallel(
+    claims: Sequence[Claim], tasks: Mapping[str, _Task], time_limit: float, record: Callable[[Result], None]
 ) -> None:
-    """Settle the claims; in every case all processes have ended."""
-    others = multiprocessing.active_children()
+    """Settle the claims in a pool of worker processes; all of them have ended when this returns or raises."""
+    earlier_processes = multiprocessing.active_children()
     # A task is handed over at the start as well, so that what finding a claim imports does not count against the limit.
     pool = ProcessPool(
         min(os.cpu_count() or 1, len(claims)),
-        initializer=_begin,
+        initializer=_start_worker,
         initargs=(tasks[claims[0].id],),
         context=multiprocessing.get_context("spawn"),
     )
@@ -181,26 +182,27 @@ def _run_beside(
                 pool.schedule(_settle, (tasks[claim.id],), timeout=time_limit): claim for claim in claims
             }
         for future in as_completed(futures):
-            keep(_outcome(futures[future], future, time_limit))
+            record(_outcome(futures[future], future, time_limit))
     finally:
         pool.stop()  # type: ignore[no-untyped-call]
         # The pool takes its locks away before it ends its workers: one that is just starting would miss them aloud.
         for worker in multiprocessing.active_children():
-            if worker not in others:
+            if worker not in earlier_processes:
                 worker.terminate()
         pool.join()
 
 
 def _settle(task: _Task) -> dict[str, Any]:
-    """In a worker: run a claim, and store its result if that is settled and its code has not changed meanwhile."""
-    result, kept = run_claim(task.find(task.claim_id)), task.kept
-    plain = result.as_plain()
-    if kept and result.verdict is not Verdict.UNSETTLED and _code([kept.home])[kept.home] == kept.code:
-        write_sealed_json(kept.place, {"key": kept.key, "result": plain})
-    return plain
+    """Run a claim in a worker; store the result if it is settled and its code has not changed meanwhile."""
+    result, entry = run_claim(task.find(task.claim_id)), task.entry
+    plain_result = result.as_plain()
+    if entry and result.verdict is not Verdict.UNSETTLED and _code([entry.home])[entry.home] == entry.code:
+        write_sealed_json(entry.place, {"key": entry.key, "result": plain_result})
+    return plain_result
 
 
 def _outcome(claim: Claim, future: Future[dict[str, Any]], time_limit: float) -> Result:
+    """Result that a worker returned, or an unsettled one if it ran out of time or died."""
     try:
         return Result.from_plain(claim, future.result())
     except TimeoutError:
@@ -213,22 +215,23 @@ def _outcome(claim: Claim, future: Future[dict[str, Any]], time_limit: float) ->
         return Result.cut_short(claim, "its process ended before the check began", 0.0)
 
 
-def _begin(_: _Task) -> None:
+def _start_worker(_: _Task) -> None:
+    """Start a worker: it ends when its parent process ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     assert parent.pid is not None
     end_with_parent(parent.pid)
 
 
-def _stored(claim: Claim, kept: _Kept) -> Result | None:
-    """The result stored under this key, if it is whole; a damaged file is named and not believed."""
+def _read_entry(claim: Claim, entry: _Entry) -> Result | None:
+    """Result stored under this key; None if there is none, or if the file is damaged, which is reported."""
     try:
-        entry = read_sealed_json(kept.place)
-        return Result.from_plain(claim, entry["result"]) if entry["key"] == kept.key else None
+        stored = read_sealed_json(entry.place)
+        return Result.from_plain(claim, stored["result"]) if stored["key"] == entry.key else None
     except FileNotFoundError:
         return None
     except (DamagedFile, ValueError, KeyError, TypeError):
-        tell(f"{kept.place} was damaged and is made again")
+        tell(f"{entry.place} was damaged and is made again")
         return None
 
 

@@ -1,19 +1,20 @@
-"""Claims on what most runs do, cell by cell: shown, refuted, or neither, by exact tests ([F]).
+"""Claims on what most runs do, cell by cell: shown, refuted or undecided, by exact tests ([F]).
 
-A cell counts as one that does something iff more than half of all its runs that fit would
-(`empirical.trial.conjecture`): given how many fit, those that do are binomial, and an exact one-sided test against one
-half is made each way. A claim says that at least m of k cells do.
+A cell counts as doing something if and only if more than half of all its fitting runs would
+(`empirical.trial.conjecture`). Given the number of fitting runs, the number of those that do is binomial, so an exact
+one-sided test against one half is made in each direction. A claim says that at least m of k cells do.
 
 - Shown: Fisher's combination of the k - m + 1 largest p-values of the cells is at most 0.05 (Benjamini and Heller,
-  Biometrics, 2008). Where all k cells are claimed, this is the largest p-value itself: each cell is tested at 0.05
-  alone, and no correction is needed, for a false claim has a false cell, and that cell's test errs in 5% at most.
-- Refuted: the opposite is shown in the same way, that at least k - m + 1 cells do not. Where all k are claimed, this
-  combines all cells: a test corrected over them. Holm's, as the trial has it, could refute nothing with 5 runs in each
-  of 6 cells (6/32 > 0.05), however wrong the claim.
-- Neither: unsettled.
+  Biometrics, 2008). If all k cells are claimed, this is the largest p-value itself. Each cell is then tested at 0.05,
+  and no correction is needed: a false claim has a false cell, and the test of that cell errs in at most 5%.
+- Refuted: the opposite is shown in the same way, namely that at least k - m + 1 cells do not. If all k are claimed,
+  this combines all cells, as a corrected test. Holm's correction, which the trial uses, could refute nothing with 5
+  runs in each of 6 cells (6/32 > 0.05), however wrong the claim.
+- Undecided: the claim is unsettled.
 
-A cell without a run that fits says nothing either way: the others alone must show it, or the opposite. p-values of
-counts are larger than uniform ones, so that the combination errs on the safe side. Runs are taken for independent.
+A cell without fitting runs says nothing in either direction: the other cells alone must show the claim or its opposite.
+p-values of counts are larger than uniform ones, so the combination errs on the safe side. Runs are taken to be
+independent.
 """
 
 from collections.abc import Sequence
@@ -29,10 +30,14 @@ from proofs_checks.trained import Reading
 
 @dataclass(frozen=True, kw_only=True)
 class Count:
-    """Count of a cell's trials that do what is claimed; a trial is a run, or a pair of runs, that fits.
+    """Number of fitting trials of a cell that do what is claimed; a trial is a run or a pair of runs.
 
     Attributes:
-        note: what else is to be said.
+        cell: name of the cell.
+        did: number of fitting trials that do it.
+        trials: number of fitting trials.
+        of: number of all trials.
+        note: remark for the evidence.
     """
 
     cell: str
@@ -43,40 +48,40 @@ class Count:
 
     @property
     def p_for(self) -> float:
-        """Probability of so many or more that do, if half of all would."""
+        """Probability that so many or more do it, if half of all fitting trials would."""
         return tail(self.did, self.trials)
 
     @property
     def p_against(self) -> float:
-        """Probability of so many or more that do not, if half of all would not."""
+        """Probability that so many or more do not, if half of all fitting trials would not."""
         return tail(self.trials - self.did, self.trials)
 
 
 def settle(counts: Sequence[Count], *, least: int, trial: str, does: str, reading: Reading) -> Evidence:
-    """The evidence that at least `least` of the cells do it.
+    """Return the evidence that at least `least` of the cells do it.
 
     Args:
         counts: one for each cell.
-        least: from 1 to all of them.
-        trial: what is counted, as "runs".
-        does: what they do, as "generalize".
-        reading: where the counts come from.
+        least: number of cells claimed, from 1 to all of them.
+        trial: noun for a trial, such as "runs".
+        does: verb for what they do, such as "generalize".
+        reading: the runs from which the counts come.
 
     Raises:
         Refuted: too many cells do the opposite.
-        Unsettled: neither is shown.
+        Unsettled: neither the claim nor its opposite is shown.
     """
-    said = {count: _said(count, trial, does) for count in counts}
+    texts = {count: _describe(count, trial, does) for count in counts}
     observed = [count for count in counts if count.trials]
     p_against = at_least([count.p_against for count in observed], len(counts) - least + 1)
     if p_against <= ALPHA:
-        opposite = [said[count] for count in counts if 2 * count.did < count.trials]
+        opposite = [texts[count] for count in counts if 2 * count.did < count.trials]
         raise Refuted(f"{'; '.join(opposite)}; that {least} of {len(counts)} cells do has p = {p_against:.2g}")
     p_for = at_least([count.p_for for count in observed], least)
     if p_for > ALPHA:
-        open_ones = [f"{said[count]}, p = {count.p_for:.2g}" for count in counts if count.p_for > ALPHA]
+        undecided = [f"{texts[count]}, p = {count.p_for:.2g}" for count in counts if count.p_for > ALPHA]
         raise Unsettled(
-            f"not decided for {least} of {len(counts)} cells, p = {p_for:.2g}: {'; '.join(open_ones or said.values())}"
+            f"not decided for {least} of {len(counts)} cells, p = {p_for:.2g}: {'; '.join(undecided or texts.values())}"
         )
     combined = len(observed) - least + 1
     how = "the largest of the cells'" if combined == 1 else f"the {combined} largest of the cells', combined"
@@ -84,7 +89,7 @@ def settle(counts: Sequence[Count], *, least: int, trial: str, does: str, readin
         strength=Strength.STATISTICAL,
         facts=(
             f"p = {p_for:.2g}, {how}",
-            *(f"{said[count]}, p = {count.p_for:.2g}{count.note}" for count in counts),
+            *(f"{texts[count]}, p = {count.p_for:.2g}{count.note}" for count in counts),
             reading.fact,
         ),
         assumptions=(
@@ -95,14 +100,18 @@ def settle(counts: Sequence[Count], *, least: int, trial: str, does: str, readin
 
 
 def at_least(p_values: Sequence[float], least: int) -> float:
-    """p of "fewer than `least` of these hypotheses are false": Fisher's combination of all but the smallest ones."""
+    """Return the p-value of "fewer than `least` of these hypotheses are false".
+
+    This is Fisher's combination of all p-values but the least - 1 smallest ones.
+    """
     largest = sorted(p_values)[least - 1 :]
     if len(largest) < 2:
         return largest[0] if largest else 1.0
     return float(chdtrc(2 * len(largest), -2 * sum(map(log, largest))))
 
 
-def _said(count: Count, trial: str, does: str) -> str:
+def _describe(count: Count, trial: str, does: str) -> str:
+    """Text with the counts of a cell."""
     if not count.trials:
         return f"{count.cell}: none of {count.of} {trial} fits the training scales"
     return f"{count.cell}: {count.did} of {count.trials} fitting {trial} {does}"

@@ -1,4 +1,4 @@
-"""The ledger as a Markdown document, the same letter by letter for the same results."""
+"""The ledger as a Markdown document; equal results give the same text, letter by letter."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,14 +10,14 @@ from proofs_checks.report import LEGEND, MARKS, by_paper, mark, rejected
 from proofs_checks.runner import Result, Verdict
 
 _HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by")
-_OF_SOME = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)
-_WRONG = ("the paper prints", "what is right", "why the printed statement fails", "claim")
+_LIMITED = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)
+_WRONG_HEADINGS = ("the paper prints", "what is right", "why the printed statement fails", "claim")
 
 
 def document(results: Sequence[Result]) -> str:
-    """Ledger as Markdown: the meaning of the marks, what papers print wrongly, and all claims; each by paper.
+    """Return the ledger as Markdown: the meaning of the marks, statements that papers print wrongly, and all claims.
 
-    Links to code begin at the root of the repository.
+    Both lists are grouped by paper. Links to code begin at the root of the repository.
     """
     holding = sum(result.holds for result in results)
     waiting = sum(result.claim.on_runs and result.verdict is Verdict.UNSETTLED for result in results)
@@ -28,16 +28,16 @@ def document(results: Sequence[Result]) -> str:
         f"{holding} of {len(results)} claims hold{rest}. One check decides a claim's statement, the printed "
         "statement where that is wrong, and the falsifiers: false statements, all of which it must reject. `P`: the "
         "paper says it; `F`: our formalisation. Written by `lengthgen verify --format markdown`.",
-        "How far a check reaches:",
+        "Reach of a check:",
         "\n".join(f"- **{MARKS[strength]}**: {LEGEND[strength]}" for strength in Strength),
     ]
     if wrong:
         parts += [f"## Corrected and refuted: {len(wrong)} statements that are wrong as printed"]
-        for paper, of_paper in by_paper(wrong):
-            parts += [f"### {_heading(paper)}", _table(_WRONG, map(_wrong_row, of_paper))]
+        for paper, claims_of_paper in by_paper(wrong):
+            parts += [f"### {_heading(paper)}", _table(_WRONG_HEADINGS, map(_wrong_row, claims_of_paper))]
     parts += ["## All claims, by paper"]
-    for paper, of_paper in by_paper(results):
-        parts += [f"### {_heading(paper)}", _table(_HEADINGS, map(_row, of_paper))]
+    for paper, claims_of_paper in by_paper(results):
+        parts += [f"### {_heading(paper)}", _table(_HEADINGS, map(_row, claims_of_paper))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,7 +52,7 @@ def _table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _wrong_row(result: Result) -> tuple[str, ...]:
-    """A corrected statement beside the printed one; a refuted statement has none that is right beside it."""
+    """Row of a claim whose printed statement is wrong; a refuted claim has no right statement beside it."""
     claim, place = result.claim, _text(result.claim.source.place)
     if result.verdict is Verdict.REFUTED:
         return f"{place}: {_text(claim.statement)}", "-", _text(result.reason), f"{_text(claim.id)}, refuted"
@@ -62,7 +62,11 @@ def _wrong_row(result: Result) -> tuple[str, ...]:
 
 
 def as_printed(statement: str) -> tuple[str, str]:
-    """Right statement and printed one, from the brackets that a corrected statement ends with; else empty."""
+    """Split a corrected statement into the right statement and the printed one.
+
+    The printed one stands in brackets at the end: "(errata F1: ...)" or "(the paper ...)". It is empty if there are no
+    such brackets.
+    """
     if not statement.endswith(")."):
         return statement, ""
     end = start = len(statement) - 2
@@ -78,6 +82,7 @@ def as_printed(statement: str) -> tuple[str, str]:
 
 
 def _row(result: Result) -> tuple[str, ...]:
+    """Row of one claim in the list of all claims."""
     claim, place = result.claim, decided_at(result.claim)
     reason = f"<br>*{_text(result.reason)}*" if result.reason else ""
     return (
@@ -92,11 +97,11 @@ def _row(result: Result) -> tuple[str, ...]:
 
 
 def _reach(result: Result) -> str:
-    """The mark, and where the check is of some sizes or parameters only, of which."""
-    assumptions = result.evidence.assumptions if result.evidence and result.strength in _OF_SOME else ()
+    """Mark of the check, followed by the sizes or parameters that it covers if these are limited."""
+    assumptions = result.evidence.assumptions if result.evidence and result.strength in _LIMITED else ()
     return ": ".join(filter(None, (mark(result), _text("; ".join(assumptions)))))
 
 
 def _text(text: str) -> str:
-    """Text as it is: in one line, with nothing that Markdown would read as its own."""
+    """Text in one line, escaped so that Markdown does not read any character as markup."""
     return re.sub(r"([\\`*_\[\]<>|~$&])", r"\\\1", " ".join(text.split()))

@@ -1,6 +1,7 @@
-"""Formulas of an encoding with one thing changed: what the checks of the property matrix must reject.
+"""Formulas of an encoding with one thing changed: the checks of the property matrix must reject them.
 
-Each function takes an encoding and returns it with another formula; names, declared laws and parameters stay.
+Each function takes an encoding and returns it with one formula changed. Names, declared laws and parameters stay,
+unless the docstring says otherwise.
 """
 
 from collections.abc import Callable
@@ -12,18 +13,18 @@ from theory.encodings import rotary
 from theory.encodings.encoding import LENGTH, Actions, Encoding, Parameter
 
 Formulas = Callable[[Encoding], Encoding]
-"""The encoding of the catalogue -> that with the formulas in question."""
+"""Encoding of the catalogue -> the same encoding with other formulas."""
 
 _HALVES = sp.diag(1, -1)
 
 
 def unchanged(encoding: Encoding) -> Encoding:
-    """The encoding with its own formulas."""
+    """Return the encoding with its own formulas."""
     return encoding
 
 
 def with_bias(added: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
-    """Something added to the score, a function of query position, key position and length."""
+    """Add `added(query, key, length)` to the logits."""
 
     def formulas(encoding: Encoding) -> Encoding:
         law = encoding.bias or (lambda query, key, length: sp.S.Zero)
@@ -33,18 +34,18 @@ def with_bias(added: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Formulas
 
 
 def with_bias_replaced(by: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
-    """Another bias, a function of query and key position, in place of the encoding's own."""
+    """Replace the encoding's bias by `by(query, key)`."""
     return lambda encoding: replace(encoding, bias=lambda query, key, length: by(query, key))
 
 
 def with_queries_doubled(encoding: Encoding) -> Encoding:
-    """Every query twice as long: norms change, and nothing that depends on positions does."""
+    """Double every query: norms change, and nothing that depends on positions does."""
     act = encoding.rotate or _no_action
     return replace(encoding, rotate=lambda *at: (2 * act(*at)[0], act(*at)[1]))
 
 
 def at_origin(encoding: Encoding) -> Encoding:
-    """All tokens placed at position 0."""
+    """Place all tokens at position 0."""
     embed, rotate, bias = encoding.embed, encoding.rotate, encoding.bias
     zero = sp.Integer(0)
     return replace(
@@ -56,12 +57,12 @@ def at_origin(encoding: Encoding) -> Encoding:
 
 
 def at_origin_by_query(encoding: Encoding) -> Encoding:
-    """All tokens placed at position 0, and the query's position added to the scores of its row."""
+    """Place all tokens at position 0, and add the query's position to the logits of its row."""
     return with_bias(lambda query, key, length: query)(at_origin(encoding))
 
 
 def at_fixed_length(encoding: Encoding) -> Encoding:
-    """The formulas of sequences of n tokens, for sequences of any length."""
+    """Use the formulas for sequences of n tokens at every length."""
     positions, rotate, bias = encoding.positions, encoding.rotate, encoding.bias
     return replace(
         encoding,
@@ -72,22 +73,25 @@ def at_fixed_length(encoding: Encoding) -> Encoding:
 
 
 def with_plain_rotation(encoding: Encoding) -> Encoding:
-    """The rotation of RoPE in place of the encoding's own actions."""
+    """Replace the encoding's actions by the rotation of RoPE."""
     return replace(encoding, rotate=rotary.ENCODING.rotate)
 
 
 def with_rotation_for_codes(encoding: Encoding) -> Encoding:
-    """The rotation of RoPE in place of position codes."""
+    """Replace position codes by the rotation of RoPE."""
     return with_plain_rotation(replace(encoding, embed=None))
 
 
 def with_drawn_positions_dropped(encoding: Encoding) -> Encoding:
-    """Tokens placed at their own indices."""
+    """Place the tokens at their own indices, instead of at random positions."""
     return replace(encoding, positions=None)
 
 
 def with_codes_on_scores(encoding: Encoding) -> Encoding:
-    """Position codes that act as the bias e(j)^T diag(1, -1) e(i), and are not added to tokens."""
+    """Move the position codes e from the tokens into the logits, as the bias e(j)^T diag(1, -1) e(i).
+
+    Raises `ValueError` for an encoding without position codes.
+    """
     embed = encoding.embed
     if embed is None:
         raise ValueError(f"{encoding.name} has no position codes")
@@ -95,7 +99,10 @@ def with_codes_on_scores(encoding: Encoding) -> Encoding:
 
 
 def with_logarithmic_bias(encoding: Encoding) -> Encoding:
-    """-log(1 - b) in place of the bias b: ALiBi's -m D becomes -log(1 + m D)."""
+    """Replace the bias b by -log(1 - b): ALiBi's -m D becomes -log(1 + m D).
+
+    Raises `ValueError` for an encoding without a bias.
+    """
     bias = encoding.bias
     if bias is None:
         raise ValueError(f"{encoding.name} has no bias")
@@ -103,7 +110,7 @@ def with_logarithmic_bias(encoding: Encoding) -> Encoding:
 
 
 def with_damping(encoding: Encoding) -> Encoding:
-    """Queries multiplied by e^-j and keys by e^i, so that scores fall with the distance like those of xPos."""
+    """Multiply queries by e^-j and keys by e^i, so that logits fall with the distance like those of xPos."""
     act = encoding.rotate or _no_action
 
     def rotate(position: sp.Expr, length: sp.Expr) -> Actions:
@@ -114,13 +121,16 @@ def with_damping(encoding: Encoding) -> Encoding:
 
 
 def with_keys_moved_like_queries(encoding: Encoding) -> Encoding:
-    """The action on queries applied to keys as well."""
+    """Apply the action on queries to keys as well."""
     act = encoding.rotate or _no_action
     return replace(encoding, rotate=lambda *at: (act(*at)[0], act(*at)[0]))
 
 
 def on_both_sides(encoding: Encoding) -> Encoding:
-    """The bias of a key after the query that the key as far before it has."""
+    """Give a key after the query the bias of the key at the same distance before it.
+
+    Raises `ValueError` for an encoding without a bias.
+    """
     bias = encoding.bias
     if bias is None:
         raise ValueError(f"{encoding.name} has no bias")
@@ -128,33 +138,36 @@ def on_both_sides(encoding: Encoding) -> Encoding:
 
 
 def with_another_hook(encoding: Encoding) -> Encoding:
-    """An action of 1 in a hook that the encoding does without, or a bias of 0."""
+    """Add the identity action or, if the encoding has an action, a bias of 0: it then uses one hook more."""
     if encoding.rotate is None:
         return replace(encoding, rotate=_no_action)
     return with_bias(lambda query, key, length: sp.S.Zero)(encoding)
 
 
 def with_one_parameter_more(encoding: Encoding) -> Encoding:
-    """A further parameter, which is not trained."""
+    """Add a parameter that is not trained."""
     return replace(encoding, parameters=(*encoding.parameters, Parameter(symbol=sp.Symbol("x"), meaning="none")))
 
 
 def with_any_values(encoding: Encoding) -> Encoding:
-    """Parameters that may have any real value and the infinite ones, whatever their own domains are."""
+    """Let every parameter have any real or infinite value, whatever its own domain is."""
     any_value = sp.Interval(-sp.oo, sp.oo) | sp.FiniteSet(-sp.oo, sp.oo)
-    return replace(encoding, parameters=tuple(replace(one, domain=any_value) for one in encoding.parameters))
+    return replace(
+        encoding, parameters=tuple(replace(parameter, domain=any_value) for parameter in encoding.parameters)
+    )
 
 
 def with_any_function(encoding: Encoding) -> Encoding:
-    """Functions of any kind in place of networks."""
-    return replace(encoding, parameters=tuple(replace(one, network=False) for one in encoding.parameters))
+    """Let functions of any kind stand in place of networks."""
+    return replace(encoding, parameters=tuple(replace(parameter, network=False) for parameter in encoding.parameters))
 
 
 def with_one_trained_number_more(encoding: Encoding) -> Encoding:
-    """A further trained number in the first parameter, or in a new one."""
+    """Add a trained number to the first parameter, or to a new one."""
     first, *others = encoding.parameters or (Parameter(symbol=sp.Symbol("x"), meaning="none"),)
     return replace(encoding, parameters=(replace(first, learned=first.learned + 1), *others))
 
 
 def _no_action(position: sp.Expr, length: sp.Expr) -> Actions:
+    """The identity on queries and on keys."""
     return sp.eye(2), sp.eye(2)

@@ -1,4 +1,4 @@
-"""A user's own encoding: the laws and special cases that it declares, each decided like those of the catalogue."""
+"""Check a user's own encoding: each law and special case that it declares, decided like those of the catalogue."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ from theory.system.userfile import user_code
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """One thing that an encoding declares, in words, and whether it is so."""
+    """Law, special case or agreement that an encoding declares, in words, with the ruling on it."""
 
     encoding: str
     what: str
@@ -21,26 +21,26 @@ class Declaration:
 
 
 def declarations(encoding: Encoding) -> list[Declaration]:
-    """Each declared law and special case, decided, and whether the module agrees with the formulas.
+    """Decide each declared law and special case, and whether the module agrees with the formulas.
 
     Raises:
         EncodingError: a formula fails, or a special case names no encoding of the catalogue.
     """
     with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
-        found = [_declared(encoding, str(law), laws.decide_law(encoding, law)) for law in encoding.laws]
+        decided = [_declared(encoding, str(law), laws.decide_law(encoding, law)) for law in encoding.laws]
         for recovery in encoding.recovers:
             other = named(recovery.of)
             where = " up to the trained length" if recovery.within else ""
             at = f", for {_text(recovery.at)}" if recovery.at else ""
             what = f"is {other.title} at {_text(recovery.assignment)}{at}{where}"
-            found.append(_declared(encoding, what, _recovered(encoding, other, recovery)))
+            decided.append(_declared(encoding, what, _recovered(encoding, other, recovery)))
         if encoding.module is not None and not encoding.no_formula:
-            found.append(_declared(encoding, "its module agrees with its formulas", _module_agrees(encoding)))
-    return found
+            decided.append(_declared(encoding, "its module agrees with its formulas", _module_agrees(encoding)))
+    return decided
 
 
 def _module_agrees(encoding: Encoding) -> Ruling:
-    """Whether the logits of the record's module are those of its formulas, in float64 at some positions."""
+    """Ruling: do the module's logits equal those of the encoding's formulas, in float64 at some positions?"""
     if not find_spec("torch"):
         return Ruling(holds=None, reason="PyTorch is not installed: pip install 'lengthgen[train]'")
     from empirical.encodings import agreement
@@ -48,21 +48,27 @@ def _module_agrees(encoding: Encoding) -> Ruling:
 
     assert encoding.module is not None
     module = own_module(encoding.module, agreement.SIZES, encoding.name)
-    apart = agreement.largest_difference(encoding, module)
+    difference = agreement.largest_difference(encoding, module)
     where = f"at the positions {', '.join(map(str, agreement.POSITIONS))}, in float64"
-    return Ruling(holds=apart < agreement.TOLERANCE, reason=f"logits and codes differ by at most {apart:.3g} {where}")
+    return Ruling(
+        holds=difference < agreement.TOLERANCE, reason=f"logits and codes differ by at most {difference:.3g} {where}"
+    )
 
 
 def _recovered(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
-    """Whether it scores as the other there, at parameters that it can have if they are not declared a limit."""
+    """Ruling on whether the encoding gives the other one's logits for the declared parameters.
+
+    Unless the recovery is declared a limit, these parameters must also be inside their domains.
+    """
     ruling = laws.decide_recovery(encoding, other, recovery)
     if not ruling.holds or not recovery.attained or recovery.function:
         return ruling
-    inside = domain.assignment_allowed(encoding, recovery.assignment)
-    return ruling if inside.holds else inside
+    domain_ruling = domain.assignment_allowed(encoding, recovery.assignment)
+    return ruling if domain_ruling.holds else domain_ruling
 
 
 def _declared(encoding: Encoding, what: str, ruling: Ruling) -> Declaration:
+    """Declaration with its ruling."""
     return Declaration(encoding=encoding.name, what=what, ruling=ruling)
 
 

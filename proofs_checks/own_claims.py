@@ -1,4 +1,4 @@
-"""A user's own claims: the `Claim` objects of a Python file, run as those of the ledger are, and never stored."""
+"""Claims that a user writes: `Claim` objects of a Python file, run like those of the ledger and never stored."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from theory.system.errors import LengthgenError, one_line
 from theory.system.userfile import require_name, run_file, shown, split_file, user_code
 
 LONGEST = 2000
-"""Characters of the longest statement, reason or fact."""
+"""Longest statement, reason or fact, in characters."""
 
 
 class OwnClaimError(LengthgenError):
-    """The file fails, or defines no claim that can be run; the message is one line."""
+    """Raised if the file fails or defines no claim that can be run; the message is one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """The claims of a file, or of the object of it that is named, and whether there are encodings beside them."""
+    """Claims of a file, or of the one object of it that `spec` names; `encodings` is True if it has encodings too."""
 
     spec: str
     path: Path
@@ -33,13 +33,15 @@ class OwnFile:
 
 
 def load(spec: str) -> OwnFile:
-    """The claims of `path/to/file.py`, or those of the object that `path/to/file.py:name` names.  The file is run.
+    """Run the file and return its claims.
 
-    Claims are found by themselves and in lists and tuples, such as `CLAIMS`.  A named object that is neither is taken
-    for an encoding.
+    `spec` is `path/to/file.py`, or `path/to/file.py:name` for one object of the file. Claims are found by themselves
+    and in lists and tuples, such as `CLAIMS`. A named object that is neither a claim nor a list of claims is taken for
+    an encoding.
 
     Raises:
-        OwnClaimError: there is no such file, it fails, it defines neither claims nor encodings, or a claim is unsound.
+        OwnClaimError: the file is missing or fails, defines neither claims nor encodings, or has a claim with a wrong
+            part.
     """
     path, name = split_file(spec) or (spec, None)
     defined = run_file(path, what="Python", error=OwnClaimError)
@@ -51,14 +53,14 @@ def load(spec: str) -> OwnFile:
         raise OwnClaimError(
             f"'{path}' defines no Claim and no Encoding: see proofs_checks/claim.py and theory/encodings/encoding.py"
         )
-    return OwnFile(spec=spec, path=Path(path), claims=tuple(map(_sound, claims.values())), encodings=encodings)
+    return OwnFile(spec=spec, path=Path(path), claims=tuple(map(_checked_claim, claims.values())), encodings=encodings)
 
 
 def selection(files: Sequence[OwnFile], runs: Runs) -> Selection:
-    """The claims of all files, for the ledger; those on runs with the runs that decide them.
+    """Return the claims of all files as a `Selection` for the ledger; claims on trained runs get `runs`.
 
     Raises:
-        OwnClaimError: two claims have one id, or one has that of a claim of the project.
+        OwnClaimError: two claims have the same id, or one has the id of a claim of the project.
     """
     homes: dict[str, Path] = {}
     built_in = {claim.id for claim in registry.CLAIMS}
@@ -80,7 +82,7 @@ _loaded = cache(load)
 
 
 def _find(specs: tuple[str, ...], runs: Runs, claim_id: str) -> Claim:
-    """The claim with this id, in a worker, which runs each file once."""
+    """Return the claim with this id in a worker process, which runs each file once."""
     for claim in (claim for spec in specs for claim in _loaded(spec).claims):
         if claim.id == claim_id:
             return claim.given(runs)
@@ -88,19 +90,19 @@ def _find(specs: tuple[str, ...], runs: Runs, claim_id: str) -> Claim:
 
 
 def _claims_in(path: str, name: str, value: Any) -> list[Claim]:
-    """The claims that an object is or holds.  Raises `OwnClaimError` where other things are among them."""
+    """Claims that an object is or contains. Raises `OwnClaimError` if it contains other things as well."""
     if type(value) is Claim:
         return [value]
-    held = value if type(value) in (list, tuple) else [value] if name == "CLAIMS" else []
-    claims = [one for one in held if type(one) is Claim]
-    if len(claims) < len(held) and (claims or name == "CLAIMS"):
-        other = next(one for one in held if type(one) is not Claim)
+    items = value if type(value) in (list, tuple) else [value] if name == "CLAIMS" else []
+    claims = [item for item in items if type(item) is Claim]
+    if len(claims) < len(items) and (claims or name == "CLAIMS"):
+        other = next(item for item in items if type(item) is not Claim)
         raise OwnClaimError(f"'{path}': {name} holds {shown(other)}, which is no Claim")
     return claims
 
 
-def _sound(claim: Claim) -> Claim:
-    """The claim, its check guarded.  Raises `OwnClaimError` where a part of it is not what it must be."""
+def _checked_claim(claim: Claim) -> Claim:
+    """Return the claim with a guarded check. Raises `OwnClaimError` if a part of the claim has the wrong type."""
     require_name(claim.id, "id of a claim", OwnClaimError)
     source = claim.source
     if type(source) is not Source:
@@ -119,13 +121,13 @@ def _sound(claim: Claim) -> Claim:
 
 
 def _guarded(check: Callable[..., Any]) -> Callable[..., Evidence]:
-    """The check, with evidence or a refutation in plain texts; whatever else it does leaves its claim unsettled."""
+    """Wrap the check: it returns evidence or a refutation in plain text; another failure leaves the claim unsettled."""
 
     @wraps(check)
     def guarded(**parameters: Any) -> Evidence:
         try:
             with user_code("the check fails", error=OwnClaimError, expected=()):
-                decision = _decided(check, parameters)
+                decision = _run_check(check, parameters)
         except OwnClaimError as failure:
             raise Unsettled(str(failure)) from failure
         if isinstance(decision, Exception):
@@ -135,22 +137,23 @@ def _guarded(check: Callable[..., Any]) -> Callable[..., Evidence]:
     return guarded
 
 
-def _decided(check: Callable[..., Any], parameters: Mapping[str, Any]) -> Evidence | Refuted | Unsettled:
+def _run_check(check: Callable[..., Any], parameters: Mapping[str, Any]) -> Evidence | Refuted | Unsettled:
+    """Evidence, refutation or reason for no decision, which the check gives for these parameters."""
     try:
-        found = check(**parameters)
+        evidence = check(**parameters)
     except Refuted as counterexample:
         return Refuted(_plain(counterexample))
     except Unsettled as reason:
         return Unsettled(_plain(reason))
-    except KeyboardInterrupt:  # workers hear of no interrupt, so it is the check's own
+    except KeyboardInterrupt:  # workers ignore interrupts, so the check raised it itself
         return Unsettled("the check fails: KeyboardInterrupt")
-    if type(found) is not Evidence:
-        return Unsettled(f"the check returned {shown(found)}, not Evidence")
+    if type(evidence) is not Evidence:
+        return Unsettled(f"the check returned {shown(evidence)}, not Evidence")
     return Evidence(
-        strength=Strength(found.strength),
-        facts=tuple(map(_plain, found.facts)),
-        assumptions=tuple(map(_plain, found.assumptions)),
-        reach=_plain(found.reach),
+        strength=Strength(evidence.strength),
+        facts=tuple(map(_plain, evidence.facts)),
+        assumptions=tuple(map(_plain, evidence.assumptions)),
+        reach=_plain(evidence.reach),
     )
 
 

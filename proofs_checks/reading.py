@@ -1,7 +1,7 @@
-"""Code that a claim reads: the module that lists it and all project modules that this imports, found without running.
+"""Find the code that a claim reads, without running it: the module that lists the claim and all that this imports.
 
-What a module takes from others it names in its import statements, wherever they stand.  Not seen are modules that are
-imported by a computed name, and what a package's `__init__` does to others where no name is taken from it.
+Imports are found by reading the import statements of each file, wherever they stand. Two things are not seen: modules
+imported under a computed name, and what a package's `__init__` does to other modules if no name is taken from it.
 """
 
 import ast
@@ -24,7 +24,7 @@ LIBRARIES = ("sympy", "mpmath", "python-flint", "numpy", "scipy", "networkx", "p
 
 
 def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:
-    """The file and every project file that it imports, directly or not, in order of their paths.
+    """Return the file and every project file that it imports, directly or not, in order of their paths.
 
     A file outside the project's packages may import its neighbours as well.
     """
@@ -32,28 +32,28 @@ def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:
 
 
 def digests(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, str]:
-    """For each file the hash of the names and the text of all that it reads, wherever the project lies."""
-    imported_files, hashed = cache(_imported_files), cache(_named_hash)
-    found = {}
+    """Return start file -> hash of the names and texts of all files that it reads, wherever the project is stored."""
+    imported_files, file_hash = cache(_imported_files), cache(_named_hash)
+    hashes = {}
     for start in starts:
-        lines = sorted(hashed(path, root) for path in _follow(start, root, imported_files))
-        found[start] = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return found
+        lines = sorted(file_hash(path, root) for path in _follow(start, root, imported_files))
+        hashes[start] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hashes
 
 
 def versions() -> dict[str, str]:
-    """Python's version and those of the libraries that are installed."""
-    found = {"python": platform.python_version()}
+    """Return the versions of Python and of the installed libraries, by name."""
+    installed = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:
-            found[library] = version(library)
+            installed[library] = version(library)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def decided_at(claim: Claim, root: Path = ROOT) -> str:
-    """The place of the claim's check, as `proofs_checks/papers/grape.py#L33`; empty if it is no plain function."""
+    """Return the place of the claim's check, such as `proofs_checks/papers/yarn.py#L33`; empty if it has no code."""
     code = getattr(inspect.unwrap(claim.check), "__code__", None)
     if code is None:
         return ""
@@ -65,20 +65,21 @@ def decided_at(claim: Claim, root: Path = ROOT) -> str:
 def _follow(
     start: Path, root: Path, imported_files: Callable[[Path, Path, Path | None], list[Path]]
 ) -> tuple[Path, ...]:
+    """The file and all files that it imports, directly or not, in order of their paths."""
     start = start.resolve()
     neighbours = None if _within(start, root) else start.parent
-    found: set[Path] = set()
+    seen: set[Path] = set()
     waiting = [start]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in seen:
+            seen.add(path)
             waiting += imported_files(path, root, neighbours)
-    return tuple(sorted(found))
+    return tuple(sorted(seen))
 
 
 def _imported_files(path: Path, root: Path, neighbours: Path | None) -> list[Path]:
-    """The files of the modules and packages that a file imports, where they are the project's or neighbours."""
+    """Files of the modules and packages that a file imports, if they belong to the project or are neighbours."""
     package = ".".join(path.parent.relative_to(root).parts) if _within(path, root) else ""
     files = []
     for name in _imported(path.read_bytes(), package):
@@ -91,27 +92,29 @@ def _imported_files(path: Path, root: Path, neighbours: Path | None) -> list[Pat
 
 
 def _named_hash(path: Path, root: Path) -> str:
+    """Line with the name of a file and the hash of its text."""
     name = path.relative_to(root).as_posix() if _within(path, root) else path.name
     return f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
 def _within(path: Path, root: Path) -> bool:
+    """True if the path is in one of the project's packages."""
     return path.is_relative_to(root) and path.relative_to(root).parts[0] in PACKAGES
 
 
 @cache
 def _imported(text: bytes, package: str) -> tuple[str, ...]:
-    """The full names of all that may be a module in the import statements of a module of the package."""
+    """Full names of everything in a module's import statements that may be a module."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
-    except (SyntaxError, ValueError):  # what is half written cannot be imported, and so imports nothing
+    except (SyntaxError, ValueError):  # a half-written file cannot be imported, so it imports nothing
         return ()
     names = []
     while waiting:
         node = waiting.pop()
-        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):  # all that may hold statements
-            held = getattr(node, inner, None)
-            waiting += held if isinstance(held, list) else []
+        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):  # every field that may contain statements
+            statements = getattr(node, inner, None)
+            waiting += statements if isinstance(statements, list) else []
         if isinstance(node, ast.Import):
             for alias in node.names:
                 parts = alias.name.split(".")

@@ -1,4 +1,4 @@
-"""All claims, gathered by name, and their selection by id, by family and by paper."""
+"""The claims of `proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
 
 import re
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ from theory.system.errors import LengthgenError
 
 
 class Unknown(LengthgenError):
-    """No claim, family, paper or strength has this name; the message is one line with the closest names."""
+    """Raised for a name that no claim, family, paper or strength has; the one-line message gives the closest names."""
 
 
 def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
-    """The claims of all groups in order.  Raises `ValueError` where two claims have one id."""
+    """Return the claims of all groups in order. Raises `ValueError` if two claims have the same id."""
     claims: dict[str, Claim] = {}
     for claim in (claim for group in groups for claim in group):
         if claim.id in claims:
@@ -32,7 +32,7 @@ def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
-    """The place of a claim by `papers.ORDER`: that of its module, or that of its package and therein its id."""
+    """Sort key of a claim: the place of its module in `papers.ORDER`, or that of its package and then the claim id."""
     name = module.removeprefix(f"{papers.__name__}.")
     if name in papers.ORDER:
         return papers.ORDER.index(name), ""
@@ -40,92 +40,92 @@ def _place(module: str, claim: Claim) -> tuple[int, str]:
     return papers.ORDER.index(package) if package in papers.ORDER else len(papers.ORDER), claim.id
 
 
-def _listed() -> list[tuple[ModuleType, Claim]]:
-    """The claims of all modules of `papers`, each with the module that lists it, in order."""
-    modules = [import_module(found.name) for found in walk_packages(papers.__path__, f"{papers.__name__}.")]
+def _listed_claims() -> list[tuple[ModuleType, Claim]]:
+    """Claims of all modules of `papers` in order, each with the module that lists it."""
+    modules = [import_module(module_info.name) for module_info in walk_packages(papers.__path__, f"{papers.__name__}.")]
     listed = [(module, claim) for module in modules for claim in getattr(module, "CLAIMS", ())]
-    return sorted(listed, key=lambda one: _place(one[0].__name__, one[1]))
+    return sorted(listed, key=lambda pair: _place(pair[0].__name__, pair[1]))
 
 
-_LISTED = _listed()
+_LISTED = _listed_claims()
 CLAIMS = gather(claim for _, claim in _LISTED)
 _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
 def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
-    """The claims of these names, in order; all of them without names.
+    """Return the claims with these names, in order; all claims if no names are given.
 
     Args:
         names: an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), or the name or an alias
             of an encoding (`fox`, `RoPE`), for the claims about it.
-        paper: keeps those of the papers with this arXiv id, or with this text in their names, in capitals or not.
+        paper: keeps only the claims of papers with this arXiv id, or with this text in their names (case is ignored).
 
     Raises:
-        Unknown: a name that no claim has, or no claim is left.
+        Unknown: no claim has one of the names, or no claim is left.
     """
-    wanted = list(names)
-    chosen = {claim.id for name in wanted for claim in _called(name)}
-    named = tuple(claim for claim in CLAIMS if not wanted or claim.id in chosen)
+    wanted_names = list(names)
+    chosen_ids = {claim.id for name in wanted_names for claim in _claims_named(name)}
+    claims = tuple(claim for claim in CLAIMS if not wanted_names or claim.id in chosen_ids)
     if paper is None:
-        return named
-    if not any(_made_in(claim.source, paper) for claim in CLAIMS):
+        return claims
+    if not any(_is_of_paper(claim.source, paper) for claim in CLAIMS):
         raise Unknown(_unknown_paper(paper))
-    kept = tuple(claim for claim in named if _made_in(claim.source, paper))
-    if not kept:
-        raise Unknown(f"none of the claims named {', '.join(wanted)} is of a paper {paper!r}")
-    return kept
+    claims_of_paper = tuple(claim for claim in claims if _is_of_paper(claim.source, paper))
+    if not claims_of_paper:
+        raise Unknown(f"none of the claims named {', '.join(wanted_names)} is of a paper {paper!r}")
+    return claims_of_paper
 
 
 def selection(names: Iterable[str] = (), *, paper: str | None = None, runs: Runs = NONE) -> Selection:
-    """The claims that `select` selects, for the ledger; those on runs with the runs that decide them."""
+    """Return the claims of `select` as a `Selection` for the ledger; claims on trained runs get `runs`."""
     return Selection(claims=tuple(claim.given(runs) for claim in select(names, paper=paper)), find=find, home=home)
 
 
 def find(claim_id: str) -> Claim:
-    """The claim with this id."""
+    """Return the claim with this id."""
     return next(claim for claim in CLAIMS if claim.id == claim_id)
 
 
 def home(claim: Claim) -> Path:
-    """The file of the module that lists the claim."""
+    """File of the module that lists the claim."""
     return _HOMES[claim.id]
 
 
 def strengths(names: str) -> tuple[Strength, ...]:
-    """The strengths of a comma-separated list.  Raises `Unknown`."""
-    found = []
+    """Parse a comma-separated list of strengths. Raises `Unknown` for a name that is none."""
+    parsed = []
     for name in names.split(","):
         try:
-            found.append(Strength(name.strip()))
+            parsed.append(Strength(name.strip()))
         except ValueError:
             hint = _hint(name.strip(), set(Strength), "the strengths")
             raise Unknown(f"no strength is named {name.strip()!r}; {hint}") from None
-    return tuple(found)
+    return tuple(parsed)
 
 
-def _called(name: str) -> list[Claim]:
-    """The claims of one name.  Raises `Unknown`."""
+def _claims_named(name: str) -> list[Claim]:
+    """Claims that one name selects. Raises `Unknown` if there are none."""
     encoding = called(name)
     if encoding is None:
-        found = [claim for claim in CLAIMS if _belongs(claim, name)]
-        found = found or [claim for claim in CLAIMS if _belongs(claim, _of_today(name))]
-        if not found:
+        claims = [claim for claim in CLAIMS if _belongs(claim, name)]
+        claims = claims or [claim for claim in CLAIMS if _belongs(claim, _without_alias(name))]
+        if not claims:
             raise Unknown(_unknown_claim(name))
-        return found
+        return claims
     families = {name, encoding.name}
-    found = [
+    claims = [
         claim
         for claim in CLAIMS
         if _is_about(claim, encoding.name) or any(_belongs(claim, family) for family in families)
     ]
-    if not found:
+    if not claims:
         why = f": {encoding.no_formula}" if encoding.no_formula else ""
         raise Unknown(f"no claim is about '{encoding.name}'{why}")
-    return found
+    return claims
 
 
 def _is_about(claim: Claim, encoding: str) -> bool:
-    """Whether the claim is one of the property matrix or of the lattice that an encoding is in."""
+    """True if the claim is in the encoding's row of the property matrix, or is a recovery with it at one end."""
     kind, _, rest = claim.id.partition("-")
     if kind in ("laws", "far", "cache"):
         return rest == encoding
@@ -133,18 +133,20 @@ def _is_about(claim: Claim, encoding: str) -> bool:
     return kind == "recovery" and any(end in ENCODINGS for end in ends)
 
 
-def _of_today(name: str) -> str:
-    """The id with the name of an encoding in place of an alias: `laws-rope` for `laws-rotary`."""
+def _without_alias(name: str) -> str:
+    """Claim id with the encoding's name in place of an alias: `laws-rope` for `laws-rotary`."""
     aliases = {alias: encoding.name for encoding in ENCODINGS.values() for alias in encoding.aliases}
     return next((name.removesuffix(alias) + new for alias, new in aliases.items() if name.endswith(f"-{alias}")), name)
 
 
 def _belongs(claim: Claim, name: str) -> bool:
+    """True if `name` is the claim's id or a beginning of it: `pola-1` begins `pola-1a`."""
     part = name[-1:].isdigit() and re.match(rf"{re.escape(name)}[a-z]", claim.id)
     return claim.id == name or claim.id.startswith(f"{name}-") or bool(part)
 
 
-def _made_in(source: Source, paper: str) -> bool:
+def _is_of_paper(source: Source, paper: str) -> bool:
+    """True if `paper` is the arXiv id of the source, or part of its name."""
     text = paper.strip().lower()
     return bool(text) and (text == source.arxiv or text in source.paper.lower())
 
@@ -161,6 +163,7 @@ def _unknown_paper(text: str) -> str:
     return f"no paper has the arXiv id or the name {text!r}; {_hint(text.strip().lower(), ids | words, 'the ids', ids)}"
 
 
-def _hint(name: str, known: set[str], what: str, shown: set[str] | None = None) -> str:
-    close = get_close_matches(name, sorted(known))
-    return f"did you mean {' or '.join(close)}?" if close else f"{what} are {', '.join(sorted(shown or known))}"
+def _hint(name: str, names: set[str], listed_as: str, listed: set[str] | None = None) -> str:
+    """The closest names to a misspelt one; if there are none, the list of names."""
+    close = get_close_matches(name, sorted(names))
+    return f"did you mean {' or '.join(close)}?" if close else f"{listed_as} are {', '.join(sorted(listed or names))}"

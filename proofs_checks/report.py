@@ -1,4 +1,4 @@
-"""The ledger of a run: JSON for programs, a table for people."""
+"""The ledger of a run, as JSON for programs and as a table for the terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ MARKS: Mapping[Strength, str] = {
     Strength.NUMERIC: "numeric",
     Strength.STATISTICAL: "trained runs",
 }
-"""Reach of a check in the words that a reader sees, from strong to weak."""
+"""Reach of a check in the reader's words, from strong to weak."""
 LEGEND: Mapping[Strength, str] = {
     Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open",
     Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
@@ -38,17 +38,17 @@ LEGEND: Mapping[Strength, str] = {
 
 
 def mark(result: Result) -> str:
-    """Reach of a claim's check in a reader's words; a dash where it has settled nothing."""
+    """Reach of a claim's check in the reader's words; a dash if the claim does not hold."""
     return MARKS[result.strength] if result.strength else "-"
 
 
 def as_json(results: Sequence[Result]) -> dict[str, Any]:
-    """The ledger as plain data; `holds` is true when every claim of the run holds."""
+    """Return the ledger as plain data; `holds` is true if every claim of the run holds."""
     return {"claims": [_claim_json(result) for result in results], "holds": all(result.holds for result in results)}
 
 
 def table(results: Sequence[Result]) -> Table:
-    """The ledger as a table, one claim a row, with the reason of each verdict that has one: all but `verified`."""
+    """Return the ledger as a table with one row per claim, and the reason below each verdict other than `verified`."""
     ledger = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     ledger.add_column("claim", no_wrap=True)
     for heading in ("verdict", "reach"):
@@ -80,7 +80,10 @@ def rejected(result: Result) -> int:
 
 
 def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
-    """The results of each arXiv id, or paper without one, under its first source, in the order in which it is met."""
+    """Group the results by arXiv id, or by paper name where there is no id; groups are in order of first appearance.
+
+    Each group comes with the source of its first result.
+    """
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(result.claim.source.arxiv or result.claim.source.paper, []).append(result)

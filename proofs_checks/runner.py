@@ -1,4 +1,4 @@
-"""Run claims: the statement, the printed statement where it differs, and every falsifier, all by the one check."""
+"""Run claims: one check decides the statement, the printed statement where it differs, and every falsifier."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from typing import Any
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
 
 TIME_LIMIT = 60.0
-"""Seconds that a claim may take where nothing else is said."""
+"""Default time limit of a claim, in seconds."""
 
 
 class Verdict(StrEnum):
@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FalsifierResult:
-    """Whether the check refuted the mutated statement, and the counterexample or what happened instead."""
+    """Outcome of the check on one falsifier: rejected or not, with the counterexample or what happened instead."""
 
     name: str
     rejected: bool
@@ -32,9 +32,9 @@ class FalsifierResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The outcome of one claim.  `evidence` is None where the check found none for our statement.
+    """Outcome of one claim; `evidence` is None if the check found none for our statement.
 
-    `as_plain` is all but the claim itself, as JSON can hold it; `from_plain` makes the result again.
+    `as_plain` gives everything except the claim in a form that JSON can hold; `from_plain` makes the result again.
     """
 
     claim: Claim
@@ -46,7 +46,7 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        """Whether the statement is established by a check that rejects all it must reject."""
+        """True if the check established the statement and rejected all that it must reject."""
         return self.verdict in (Verdict.VERIFIED, Verdict.CORRECTED)
 
     @property
@@ -55,7 +55,7 @@ class Result:
         return self.evidence.strength if self.evidence and self.holds else None
 
     def as_plain(self) -> dict[str, Any]:
-        """The result without its claim: booleans, numbers, texts, lists and mappings."""
+        """Return the result without its claim: booleans, numbers, texts, lists and dicts."""
         return {
             "verdict": str(self.verdict),
             "evidence": _plain_evidence(self.evidence) if self.evidence else None,
@@ -66,7 +66,7 @@ class Result:
 
     @classmethod
     def from_plain(cls, claim: Claim, plain: Mapping[str, Any]) -> "Result":
-        """The result of the claim that `as_plain` wrote down."""
+        """Return the result of `claim` that `as_plain` wrote down."""
         return cls(
             claim=claim,
             verdict=Verdict(plain["verdict"]),
@@ -78,7 +78,7 @@ class Result:
 
     @classmethod
     def cut_short(cls, claim: Claim, reason: str, seconds: float) -> "Result":
-        """The result of a claim whose check was stopped, or stopped itself, before it decided anything."""
+        """Return an unsettled result for a claim whose check stopped, or was stopped, before it decided anything."""
         return cls(
             claim=claim,
             verdict=Verdict.UNSETTLED,
@@ -117,7 +117,10 @@ class _Outcome:
 
 
 def run(claims: Iterable[Claim]) -> tuple[Result, ...]:
-    """Run the claims in order, in this process; `proofs_checks.ledger` runs them beside each other, with a limit."""
+    """Run the claims one after the other in this process.
+
+    `proofs_checks.ledger` runs them in parallel, with a time limit.
+    """
     return tuple(run_claim(claim) for claim in claims)
 
 
@@ -141,6 +144,7 @@ def run_claim(claim: Claim) -> Result:
 def _judge(
     claim: Claim, ours: _Outcome, falsifiers: tuple[FalsifierResult, ...], printed: _Outcome | None
 ) -> tuple[Verdict, str]:
+    """Verdict on a claim and its reason, from the outcomes of its statement, falsifiers and printed statement."""
     if ours.refuted:
         return Verdict.REFUTED, ours.reason
     if ours.evidence is None:
@@ -161,18 +165,20 @@ def _judge(
 
 
 def _falsify(claim: Claim, name: str, changes: Parameters) -> FalsifierResult:
+    """Outcome of the check on one falsifier."""
     outcome = _decide(claim, claim.mutated(changes))
     return FalsifierResult(name=name, rejected=outcome.refuted, reason=outcome.reason)
 
 
 def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
+    """Outcome of the check on the statement with these parameters."""
     try:
         evidence = claim.check(**parameters)
     except Refuted as counterexample:
         return _Outcome(refuted=True, reason=str(counterexample))
     except Unsettled as reason:
         return _Outcome(reason=str(reason))
-    except (Exception, SystemExit) as error:  # a check that breaks has decided nothing; the ledger says so and goes on
+    except (Exception, SystemExit) as error:  # a check that crashes decides nothing; the other claims go on
         return _Outcome(reason=f"{type(error).__name__}: {error}")
     if not isinstance(evidence, Evidence):
         return _Outcome(reason=f"the check returned {type(evidence).__name__}, not Evidence")

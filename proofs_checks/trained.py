@@ -1,4 +1,4 @@
-"""Trained runs as evidence: which cells of a protocol a claim speaks of, and their runs, taken from a store by hash."""
+"""Trained runs as evidence: the cells of a protocol that a claim is about, and their runs, read from the run store."""
 
 import hashlib
 from collections import Counter
@@ -15,26 +15,29 @@ from proofs_checks.claim import Unsettled
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """Cells of a protocol, encoding by encoding: all of them, or those of the encodings and the tasks named."""
+    """Cells of a protocol: all of them, or only those of the named encodings and tasks."""
 
     protocol: str
     encodings: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
 
     def cells(self, protocol: Protocol) -> list[Cell]:
-        """In the order of the encodings named.  Raises `ValueError` for one that no cell has, and for such a task."""
+        """Return the cells of the arm, in the order of the named encodings.
+
+        Raises `ValueError` if no cell has a named encoding or task.
+        """
         of_tasks = [cell for cell in protocol.cells if not self.tasks or cell.task.name in self.tasks]
         encodings = self.encodings or tuple(dict.fromkeys(cell.encoding for cell in of_tasks))
-        found = [cell for encoding in encodings for cell in of_tasks if cell.encoding == encoding]
-        lacking = {*encodings, *self.tasks} - {part for cell in found for part in (cell.encoding, cell.task.name)}
-        if lacking:
-            raise ValueError(f"protocol {self.protocol} has no such cell: {', '.join(sorted(lacking))}")
-        return found
+        chosen = [cell for encoding in encodings for cell in of_tasks if cell.encoding == encoding]
+        missing = {*encodings, *self.tasks} - {part for cell in chosen for part in (cell.encoding, cell.task.name)}
+        if missing:
+            raise ValueError(f"protocol {self.protocol} has no such cell: {', '.join(sorted(missing))}")
+        return chosen
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedCell:
-    """A cell and its runs of one model size, by seed, each with its metrics."""
+    """A cell and its runs of one model size, ordered by seed, each with its metrics."""
 
     cell: Cell
     histories: tuple[History, ...]
@@ -42,7 +45,7 @@ class TrainedCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Runs that were read: the cells of each arm, a fact that names the runs, and the conditions of their training."""
+    """Runs that were read: the cells of each arm, a fact that identifies the runs, and how they were trained."""
 
     arms: tuple[tuple[TrainedCell, ...], ...]
     fact: str
@@ -54,9 +57,10 @@ class Runs:
     """Place of trained runs, and the profile under which they were trained.
 
     Attributes:
-        out: the folder that `lengthgen sweep` has as --out; None where no runs are given.
-        profile: of empirical/profiles.  Of several model sizes the first is read, as where a conjecture is judged.
-        known: what was read already: one such object sees a store as it was when it first looked.
+        out: the folder that was `--out` of `lengthgen sweep`; None if no runs are given.
+        profile: name of a profile in empirical/profiles. Of several model sizes only the first is read, as for the
+            conjecture.
+        known: cache of what was read; one object therefore sees a store as it was when it first looked.
     """
 
     out: Path | None
@@ -64,40 +68,42 @@ class Runs:
     known: dict[tuple[Arm, ...], Reading] = field(default_factory=dict, compare=False, repr=False)
 
     def read(self, *arms: Arm) -> Reading:
-        """The runs that the protocols of the arms name, all of them.
+        """Return all runs that the protocols of the arms name.
 
         Raises:
-            Unsettled: runs are missing, or what is stored of one is not what was written.
-            ValueError: an arm names what its protocol does not have.
-            ProfileError: no such protocol or profile.
+            Unsettled: runs are missing, or a stored run is damaged.
+            ValueError: an arm names an encoding or task that its protocol does not have.
+            ProfileError: there is no such protocol or profile.
         """
         if arms not in self.known:
             self.known[arms] = self._read(*arms)
         return self.known[arms]
 
     def _read(self, *arms: Arm) -> Reading:
+        """Read the runs without the cache."""
         protocols = {arm.protocol: self._protocol(arm.protocol) for arm in arms}
         planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol]) for arm in arms]
         store = self._store_with(list(zip(arms, planned, strict=True)))
         try:
             return Reading(
                 arms=tuple(tuple(_trained(cell, runs, store) for cell, runs in cells.items()) for cells in planned),
-                fact=_named([run for cells in planned for runs in cells.values() for run in runs], store),
+                fact=_identify([run for cells in planned for runs in cells.values() for run in runs], store),
                 conditions=tuple(map(_conditions, protocols.values())),
             )
         except StoreError as damage:
             raise Unsettled(str(damage)) from damage
 
     def _protocol(self, name: str) -> Protocol:
+        """Protocol with only the first model size of its profile."""
         protocol = load_protocol(name, self.profile)
         return replace(protocol, profile=replace(protocol.profile, models=protocol.profile.models[:1]))
 
     def _store_with(self, planned: Sequence[tuple[Arm, Mapping[Cell, Sequence[Run]]]]) -> RunStore:
-        """The store, if every run is in it."""
+        """Return the store if every run is in it. Raises `Unsettled` with the commands that train the missing runs."""
         store = None if self.out is None else RunStore(self.out / "runs")
-        wanted = {(arm.protocol, run) for arm, cells in planned for runs in cells.values() for run in runs}
-        total = Counter(protocol for protocol, _ in wanted)
-        missing = Counter(protocol for protocol, run in wanted if store is None or not store.finished(run))
+        needed = {(arm.protocol, run) for arm, cells in planned for runs in cells.values() for run in runs}
+        total = Counter(protocol for protocol, _ in needed)
+        missing = Counter(protocol for protocol, run in needed if store is None or not store.finished(run))
         if store is None or missing:
             raise Unsettled(
                 "; ".join(
@@ -110,24 +116,28 @@ class Runs:
 
 
 NONE = Runs(out=None, profile="quick")
-"""No runs are given."""
+"""Default of claims on runs when the user gives no runs."""
 
 
 def _planned(cells: Sequence[Cell], protocol: Protocol) -> dict[Cell, list[Run]]:
+    """Planned runs of each cell."""
     return {cell: runs for (cell, _), runs in plan(replace(protocol, cells=tuple(cells))).items()}
 
 
 def _trained(cell: Cell, runs: Sequence[Run], store: RunStore) -> TrainedCell:
+    """Cell with the stored metrics of its runs."""
     return TrainedCell(cell=cell, histories=tuple((run, store.metrics(run)) for run in runs))
 
 
-def _named(runs: Sequence[Run], store: RunStore) -> str:
+def _identify(runs: Sequence[Run], store: RunStore) -> str:
+    """Fact that identifies the runs by the hash of their digests."""
     digests = sorted(store.digest(run) for run in set(runs))
-    whole = hashlib.sha256("".join(digests).encode()).hexdigest()
-    return f"{len(digests)} runs; SHA-256 of their sorted digests: {whole}"
+    combined_hash = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return f"{len(digests)} runs; SHA-256 of their sorted digests: {combined_hash}"
 
 
 def _conditions(protocol: Protocol) -> str:
+    """Text on how the runs of a protocol were trained and tested."""
     profile = protocol.profile
     return (
         f"{protocol.name}, profile {protocol.profile_name}: {profile.seeds} runs a cell, model {profile.models[0]}, "

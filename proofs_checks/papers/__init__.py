@@ -1,4 +1,4 @@
-"""The claims, a module or a package a paper: each module lists its own in `CLAIMS`, and `ORDER` states their order."""
+"""Claims about the papers: one module or package per paper, which lists its claims in `CLAIMS`; `ORDER` orders them."""
 
 ORDER = (
     "sinusoidal",
@@ -39,4 +39,7 @@ ORDER = (
     "sequential.merging",
     "trained",
 )
-"""Modules, whose claims keep their order, and packages, whose claims go by id; what is not named comes last."""
+"""Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.
+
+Claims of modules that are not named come last.
+"""

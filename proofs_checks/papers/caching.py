@@ -1,4 +1,7 @@
-"""How many numbers a cached key needs beside its content under each encoding.  Decided from its bias."""
+"""How many extra numbers must a key-value cache store per key under each encoding?
+
+The answer is decided from the formula of the encoding's bias.
+"""
 
 from collections.abc import Mapping
 
@@ -15,15 +18,15 @@ from theory.encodings.encoding import Encoding
 
 
 def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:
-    """Decide the least width at which the encoding's bias is a product of per-token vectors that can be cached."""
-    found = cacheability.caching(formulas(named(name)))
-    if found.cases is None:
-        raise Unsettled(found.reason)
-    if str(found) != stated:
-        raise Refuted(f"the width is {found}, not {stated}: {found.reason}")
+    """Decide the least width r at which the bias is a product of cacheable per-token vectors: b(j, i) = u_j . v_i."""
+    caching = cacheability.caching(formulas(named(name)))
+    if caching.cases is None:
+        raise Unsettled(caching.reason)
+    if str(caching) != stated:
+        raise Refuted(f"the width is {caching}, not {stated}: {caching.reason}")
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(f"width {found}: {found.reason}",),
+        facts=(f"width {caching}: {caching.reason}",),
         assumptions=(
             "gates, edges and table entries are free numbers; the width is for generic values of parameters",
             "a key's vector may hold what the tokens before it have summed up to",
@@ -31,14 +34,17 @@ def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:
     )
 
 
-def _in_words(stated: str) -> str:
+def _statement(stated: str) -> str:
+    """Statement for a width: "none", a number, or widths by case of a parameter."""
     if stated == "none":
-        return "its scores are no product of per-token vectors of any fixed width that stay as the sequence grows"
+        return (
+            "its logits are not products of per-token vectors of a fixed width that never change as the sequence grows"
+        )
     if stated == "0":
-        return "keys are cached as they are after the actions on them, with nothing beside their content"
+        return "a cached key, stored after the encoding's action on it, needs no numbers beside its content"
     if ":" in stated:
-        return f"keys are cached with so many numbers beside their content: {stated}"
-    return f"keys are cached with {stated} numbers beside their content, and no fewer do"
+        return f"a cached key needs this many numbers beside its content: {stated}"
+    return f"a cached key needs {stated} numbers beside its content, and fewer do not suffice"
 
 
 _LINEAR = mutations.with_bias_replaced(
@@ -54,8 +60,8 @@ _BY_QUERY_ALONE = mutations.with_bias_replaced(
 _SIXTEEN = mutations.with_bias_replaced(lambda query, key: t5.WEIGHTS[t5.Bucket(query - key, 16, 64)])
 
 
-def _mutated(encoding: Encoding) -> Mapping[str, Parameters]:
-    """Formulas whose width is another one."""
+def _falsifiers(encoding: Encoding) -> Mapping[str, Parameters]:
+    """Falsifiers: formulas for which the width is a different one."""
     own: Mapping[str, tuple[str, Formulas]] = {
         "dynamic-ntk": ("the formulas of one length at all lengths", mutations.at_fixed_length),
         "grape-path": ("edges that no query changes", _SHARED_EDGES),
@@ -78,17 +84,18 @@ def _mutated(encoding: Encoding) -> Mapping[str, Parameters]:
 
 
 def _claim(encoding: Encoding) -> Claim:
+    """Claim on the width of one encoding."""
     stated = ROWS[encoding.name].width
     return Claim(
         id=f"cache-{encoding.name}",
         source=Source(paper=encoding.title, arxiv=encoding.arxiv, place="what follows from its formulas"),
-        statement=f"{encoding.title}: {_in_words(stated)}.",
+        statement=f"{encoding.title}: {_statement(stated)}.",
         latex=r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
         label="F",
         check=width,
         holds={"name": encoding.name, "formulas": mutations.unchanged, "stated": stated},
         answers=("stated",),
-        falsifiers=_mutated(encoding),
+        falsifiers=_falsifiers(encoding),
     )
 
 

@@ -1,4 +1,4 @@
-"""Errors found in papers whose encodings are not implemented here: graph ALiBi, BAM, wavelets."""
+"""Errors found in three papers whose encodings are not implemented here: graph ALiBi, BAM, wavelets."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,15 +20,15 @@ _GRAPHS: Mapping[str, nx.Graph] = {
     "norbornane": nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 6), (6, 3)]),
     "bicyclo[1.1.1]pentane (K_2,3)": nx.complete_bipartite_graph(2, 3),
 }
-"""Graphs of heavy atoms, hydrogens left out."""
+"""Graphs of the heavy atoms of molecules, without hydrogens, and some standard graphs."""
 _TWO_CENTRES = "bicyclo[1.1.1]pentane (K_2,3)"
 
 
 def negative_type(*, graphs: Sequence[str]) -> Evidence:
-    """Decide that -d, d counting hops, is conditionally positive definite on these graphs.
+    """Decide that -d is conditionally positive definite on these graphs, where d counts hops.
 
-    -d is so iff the Gram matrix g_ij = d_i0 + d_j0 - d_ij is positive semidefinite, and an integer symmetric matrix is
-    iff the coefficients of det(tI + g) are not negative.
+    This holds iff the Gram matrix g_ij = d_i0 + d_j0 - d_ij is positive semidefinite. An integer symmetric matrix is
+    positive semidefinite iff no coefficient of det(tI + g) is negative.
     """
     facts = []
     for name in graphs:
@@ -47,7 +47,7 @@ def negative_type(*, graphs: Sequence[str]) -> Evidence:
 
 
 def _witness(distances: np.ndarray) -> str:
-    """The vector of sum 0 and length 1 on which -d is least."""
+    """Witness against positive definiteness: the unit vector with sum 0 on which -d is least."""
     size = len(distances)
     centring = np.eye(size) - 1 / size
     values, vectors = np.linalg.eigh(centring @ -distances @ centring)
@@ -56,9 +56,10 @@ def _witness(distances: np.ndarray) -> str:
 
 
 def tail_order(*, penalty: Callable[[sp.Expr, sp.Expr], sp.Expr], farther_than_scale: bool) -> Evidence:
-    """Decide that of two exponents the larger penalises more, at every distance on this side of the scale alpha.
+    """Decide that the larger of two exponents penalises more at every distance on one side of the scale alpha.
 
-    `penalty` is (D / alpha)^beta at D = alpha e^t, a function of t and beta.
+    `penalty` is (D / alpha)^beta at D = alpha e^t, a function of t and beta. `farther_than_scale` is True for distances
+    D > alpha, that is for t > 0.
     """
     low, gap = sp.symbols("beta_1 gap", positive=True)
     t = sp.Symbol("t", positive=True) if farther_than_scale else sp.Symbol("t", negative=True)
@@ -75,14 +76,17 @@ def tail_order(*, penalty: Callable[[sp.Expr, sp.Expr], sp.Expr], farther_than_s
 
 
 def haar_as_rotation(*, swapped: bool, frequency: sp.Expr) -> Evidence:
-    """Decide that the Haar matrix is R2(pi/4) up to a swap of rows, and at no whole position of this frequency."""
+    """Decide that the Haar matrix is R2(pi/4) up to a swap of rows, and that no integer position reaches this rotation.
+
+    `frequency` is the frequency of the plane that rotates; `swapped` is True if the rows are swapped.
+    """
     haar = sp.Matrix([[1, 1], [1, -1]]) / sp.sqrt(2)
     if haar.det() != -1:
         raise Refuted(f"the determinant is {haar.det()}")
-    turned = sp.Matrix([haar.row(1), haar.row(0)]) if swapped else haar
+    matrix = sp.Matrix([haar.row(1), haar.row(0)]) if swapped else haar
     quarter = rotary.rotation(sp.pi / 4)
-    if turned != quarter:
-        raise Refuted(f"it is a reflection of determinant {turned.det()}, not R2(pi/4) of determinant {quarter.det()}")
+    if matrix != quarter:
+        raise Refuted(f"it is a reflection of determinant {matrix.det()}, not R2(pi/4) of determinant {quarter.det()}")
     if not frequency.is_rational:
         position = next((m for m in range(1, 9) if rotary.rotation(m * frequency) == quarter), None)
         raise Refuted(f"at the frequency {frequency} position {position} is turned by pi/4")
@@ -115,7 +119,7 @@ CLAIMS = (
     Claim(
         id="bam-5",
         source=Source(paper="BAM", arxiv="2505.22842", place="locality of the generalised Gaussian prior"),
-        statement="Of two exponents the larger penalises more beyond the scale alpha (errata F16: not at every "
+        statement="Of two exponents the larger one penalises more beyond the scale alpha (errata F16: not at every "
         "distance, within alpha it penalises less).",
         latex=r"(D/\alpha)^{\beta_2}>(D/\alpha)^{\beta_1}\iff D>\alpha\quad(\beta_2>\beta_1)",
         label="F",
@@ -131,7 +135,7 @@ CLAIMS = (
     Claim(
         id="wav-3",
         source=Source(paper="Wavelet-based positions", arxiv="2502.02004", place="RoPE and the Haar matrix"),
-        statement="The 2 x 2 Haar matrix is a reflection; with rows swapped it is R2(pi/4), which no whole position "
+        statement="The 2 x 2 Haar matrix is a reflection; with rows swapped it is R2(pi/4), which no integer position "
         "reaches in the plane of frequency 1 (errata F18).",
         latex=r"m\theta_0\ne\tfrac{\pi}{4}\pmod{2\pi}\quad\forall m\in\mathbb{Z},\ \theta_0=1",
         label="F",

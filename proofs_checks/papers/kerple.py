@@ -1,6 +1,6 @@
 """KERPLE (arXiv 2205.09921): conditionally positive definite kernels, constants added to them, and their weights.
 
-A kernel K is conditionally positive definite if c^T K c >= 0 on all points, for all c that sum to zero.
+A kernel K is conditionally positive definite if c^T K c >= 0 on all points, for all c with sum zero.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _RATE = sp.Rational(1, 10)
 
 
 def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
-    """Decide the exponents p with -|x - y|^p conditionally positive definite: 0 < p <= `largest` and no others."""
+    """Decide the exponents p for which -|x - y|^p is conditionally positive definite: exactly 0 < p <= `largest`."""
     exponent = sp.Symbol("p", positive=True)
     obstacle = form(lambda distance: kernel(distance, exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
@@ -77,7 +77,7 @@ def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.R
 
 
 def log_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rational) -> Evidence:
-    """Decide the exponents p for which -log(1 + a |x - y|^p) is so for every a > 0: 0 < p <= `largest`, no others."""
+    """Decide that -log(1 + a |x - y|^p) is conditionally positive definite for every a > 0 iff 0 < p <= `largest`."""
     for points, weights in (_PAIR, _TRIPLE):
         value = form(lambda distance: kernel(distance**largest, _RATE), points, weights)
         if ball(value) < 0:
@@ -116,23 +116,23 @@ def log_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.Rat
 
 
 def form(kernel: AtDistance, points: Sequence[int], weights: Sequence[int]) -> sp.Expr:
-    """c^T K c."""
+    """Return the quadratic form c^T K c, with c = `weights` and K_xy = kernel(|x - y|)."""
     return sp.Add(
         *(
-            one * other * kernel(sp.Integer(abs(x - y)))
-            for x, one in zip(points, weights, strict=True)
-            for y, other in zip(points, weights, strict=True)
+            weight * other_weight * kernel(sp.Integer(abs(x - y)))
+            for x, weight in zip(points, weights, strict=True)
+            for y, other_weight in zip(points, weights, strict=True)
         )
     )
 
 
 def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Rational) -> None:
-    """Require that the form of three points, which falls as p rises, is zero where it is said to turn negative."""
+    """Require that the form of three points, which falls as p rises, is zero at p = `largest`."""
     value = obstacle.subs(exponent, largest)
     if value.is_negative:
-        apart = (100**largest * value).n(4)
+        scaled = (100**largest * value).n(4)
         raise Refuted(
-            f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, and 100 times these points {apart}"
+            f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, and 100 times these points {scaled}"
         )
     if value.is_positive:
         raise Refuted(
@@ -141,20 +141,20 @@ def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Ratio
 
 
 def positive_with_constant(*, constant: Constant, exponent: int) -> Evidence:
-    """Decide that K + c is positive definite for the stated c, K strictly so for sums of zero, on distinct points.
+    """Decide that K + c is positive definite on distinct points for the stated c, if K is so for sums of zero.
 
-    The constant may depend on the kernel through g (the largest (w^T K 1)^2 / (w^T K w) over sum w = 0), 1^T K 1 and n.
+    `constant` takes g, 1^T K 1 and n, where g is the largest (w^T K 1)^2 / (w^T K w) over sum w = 0.
     """
     facts = [_on_points(points, constant, exponent) for points in _POINTS]
     within, cross, total, strength = sp.symbols("A B k g", positive=True)
     count, share = sp.Symbol("n", positive=True), sp.Symbol("t", real=True)
     added = constant(strength, total, count)
-    whole = within + 2 * share * cross + share**2 * (total + added * count**2)
+    form_over_within = within + 2 * share * cross + share**2 * (total + added * count**2)
     content, other, kernel, other_kernel, shift = sp.symbols("s s_ K K_ c", real=True)
     facts += [
         require_equal(
             "v = w + t 1, sum w = 0, A = w^T K w, B = w^T K 1: A v^T (K + c 1 1^T) v = (A + t B)^2 + t^2 (..)",
-            lambda: within * whole,
+            lambda: within * form_over_within,
             lambda: (within + share * cross) ** 2 + share**2 * (within * (total + added * count**2) - cross**2),
         ),
         require_equal(
@@ -176,10 +176,11 @@ def positive_with_constant(*, constant: Constant, exponent: int) -> Evidence:
 
 
 def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:
+    """Fact that K + c is positive definite on these points. Raises `Refuted` if it is not."""
     kernel = [[_entry(x, y, exponent) for y in points] for x in points]
     differences = [[kernel[a][b] - kernel[0][b] for b in range(len(points))] for a in range(1, len(points))]
     within = [[row[b] - row[0] for b in range(1, len(points))] for row in differences]
-    if not _definite(within):
+    if not _is_positive_definite(within):
         raise Refuted(
             f"x = {points}, p = {exponent}: the form is not positive on all w with sum 0, {within} on the w = "
             "e_i - e_1, so no constant makes it positive definite"
@@ -190,23 +191,24 @@ def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:
     total = sum(map(sum, kernel))
     exact = constant(sp.Rational(int(strength.p), int(strength.q)), sp.Integer(total), sp.Integer(len(points)))
     added = Fraction(int(exact.p), int(exact.q))
-    if not _definite([[entry + added for entry in row] for row in kernel]):
+    if not _is_positive_definite([[entry + added for entry in row] for row in kernel]):
         raise Refuted(f"x = {points}, p = {exponent}, c = {added}: K + c 1 1^T is not positive definite")
     return f"x = {points}, p = {exponent}: g = {strength}, and K + c 1 1^T is positive definite with c = {added}"
 
 
 def _entry(x: int, y: int, exponent: int) -> int:
+    """Entry of K for two positions, an integer."""
     return int(kerple.power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
 
 
-def _definite(matrix: Sequence[Sequence[int | Fraction]]) -> bool:
-    """Sylvester: all leading minors are positive."""
+def _is_positive_definite(matrix: Sequence[Sequence[int | Fraction]]) -> bool:
+    """True if the matrix is positive definite, by Sylvester's criterion: all leading minors are positive."""
     sizes = range(1, len(matrix) + 1)
     return all(rational.exact_matrix(np.array(matrix, dtype=object)[:size, :size]).det() > 0 for size in sizes)
 
 
 def alibi_case(*, exponent: int, slopes: int) -> Evidence:
-    """Decide that the power kernel with this exponent, and as r1 so many slopes, is ALiBi's bias."""
+    """Decide that the power kernel with this exponent and r1 = `slopes` * m is ALiBi's bias."""
     slope = alibi.SLOPE
     distance = sp.Symbol("D", nonnegative=True)
     values = {kerple.SCALE: slopes * slope, kerple.EXPONENT: sp.Integer(exponent)}
@@ -233,7 +235,7 @@ def alibi_case(*, exponent: int, slopes: int) -> Evidence:
 
 
 def polynomial_tail(*, block: Callable[[sp.Expr, sp.Expr], sp.Expr], largest_divergent: sp.Rational) -> Evidence:
-    """Decide for which r1 the weights (1 + r2 D)^(-r1) have no finite sum: those up to `largest_divergent`.
+    """Decide for which r1 the weights (1 + r2 D)^(-r1) have an infinite sum: those up to `largest_divergent`.
 
     `block` is 2^k times the weight D^(-r1) at D = 2^k, a function of k and r1.
     """
@@ -294,7 +296,7 @@ def polynomial_tail(*, block: Callable[[sp.Expr, sp.Expr], sp.Expr], largest_div
 
 
 def _sides(encoding: Encoding, distance: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """The law at this distance, for a key before and for one after the query."""
+    """The encoding's bias at this distance, for a key before and for a key after the query."""
     i = sp.Symbol("i", real=True)
     assert encoding.bias is not None
     return encoding.bias(i + distance, i, LENGTH), encoding.bias(i, i + distance, LENGTH)
@@ -304,7 +306,7 @@ CLAIMS = (
     Claim(
         id="kerple-1",
         source=SOURCE.at(_THEOREM),
-        statement="-|x - y|^p is conditionally positive definite for 0 < p <= 2, and for no p > 2.",
+        statement="-|x - y|^p is conditionally positive definite for 0 < p <= 2, and for no larger p.",
         latex=r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j|x_i-x_j|^p\ge 0\iff p\le 2\qquad(p>0)",
         label="P",
         check=power_kernel,
@@ -350,7 +352,7 @@ CLAIMS = (
         id="kerple-3",
         source=SOURCE.at("from a conditionally positive definite kernel to a positive definite one, and softmax"),
         statement="On finitely many distinct points a kernel K that is strictly conditionally positive definite, as "
-        "-|x - y|^p is for p < 2, is positive definite once a large constant is added; softmax does not see it.",
+        "-|x - y|^p is for p < 2, is positive definite once a large constant is added; softmax is not changed by it.",
         latex=r"K+c\,\mathbf{1}\mathbf{1}^\top\succ 0,\ c=\frac{g-\mathbf{1}^\top K\mathbf{1}+1}{n^2},\ "
         r"g=\max_{\sum w=0}\frac{(w^\top K\mathbf{1})^2}{w^\top Kw};\quad\sigma(s+K+c)=\sigma(s+K)",
         label="P",
@@ -377,9 +379,9 @@ CLAIMS = (
     Claim(
         id="kerple-5",
         source=SOURCE.at("the logarithmic kernel; its tail is ours"),
-        statement="At equal content the logarithmic kernel weighs (1 + r2 D)^(-r1), a power of the distance: the "
-        "sum over all distances is infinite if and only if r1 <= 1, and then no window is effective; of ALiBi it is "
-        "finite.",
+        statement="At equal content the logarithmic kernel gives the weights (1 + r2 D)^(-r1), a power of the "
+        "distance: their sum over all distances is infinite if and only if r1 <= 1, and then no window is effective; "
+        "for ALiBi the sum is finite.",
         latex=r"\sum_{D\ge 0}(1+r_2D)^{-r_1}=\infty\iff r_1\le 1,\quad \sum_{D\ge 0}e^{-mD}=\frac{1}{1-e^{-m}}",
         label="F",
         check=polynomial_tail,

@@ -1,4 +1,7 @@
-"""The property matrix: which laws each encoding keeps, and what it does to far keys.  Decided from its formulas."""
+"""The property matrix: which laws each encoding keeps, and how its logits behave for far keys.
+
+Each row is stated in `proofs_checks.papers.matrix` and decided here from the encoding's formulas.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +22,7 @@ _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION)
 
 
 def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidence:
-    """Decide which of the laws an encoding keeps, and that these are the ones it declares."""
+    """Decide which of the laws an encoding keeps, and that it declares exactly these."""
     encoding = formulas(named(name))
     facts = []
     for law in _CHEAPEST_FIRST:
@@ -35,8 +38,9 @@ def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidenc
         strength=Strength.GENERAL,
         facts=tuple(facts),
         assumptions=(
-            "one plane and one head stand for all: others differ in the values of parameters",
-            "a shift of positions takes the tokens along, and so what is made of them (gates, rates, potentials)",
+            "one plane and one head stand for all: the others differ only in the values of parameters",
+            "a shift of positions moves the tokens too, and with them what is computed from them (gates, rates, "
+            "potentials)",
         ),
     )
 
@@ -52,7 +56,7 @@ def row(
     bounded: bool,
     cases: Cases,
 ) -> Evidence:
-    """Decide the row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
+    """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
         ("far keys", properties.far_field, far.cases_text(cases)),
@@ -63,23 +67,23 @@ def row(
         ("parameters", properties.domains, parameters),
     )
     for what, compute, stated in computed:
-        found = compute(encoding)
-        if found is None or FarField.UNDECIDED in str(found):
-            raise Undecided(f"{what}: {found}")
-        if found != stated:
-            raise Refuted(f"{what}: computed {found!s}, stated {stated!s}")
+        value = compute(encoding)
+        if value is None or FarField.UNDECIDED in str(value):
+            raise Undecided(f"{what}: {value}")
+        if value != stated:
+            raise Refuted(f"{what}: computed {value!s}, stated {stated!s}")
     return Evidence(
         strength=Strength.GENERAL,
         facts=tuple(f"{what}: {stated!s}" for what, _, stated in computed),
         assumptions=(
-            "content, and with it gates, constant; all parameters of their ranges",
-            "limits, by sympy, of the bias and of D b'(D)/b(D); signs of the rates of the kernel's exponentials",
+            "content is constant, and so are gates; parameters take all values of their ranges",
+            "sympy computes limits of the bias and of D b'(D)/b(D), and signs of the kernel's exponential rates",
             "a learned function of a bounded argument is continuous",
         ),
     )
 
 
-_BREAKING: Mapping[Law, tuple[str, Formulas]] = {
+_BREAKING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
     Law.RELATIVE: (
         "the score of a key grows with its position",
         mutations.with_bias(lambda query, key, length: key),
@@ -94,29 +98,30 @@ _BREAKING: Mapping[Law, tuple[str, Formulas]] = {
         mutations.with_bias(lambda query, key, length: -(query - key) / length),
     ),
 }
-"""For each law that is kept, formulas that break it; the law of translation goes with the relative one."""
+"""Kept law -> formulas that break it. Formulas that break the translation law break the relative law too."""
 
-_MENDING: Mapping[Law, tuple[str, Formulas]] = {
+_KEEPING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
     Law.RELATIVE: ("all tokens at position 0", mutations.at_origin),
     Law.TRANSLATION: ("all tokens at position 0, rows shifted by the query's position", mutations.at_origin_by_query),
     Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
 }
-"""For each law that is not kept, formulas that keep it.  Norms are kept in a way of each encoding's own."""
+"""Broken law -> formulas that keep it. For norms these depend on the encoding: see `_keeping_norms`."""
 
 
 def _keeping_norms(encoding: Encoding) -> tuple[str, Formulas]:
+    """Name of formulas that keep the norms of queries and keys, and the formulas."""
     if encoding.embed:
         return "codes as a bias, not added to tokens", mutations.with_codes_on_scores
     return "rotated by RoPE, without stretching", mutations.with_plain_rotation
 
 
 def mutated_laws(encoding: Encoding) -> Mapping[Law, tuple[str, Formulas]]:
-    """For each law, a name for formulas at which the encoding keeps it if and only if the stated ones do not."""
-    mending = {**_MENDING, Law.NORM: _keeping_norms(encoding)}
-    return {law: (_BREAKING if law in ROWS[encoding.name].laws else mending)[law] for law in Law}
+    """Return, for each law, named formulas that keep it if and only if the encoding's own formulas break it."""
+    keeping = {**_KEEPING_FORMULAS, Law.NORM: _keeping_norms(encoding)}
+    return {law: (_BREAKING_FORMULAS if law in ROWS[encoding.name].laws else keeping)[law] for law in Law}
 
 
-_OTHER_COURSE: Mapping[FarField, tuple[str, Formulas]] = {
+_OTHER_FAR_FIELD: Mapping[FarField, tuple[str, Formulas]] = {
     FarField.NONE: ("a bias of -log(1 + D)", mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key))),
     FarField.CONSTANT: (
         "a bias of -log(1 + D) more",
@@ -129,17 +134,18 @@ _OTHER_COURSE: Mapping[FarField, tuple[str, Formulas]] = {
     FarField.UNIFORM: ("rotated by RoPE, without damping", mutations.with_plain_rotation),
     FarField.UNDEFINED: ("rotated by RoPE, without codes", mutations.with_rotation_for_codes),
 }
-"""For each course of far keys, formulas whose far keys take another one."""
+"""Behaviour of far keys -> formulas whose far keys behave differently."""
 
 
-def _other_course(encoding: Encoding, first: FarField) -> tuple[str, Formulas]:
+def _other_far_field(encoding: Encoding, first: FarField) -> tuple[str, Formulas]:
+    """Named formulas whose far keys behave differently."""
     if encoding.positions and first is FarField.UNDEFINED:
         return "tokens at their own indices", mutations.with_drawn_positions_dropped
-    return _OTHER_COURSE[first]
+    return _OTHER_FAR_FIELD[first]
 
 
-def _other_use(encoding: Encoding) -> tuple[str, Formulas]:
-    """Formulas for either side where the stated ones are for causal use only, and the other way round."""
+def _other_causality(encoding: Encoding) -> tuple[str, Formulas]:
+    """Named formulas that make a causal encoding usable on both sides, or a two-sided one causal."""
     if not ROWS[encoding.name].causal_only:
         if encoding.rotate and not encoding.positions:
             return "damped with the distance", mutations.with_damping
@@ -157,11 +163,12 @@ def _source(encoding: Encoding) -> Source:
 
 
 def _laws_claim(encoding: Encoding) -> Claim:
+    """Claim on the laws that an encoding keeps."""
     kept = ROWS[encoding.name].laws
     return Claim(
         id=f"laws-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title} keeps these laws and no others: "
+        statement=f"{encoding.title} keeps exactly these laws: "
         f"{', '.join(law for law in Law if law in kept) or 'none'}.",
         latex=r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
         label="F",
@@ -173,17 +180,18 @@ def _laws_claim(encoding: Encoding) -> Claim:
 
 
 def _row_claim(encoding: Encoding) -> Claim:
+    """Claim on the row of an encoding in the property matrix."""
     stated = ROWS[encoding.name]
-    use = "causal use only" if stated.causal_only else "either side"
-    size = "bounded" if stated.bounded else "unbounded"
+    use = "causal use only" if stated.causal_only else "keys on both sides"
+    size = "bounded logits" if stated.bounded else "unbounded logits"
     mutated = {
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
         "one hook more": mutations.with_another_hook,
-        **dict([_other_course(encoding, stated.far[0].behaviour)]),
+        **dict([_other_far_field(encoding, stated.far[0].behaviour)]),
     }
-    if not (encoding.bias and encoding.positions):  # a bias of drawn positions is bounded, whatever it is
-        mutated |= dict([_other_use(encoding)])
+    if not (encoding.bias and encoding.positions):  # a bias of random positions is bounded anyway
+        mutated |= dict([_other_causality(encoding)])
     if encoding.bias and not encoding.positions:
         mutated |= {
             "a bias of -e^D more": mutations.with_bias(lambda query, key, length: -sp.exp(query - key)),

@@ -18,7 +18,7 @@ Rows = Sequence[Sequence[int]]
 
 
 def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
-    """Decide which rows have a gradient when sequences have n tokens; `moves` takes row and n."""
+    """Decide which rows of the table have a gradient if sequences have n tokens; `moves` takes row and n."""
     length = sp.Symbol("n", integer=True, positive=True)
     before, after = sp.symbols("a b", integer=True, nonnegative=True)
     inside = learned.code(length - 1 - before)
@@ -27,20 +27,20 @@ def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
     for tokens in range(1, 5):
         for row in range(tokens + 2):
             if _has_gradient(row, tokens) != moves(row, tokens):
-                raise Refuted(_what_a_row_does(row, tokens))
+                raise Refuted(_gradient_text(row, tokens))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2)),
             "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0",
-            "for a loss of which nothing is known, sequences of 1 to 4 tokens, every row: a gradient iff r < n",
+            "for an arbitrary loss, sequences of 1 to 4 tokens, every row: a gradient iff r < n",
         ),
         assumptions=("gradients alone: weight decay moves every row",),
     )
 
 
 def _has_gradient(row: int, tokens: int) -> bool:
-    """Whether an unknown function of all embedded tokens has a slope in the row."""
+    """True if an arbitrary differentiable loss of all embedded tokens has a gradient in the row."""
     entries = [
         sp.Symbol(f"x_{token}_{coordinate}") + entry
         for token in range(tokens)
@@ -50,7 +50,8 @@ def _has_gradient(row: int, tokens: int) -> bool:
     return any(loss.diff(learned.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
 
 
-def _what_a_row_does(row: int, tokens: int) -> str:
+def _gradient_text(row: int, tokens: int) -> str:
+    """Counterexample text: the gradient of one score in a coordinate of the row."""
     score = learned.ENCODING.score(query_position=sp.Integer(tokens - 1), key_position=sp.S.Zero)
     slope = score.diff(learned.TABLE[row, 0])
     value = slope.subs(_POINT).subs(dict.fromkeys(slope.atoms(sp.Indexed), 7))
@@ -58,14 +59,17 @@ def _what_a_row_does(row: int, tokens: int) -> str:
 
 
 def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
-    """Decide for which tables the score keeps its value for all contents when both positions shift."""
-    i, offset, moved = sp.symbols("i D s", integer=True, nonnegative=True)
-    scores = [learned.ENCODING.score(query_position=at + offset, key_position=at) for at in (i, i + moved)]
-    expected = learned.code(i + moved) - learned.code(i)
+    """Decide for which tables the score is unchanged, for all contents, if both positions shift by the same amount.
+
+    `relative` takes the rows of a table and returns True if the table should be relative.
+    """
+    i, offset, shift = sp.symbols("i D s", integer=True, nonnegative=True)
+    scores = [learned.ENCODING.score(query_position=at + offset, key_position=at) for at in (i, i + shift)]
+    expected = learned.code(i + shift) - learned.code(i)
     fact = require_equal(
         "the change by a shift s has the slope P[i + s] - P[i] in q",
-        lambda: _plain((scores[1] - scores[0]).diff(QUERY)),
-        lambda: _plain(expected),
+        lambda: _with_symbols((scores[1] - scores[0]).diff(QUERY)),
+        lambda: _with_symbols(expected),
     )
     tables: dict[str, Rows] = {
         "constant": [(2, 3)] * 4,
@@ -95,21 +99,21 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
     )
 
 
-def _plain(expression: sp.Matrix) -> sp.Matrix:
-    """Each entry of the table as a symbol of its own."""
+def _with_symbols(expression: sp.Matrix) -> sp.Matrix:
+    """Return the expression with each entry of the table replaced by a plain symbol."""
     return sp.Matrix(expression).xreplace({entry: sp.Symbol(str(entry)) for entry in expression.atoms(sp.Indexed)})
 
 
 def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide whether some table gives the sinusoidal code at positions 0 .. positions(L) - 1, L the rows."""
+    """Decide if some table of L rows gives the sinusoidal code at positions 0 .. positions(L) - 1."""
     i, offset = sp.symbols("i D", integer=True, nonnegative=True)
     rows = learned.ENCODING.limit
     for count in range(1, 6):
-        reach = positions(sp.Integer(count))
-        for position in range(int(reach)):
+        count_of_positions = positions(sp.Integer(count))
+        for position in range(int(count_of_positions)):
             if position >= rows.subs(learned.ROWS, count):
-                wanted = sp.N(sinusoidal.code(sp.Integer(position), frequency=sp.S.One), 6)
-                raise Refuted(f"a table of {count} rows has none for position {position}, code {list(wanted)}")
+                code = sp.N(sinusoidal.code(sp.Integer(position), frequency=sp.S.One), 6)
+                raise Refuted(f"a table of {count} rows has none for position {position}, code {list(code)}")
     copied = learned.ENCODING.score(query_position=i + offset, key_position=i).replace(
         sp.Indexed,
         lambda _, position, coordinate: sinusoidal.code(position, frequency=sinusoidal.FREQUENCY)[coordinate],
@@ -133,7 +137,7 @@ CLAIMS = (
         id="ape-1",
         source=SOURCE,
         statement="The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows "
-        "that were never reached stay as they were drawn.",
+        "that no training sequence reaches keep their initial values.",
         latex=r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
         label="F",
         check=untrained_rows,
@@ -146,8 +150,8 @@ CLAIMS = (
     Claim(
         id="ape-2",
         source=SOURCE,
-        statement="A learned table keeps scores under a common shift of positions, for all contents, only if all its "
-        "rows are equal.",
+        statement="A learned table leaves scores unchanged under a common shift of positions, for all contents, only "
+        "if all its rows are equal.",
         latex=r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
         label="F",
         check=relative_tables,
@@ -165,7 +169,8 @@ CLAIMS = (
     Claim(
         id="ape-3",
         source=SOURCE,
-        statement="Some learned table of L rows is the sinusoidal code exactly, at positions 0 .. L - 1 and no others.",
+        statement="Some learned table of L rows equals the sinusoidal code exactly, at positions 0 .. L - 1 and at no "
+        "others.",
         latex=r"P_p:=PE(p)\ (0\le p<L)\ \Rightarrow\ \text{learned}=\text{sinusoidal}",
         label="F",
         check=holds_sinusoidal,

@@ -1,4 +1,7 @@
-"""The property matrix as it is stated: a row for each encoding that has formulas.  `laws` and `caching` decide it."""
+"""The property matrix as stated: one row for each encoding that has formulas.
+
+`proofs_checks.papers.laws` and `proofs_checks.papers.caching` decide every entry from the formulas.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +14,18 @@ from theory.far import Cases, FarCase, FarField
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """The stated properties of an encoding; every entry is decided anew.
+class PropertyRow:
+    """Stated properties of one encoding; the checks decide every entry from the formulas.
 
     Attributes:
-        laws: those that it keeps.
-        hooks: those that do something, separated by spaces.
-        parameters: of the formulas on one plane of one head, with their domains.
-        learned: trained numbers.
-        causal_only: whether keys after the query are not meant.
-        bounded: whether scores are, for bounded content.
-        far: the course of far keys, by cases of the parameters.
-        width: numbers that a cached key needs beside its content.
+        laws: laws that the encoding keeps.
+        hooks: hooks that the encoding uses, separated by spaces.
+        parameters: parameters of the formulas on one plane of one head, with their domains.
+        learned: number of trained numbers.
+        causal_only: True if the encoding is not meant for keys after the query.
+        bounded: True if logits are bounded for bounded content.
+        far: behaviour of the logits of far keys, by cases of the parameters.
+        width: numbers that a cached key needs beside its content; "none" if no fixed number suffices.
     """
 
     laws: frozenset[Law]
@@ -35,10 +38,10 @@ class Row:
     width: str = "0"
 
 
-_EVERY = frozenset(Law)
+_ALL_LAWS = frozenset(Law)
 _STREAMING = frozenset({Law.STREAMING})
-_SHIFT_ONLY = _EVERY - {Law.NORM}
-_CARRIED = _EVERY - {Law.RELATIVE}
+_ALL_BUT_NORM = _ALL_LAWS - {Law.NORM}
+_ALL_BUT_RELATIVE = _ALL_LAWS - {Law.RELATIVE}
 
 
 _BY_EXPONENT = (
@@ -56,27 +59,39 @@ def _far(course: FarField) -> Cases:
     return (FarCase(behaviour=course),)
 
 
-ROWS: Mapping[str, Row] = {
-    "nope": Row(laws=_EVERY, hooks="", far=_far(FarField.NONE)),
-    "sinusoidal": Row(laws=_STREAMING, hooks="embed", parameters=("theta positive",), far=_far(FarField.UNDEFINED)),
-    "ape": Row(
+ROWS: Mapping[str, PropertyRow] = {
+    "nope": PropertyRow(laws=_ALL_LAWS, hooks="", far=_far(FarField.NONE)),
+    "sinusoidal": PropertyRow(
+        laws=_STREAMING, hooks="embed", parameters=("theta positive",), far=_far(FarField.UNDEFINED)
+    ),
+    "ape": PropertyRow(
         laws=_STREAMING,
         hooks="embed",
         parameters=("P real",),
         learned=WIDTH * learned.ROWS,
         far=_far(FarField.UNDEFINED),
     ),
-    "t5": Row(
-        laws=_EVERY, hooks="bias", parameters=("w any",), learned=32 * HEADS, far=_far(FarField.CONSTANT), width="114"
+    "t5": PropertyRow(
+        laws=_ALL_LAWS,
+        hooks="bias",
+        parameters=("w any",),
+        learned=32 * HEADS,
+        far=_far(FarField.CONSTANT),
+        width="114",
     ),
-    "t5-bidirectional": Row(
-        laws=_EVERY, hooks="bias", parameters=("w any",), learned=32 * HEADS, far=_far(FarField.CONSTANT), width="92"
+    "t5-bidirectional": PropertyRow(
+        laws=_ALL_LAWS, hooks="bias", parameters=("w any",), learned=32 * HEADS, far=_far(FarField.CONSTANT), width="92"
     ),
-    "alibi": Row(
-        laws=_EVERY, hooks="bias", parameters=("m positive",), bounded=False, far=_far(FarField.EXPONENTIAL), width="2"
+    "alibi": PropertyRow(
+        laws=_ALL_LAWS,
+        hooks="bias",
+        parameters=("m positive",),
+        bounded=False,
+        far=_far(FarField.EXPONENTIAL),
+        width="2",
     ),
-    "kerple-power": Row(
-        laws=_EVERY,
+    "kerple-power": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("r1 positive", "p in (0, 2]"),
         learned=2 * HEADS,
@@ -84,8 +99,8 @@ ROWS: Mapping[str, Row] = {
         far=_BY_EXPONENT,
         width="p = 1: 2; p = 2: 3; other p: none",
     ),
-    "kerple-log": Row(
-        laws=_EVERY,
+    "kerple-log": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("r1 positive", "r2 positive"),
         learned=2 * HEADS,
@@ -93,7 +108,7 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.POLYNOMIAL),
         width="none",
     ),
-    "fire": Row(
+    "fire": PropertyRow(
         laws=frozenset({Law.NORM, Law.STREAMING}),
         hooks="bias",
         parameters=("f function", "c positive", "L positive"),
@@ -102,37 +117,37 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.CONSTANT),
         width="none",
     ),
-    "rope": Row(laws=_EVERY, hooks="rotate", parameters=("theta positive",), far=_far(FarField.OSCILLATING)),
-    "xpos": Row(
-        laws=_SHIFT_ONLY,
+    "rope": PropertyRow(laws=_ALL_LAWS, hooks="rotate", parameters=("theta positive",), far=_far(FarField.OSCILLATING)),
+    "xpos": PropertyRow(
+        laws=_ALL_BUT_NORM,
         hooks="rotate",
         parameters=("theta positive", "lambda positive"),
         causal_only=True,
         far=_far(FarField.UNIFORM),
     ),
-    "interpolation": Row(
-        laws=_EVERY,
+    "interpolation": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="positions rotate",
         parameters=("theta positive", "u positive"),
         far=_far(FarField.OSCILLATING),
     ),
-    "ntk": Row(
-        laws=_EVERY, hooks="rotate", parameters=("theta positive", "g positive"), far=_far(FarField.OSCILLATING)
+    "ntk": PropertyRow(
+        laws=_ALL_LAWS, hooks="rotate", parameters=("theta positive", "g positive"), far=_far(FarField.OSCILLATING)
     ),
-    "dynamic-ntk": Row(
-        laws=_EVERY - {Law.STREAMING},
+    "dynamic-ntk": PropertyRow(
+        laws=_ALL_LAWS - {Law.STREAMING},
         hooks="rotate",
         parameters=("theta positive", "g function", "L positive whole", "alpha positive"),
         far=_far(FarField.OSCILLATING),
         width="none",
     ),
-    "yarn": Row(
-        laws=_SHIFT_ONLY,
+    "yarn": PropertyRow(
+        laws=_ALL_BUT_NORM,
         hooks="rotate",
         parameters=("theta positive", "u positive", "gamma in [0, 1]"),
         far=_far(FarField.OSCILLATING),
     ),
-    "random-ape": Row(
+    "random-ape": PropertyRow(
         laws=frozenset(),
         hooks="positions embed",
         parameters=("p nonnegative whole", "P real"),
@@ -140,39 +155,39 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.UNDEFINED),
         width="none",
     ),
-    "random-rope": Row(
+    "random-rope": PropertyRow(
         laws=frozenset({Law.NORM}),
         hooks="positions rotate",
         parameters=("p nonnegative whole", "theta positive"),
         far=_far(FarField.UNDEFINED),
         width="none",
     ),
-    "random-alibi": Row(
+    "random-alibi": PropertyRow(
         laws=frozenset({Law.NORM}),
         hooks="positions bias",
         parameters=("p nonnegative whole", "m positive"),
         far=_far(FarField.UNDEFINED),
         width="none",
     ),
-    "grape": Row(
-        laws=_EVERY, hooks="rotate", parameters=("speed nonnegative",), learned=2 * HEADS * HEAD_DIM, far=_BY_SPEED
+    "grape": PropertyRow(
+        laws=_ALL_LAWS, hooks="rotate", parameters=("speed nonnegative",), learned=2 * HEADS * HEAD_DIM, far=_BY_SPEED
     ),
-    "grape-commuting": Row(
-        laws=_EVERY,
+    "grape-commuting": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="rotate",
         parameters=("theta positive",),
         learned=HEADS * HEAD_DIM**2 / 2,
         far=_far(FarField.OSCILLATING),
     ),
-    "grape-contextual": Row(
-        laws=_CARRIED,
+    "grape-contextual": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
         hooks="rotate",
         parameters=("theta positive", "w positive"),
         learned=HEAD_DIM / 2 + LAYERS * (WIDTH + 1),
         far=_far(FarField.OSCILLATING),
     ),
-    "grape-additive": Row(
-        laws=_EVERY,
+    "grape-additive": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("omega positive",),
         learned=HEADS,
@@ -181,8 +196,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="2",
     ),
-    "grape-gated": Row(
-        laws=_EVERY,
+    "grape-gated": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("omega positive", "lambda_q positive", "lambda_k positive"),
         learned=LAYERS * HEADS * (2 * HEAD_DIM + 1),
@@ -191,8 +206,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="4",
     ),
-    "grape-path": Row(
-        laws=_CARRIED,
+    "grape-path": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
         hooks="bias",
         parameters=("psi negative", "alpha positive"),
         learned=8 * WIDTH * HEADS * LAYERS,
@@ -201,8 +216,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="none",
     ),
-    "fox": Row(
-        laws=_CARRIED,
+    "fox": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
         hooks="bias",
         parameters=("log_f negative",),
         learned=HEADS * LAYERS * (WIDTH + 1),
@@ -211,8 +226,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="2",
     ),
-    "fox-bias-only": Row(
-        laws=_EVERY,
+    "fox-bias-only": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("b real",),
         learned=HEADS * LAYERS,
@@ -221,8 +236,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="2",
     ),
-    "fox-fixed": Row(
-        laws=_EVERY,
+    "fox-fixed": PropertyRow(
+        laws=_ALL_LAWS,
         hooks="bias",
         parameters=("T positive",),
         causal_only=True,
@@ -230,8 +245,8 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.EXPONENTIAL),
         width="2",
     ),
-    "hope": Row(
-        laws=_SHIFT_ONLY,
+    "hope": PropertyRow(
+        laws=_ALL_BUT_NORM,
         hooks="rotate",
         parameters=("theta positive", "g positive"),
         learned=sp.S.One,
@@ -239,4 +254,4 @@ ROWS: Mapping[str, Row] = {
         far=_far(FarField.UNIFORM),
     ),
 }
-"""The matrix as it is stated, by encoding."""
+"""Encoding name -> its stated properties."""

@@ -1,7 +1,7 @@
-"""Text-based modular addition under position shift (arXiv 2601.04283): what its data allow, before any training.
+"""Text-based modular addition under position shift (arXiv 2601.04283): what the data allow before any training.
 
-The released protocol, the best predictor that sees characters without their order, the overlap of training and test
-pairs, and the arithmetic of the reported means.
+The claims are about the released protocol, the best predictor that does not see the order of characters, the overlap of
+training and test pairs, and the arithmetic of the reported means.
 """
 
 from collections import Counter, defaultdict
@@ -23,19 +23,19 @@ PAIRS: tuple[Pair, ...] = tuple((a, b) for a in range(MODULUS) for b in range(MO
 SEEDS = (42, 43, 44)
 
 View = Callable[[str], Hashable]
-"""Text as a predictor sees it."""
+"""Text -> what the predictor sees of it."""
 Answers = Callable[[Hashable], Mapping[int, Fraction]]
-"""View -> the labels answered, each with its probability."""
+"""View -> the predicted labels, each with its probability."""
 
-_TESTED = 400
+_TESTED_IN_EVAL_A = 400
 
 Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
 """Seed -> training and test pairs."""
 
-_SMALL = 3
+_MODULUS_3 = 3
 
 _ROUNDING = Fraction(1, 20)
-"""Largest error of a number given in tenths."""
+"""Largest rounding error of a number given in tenths."""
 
 _BY_POSITION = {
     "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
@@ -43,22 +43,22 @@ _BY_POSITION = {
     "i1_002a": ("5.0", "22.3", "96.7", "98.0", "97.0", "97.3", "99.3"),
     "i1_002_alibi": ("32.0", "30.7", "33.7", "33.3", "39.7", "35.0", "36.0"),
 }
-"""Accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
+"""Reported accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
 _EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
 
 
 def text(pair: Pair) -> str:
-    """The expression as the model reads it; fillers and templates around it hold no digit and no plus sign."""
+    """Return the expression as the model reads it; the texts around it contain no digit and no plus sign."""
     return f"{pair[0]} + {pair[1]}"
 
 
 def label(pair: Pair) -> int:
-    """The class to predict."""
+    """Class to predict: (a + b) mod 97."""
     return sum(pair) % MODULUS
 
 
 def split(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Training and test pairs: the released script seeds Python's random with the seed, shuffles and cuts in half."""
+    """Return training and test pairs as the released script does: seed Python's random, shuffle and cut in half."""
     shuffled = list(PAIRS)
     Random(seed).shuffle(shuffled)
     half = len(shuffled) // 2
@@ -66,37 +66,40 @@ def split(seed: int) -> tuple[list[Pair], list[Pair]]:
 
 
 def bag(text: str) -> Hashable:
-    """The characters in no order."""
+    """Return the bag (multiset) of characters: what remains of a text if the order is not seen."""
     return "".join(sorted(text))
 
 
 def ceiling(*, view: View, best: Fraction, views: int) -> Evidence:
-    """Decide how often a predictor that sees this of the text is right at best, and how many views there are."""
+    """Decide the best accuracy of a predictor that sees only this view of the text, and the number of views."""
     labels = _labels(PAIRS, view)
-    found = Fraction(sum(max(counts.values()) for counts in labels.values()), len(PAIRS))
-    if found != best or len(labels) != views:
+    right = Fraction(sum(max(counts.values()) for counts in labels.values()), len(PAIRS))
+    if right != best or len(labels) != views:
         raise Refuted(
-            f"at best {found} = {_percent(found)} with {len(labels)} views, not {_percent(best)} with {views}"
+            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
         )
     chance = Fraction(1, MODULUS)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"{len(PAIRS)} pairs",
         facts=(
-            f"{len(PAIRS)} pairs, {len(labels)} views: at best {found} = {_percent(found)}, chance {_percent(chance)}",
+            f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}",
         ),
         assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
     )
 
 
 def majority(train: Iterable[Pair]) -> Answers:
-    """The most frequent label among training pairs with the bag, ties evenly; no answer to a bag without any."""
+    """Return a predictor that answers the most frequent label among training pairs with the same bag of characters.
+
+    Ties share the probability evenly. A bag without training pairs gets no answer.
+    """
     labels = _labels(train, bag)
 
     def answers(view: Hashable) -> Mapping[int, Fraction]:
         counts = labels.get(view, Counter())
-        most = [one for one, count in counts.items() if count == max(counts.values())]
-        return {one: Fraction(1, len(most)) for one in most}
+        most_frequent = [candidate for candidate, count in counts.items() if count == max(counts.values())]
+        return {candidate: Fraction(1, len(most_frequent)) for candidate in most_frequent}
 
     return answers
 
@@ -104,20 +107,20 @@ def majority(train: Iterable[Pair]) -> Answers:
 def bag_rule(
     *, learner: Callable[[Sequence[Pair]], Answers], reported: Mapping[str, tuple[Fraction, Fraction]]
 ) -> Evidence:
-    """Decide whether the learner's expected accuracies are within three reported standard deviations of the reported.
+    """Decide if the learner's expected accuracies are within three reported standard deviations of the reported ones.
 
-    Eval-A asks the first 400 test pairs, all other evaluations ask all pairs.
+    Eval-A uses the first 400 test pairs, all other evaluations use all pairs.
     """
-    first, test, every = [], [], []
+    on_first_tests, on_tests, on_all_pairs = [], [], []
     for seed in SEEDS:
         train, held_out = split(seed)
         answers = learner(train)
-        first.append(_accuracy(answers, held_out[:_TESTED]))
-        test.append(_accuracy(answers, held_out))
-        every.append(_accuracy(answers, PAIRS))
+        on_first_tests.append(_accuracy(answers, held_out[:_TESTED_IN_EVAL_A]))
+        on_tests.append(_accuracy(answers, held_out))
+        on_all_pairs.append(_accuracy(answers, PAIRS))
     facts = []
     for evaluation, (score, deviation) in reported.items():
-        expected = mean(first if evaluation == "Eval-A" else every)
+        expected = mean(on_first_tests if evaluation == "Eval-A" else on_all_pairs)
         against = f"{evaluation}: the rule scores {_percent(expected)}, reported are {_percent(score)}"
         if abs(expected - score) > 3 * deviation:
             raise Refuted(f"{against} with standard deviation {_percent(deviation)}")
@@ -128,30 +131,31 @@ def bag_rule(
         reach=f"seeds {seeds}",
         facts=(
             *facts,
-            f"first {_TESTED} test pairs, seeds {seeds}: {', '.join(map(_percent, first))}",
-            f"all test pairs: {', '.join(map(_percent, test))}, mean {_percent(mean(test))}",
-            f"all pairs: {', '.join(map(_percent, every))}, mean {_percent(mean(every))}",
+            f"first {_TESTED_IN_EVAL_A} test pairs, seeds {seeds}: {', '.join(map(_percent, on_first_tests))}",
+            f"all test pairs: {', '.join(map(_percent, on_tests))}, mean {_percent(mean(on_tests))}",
+            f"all pairs: {', '.join(map(_percent, on_all_pairs))}, mean {_percent(mean(on_all_pairs))}",
         ),
         assumptions=(
             f"the splits of the released script for seeds {seeds}; expected accuracies over ties broken evenly",
-            "nothing around the expression holds a digit or a plus sign, so the bag of the text tells that of the pair",
+            "the text around the expression has no digit and no plus sign, so its bag determines that of the pair",
         ),
     )
 
 
 def _labels(pairs: Iterable[Pair], view: View) -> dict[Hashable, Counter[int]]:
-    """Number of times that each label occurs with each view."""
-    found: dict[Hashable, Counter[int]] = defaultdict(Counter)
+    """Counts of each label for each view."""
+    counts: dict[Hashable, Counter[int]] = defaultdict(Counter)
     for pair in pairs:
-        found[view(text(pair))][label(pair)] += 1
-    return found
+        counts[view(text(pair))][label(pair)] += 1
+    return counts
 
 
 def _accuracy(answers: Answers, pairs: Sequence[Pair]) -> Fraction:
+    """Expected accuracy of the answers on these pairs."""
     right = Fraction(0)
     for view, counts in _labels(pairs, bag).items():
         shares = answers(view)
-        right += sum(shares[one] * count for one, count in counts.items() if one in shares)
+        right += sum(shares[answer] * count for answer, count in counts.items() if answer in shares)
     return right / len(pairs)
 
 
@@ -160,37 +164,41 @@ def _percent(share: Fraction) -> str:
 
 
 def _tenths(percent: int) -> Fraction:
-    """A percentage given in tenths."""
+    """Fraction for a percentage given in tenths of a percent."""
     return Fraction(percent, 1000)
 
 
 def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction, unordered: int) -> Evidence:
     """Decide how likely a test pair (a, b), a != b, has (b, a) in training, and that the split `disjoint` avoids it.
 
-    `trained` is the number of training pairs out of so many pairs.
+    Args:
+        trained: number of pairs -> number of training pairs.
+        disjoint: split without such test pairs.
+        chance: the probability.
+        unordered: number of unordered pairs.
     """
-    found = _chance(len(PAIRS), trained)
-    if found != chance:
-        raise Refuted(f"{found} of the halvings that test (a, b) train (b, a), not {float(100 * chance):.2f} %")
-    counted, expected = _count_small(trained), _chance(_SMALL**2, trained)
+    probability = _chance(len(PAIRS), trained)
+    if probability != chance:
+        raise Refuted(f"{probability} of the halvings that test (a, b) train (b, a), not {float(100 * chance):.2f} %")
+    counted, expected = _counted_chance(trained), _chance(_MODULUS_3**2, trained)
     if counted != expected:
-        raise Refuted(f"modulus {_SMALL}: {counted} of the test pairs are trained swapped, not {expected}")
+        raise Refuted(f"modulus {_MODULUS_3}: {counted} of the test pairs are trained swapped, not {expected}")
     for seed in SEEDS:
-        leaked, asked = _leaks(*disjoint(seed))
+        leaked, tested = _swapped_in_training(*disjoint(seed))
         if leaked:
             (a, b), *_ = leaked
-            raise Refuted(f"seed {seed}: {len(leaked)} of {asked}; ({a}, {b}) is tested, ({b}, {a}) trained")
+            raise Refuted(f"seed {seed}: {len(leaked)} of {tested}; ({a}, {b}) is tested, ({b}, {a}) trained")
     classes = len({frozenset(pair) for pair in PAIRS})
     if classes != unordered:
         raise Refuted(f"there are {classes} unordered pairs, not {unordered}")
-    released = [_leaks(*split(seed)) for seed in SEEDS]
-    shares = ", ".join(f"{len(leaked)}/{asked} = {100 * len(leaked) / asked:.2f} %" for leaked, asked in released)
+    released = [_swapped_in_training(*split(seed)) for seed in SEEDS]
+    shares = ", ".join(f"{len(leaked)}/{tested} = {100 * len(leaked) / tested:.2f} %" for leaked, tested in released)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"{classes} unordered pairs",
         facts=(
-            f"of the halvings of {len(PAIRS)} pairs that test (a, b), {found} train (b, a)",
-            f"modulus {_SMALL}, all {comb(_SMALL**2, _SMALL**2 // 2)} halvings: {counted}",
+            f"of the halvings of {len(PAIRS)} pairs that test (a, b), {probability} train (b, a)",
+            f"modulus {_MODULUS_3}, all {comb(_MODULUS_3**2, _MODULUS_3**2 // 2)} halvings: {counted}",
             f"released splits, seeds {', '.join(map(str, SEEDS))}: {shares}",
             f"splits of the {classes} unordered pairs, same seeds: none",
         ),
@@ -199,42 +207,44 @@ def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction,
 
 
 def by_unordered_pair(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """A split that keeps (a, b) and (b, a) together."""
+    """Return training and test pairs of a split that keeps (a, b) and (b, a) together."""
     classes = [(a, b) for a, b in PAIRS if a <= b]
     Random(seed).shuffle(classes)
     half = len(classes) // 2
     train, test = (
-        [*dict.fromkeys(one for pair in part for one in (pair, pair[::-1]))]
+        [*dict.fromkeys(ordered for pair in part for ordered in (pair, pair[::-1]))]
         for part in (classes[:half], classes[half:])
     )
     return train, test
 
 
 def _chance(pairs: int, trained: Callable[[int], int]) -> Fraction:
-    """Share of the splits of so many pairs that train one given pair, among those that test another."""
+    """Share of the splits that put one given pair into training, among those that test another given pair."""
     return Fraction(comb(pairs - 2, trained(pairs) - 1), comb(pairs - 1, trained(pairs)))
 
 
 def _by_first_number(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """A split by the first number alone, odd or even, the seed aside."""
+    """Training and test pairs split by the first number, odd or even; the seed is ignored."""
     return [pair for pair in PAIRS if pair[0] % 2], [pair for pair in PAIRS if pair[0] % 2 == 0]
 
 
-def _count_small(trained: Callable[[int], int]) -> Fraction:
-    """The same share counted: over all halvings, test pairs trained swapped, of all test pairs with a != b."""
-    pairs = [(a, b) for a in range(_SMALL) for b in range(_SMALL)]
-    rows = [_leaks(train, sorted({*pairs} - {*train})) for train in combinations(pairs, trained(len(pairs)))]
-    return Fraction(sum(len(leaked) for leaked, _ in rows), sum(asked for _, asked in rows))
+def _counted_chance(trained: Callable[[int], int]) -> Fraction:
+    """The share of `_chance`, counted for a small modulus over all splits and all test pairs with a != b."""
+    pairs = [(a, b) for a in range(_MODULUS_3) for b in range(_MODULUS_3)]
+    rows = [
+        _swapped_in_training(train, sorted({*pairs} - {*train})) for train in combinations(pairs, trained(len(pairs)))
+    ]
+    return Fraction(sum(len(leaked) for leaked, _ in rows), sum(tested for _, tested in rows))
 
 
-def _leaks(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[list[Pair], int]:
-    """Test pairs with a != b whose swap is trained, and how many there are with a != b."""
-    trained, asked = set(train), [pair for pair in test if pair[0] != pair[1]]
-    return [pair for pair in asked if pair[::-1] in trained], len(asked)
+def _swapped_in_training(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[list[Pair], int]:
+    """Test pairs with a != b whose swap is in training, and the number of all test pairs with a != b."""
+    trained, tested = set(train), [pair for pair in test if pair[0] != pair[1]]
+    return [pair for pair in tested if pair[::-1] in trained], len(tested)
 
 
 def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
-    """Decide which is the first row of the position table that no expression reaches when texts start at row 0."""
+    """Decide the first row of the position table that no expression reaches if texts start at row 0."""
     longest = max(PAIRS, key=lambda pair: len(text(pair)))
     reached = len(text(longest))
     if reached > first_free:
@@ -252,7 +262,7 @@ def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
 
 
 def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported: Mapping[str, str]) -> Evidence:
-    """Decide whether each reported score is the sum over positions divided by so many, as far as rounding can tell."""
+    """Decide if each reported score is the sum over positions divided by `positions`, up to rounding."""
     facts = []
     for name, accuracies in by_position.items():
         total = sum(map(Fraction, accuracies), Fraction(0))
@@ -292,9 +302,9 @@ CLAIMS = (
     Claim(
         id="mod-3",
         source=SOURCE.at("table of results, row I1_002-ALiBi"),
-        statement="Answering with the most frequent label of the bag among training pairs scores what is reported of "
-        "the 'ALiBi' model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the released "
-        "script deletes the position embedding and adds no ALiBi, so the row is that of a bag of characters). "
+        statement="Answering with the most frequent label of the bag among training pairs gives the scores reported "
+        "for the 'ALiBi' model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the "
+        "released script deletes the position embedding and adds no ALiBi, so the row is that of a bag of characters). "
         "The splits are those of seeds 42, 43, 44.",
         latex=r"|\mathrm{acc}(\text{bag majority}) - \text{reported}| \le 3\sigma_{\text{reported}}",
         label="F",
@@ -340,8 +350,7 @@ CLAIMS = (
         id="mod-8",
         source=SOURCE.at("baseline: the text 'a + b' at position 0"),
         statement="In the baseline's training no character of an expression stands in row 7 of the position table or "
-        "beyond, and one does in row 6. "
-        "So it is for all 9409 pairs.",
+        "beyond, and one does in row 6. This holds for all 9409 pairs.",
         latex=r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
         label="F",
         check=trained_rows,

@@ -1,4 +1,4 @@
-"""NTK-aware scaling (as arXiv 2309.00071 states it) and its dynamic form (as transformers computes it)."""
+"""NTK-aware scaling (as arXiv 2309.00071 states it) and dynamic NTK scaling (as transformers computes it)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,24 +16,28 @@ SOURCE = Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071")
 DYNAMIC_SOURCE = Source(paper="Dynamic NTK scaling, in transformers and YaRN", arxiv="2309.00071")
 
 Lengths = Callable[[sp.Expr, sp.Expr], sp.Expr]
-"""Length at which a key arrived, length now -> the length for which it is turned."""
+"""(sequence length when the key arrived, length now) -> length whose frequencies rotate the key."""
 
 _LOG_BASE, _LOG_SCALE = sp.symbols("B S", positive=True)
 _BASE, _SCALE = sp.symbols("b s", positive=True)
-_EXCESS = sp.Symbol("m", positive=True)  # d - 2: what is divided by
-_HEAD_DIM = _EXCESS + 2
+_HEAD_DIM_LESS_2 = sp.Symbol("m", positive=True)  # d - 2, the denominator
+_HEAD_DIM = _HEAD_DIM_LESS_2 + 2
 _PLANE = sp.Symbol("l", nonnegative=True)
 
 
 def _logarithm(power_product: sp.Expr) -> sp.Expr:
-    """The logarithm of a product of powers of b and s, in B = ln b and S = ln s."""
+    """Logarithm of a product of powers of b and s, in the symbols B = ln b and S = ln s."""
     return sp.expand_log(sp.log(power_product)).xreplace({sp.log(_BASE): _LOG_BASE, sp.log(_SCALE): _LOG_SCALE})
 
 
 def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide, in logarithms, that the base slows plane l by s^(-2l/(d-2)), and that so do the listed frequencies."""
+    """Decide that the scaled base slows plane l by s^(-2l/(d-2)), and that the listed frequencies do the same.
+
+    All is decided in logarithms. `base` takes base, head width d and scale s.
+    """
     plain, scaled = (
-        rotary.frequency(_PLANE, head_dim=_HEAD_DIM, base=one) for one in (_BASE, base(_BASE, _HEAD_DIM, _SCALE))
+        rotary.frequency(_PLANE, head_dim=_HEAD_DIM, base=base_value)
+        for base_value in (_BASE, base(_BASE, _HEAD_DIM, _SCALE))
     )
     slowed = _logarithm(scaled) - _logarithm(plain)
     share = ntk.share(_PLANE, head_dim=_HEAD_DIM)
@@ -55,8 +59,11 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
     listings = []
     for head_dim in (4, 8):
         plain = rotary.frequencies(head_dim, BASE)
-        listed = [one / theta for one, theta in zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)]
-        at = [slowed.subs({_EXCESS: head_dim - 2, _PLANE: plane}) for plane in range(len(plain))]
+        listed = [
+            base_value / theta
+            for base_value, theta in zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)
+        ]
+        at = [slowed.subs({_HEAD_DIM_LESS_2: head_dim - 2, _PLANE: plane}) for plane in range(len(plain))]
         listings.append(
             same_by_sympy(
                 f"d = {head_dim}: the listed frequencies", sp.Matrix(listed).applyfunc(_logarithm), sp.Matrix(at)
@@ -70,13 +77,13 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
 
 
 def _listed(head_dim: int) -> list[sp.Expr]:
-    """The listed frequencies over RoPE's, in logarithms."""
+    """Logarithms of the listed frequencies divided by those of RoPE."""
     pairs = zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), rotary.frequencies(head_dim, BASE), strict=True)
     return [_logarithm(scaled / plain) for scaled, plain in pairs]
 
 
 def between_none_and_all(*, factor: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that the factor of plane l falls with l from 1 at the first to 1/s at the last."""
+    """Decide that the factor of plane l falls with l from 1 at the first plane to 1/s at the last."""
     logarithm = _logarithm(factor(_PLANE, _HEAD_DIM, _SCALE))
     last = _HEAD_DIM / 2 - 1
     step = logarithm.subs(_PLANE, _PLANE + 1) - logarithm
@@ -96,14 +103,17 @@ def between_none_and_all(*, factor: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Exp
 
 
 def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that the scale is 1 for sequences up to the trained length, more beyond, and 1 leaves RoPE as it is."""
+    """Decide that the scale is 1 up to the trained length and more beyond, and that scale 1 gives RoPE.
+
+    `scale` takes sequence length, trained length and alpha.
+    """
     for alpha in (4, 2, 1):
         for length in (4, 1, 2, 3, 5, 8):
-            found = scale(sp.Integer(length), sp.Integer(4), sp.Integer(alpha))
-            if (found == 1) != (length <= 4):
-                raise Refuted(f"alpha = {alpha}, L = 4, T = {length}: the scale is {found}")
+            value = scale(sp.Integer(length), sp.Integer(4), sp.Integer(alpha))
+            if (value == 1) != (length <= 4):
+                raise Refuted(f"alpha = {alpha}, L = 4, T = {length}: the scale is {value}")
     length, trained, alpha = sp.symbols("T L alpha", positive=True)
-    grown = _other_than_one(scale(length, trained, alpha))
+    grown = _growing_part(scale(length, trained, alpha))
     i, j = sp.symbols("i j")
     at_trained = ntk.DYNAMIC.score(query_position=j, key_position=i, length=ntk.TRAINED_LENGTH)
     within = at_trained.replace(ntk.FACTOR_AT, lambda scale: ntk.factor(ntk.SHARE, scale=scale))
@@ -124,21 +134,22 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
     )
 
 
-def _other_than_one(scale: sp.Expr) -> sp.Expr:
+def _growing_part(scale: sp.Expr) -> sp.Expr:
+    """The other argument of max(1, e). Raises `Refuted` if the scale is not of this form."""
     if not (isinstance(scale, sp.Max) and sp.S.One in scale.args and len(scale.args) == 2):
         raise Refuted(f"the scale {scale} is not the larger of 1 and something")
     return next(part for part in scale.args if part != 1)
 
 
 def recomputed(*, key_length: Lengths) -> Evidence:
-    """Decide whether scores are relative, the query being turned for the length now and a key for that of the rule."""
+    """Decide if scores are relative when the query is rotated for the length now and a key for `key_length`."""
     pairs = ((3, 43), (23, 63))
     first, second = (_example(*pair, key_length) for pair in pairs)
     where = "d = 8, L = 16, alpha = 2, n = 64, distance 40"
     if not first.overlaps(second):
-        due = _example(*pairs[0], lambda _, length: length)
+        right = _example(*pairs[0], lambda _, length: length)
         raise Refuted(
-            f"{where}: key 3 scores {short(first)}, key 23 {short(second)}; turned for n = 64 both score {short(due)}"
+            f"{where}: key 3 scores {short(first)}, key 23 {short(second)}; turned for n = 64 both score {short(right)}"
         )
     i, j, shift = sp.symbols("i j t", integer=True, nonnegative=True)
     factors: dict[sp.Expr, sp.Symbol] = {}
@@ -157,7 +168,7 @@ def recomputed(*, key_length: Lengths) -> Evidence:
 
 
 def _score(key: sp.Expr, query: sp.Expr, key_length: Lengths, factors: dict[sp.Expr, sp.Symbol]) -> sp.Expr:
-    """One plane, its factor at each scale as a symbol of its own."""
+    """Score on one plane, with the plane's factor at each scale replaced by a symbol."""
     on_query, on_key = _actions(query, LENGTH)[0], _actions(key, key_length(key + 1, LENGTH))[1]
     score = (on_key * KEY).dot(on_query * QUERY)
     return score.replace(
@@ -166,12 +177,13 @@ def _score(key: sp.Expr, query: sp.Expr, key_length: Lengths, factors: dict[sp.E
 
 
 def _actions(position: sp.Expr, length: sp.Expr) -> Actions:
+    """Actions of dynamic NTK on queries and on keys at a position."""
     assert ntk.DYNAMIC.rotate is not None
     return ntk.DYNAMIC.rotate(position, length)
 
 
 def _example(key: int, query: int, key_length: Lengths) -> Any:
-    """The score of two equal vectors with length 1 in each plane, enclosed: d = 8, L = 16, alpha = 2, n = 64."""
+    """Enclosure of the score of two equal vectors of length 1 in each plane: d = 8, L = 16, alpha = 2, n = 64."""
     length = sp.Integer(64)
     law = {ntk.TRAINED_LENGTH: sp.Integer(16), ntk.GROWTH: sp.Integer(2)}
     on_query = _actions(sp.Integer(query), length)[0]
@@ -186,27 +198,30 @@ def _example(key: int, query: int, key_length: Lengths) -> Any:
 
 
 def _labels_tell_distance_and_length() -> str:
+    """Fact that the labels of the relation tell every pair of distance and length apart. Raises `Refuted` if not."""
     relation, most = ntk.DYNAMIC.relation, 12
     assert relation is not None
-    found: dict[tuple[int, int], int] = {}
+    labels_of_pairs: dict[tuple[int, int], int] = {}
     for length in range(1, most + 1):
         labels = relation.labels(length, length)
         for key in range(length):
             for query in range(key, length):
                 pair, label = (query - key, length), int(labels[key, query])
-                if found.setdefault(pair, label) != label:
-                    raise Refuted(f"distance and length {pair} have the labels {found[pair]} and {label}")
-    if len(set(found.values())) < len(found):
-        raise Refuted(f"{len(found)} pairs of distance and length have {len(set(found.values()))} labels")
-    return f"{len(found)} pairs of distance and length up to n = {most} have a label each"
+                if labels_of_pairs.setdefault(pair, label) != label:
+                    raise Refuted(f"distance and length {pair} have the labels {labels_of_pairs[pair]} and {label}")
+    if len(set(labels_of_pairs.values())) < len(labels_of_pairs):
+        raise Refuted(
+            f"{len(labels_of_pairs)} pairs of distance and length have {len(set(labels_of_pairs.values()))} labels"
+        )
+    return f"{len(labels_of_pairs)} pairs of distance and length up to n = {most} have a label each"
 
 
 CLAIMS = (
     Claim(
         id="ntk-1",
         source=SOURCE.at("the scaled base"),
-        statement="The base b s^(d/(d-2)) leaves the fastest plane alone, slows the slowest by s, and plane l by "
-        "s^(2l/(d-2)).",
+        statement="The base b s^(d/(d-2)) leaves the fastest plane unchanged, slows the slowest by the factor s, and "
+        "plane l by s^(2l/(d-2)).",
         latex=r"b' = b\,s^{d/(d-2)} \;\Rightarrow\; \theta'_l = \theta_l\,s^{-2l/(d-2)},\quad"
         r"\theta'_0=\theta_0,\ \theta'_{d/2-1}=\theta_{d/2-1}/s",
         label="P",
@@ -250,8 +265,8 @@ CLAIMS = (
     Claim(
         id="dntk-2",
         source=DYNAMIC_SOURCE.at("the base recomputed as the sequence grows"),
-        statement="Dynamic NTK scaling keeps the relative law if all keys are turned for the length of the sequence "
-        "now; a cache of keys turned for the length at which they arrived gives other scores.",
+        statement="Dynamic NTK scaling keeps the relative law if all keys are rotated for the length of the sequence "
+        "now; a cache of keys rotated for the length at which they arrived gives other scores.",
         latex=r"(R(j\theta g_n)q)\cdot(R(i\theta g_n)k) = k^\top R\big((j-i)\theta g_n\big)q,\quad"
         r"\text{not so with } R(i\theta g_{i+1})k",
         label="F",

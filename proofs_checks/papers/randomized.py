@@ -1,4 +1,7 @@
-"""Randomized positional encodings (arXiv 2305.16843). Positions are 0 .. M - 1 here, 1 .. M in the paper."""
+"""Randomized positional encodings (arXiv 2305.16843): n tokens get n of M positions at random, sorted.
+
+Positions are 0 .. M - 1 here, 1 .. M in the paper.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -16,39 +19,39 @@ SOURCE = Source(paper="Randomized Positional Encodings Boost Length Generalizati
 Draws = Callable[[int, int], Iterable[tuple[int, ...]]]
 OfSizes = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
-_LONGEST = 7
+_LARGEST_M = 7
 _LENGTH, _RANGE = sp.symbols("n M", integer=True, positive=True)
 
 
 def _sizes(least: int = 1) -> list[tuple[int, int]]:
-    """All (n, M) with least <= n <= M <= 7."""
-    return [(length, longest) for longest in range(1, _LONGEST + 1) for length in range(least, longest + 1)]
+    """List of all (n, M) with least <= n <= M <= 7."""
+    return [(length, longest) for longest in range(1, _LARGEST_M + 1) for length in range(least, longest + 1)]
 
 
 def strictly_increasing(*, draws: Draws) -> Evidence:
-    """Decide that every draw is a strictly increasing sequence in the range, and that every such one is drawn once."""
+    """Decide that every draw is a strictly increasing sequence of positions, and that each sequence occurs once."""
     for length, longest in _sizes():
-        found = Counter(draws(length, longest))
-        for positions in found:
+        counts = Counter(draws(length, longest))
+        for positions in counts:
             if any(after <= here for here, after in pairwise(positions)):
                 raise Refuted(f"n = {length}, M = {longest}: {positions} is drawn")
-        if sum(found.values()) != sp.binomial(longest, length) or max(found.values()) > 1:
-            raise Refuted(f"n = {length}, M = {longest}: {sum(found.values())} draws, {len(found)} of them different")
-        if {position for positions in found for position in positions} != set(range(longest)):
+        if sum(counts.values()) != sp.binomial(longest, length) or max(counts.values()) > 1:
+            raise Refuted(f"n = {length}, M = {longest}: {sum(counts.values())} draws, {len(counts)} of them different")
+        if {position for positions in counts for position in positions} != set(range(longest)):
             raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
     first, last = sp.symbols("p0 p1", integer=True)
-    drawn = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
+    substitution = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
     base = rotary.ENCODING.score(query_position=last, key_position=first)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
-        reach=f"M <= {_LONGEST}",
+        reach=f"M <= {_LARGEST_M}",
         facts=(
             require_equal(
                 "score of tokens 1, 0 = RoPE's at the positions drawn for them",
-                lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(drawn),
+                lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(substitution),
                 base,
             ),
-            f"every draw for 1 <= n <= M <= {_LONGEST} is strictly increasing; there are C(M, n) of them",
+            f"every draw for 1 <= n <= M <= {_LARGEST_M} is strictly increasing; there are C(M, n) of them",
             "at any size: distinct numbers in order increase strictly",
         ),
     )
@@ -57,10 +60,10 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
 def share_of_draws(*, coverage: OfSizes) -> Evidence:
     """Decide the probability that a position is used, over all draws of small sizes and by a ratio of counts."""
     for length, longest in [*_sizes(), (4, 9)]:
-        drawn = list(randomized.draws(length=length, longest=longest))
-        used = Counter(position for positions in drawn for position in set(positions))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
+        used = Counter(position for positions in drawn_positions for position in set(positions))
         for position in range(longest):
-            share = sp.Rational(used[position], len(drawn))
+            share = sp.Rational(used[position], len(drawn_positions))
             if share != coverage(sp.Integer(length), sp.Integer(longest)):
                 raise Refuted(f"n = {length}, M = {longest}: position {position} is used with probability {share}")
     without_last, fewer, rest = sp.symbols("(M-1)! (n-1)! (M-n)!", positive=True)
@@ -75,7 +78,7 @@ def share_of_draws(*, coverage: OfSizes) -> Evidence:
                 lambda: with_position / all_draws,
                 lambda: coverage(_LENGTH, _RANGE),
             ),
-            f"counted for 1 <= n <= M <= {_LONGEST}; M = 9, n = 4: {sp.N(coverage(sp.Integer(4), sp.Integer(9)), 4)}",
+            f"counted for 1 <= n <= M <= {_LARGEST_M}; M = 9, n = 4: {sp.N(coverage(sp.Integer(4), sp.Integer(9)), 4)}",
         ),
     )
 
@@ -83,22 +86,24 @@ def share_of_draws(*, coverage: OfSizes) -> Evidence:
 def mean_positions(*, position: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], gap: OfSizes) -> Evidence:
     """Decide the mean position of each token and the mean gap, over all draws of small sizes and by symmetry."""
     for length, longest in _sizes():
-        drawn = list(randomized.draws(length=length, longest=longest))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
         sizes = sp.Integer(length), sp.Integer(longest)
         for rank in range(length):
-            mean = sp.Rational(sum(positions[rank] for positions in drawn), len(drawn))
+            mean = sp.Rational(sum(positions[rank] for positions in drawn_positions), len(drawn_positions))
             stated = position(sp.Integer(rank), *sizes)
             if mean != stated:
                 raise Refuted(f"n = {length}, M = {longest}: token {rank} is at {mean} on average, not at {stated}")
         for first, second in combinations(range(length), 2):
-            mean = sp.Rational(sum(positions[second] - positions[first] for positions in drawn), len(drawn))
+            mean = sp.Rational(
+                sum(positions[second] - positions[first] for positions in drawn_positions), len(drawn_positions)
+            )
             stated = (second - first) * gap(*sizes)
             if mean != stated:
                 raise Refuted(f"n = {length}, M = {longest}: tokens {first}, {second} are {mean} apart, not {stated}")
-        steps = Counter(_steps(positions, longest) for positions in drawn)
+        steps = Counter(_steps(positions, longest) for positions in drawn_positions)
         for swapped in range(length):
             order = [*range(swapped), swapped + 1, swapped, *range(swapped + 2, length + 1)]
-            if steps != Counter(tuple(one[place] for place in order) for one in steps):
+            if steps != Counter(tuple(sequence[place] for place in order) for sequence in steps):
                 raise Refuted(f"n = {length}, M = {longest}: steps {swapped} and {swapped + 1} differ in law")
     rank = sp.Symbol("k", integer=True, nonnegative=True)
     mean_gap = gap(_LENGTH, _RANGE)
@@ -111,17 +116,18 @@ def mean_positions(*, position: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], 
             require_equal(
                 "mean of token k", lambda: position(rank, _LENGTH, _RANGE), lambda: (rank + 1) * mean_gap - 1
             ),
-            f"counted, and the steps exchanged, for 1 <= n <= M <= {_LONGEST}",
+            f"counted, and the steps exchanged, for 1 <= n <= M <= {_LARGEST_M}",
         ),
     )
 
 
 def _steps(positions: tuple[int, ...], longest: int) -> tuple[int, ...]:
+    """Steps from -1 over the drawn positions to M."""
     return tuple(after - here for here, after in pairwise((-1, *positions, longest)))
 
 
 def in_support(*, longest_test: Callable[[int], int]) -> Evidence:
-    """Decide whether tests of up to longest_test(M) tokens use only positions that training uses."""
+    """Decide if tests of up to longest_test(M) tokens use only positions that training uses."""
     for length, longest in _sizes():
         trained = {p for p in range(longest) if randomized.coverage(length=length, longest=longest) > 0}
         for tokens in range(1, longest_test(longest) + 1):
@@ -140,19 +146,19 @@ def in_support(*, longest_test: Callable[[int], int]) -> Evidence:
         facts=(
             "n/M > 0 for n >= 1: training uses every position 0 .. M - 1; any N <= M tokens are placed among them",
             "more than M distinct positions are not all among 0 .. M - 1",
-            f"M up to {_LONGEST}, training on any n <= M, decided",
+            f"M up to {_LARGEST_M}, training on any n <= M, decided",
         ),
     )
 
 
 def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
-    """Decide for which training and test lengths neighbouring tokens are apart by one law."""
+    """Decide for which training and test lengths the gap between neighbouring tokens has the same distribution."""
     laws = {}
     for length, longest in _sizes(least=2):
-        drawn = list(randomized.draws(length=length, longest=longest))
-        found = Counter(after - here for positions in drawn for here, after in pairwise(positions))
+        drawn_positions = list(randomized.draws(length=length, longest=longest))
+        counts = Counter(after - here for positions in drawn_positions for here, after in pairwise(positions))
         laws[length, longest] = [
-            sp.Rational(found[distance], len(drawn) * (length - 1)) for distance in range(1, longest)
+            sp.Rational(counts[distance], len(drawn_positions) * (length - 1)) for distance in range(1, longest)
         ]
         for distance, share in enumerate(laws[length, longest], start=1):
             stated = randomized.gap_probability(distance, length=length, longest=longest)
@@ -181,7 +187,7 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
             ),
             "it is 0 only for N = n, so the laws of gaps differ for all N != n",
             "a gap g has positive probability iff g <= M - n + 1: for N > n the test's gaps occur in training",
-            f"law of a gap C(M - g, n - 1)/C(M, n) counted for 2 <= n <= M <= {_LONGEST}",
+            f"law of a gap C(M - g, n - 1)/C(M, n) counted for 2 <= n <= M <= {_LARGEST_M}",
         ),
     )
 
@@ -189,20 +195,26 @@ def gaps_shift(*, same_law: Callable[[int, int], bool]) -> Evidence:
 def clamped_codes(
     *, released_rows: Callable[[sp.Expr], sp.Expr], released_shares_from: int, mended_rows: Callable[[sp.Expr], sp.Expr]
 ) -> Evidence:
-    """Decide which offsets read one row: in the released table of M rows, and in a table of the mended size."""
+    """Decide which offsets read the same row, in the released table of M rows and in a table of corrected size.
+
+    Args:
+        released_rows: M -> number of rows of the released table.
+        released_shares_from: the smallest offset that reads the last row.
+        mended_rows: M -> number of rows of the corrected table.
+    """
     for longest in range(6, 10):
         offsets = range(1 - longest, longest)
         released = {o: randomized.row(sp.Integer(o), longest=longest, rows=released_rows(longest)) for o in offsets}
-        for one, other in [(1, 5), *combinations(offsets, 2)]:
-            stated = min(one, other) >= released_shares_from
-            if (released[one] == released[other]) != stated:
-                rows = f"rows {released[one]} and {released[other]}"
-                raise Refuted(f"M = {longest} rows: offsets {one:+} and {other:+} read {rows}")
+        for first, second in [(1, 5), *combinations(offsets, 2)]:
+            stated = min(first, second) >= released_shares_from
+            if (released[first] == released[second]) != stated:
+                rows = f"rows {released[first]} and {released[second]}"
+                raise Refuted(f"M = {longest} rows: offsets {first:+} and {second:+} read {rows}")
         rows = mended_rows(sp.Integer(longest))
         read = {o: randomized.row(sp.Integer(o), longest=longest, rows=rows) for o in offsets}
-        for one, other in pairwise(offsets):
-            if read[one] == read[other]:
-                raise Refuted(f"M = {longest}, {rows} rows: offsets {one:+} and {other:+} read row {read[one]}")
+        for first, second in pairwise(offsets):
+            if read[first] == read[second]:
+                raise Refuted(f"M = {longest}, {rows} rows: offsets {first:+} and {second:+} read row {read[first]}")
     beyond = sp.Symbol("a", integer=True, nonnegative=True)
     short = randomized.row(beyond - 1, longest=_RANGE, rows=released_rows(_RANGE))
     full = randomized.row(_RANGE - 1 - beyond, longest=_RANGE, rows=mended_rows(_RANGE))
@@ -224,7 +236,7 @@ CLAIMS = (
         id="rpe-1",
         source=SOURCE.at("sampling without replacement, then sorting"),
         statement="Randomized positions keep the order of tokens: every draw is strictly increasing. "
-        "Every draw is looked at for M <= 7.",
+        "Every draw is checked for M <= 7.",
         latex=r"0\le p_0<p_1<\dots<p_{n-1}\le M-1",
         label="P",
         check=strictly_increasing,
@@ -274,7 +286,7 @@ CLAIMS = (
         id="rpe-4",
         source=SOURCE.at("the range M is chosen above all test lengths"),
         statement="A test of up to M tokens uses only positions that training uses with positive probability; a longer "
-        "one cannot.",
+        "test must use others.",
         latex=r"N\le M\iff\{p_0,\dots,p_{N-1}\}\subseteq\{p:\Pr_{\mathrm{train}}[p]>0\}\text{ can hold}",
         label="P",
         check=in_support,
@@ -287,8 +299,9 @@ CLAIMS = (
     Claim(
         id="rpe-5",
         source=SOURCE.at("derived: training on n, test on N tokens"),
-        statement="A shift of distribution remains: neighbours are apart by different laws at lengths n and N, with "
-        "means (M + 1)/(n + 1) and (M + 1)/(N + 1), though for N > n every gap of the test occurs in training.",
+        statement="A shift of distribution remains: gaps between neighbours have different distributions at lengths n "
+        "and N, with means (M + 1)/(n + 1) and (M + 1)/(N + 1), though for N > n every gap of the test occurs in "
+        "training.",
         latex=r"\Pr[p_{k+1}-p_k=g]=\binom{M-g}{n-1}\Big/\binom{M}{n}",
         label="F",
         check=gaps_shift,

@@ -1,4 +1,4 @@
-"""Exact recoveries: an encoding that is another one at particular parameters, in symbols and in torch."""
+"""Exact recoveries: encodings that equal another one at particular parameters, in symbols and in torch."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -27,7 +27,20 @@ def special_case(
     attained: bool,
     function: bool,
 ) -> Evidence:
-    """Decide that one encoding scores as another at these parameters, whether it can have them, and the torch sides."""
+    """Decide that one encoding has the scores of another at these parameters, and if it can have these parameters.
+
+    The torch modules of both are compared as well.
+
+    Args:
+        by: name of the general encoding.
+        formulas: its formulas, perhaps mutated.
+        of: name of the special encoding.
+        assignment: parameter of the general encoding -> its value.
+        at: parameters of the special encoding with the only values for which the recovery holds.
+        within: True if it holds only up to the trained length.
+        attained: True if the values are in the domains of the parameters, False if they are only a limit.
+        function: True if only some function in place of the network attains them.
+    """
     encoding = formulas(named(by))
     recovery = Recovery(of=of, assignment=assignment, at=at, within=within)
     ruling = laws.decide_recovery(encoding, named(of), recovery)
@@ -51,46 +64,50 @@ def special_case(
         facts=(
             f"score of {by} = score of {of} for every key, query and content{where}: {ruling.reason}",
             inside.reason + (_REACH if function else ""),
-            _torch_sides(by, of),
+            _compare_in_torch(by, of),
         ),
-        assumptions=("one plane and one head stand for all",),
+        assumptions=("one plane and one head stand for all of them",),
     )
 
 
 _REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
 
 
-def _torch_sides(by: str, of: str) -> str:
-    """Raises Refuted where they differ; where torch is not installed, says so."""
+def _compare_in_torch(by: str, of: str) -> str:
+    """Fact on the largest difference of logits between the torch modules, or on why they are not compared.
+
+    Raises `Refuted` if the logits differ.
+    """
     if not find_spec("torch"):
         return "the torch sides are not compared: this needs the extra `train`"
     from empirical.encodings.recoveries import TOLERANCE, TWINS, compared, difference
 
     if (by, of) not in TWINS:
         return "the torch side cannot be set there: a limit, or no parameter of its own"
-    apart = difference(by, of)
-    if not apart < TOLERANCE:
-        raise Refuted(f"in torch the logits of {by} and {of} differ by {apart:.3g}")
+    difference_of_logits = difference(by, of)
+    if not difference_of_logits < TOLERANCE:
+        raise Refuted(f"in torch the logits of {by} and {of} differ by {difference_of_logits:.3g}")
     positions = ", ".join(map(str, compared(by, of)))
     return f"in torch, float64, at the positions {positions}: logits differ by less than {TOLERANCE:g}"
 
 
-def _other(value: sp.Expr) -> sp.Expr:
-    """Another value of a parameter."""
+def _different_value(value: sp.Expr) -> sp.Expr:
+    """A different value of a parameter."""
     if isinstance(value, sp.Lambda):
         return sp.Lambda(value.signature, value.expr + sp.Add(*value.variables))
     return 2 * value + 1 if value.is_finite is not False else sp.Integer(1)
 
 
 def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
+    """Claim on one recovery that the encoding declares."""
     other = named(recovery.of)
     setting = _text(recovery.assignment)
     only = f", for {_text(recovery.at)} and no other" if recovery.at else ""
     where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
     limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
-    network = " (some f, not the network: of ReLU units none is this f)" if recovery.function else ""
+    network = " (for a function f that no network of ReLU units equals)" if recovery.function else ""
     falsifiers: dict[str, Mapping[str, Any]] = {
-        f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _other(value)}}
+        f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _different_value(value)}}
         for parameter, value in recovery.assignment.items()
     }
     if not recovery.attained:
@@ -131,11 +148,11 @@ def _text(assignment: Mapping[Any, sp.Expr]) -> str:
 
 
 def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence:
-    """Decide that T5 gives two distances one bias whatever its table, and Kerple's kernels two, whatever parameters."""
+    """Decide that T5 gives two distances the same bias for every table, and Kerple's kernels never do."""
     distances = sp.Integer(near), sp.Integer(far)
-    one, other = (t5.WEIGHTS[t5.bucket(distance)] for distance in distances)
-    if one != other:
-        raise Refuted(f"T5 has a number for each of the distances {near} and {far}: {one} and {other}")
+    weight, other_weight = (t5.WEIGHTS[t5.bucket(distance)] for distance in distances)
+    if weight != other_weight:
+        raise Refuted(f"T5 has a number for each of the distances {near} and {far}: {weight} and {other_weight}")
     (base, power), (other_base, other_power) = (
         (-kerple.power(distance, scale=kerple.SCALE, exponent=exponent) / kerple.SCALE).as_base_exp()
         for distance in distances
@@ -153,7 +170,7 @@ def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            f"T5 at the distances {near} and {far}: {one}, whatever its table",
+            f"T5 at the distances {near} and {far}: {weight}, whatever its table",
             f"power kernel: {base}**{power} < {other_base}**{other_power}",
             f"log kernel: log({inside}) < log({other_inside})",
         ),
@@ -161,11 +178,11 @@ def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence
     )
 
 
-_OUTSIDE = Claim(
+_T5_OUTSIDE_KERPLE = Claim(
     id="kerple-t5",
     source=Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
-    statement="T5's bias is not Kerple's at any parameters: distances 16 and 17 share a bucket, and both kernels fall "
-    "strictly.",
+    statement="T5's bias equals Kerple's for no parameters: distances 16 and 17 share a bucket, and both of Kerple's "
+    "kernels fall strictly.",
     latex=r"\mathrm{T5}\not\subset\mathrm{Kerple}",
     label="F",
     check=table_outside_kernels,
@@ -178,5 +195,5 @@ _OUTSIDE = Claim(
 
 CLAIMS = (
     *(_claim(encoding, recovery) for encoding in with_formulas() for recovery in encoding.recovers),
-    _OUTSIDE,
+    _T5_OUTSIDE_KERPLE,
 )

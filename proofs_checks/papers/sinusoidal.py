@@ -22,7 +22,7 @@ _LONGEST = 16
 
 
 def linear_shift(*, code: OfPlane, shift: OfPlane) -> Evidence:
-    """Decide M_k PE(p) = PE(p + k) on one plane, and that M_k is orthogonal."""
+    """Decide on one plane that M_k PE(p) = PE(p + k) and that M_k is orthogonal."""
     position, offset, w = sp.symbols("p k omega", real=True)
     moving = shift(offset, w)
     facts = (
@@ -33,7 +33,10 @@ def linear_shift(*, code: OfPlane, shift: OfPlane) -> Evidence:
 
 
 def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
-    """Decide PE(p + D) . PE(p) = law(D) on one plane, law(-D) = law(D), and where it first rises at width 16."""
+    """Decide PE(p + D) . PE(p) = law(D) = law(-D) on one plane, and the distance at which the sum first rises.
+
+    The sum is taken at width 16, over `frequencies(16)`.
+    """
     position, offset, w = sp.symbols("p D omega", real=True)
     facts = [
         require_equal(
@@ -43,10 +46,10 @@ def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]],
         ),
         require_equal("the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)),
     ]
-    at = [sum(law(sp.Integer(distance), one) for one in frequencies(16)) for distance in range(_LONGEST)]
-    signs = [equality.sign(after - before) for before, after in pairwise(at)]
+    sums = [sum(law(sp.Integer(distance), frequency) for frequency in frequencies(16)) for distance in range(_LONGEST)]
+    signs = [equality.sign(after - before) for before, after in pairwise(sums)]
     rise = 1 + signs.index(1)
-    values = ", ".join(f"{sp.N(at[distance], 6)} at {distance}" for distance in range(rise + 1))
+    values = ", ".join(f"{sp.N(sums[distance], 6)} at {distance}" for distance in range(rise + 1))
     if rise != first_rise:
         raise Refuted(f"width 16: by distance the product is {values}: it rises at {rise}, not at {first_rise}")
     facts.append(f"width 16: by distance the product is {values}: it is not monotone (signs by ball arithmetic)")
@@ -54,7 +57,7 @@ def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]],
 
 
 def squared_norm(*, code: OfPlane, total: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide |PE(p)|^2 = 1 on one plane and that the sum over D/2 planes is the stated total."""
+    """Decide on one plane that |PE(p)|^2 = 1, and that the sum over D/2 planes is `total(D)`."""
     position, w = sp.symbols("p omega", real=True)
     width, plane = sp.Symbol("D", integer=True, positive=True), sp.Symbol("l", integer=True)
     facts = (
@@ -65,9 +68,9 @@ def squared_norm(*, code: OfPlane, total: Callable[[sp.Expr], sp.Expr]) -> Evide
 
 
 def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Evidence:
-    """Decide whether two positions of the domain share a code; `frequency` takes plane and width.
+    """Decide if two positions of the domain have the same code; `frequency` takes plane and width.
 
-    `repeats` is the distance after which the codes of width 4 come back.
+    `repeats` is the distance after which the codes of width 4 repeat.
     """
     position, offset, w = sp.symbols("p D omega", real=True)
     difference = sinusoidal.code(position + offset, frequency=w) - sinusoidal.code(position, frequency=w)
@@ -76,14 +79,14 @@ def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Eviden
         lambda: difference.dot(difference),
         lambda: 4 * sp.sin(offset * w / 2) ** 2,
     )
-    on_the_line = []
+    facts_on_reals = []
     for width in _WIDTHS:
         turns = [frequency(sp.Integer(plane), sp.Integer(width)) for plane in range(width // 2)]
         repeat = _common_period(turns)
         if repeat is None:
-            on_the_line.append(f"width {width}: the codes of all real positions differ")
+            facts_on_reals.append(f"width {width}: the codes of all real positions differ")
             continue
-        on_the_line.append(f"width {width}: real positions {repeat} apart share a code")
+        facts_on_reals.append(f"width {width}: real positions {repeat} apart share a code")
         shared = repeat * sp.denom(repeat) if domain is sp.S.Integers else repeat
         if domain.contains(shared) is sp.true and all(
             sinusoidal.code(shared, frequency=w) == sinusoidal.code(sp.S.Zero, frequency=w) for w in turns
@@ -101,25 +104,28 @@ def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Eviden
             "so codes are equal iff D theta_l is a multiple of 2 pi for every plane l",
             f"theta_0 = {first} for every width: a whole D with D theta_0 = 2 pi m, m not 0, would make pi rational; "
             "m = 0 is D = 0",
-            *on_the_line,
+            *facts_on_reals,
         ),
         assumptions=("pi is irrational (Lambert)", "base 10000 for what is said of real positions"),
     )
 
 
 def _common_period(frequencies: list[sp.Expr]) -> sp.Expr | None:
-    """The least positive multiple of 2 pi / theta_0 after which every plane is back; None if there is none."""
-    ratios = [one / frequencies[0] for one in frequencies]
+    """Least positive multiple of 2 pi / theta_0 after which every plane returns; None if there is none."""
+    ratios = [frequency / frequencies[0] for frequency in frequencies]
     if not all(ratio.is_rational for ratio in ratios):
         return None
     return 2 * sp.pi / frequencies[0] * lcm(*(int(sp.denom(ratio)) for ratio in ratios))
 
 
 def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
-    """Decide for which W the logit (x + PE(j))^T W (y + PE(i)) keeps its value for all contents under a shift."""
+    """Decide for which W the logit (x + PE(j))^T W (y + PE(i)) is unchanged by a shift, for all contents x and y.
+
+    `relative` takes W and returns True if the logit should be unchanged.
+    """
     embed = sinusoidal.ENCODING.embed
     assert embed is not None
-    i, offset, moved, w = sp.symbols("i D s theta", positive=True)
+    i, offset, shift, w = sp.symbols("i D s theta", positive=True)
     weights = sp.Matrix(2, 2, sp.symbols("w11 w12 w21 w22", real=True))
     query, key = sp.Matrix(sp.symbols("x1 x2", real=True)), sp.Matrix(sp.symbols("y1 y2", real=True))
 
@@ -130,7 +136,7 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
         return (query + code(position + offset)).dot(by * (key + code(position)))
 
     plain = sinusoidal.ENCODING.score(query, key, query_position=i + offset, key_position=i)
-    change = logit(weights, i + moved) - logit(weights, i)
+    change = logit(weights, i + shift) - logit(weights, i)
     steps = [code(sp.Integer(to)) - code(sp.Integer(to - 1)) for to in (1, 2)]
     facts = [
         require_equal(
@@ -141,7 +147,7 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
         require_equal(
             "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x",
             change.diff(query),
-            lambda: weights * (code(i + moved) - code(i)),
+            lambda: weights * (code(i + shift) - code(i)),
         ),
         require_equal(
             "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))",
@@ -158,8 +164,8 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
     for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), sp.Matrix([[0, 1], [0, 0]])):
         if relative(case):
             what = f"W = {case.tolist()}: logits at (i + D, i) and at (i + s + D, i + s)"
-            same_by_sympy(what, logit(case, i), logit(case, i + moved))
-        elif exact.is_zero(logit(case, i) - logit(case, i + moved)):
+            same_by_sympy(what, logit(case, i), logit(case, i + shift))
+        elif exact.is_zero(logit(case, i) - logit(case, i + shift)):
             raise Refuted(f"W = {case.tolist()}: the logit is {logit(case, i)} at every shift")
     return Evidence(
         strength=Strength.GENERAL,
@@ -172,10 +178,12 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
 
 
 def _cosine_first(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """Code with cosine and sine swapped."""
     return sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
 
 
 def _sine_only(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """Code with 0 in place of the cosine."""
     return sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
 
 
@@ -201,8 +209,8 @@ CLAIMS = (
     Claim(
         id="sin-2",
         source=SOURCE,
-        statement="The scalar product of two codes is a sum of cosines of their distance: it depends on the distance "
-        "alone, is blind to the direction, and is not monotone (at width 16 it rises at distance 4).",
+        statement="The scalar product of two codes is a sum of cosines of their distance: it depends only on the "
+        "distance, not on the direction, and is not monotone (at width 16 it rises at distance 4).",
         latex=r"PE(p)\cdot PE(p')=\sum_l\cos\big((p-p')\theta_l\big)",
         label="F",
         check=similarity,
@@ -213,7 +221,7 @@ CLAIMS = (
         },
         answers=("first_rise",),
         falsifiers={
-            "half the frequencies": {"frequencies": lambda width: [one / 2 for one in rotary.frequencies(width)]},
+            "half the frequencies": {"frequencies": lambda width: [theta / 2 for theta in rotary.frequencies(width)]},
             "it tells the direction": {
                 "law": lambda offset, frequency: sp.cos(offset * frequency) + sp.sin(offset * frequency)
             },
@@ -239,8 +247,8 @@ CLAIMS = (
     Claim(
         id="sin-4",
         source=SOURCE,
-        statement="Different whole positions have different codes, at every width; real positions do not (width 4 "
-        "repeats after 200 pi).",
+        statement="Different integer positions have different codes, at every width; different real positions need "
+        "not (width 4 repeats after 200 pi).",
         latex=r"p,p'\in\mathbb{Z},\ PE(p)=PE(p')\Rightarrow p=p'",
         label="F",
         check=injective,

@@ -1,4 +1,4 @@
-"""T5 (arXiv 1910.10683): buckets of distances, and the bias learned for each."""
+"""T5 (arXiv 1910.10683): relative position buckets, and the bias learned for each bucket."""
 
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
@@ -22,30 +22,42 @@ _BEYOND = sp.Symbol("k", integer=True, nonnegative=True)
 
 
 def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: type[sp.Function]) -> Evidence:
-    """Decide the buckets of all distances: one by one up to 160, the rest by their common bucket."""
-    found = [int(bucket(sp.Integer(distance))) for distance in range(FARTHEST + 1)]
-    for distance, (before, after) in enumerate(pairwise(found)):
+    """Decide the causal buckets of all distances: one by one up to 160, the rest by their common bucket.
+
+    Args:
+        bucket: offset -> bucket.
+        exact: largest distance that is its own bucket.
+        count: number of buckets.
+        rounding: floor or ceiling, for the first distance of each bucket.
+    """
+    buckets = [int(bucket(sp.Integer(distance))) for distance in range(FARTHEST + 1)]
+    for distance, (before, after) in enumerate(pairwise(buckets)):
         if after < before:
             raise Refuted(f"distances {distance} and {distance + 1} have buckets {before} and {after}: it falls")
-    if set(found) != set(range(count)):
-        raise Refuted(f"{len(set(found))} buckets are used, 0 to {max(found)}, not {count}")
-    own = next(distance for distance in range(FARTHEST + 1) if found[distance] != distance)
-    if own - 1 != exact:
-        raise Refuted(f"distances up to {own - 1} are their own buckets, distance {own} has bucket {found[own]}")
-    for number in range(t5.BUCKETS // 2, t5.BUCKETS):
-        coarse = sp.Rational(number - t5.BUCKETS // 2, t5.BUCKETS // 2)
+    if set(buckets) != set(range(count)):
+        raise Refuted(f"{len(set(buckets))} buckets are used, 0 to {max(buckets)}, not {count}")
+    shared = next(distance for distance in range(FARTHEST + 1) if buckets[distance] != distance)
+    if shared - 1 != exact:
+        raise Refuted(
+            f"distances up to {shared - 1} are their own buckets, distance {shared} has bucket {buckets[shared]}"
+        )
+    for index in range(t5.BUCKETS // 2, t5.BUCKETS):
+        coarse = sp.Rational(index - t5.BUCKETS // 2, t5.BUCKETS // 2)
         stated = rounding(t5.BUCKETS // 2 * sp.Integer(8) ** coarse)
-        if found.index(number) != stated:
-            raise Refuted(f"bucket {number} begins at distance {found.index(number)}, not {stated}")
-    if bucket(t5.LONGEST + _BEYOND) != found[t5.LONGEST]:
-        raise Refuted(f"the bucket of 128 + k is {bucket(t5.LONGEST + _BEYOND)}, not {found[t5.LONGEST]}")
+        if buckets.index(index) != stated:
+            raise Refuted(f"bucket {index} begins at distance {buckets.index(index)}, not {stated}")
+    if bucket(t5.LONGEST + _BEYOND) != buckets[t5.LONGEST]:
+        raise Refuted(f"the bucket of 128 + k is {bucket(t5.LONGEST + _BEYOND)}, not {buckets[t5.LONGEST]}")
     row = _row(t5.ENCODING)
     for distance in range(1, FARTHEST + 1):
         if row(sp.Integer(-distance)) != 0:
             raise Refuted(f"a key {distance} after the query has bucket {row(sp.Integer(-distance))}, not 0")
-    _require_labels(t5.ENCODING, found)
-    trained = [same_by_sympy("trained numbers", one.learned, count * HEADS) for one in (t5.ENCODING, t5.BIDIRECTIONAL)]
-    sizes = [found.count(number) for number in range(t5.BUCKETS - 1)]
+    _require_labels(t5.ENCODING, buckets)
+    trained = [
+        same_by_sympy("trained numbers", encoding.learned, count * HEADS)
+        for encoding in (t5.ENCODING, t5.BIDIRECTIONAL)
+    ]
+    sizes = [buckets.count(index) for index in range(t5.BUCKETS - 1)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="32 buckets",
@@ -54,7 +66,7 @@ def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: t
             f"distances 0 to {exact} and no more are their own buckets",
             f"buckets 16 to 30 hold {sizes[16:]} distances each",
             "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly",
-            f"every distance 128 + k has bucket {found[t5.LONGEST]}; keys after the query have bucket 0",
+            f"every distance 128 + k has bucket {buckets[t5.LONGEST]}; keys after the query have bucket 0",
             f"{trained[0]}: one for each bucket and head, bidirectional or not",
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
@@ -62,17 +74,17 @@ def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: t
 
 
 def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
-    """Decide the buckets of the bidirectional form, at all offsets."""
+    """Decide the buckets of the bidirectional form at all offsets, and the row of the table that no offset uses."""
     half = t5.BUCKETS // 2
-    found = {offset: int(bucket(sp.Integer(offset))) for offset in range(-FARTHEST, FARTHEST + 1)}
+    buckets = {offset: int(bucket(sp.Integer(offset))) for offset in range(-FARTHEST, FARTHEST + 1)}
     for distance in range(1, FARTHEST + 1):
-        if found[-distance] != found[distance] + half:
-            both = f"{found[distance]} and {found[-distance]}"
+        if buckets[-distance] != buckets[distance] + half:
+            both = f"{buckets[distance]} and {buckets[-distance]}"
             raise Refuted(f"a key {distance} before the query and one {distance} after have buckets {both}")
-    unused = sorted(set(range(t5.BUCKETS)) - set(found.values()))
+    unused = sorted(set(range(t5.BUCKETS)) - set(buckets.values()))
     if unused != ([] if first_row_unused is None else [first_row_unused]):
         raise Refuted(f"the buckets without an offset are {unused}")
-    _require_labels(t5.BIDIRECTIONAL, [found[distance] for distance in range(FARTHEST + 1)])
+    _require_labels(t5.BIDIRECTIONAL, [buckets[distance] for distance in range(FARTHEST + 1)])
     ends = [bucket(sign * (t5.LONGEST + _BEYOND)) for sign in (1, -1)]
     if ends != [half - 1, t5.BUCKETS - 1]:
         raise Refuted(f"offsets of 128 + k and more have the buckets {ends}")
@@ -82,7 +94,7 @@ def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
         facts=(
             f"offsets from -{FARTHEST} to {FARTHEST} one by one, and all beyond 128 by their common buckets",
             "distances 1 before and 1 after the query have the buckets "
-            f"{found[1]} and {found[-1]}, far ones {ends[0]} and {ends[1]}",
+            f"{buckets[1]} and {buckets[-1]}, far ones {ends[0]} and {ends[1]}",
             f"no offset has bucket {unused[0] if unused else 'none'}: that row of the table is never trained",
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
@@ -90,14 +102,14 @@ def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
 
 
 def saturation(*, bucket: Buckets, first: int) -> Evidence:
-    """Decide from which distance on all share the last bucket."""
+    """Decide the distance `first` from which on all distances share the last bucket."""
     last = t5.BUCKETS - 1
     if bucket(t5.LONGEST + _BEYOND) != last:
         raise Refuted(f"distance 128 + k has bucket {bucket(t5.LONGEST + _BEYOND)}, not {last}")
     for distance in range(t5.LONGEST + 1):
-        found = int(bucket(sp.Integer(distance)))
-        if (found == last) != (distance >= first):
-            raise Refuted(f"distance {distance} has bucket {found}, though saturation is said to begin at {first}")
+        number = int(bucket(sp.Integer(distance)))
+        if (number == last) != (distance >= first):
+            raise Refuted(f"distance {distance} has bucket {number}, though saturation is said to begin at {first}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="32 buckets",
@@ -110,7 +122,7 @@ def saturation(*, bucket: Buckets, first: int) -> Evidence:
 
 
 def relative_law(*, biases: tuple[Bias, ...]) -> Evidence:
-    """Decide that a common shift of query and key leaves the bias as it is, for every table of weights."""
+    """Decide that a common shift of query and key does not change the bias, for every table of weights."""
     i, distance, shift = sp.symbols("i D s", integer=True, nonnegative=True)
     facts = []
     for name, bias in zip(("causal", "bidirectional"), biases, strict=True):
@@ -123,6 +135,7 @@ def relative_law(*, biases: tuple[Bias, ...]) -> Evidence:
 
 
 def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
+    """Counterexample: positions at which the change of the bias is not zero."""
     for point in product(range(20), repeat=len(symbols)):
         value = change.subs(dict(zip(symbols, point, strict=True)))
         if value != 0:
@@ -132,19 +145,19 @@ def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
 
 
 def far_keys(*, bucket: Buckets, first: int) -> Evidence:
-    """Decide that attention tells keys at distances of `first` and more apart by their content alone."""
+    """Decide that for keys at distance `first` or more only the content matters to attention."""
     last = bucket(t5.LONGEST + _BEYOND)
     for distance in range(first, t5.LONGEST):
-        found = bucket(sp.Integer(distance))
-        if found != last:
+        number = bucket(sp.Integer(distance))
+        if number != last:
             raise Refuted(
-                f"distance {distance} has bucket {found}, distance 128 bucket {last}: with w_{found} = 1 and "
+                f"distance {distance} has bucket {number}, distance 128 bucket {last}: with w_{number} = 1 and "
                 f"w_{last} = 0 equal contents at these distances weigh {sp.E.n(4)} to 1"
             )
     if bucket(sp.Integer(first - 1)) == last:
         raise Refuted(f"distance {first - 1} has bucket {last} too")
     content, other = sp.symbols("s s_", real=True)
-    with_bias = [sp.exp(one + _plain(t5.WEIGHTS[last])) for one in (content, other)]
+    with_bias = [sp.exp(logit + _plain(t5.WEIGHTS[last])) for logit in (content, other)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="32 buckets",
@@ -161,7 +174,7 @@ def far_keys(*, bucket: Buckets, first: int) -> Evidence:
 
 
 def alibi_as_table(*, bucket: Buckets, longest_context: int) -> Evidence:
-    """Decide up to which context some table of weights, with some constant in each row, is ALiBi."""
+    """Decide up to which context length some table of weights, plus a constant per row, equals ALiBi's bias."""
     clash = _clash(bucket, longest_context)
     if clash:
         raise Refuted(f"T = {longest_context}: {clash}")
@@ -181,18 +194,18 @@ def alibi_as_table(*, bucket: Buckets, longest_context: int) -> Evidence:
 
 
 def _clash(bucket: Buckets, context: int) -> str:
-    """Two keys of one row that share a bucket, though ALiBi tells them apart; empty if there are none."""
-    found = [bucket(sp.Integer(distance)) for distance in range(context)]
+    """Two keys of a row that share a bucket although ALiBi gives them different biases; empty if there are none."""
+    buckets = [bucket(sp.Integer(distance)) for distance in range(context)]
     for near, far in combinations(range(context), 2):
         biases = [alibi.bias(alibi.SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero) for at in (near, far)]
         gap = sp.expand(biases[0] - biases[1])
-        if found[near] == found[far] and not gap.is_zero:
-            return f"distances {near} and {far} share bucket {found[near]}, and ALiBi's biases there differ by {gap}"
+        if buckets[near] == buckets[far] and not gap.is_zero:
+            return f"distances {near} and {far} share bucket {buckets[near]}, and ALiBi's biases there differ by {gap}"
     return ""
 
 
 def _require_labels(encoding: Encoding, buckets: list[int]) -> None:
-    """Require that the relation of the encoding labels distances with these buckets."""
+    """Require that the relation of the encoding gives each distance its bucket as label."""
     assert encoding.relation is not None
     keys = np.ones(len(buckets), dtype=np.int64)
     labels = encoding.relation.label(keys, keys + np.arange(len(buckets))).tolist()
@@ -202,33 +215,36 @@ def _require_labels(encoding: Encoding, buckets: list[int]) -> None:
 
 
 def _plain(weight: sp.Expr) -> sp.Symbol:
+    """Plain symbol for an entry of the table."""
     return sp.Symbol(str(weight), real=True)
 
 
-def _of_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+def _bias_of_query_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """Bias that reads the bucket of the query's position, not of the distance."""
     return t5.WEIGHTS[t5.bucket(query)]
 
 
-def _rule(buckets: int, longest: int) -> Buckets:
-    """The causal rule with so many buckets, the last from a distance up to `longest` on."""
+def _causal_rule(buckets: int, longest: int) -> Buckets:
+    """Causal rule with this number of buckets; the last one contains all distances from at most `longest` on."""
     return lambda offset: t5.Bucket(sp.Max(offset, 0), buckets, longest)
 
 
 def _own_offset_after(offset: sp.Expr) -> sp.Expr:
-    """The bidirectional rule, in which the offset 0 counts as after the query."""
+    """Bidirectional bucket, except that offset 0 counts as after the query."""
     half = t5.BUCKETS // 2
     return t5.Bucket(abs(offset), half, t5.LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
 
 
-def _stated(encoding: Encoding) -> Bias:
+def _bias_of(encoding: Encoding) -> Bias:
+    """The encoding's bias as a function of query and key position."""
     assert encoding.bias is not None
     law = encoding.bias
     return lambda query, key: law(query, key, LENGTH)
 
 
 def _row(encoding: Encoding) -> Buckets:
-    """The row of the table that an offset j - i reads."""
-    bias = _stated(encoding)
+    """Function that gives the row of the table for an offset j - i."""
+    bias = _bias_of(encoding)
     return lambda offset: bias(offset, sp.S.Zero).indices[0]
 
 
@@ -240,7 +256,7 @@ CLAIMS = (
         source=SOURCE.at(_RULE),
         statement="The causal bucket never falls with the distance, is the distance itself up to 16, takes all of 0 to "
         "31, and bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0. "
-        "Of the released rule: 32 buckets, up to distance 128.",
+        "Decided for the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta(D)=D\ (D\le 16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
         label="P",
         check=buckets_of_distances,
@@ -248,7 +264,7 @@ CLAIMS = (
         answers=("exact", "count"),
         falsifiers={
             "numbered from the far end": {"bucket": lambda offset: t5.BUCKETS - 1 - t5.bucket(offset)},
-            "half of the buckets": {"bucket": _rule(t5.BUCKETS // 2, t5.LONGEST)},
+            "half of the buckets": {"bucket": _causal_rule(t5.BUCKETS // 2, t5.LONGEST)},
             "the last bucket never used": {"bucket": lambda offset: sp.Min(t5.bucket(offset), t5.BUCKETS - 2)},
             "buckets begin a distance early": {"rounding": sp.floor},
         },
@@ -256,9 +272,9 @@ CLAIMS = (
     Claim(
         id="t5-1-bidirectional",
         source=SOURCE.at(_RULE),
-        statement="In the bidirectional form a key after the query has the bucket of the key as far before it, plus "
-        "16; the offset 0 counts as before, so no pair of positions uses row 16 of the table. "
-        "Of the released rule: 32 buckets, up to distance 128.",
+        statement="In the bidirectional form a key after the query has the bucket of the key at the same distance "
+        "before it, plus 16; the offset 0 counts as before, so no pair of positions uses row 16 of the table. "
+        "Decided for the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta_{\pm}(-D)=\beta_{\pm}(D)+16\ (D>0),\quad 16\notin\beta_{\pm}(\mathbb{Z})",
         label="F",
         check=both_sides,
@@ -274,15 +290,15 @@ CLAIMS = (
         id="t5-2",
         source=SOURCE.at(_RULE),
         statement="All distances from 113 on share bucket 31, and no nearer one has it. "
-        "Of the released rule: 32 buckets, up to distance 128.",
+        "Decided for the released rule: 32 buckets, up to distance 128.",
         latex=r"\beta(D)=31\iff D\ge 113",
         label="F",
         check=saturation,
         holds={"bucket": t5.bucket, "first": 113},
         answers=("first",),
         falsifiers={
-            "the rule for distances up to 64": {"bucket": _rule(t5.BUCKETS, 64)},
-            "the rule of 31 buckets": {"bucket": _rule(t5.BUCKETS - 1, t5.LONGEST)},
+            "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
+            "the rule of 31 buckets": {"bucket": _causal_rule(t5.BUCKETS - 1, t5.LONGEST)},
         },
     ),
     Claim(
@@ -292,40 +308,40 @@ CLAIMS = (
         latex=r"w[\beta((j+s)-(i+s))]=w[\beta(j-i)]",
         label="P",
         check=relative_law,
-        holds={"biases": (_stated(t5.ENCODING), _stated(t5.BIDIRECTIONAL))},
+        holds={"biases": (_bias_of(t5.ENCODING), _bias_of(t5.BIDIRECTIONAL))},
         falsifiers={
-            "the query's own position bucketed": {"biases": (_of_position, _stated(t5.BIDIRECTIONAL))},
-            "so in the bidirectional form": {"biases": (_stated(t5.ENCODING), _of_position)},
+            "the query's own position bucketed": {"biases": (_bias_of_query_position, _bias_of(t5.BIDIRECTIONAL))},
+            "so in the bidirectional form": {"biases": (_bias_of(t5.ENCODING), _bias_of_query_position)},
         },
     ),
     Claim(
         id="t5-4",
         source=SOURCE.at(_RULE),
-        statement="Among keys 113 or more positions away attention weighs by content alone: there T5 is NoPE. "
-        "Of the released rule: 32 buckets, up to distance 128.",
+        statement="Among keys at distance 113 or more the attention weights depend on content alone: there T5 is NoPE. "
+        "Decided for the released rule: 32 buckets, up to distance 128.",
         latex=r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
         label="F",
         check=far_keys,
         holds={"bucket": t5.bucket, "first": 113},
         answers=("first",),
         falsifiers={
-            "the rule for distances up to 64": {"bucket": _rule(t5.BUCKETS, 64)},
-            "the rule of 34 buckets": {"bucket": _rule(t5.BUCKETS + 2, t5.LONGEST)},
+            "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
+            "the rule of 34 buckets": {"bucket": _causal_rule(t5.BUCKETS + 2, t5.LONGEST)},
         },
     ),
     Claim(
         id="t5-5",
         source=SOURCE.at("section 2.1, relative position embeddings"),
-        statement="Any bias of the distance is a table of T5's for contexts of 17 positions; for none longer is ALiBi "
-        "one, not even up to a constant in each row. "
-        "Of the released rule: 32 buckets, up to distance 128.",
+        statement="For contexts of 17 positions some table of T5 gives any bias that depends on the distance; for "
+        "longer contexts no table gives ALiBi's bias, not even up to a constant in each row. "
+        "Decided for the released rule: 32 buckets, up to distance 128.",
         latex=r"\exists w,c:\ w[\beta(j-i)]+c_j=-m(j-i)\ \forall\,0\le i\le j<T\iff T\le 17",
         label="F",
         check=alibi_as_table,
         holds={"bucket": _row(t5.ENCODING), "longest_context": 17},
         answers=("longest_context",),
         falsifiers={
-            "the rule of 64 buckets": {"bucket": _rule(2 * t5.BUCKETS, t5.LONGEST)},
+            "the rule of 64 buckets": {"bucket": _causal_rule(2 * t5.BUCKETS, t5.LONGEST)},
             "the bidirectional form": {"bucket": _row(t5.BIDIRECTIONAL)},
         },
     ),

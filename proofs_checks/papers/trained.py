@@ -1,6 +1,6 @@
-"""Claims on trained models, decided by stored runs: each names the protocol whose runs it reads.
+"""Claims on trained models, decided by stored runs; each claim names the protocol whose runs it reads.
 
-Of arXiv 2510.04130 the plots could not be read: what a claim says of a figure is our reading [F].
+The plots of arXiv 2510.04130 could not be read, so what a claim says of a figure is our reading [F].
 """
 
 from collections.abc import Callable, Sequence
@@ -37,12 +37,12 @@ _IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"))
 _ABSOLUTE = Arm(protocol="fig2", encodings=("ape",))
 _ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"))
 _COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",))
-"""Control that the same check must see generalize: a task whose SRC stays, under its ideal encoding."""
-_NOT = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
-_DOES = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
+"""Control that the same check must find to generalize: a task with constant SRC, under its ideal encoding."""
+_MOST_FAIL = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
+_MOST_SUCCEED = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
 
 MARGIN = 0.1
-"""Margin in mean exact match within which two runs match ([F], fixed before its runs were looked at)."""
+"""Two runs match if their mean exact match differs by at most this ([F], fixed before the runs were seen)."""
 
 _ARITHMETIC = ("addition", "multiplication", "division")
 _PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
@@ -52,12 +52,19 @@ Predictions = dict[Cell, Prediction]
 
 
 def figure(number: int) -> Source:
-    """A figure whose caption we know, and whose plot we do not."""
+    """Return the source of a figure whose caption we know and whose plot we do not."""
     return SOURCE.at(f"Figure {number}, whose plot could not be read; sizes, digits and formats are ours")
 
 
 def most_generalize(*, runs: Runs, arm: Arm, generalize: bool, least: int | None) -> Evidence:
-    """Decide whether in at least so many cells, or in all, most runs that fit generalize, or do not."""
+    """Decide if most fitting runs generalize, or do not, in at least `least` cells of the arm.
+
+    Args:
+        runs: the trained runs.
+        arm: the cells.
+        generalize: True if the runs are claimed to generalize, False if they are claimed not to.
+        least: number of cells; None for all.
+    """
     reading = runs.read(arm)
     counts = [_runs_that_do(cell, generalize) for cell in reading.arms[0]]
     return settle(
@@ -70,11 +77,12 @@ def most_generalize(*, runs: Runs, arm: Arm, generalize: bool, least: int | None
 
 
 def _runs_that_do(trained: TrainedCell, generalize: bool) -> Count:
+    """Count of a cell's fitting runs that generalize, or that do not."""
     outcomes = [outcome(history, threshold=history[0].evaluation.threshold) for history in trained.histories]
-    fitting = [one for one in outcomes if one.fits]
+    fitting = [run_outcome for run_outcome in outcomes if run_outcome.fits]
     return Count(
         cell=str(trained.cell),
-        did=sum(one.generalizes is generalize for one in fitting),
+        did=sum(run_outcome.generalizes is generalize for run_outcome in fitting),
         trials=len(fitting),
         of=len(outcomes),
         note="" if len(fitting) == len(outcomes) else f"; {len(outcomes) - len(fitting)} more runs do not fit",
@@ -82,12 +90,13 @@ def _runs_that_do(trained: TrainedCell, generalize: bool) -> Count:
 
 
 def _learned_labels(id: str, encoding: str, how: str) -> Claim:
+    """Claim on an encoding of Figure 4, whose labels are learned."""
     return Claim(
         id=id,
         source=figure(4),
-        statement=f"Labels learned {how}, trained on scales 1-10, generalize to scale 20 on at least two of selecting "
-        "the first, the middle and the last symbol.",
-        latex=rf"{_DOES}\ \text{{on at least 2 of 3 tasks}}",
+        statement=f"Labels learned {how}, trained on scales 1-10, generalize to scale 20 on at least two of three "
+        "tasks: selecting the first, the middle and the last symbol.",
+        latex=rf"{_MOST_SUCCEED}\ \text{{on at least 2 of 3 tasks}}",
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": Arm(protocol="fig4", encodings=(encoding,)), "generalize": True, "least": 2},
@@ -97,11 +106,12 @@ def _learned_labels(id: str, encoding: str, how: str) -> Claim:
 
 
 def _absolute(id: str, what: str, encoding: str, tasks: str) -> Claim:
+    """Claim that an absolute code does not extrapolate."""
     return Claim(
         id=id,
         source=SURVEY,
         statement=f"{what} do not extrapolate: trained to {tasks} 1 to 5 symbols, most models do not reach 20.",
-        latex=rf"{_NOT}\ \text{{on each task}}",
+        latex=rf"{_MOST_FAIL}\ \text{{on each task}}",
         label="P",
         check=most_generalize,
         holds={
@@ -118,10 +128,10 @@ def _absolute(id: str, what: str, encoding: str, tasks: str) -> Claim:
 def most_pairs(
     *, runs: Runs, arm: Arm, other: Arm, measure: str, scales: Sequence[int], wins: Callable[[float], bool], does: str
 ) -> Evidence:
-    """Decide whether in every cell most pairs of runs of one seed, both fitting, differ as `wins` says.
+    """Decide if in every cell most pairs of runs with the same seed, both fitting, differ as `wins` says.
 
-    The difference is that of the means, over the scales, of a measure (a column of the metrics) at the last
-    checkpoint, first arm minus other.  Cells of the arms are paired in their order.
+    The difference is the mean of `measure` (a column of the metrics) over the scales at the last checkpoint, `arm`
+    minus `other`. The cells of the two arms are paired in their order. `does` is the verb phrase for the report.
     """
     reading = runs.read(arm, other)
     counts = [_pairs_won(first, second, measure, scales, wins) for first, second in zip(*reading.arms, strict=True)]
@@ -131,11 +141,14 @@ def most_pairs(
 def _pairs_won(
     first: TrainedCell, second: TrainedCell, measure: str, scales: Sequence[int], wins: Callable[[float], bool]
 ) -> Count:
+    """Count of the pairs of runs whose difference `wins` accepts."""
     if replace(first.cell.task, format=second.cell.task.format) != second.cell.task:
         raise ValueError(f"{first.cell} and {second.cell} are different tasks")
     pairs = list(zip(first.histories, second.histories, strict=True))
     differences = [
-        _mean(one, measure, scales) - _mean(two, measure, scales) for one, two in pairs if _fits(one) and _fits(two)
+        _mean(first_run, measure, scales) - _mean(second_run, measure, scales)
+        for first_run, second_run in pairs
+        if _fits(first_run) and _fits(second_run)
     ]
     reach = f"; differences {min(differences):.3f} to {max(differences):.3f}" if differences else ""
     return Count(
@@ -148,35 +161,38 @@ def _pairs_won(
 
 
 def _fits(history: History) -> bool:
+    """True if the run solves its training scales."""
     return outcome(history, threshold=history[0].evaluation.threshold).fits
 
 
 def _mean(history: History, measure: str, scales: Sequence[int]) -> float:
+    """Mean of a measure over the scales, at the last checkpoint."""
     _, rows = history
     *_, last = by_checkpoint(rows).values()
     return fmean(getattr(last[scale], measure) for scale in scales)
 
 
 def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) -> Evidence:
-    """Decide whether predictions and what most fitting runs do agree in more cells than by chance, or in fewer.
+    """Decide if predictions and results agree in more cells than by chance; refuted if in fewer.
 
-    The test moves outcomes between tasks and between encodings (`empirical.trial.association`): that cells of one
-    task, or of one encoding, resemble each other makes no p-value small.
+    The result of a cell is what most of its fitting runs do. The permutation test moves results between tasks and
+    between encodings (`empirical.trial.association`), so that similar cells of one task or one encoding do not make the
+    p-value small.
     """
     reading = runs.read(Arm(protocol=protocol))
-    assert runs.out is not None, "nothing is read from nowhere"
-    predicted = _stored(runs.out / protocol / "predictions.json")
+    assert runs.out is not None, "runs were read, so their folder is given"
+    predicted = _read_predictions(runs.out / protocol / "predictions.json")
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
     criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    from empirical.trial.association import association, permuted  # which takes a second to import
+    from empirical.trial.association import association, permuted  # here, because the import takes a second
 
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
-    found = association(cells)
-    table, missed = found["table"], found["misclassified"]
+    agreement = association(cells)
+    table, missed = agreement["table"], agreement["misclassified"]
     right = table["yes_yes"] + table["no_no"]
     agree = f"{right} of {right + len(missed)} observed cells do as predicted"
-    more = found["permutation"]["task and encoding"]["p"]
+    more = agreement["permutation"]["task and encoding"]["p"]
     if more > ALPHA:
         fewer = permuted([_negated(cell) for cell in cells], tasks=True, encodings=True).p
         if fewer <= ALPHA:
@@ -186,7 +202,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
         strength=Strength.STATISTICAL,
         facts=(
             f"{agree}, p = {more:.2g} over rearrangements of tasks and encodings; Fisher's exact test, cells taken for "
-            f"independent: {found['fisher_p']:.2g}",
+            f"independent: {agreement['fisher_p']:.2g}",
             f"predicted yes: {table['yes_yes']} do, {table['yes_no']} do not; predicted no: {table['no_yes']} do, "
             f"{table['no_no']} do not; {table['not_observed']} without a fitting run or with a tie",
             f"not as predicted: {', '.join(missed) or 'none'}",
@@ -196,21 +212,21 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     )
 
 
-def _stored(path: Path) -> Predictions:
-    """The stored predictions of the main mode, by cell."""
+def _read_predictions(path: Path) -> Predictions:
+    """Stored predictions of the main mode, by cell. Raises `Unsettled` if they cannot be read."""
     try:
         answer = read_sealed_json(path)["answer"]
         return {
-            Cell.from_json(one["cell"]): Prediction.from_json(one["prediction"])
-            for one in answer
-            if one["mode"] == Mode.FREE and one["prediction"] is not None
+            Cell.from_json(entry["cell"]): Prediction.from_json(entry["prediction"])
+            for entry in answer
+            if entry["mode"] == Mode.FREE and entry["prediction"] is not None
         }
     except (OSError, LengthgenError, KeyError, TypeError) as error:
         raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
 
 
 def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.Evidence:
-    """Evidence of a cell for the trial, if its runs name the prediction that is stored."""
+    """Evidence of a cell for the trial. Raises `Unsettled` if its runs name another prediction than the stored one."""
     cell, prediction = trained.cell, predicted.get(trained.cell)
     if prediction is None:
         raise Unsettled(f"{cell}: no prediction is stored")
@@ -227,15 +243,17 @@ def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> 
 
 
 def _negated(cell: JudgedCell) -> JudgedCell:
+    """Cell with the opposite prediction."""
     return cell if cell.predicted is None else replace(cell, predicted=not cell.predicted)
 
 
-def _claim(rule: str, label: Literal["P", "F"], statement: str, latex: str) -> Claim:
+def _prediction_claim(rule: str, label: Literal["P", "F"], statement: str, latex: str) -> Claim:
+    """Claim that a rule's predictions agree with the trained runs."""
     return Claim(
         id=f"conjecture-{rule}",
         source=CONJECTURE,
-        statement=f"{statement} agrees with what the runs of Figure 2's tasks and encodings do in more cells than by "
-        "chance.",
+        statement=f"{statement} agrees with the trained runs of Figure 2's tasks and encodings in more cells than "
+        "expected by chance.",
         latex=latex,
         label=label,
         check=predictions_agree,
@@ -250,7 +268,7 @@ CLAIMS = (
         source=figure(2),
         statement="Trained on scales 1-5, the ideal encoding (for Shift with scale hint) generalizes to scale 20 on "
         "Copy, Shift, Parity, Addition, Multiplication and Division.",
-        latex=rf"{_DOES}\ \text{{on each of 6 tasks}}",
+        latex=rf"{_MOST_SUCCEED}\ \text{{on each of 6 tasks}}",
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": _IDEAL, "generalize": True, "least": None},
@@ -261,7 +279,7 @@ CLAIMS = (
         id="fig2-absolute",
         source=figure(2),
         statement="Trained on scales 1-5, learned absolute codes generalize to scale 20 on none of the six tasks.",
-        latex=rf"{_NOT}\ \text{{on each of 6 tasks}}",
+        latex=rf"{_MOST_FAIL}\ \text{{on each of 6 tasks}}",
         label="F",
         check=most_generalize,
         holds={"runs": NONE, "arm": _ABSOLUTE, "generalize": False, "least": None},
@@ -273,9 +291,9 @@ CLAIMS = (
     Claim(
         id="control-growing",
         source=CONJECTURE,
-        statement="Where SRC grows with the scale (a permutation of its own at each step), no encoding tried "
-        "generalizes, the one with the task's roles and scale hint included.",
-        latex=rf"\mathrm{{SRC}}(20)>\mathrm{{SRC}}(5)\Rightarrow{_NOT}",
+        statement="If SRC grows with the scale (each step applies a different permutation), no encoding tried "
+        "generalizes, not even the one with the task's roles and scale hint.",
+        latex=rf"\mathrm{{SRC}}(20)>\mathrm{{SRC}}(5)\Rightarrow{_MOST_FAIL}",
         label="F",
         check=most_generalize,
         holds={
@@ -290,9 +308,9 @@ CLAIMS = (
     Claim(
         id="control-infeasible",
         source=CONJECTURE,
-        statement="Where no operators of bounded arity compute the task (parity and long multiplication at once), no "
+        statement="If no operators of bounded arity compute the task (parity and long multiplication without CoT), no "
         "encoding tried generalizes.",
-        latex=rf"\mathrm{{SRC}}(20)=\infty\Rightarrow{_NOT}",
+        latex=rf"\mathrm{{SRC}}(20)=\infty\Rightarrow{_MOST_FAIL}",
         label="F",
         check=most_generalize,
         holds={
@@ -310,8 +328,8 @@ CLAIMS = (
         id="fig3-hint",
         source=figure(3),
         statement="The ideal encoding with scale hint, on data that are not aligned, matches the ideal encoding on "
-        f"aligned data: in Addition, Multiplication and Division most runs of one seed are at most {MARGIN:g} apart "
-        "in mean exact match at scales 16-20.",
+        f"aligned data: in Addition, Multiplication and Division most pairs of runs with the same seed differ by at "
+        f"most {MARGIN:g} in mean exact match at scales 16-20.",
         latex=rf"\Pr(\lvert a_{{16..20}}-b_{{16..20}}\rvert\le{MARGIN:g})>\tfrac12\ \text{{on each of 3 tasks}}",
         label="F",
         check=most_pairs,
@@ -335,9 +353,9 @@ CLAIMS = (
     Claim(
         id="rpe-7",
         source=RANDOMIZED,
-        statement="Positions drawn at random beat plain ones at lengths not seen: trained to copy and to reverse 1 to "
-        "5 symbols, with learned absolute and with relative codes, most runs have the higher mean token accuracy at "
-        "scales 6-20 than the plain run of the same seed.",
+        statement="Random positions beat plain ones at unseen lengths: trained to copy and to reverse 1 to 5 symbols, "
+        "with learned absolute and with relative codes, most runs have a higher mean token accuracy at scales 6-20 "
+        "than the plain run with the same seed.",
         latex=r"\Pr(a^{\text{drawn}}_{6..20}>a^{\text{plain}}_{6..20})>\tfrac12\ \text{on each of 4 pairs}",
         label="P",
         check=most_pairs,
@@ -352,17 +370,17 @@ CLAIMS = (
         },
         falsifiers={"plain positions beat those drawn": {"arm": _PLAIN, "other": _RANDOM}},
     ),
-    _claim(
+    _prediction_claim(
         "literal",
         "P",
-        "That an encoding generalizes iff the complexity that it induces stays, read literally,",
+        "The rule that an encoding generalizes iff its induced complexity stays the same, read literally,",
         r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty",
     ),
-    _claim(
+    _prediction_claim(
         "coverage",
         "F",
-        "That an encoding generalizes iff the complexity that it induces stays and training meets every label and "
-        "operator entry",
+        "The rule that an encoding generalizes iff its induced complexity stays the same and training meets every "
+        "label and operator entry",
         r"\text{LG}\iff\mathrm{SRC}_\phi(20)=\mathrm{SRC}_\phi(5)<\infty\ \text{and all entries are met}",
     ),
 )

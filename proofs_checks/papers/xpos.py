@@ -1,4 +1,4 @@
-"""xPos (arXiv 2212.10554)."""
+"""xPos (arXiv 2212.10554): its relative law, its one-sided decay, overflow of its factors, and its relation to HoPE."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,13 @@ SOURCE = Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.
 KeyAction = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 
 _HEAD_DIM = 64
-_FLOAT32_ENDS = 2**128 - 2**103  # half a unit above the largest float32: from here on numbers round to infinity
+_FLOAT32_ENDS = 2**128 - 2**103  # half a unit above the largest float32: larger numbers round to infinity
 _FLOAT16_ENDS = 65520
 _FAR = 10**5
 
 
 def relative_law(*, key_action: KeyAction) -> Evidence:
-    """Decide that the faded rotations of query and key score by the offset alone, with the kernel of xPos."""
+    """Decide that rotating and damping queries and keys gives a score of the offset alone, with the kernel of xPos."""
     i, offset, w, rate = sp.symbols("i D omega lambda", real=True)
     j = i + offset
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
@@ -40,7 +40,7 @@ def relative_law(*, key_action: KeyAction) -> Evidence:
 
 
 def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[int, ...]) -> Evidence:
-    """Decide whether the size of the kernel is at most 1 for D >= 0 (direction 1) and for D <= 0 (direction -1)."""
+    """Decide if the norm of the kernel is at most 1 for D >= 0 (direction 1) and for D <= 0 (direction -1)."""
     plane, head_dim = sp.symbols("l d", positive=True)
     offset, w, rate = sp.symbols("D omega lambda", real=True)
     kernel = xpos.kernel(offset, frequency=w, rate=rate)
@@ -80,7 +80,7 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
 
 
 def overflow(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], scale_base: int, first_infinite: int) -> Evidence:
-    """Decide over the integers the first position at which the key factor is infinite in float32."""
+    """Decide the first position at which the key factor is infinite in float32, by comparing integers."""
     head_dim = sp.Symbol("d", positive=True)
     step, last = 1 / zeta(sp.S.Zero, head_dim), sp.Integer(_FLOAT32_ENDS) ** scale_base
     for position, infinite in ((first_infinite - 1, False), (first_infinite, True)):
@@ -90,16 +90,16 @@ def overflow(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], scale_base: int, fi
                 f"the key factor of plane 0 at position {position} is {power}; float32 ends at "
                 f"{sp.N(_FLOAT32_ENDS, 4)}, so it is {'finite' if infinite else 'infinite'} there"
             )
-    found = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
-    if found != first_infinite:
-        raise Refuted(f"the logarithm has the first infinite factor at {found}, not at {first_infinite}")
+    first = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
+    if first != first_infinite:
+        raise Refuted(f"the logarithm has the first infinite factor at {first}, not at {first_infinite}")
     half = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            f"({step})^{found - 1} < (2^128 - 2^103)^512 <= ({step})^{found}, compared as whole numbers: from position "
-            f"{found} on, in either direction, a factor is infinite in float32",
-            f"in float16 from {half}; positions centred at 0 reach {2 * found - 1} in all",
+            f"({step})^{first - 1} < (2^128 - 2^103)^512 <= ({step})^{first}, compared as whole numbers: from position "
+            f"{first} on, in either direction, a factor is infinite in float32",
+            f"in float16 from {half}; positions centred at 0 reach {2 * first - 1} in all",
             f"zeta_0 = {1 / step} at every d, and the factor grows with the position; other planes overflow later, as "
             "zeta grows with l (xpos-2)",
         ),
@@ -108,7 +108,7 @@ def overflow(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], scale_base: int, fi
 
 
 def real_hope(*, frequency: sp.Expr) -> Evidence:
-    """Decide that real HoPE in its light-cone basis is two channels of xPos with their own rates."""
+    """Decide that real HoPE in its light-cone basis is two channels of xPos, each with its own rate."""
     offset, theta, damping = sp.symbols("D theta theta'", real=True)
     cone = sp.Matrix([[1, 1], [1, -1]])
     boosted = cone * hope.kernel(offset, rate=theta, damping=damping) * cone / 2
@@ -179,8 +179,8 @@ CLAIMS = (
     Claim(
         id="xpos-2",
         source=SOURCE.at("zeta_l = (2l/d + gamma)/(1 + gamma), gamma = 0.4"),
-        statement="Every zeta is in [2/7, 1): a plane fades exponentially with the distance if the query is after the "
-        "key, and grows without bound if the key is after the query, so xPos is for causal attention alone.",
+        statement="Every zeta is in [2/7, 1): a plane decays exponentially with the distance if the query is after the "
+        "key, and grows without bound if the key is after the query, so xPos is only for causal attention.",
         latex=r"\zeta_l\in[\tfrac27,1):\quad\lVert X(D)\rVert=\zeta_l^{D/512}\le 1\iff D\ge 0",
         label="F",
         check=one_sided,
@@ -194,8 +194,8 @@ CLAIMS = (
     Claim(
         id="xpos-3",
         source=SOURCE.at("the factorised form of the released code, scale base 512"),
-        statement="Computed by absolute factors, xPos overflows: in float32 the key factor of plane 0 is infinite from "
-        "position 36261 on, at every head width.",
+        statement="Computed with factors of absolute positions, xPos overflows: in float32 the key factor of plane 0 "
+        "is infinite from position 36261 on, at every head width.",
         latex=r"\zeta_0^{-n/512}\ge 2^{128}-2^{103}\iff n\ge 36261",
         label="F",
         check=overflow,

@@ -1,4 +1,4 @@
-"""YaRN (arXiv 2309.00071)."""
+"""YaRN (arXiv 2309.00071): its blend of frequencies, the two forms of its ramp, and its attention temperature."""
 
 from collections.abc import Callable
 
@@ -15,18 +15,18 @@ from theory.exact import Undecided
 SOURCE = Source(paper="YaRN", arxiv="2309.00071")
 
 Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(where, end of one kind, end of the other kind) -> gamma."""
+"""(number of turns or plane index, one end of the ramp, other end) -> gamma."""
 
 _ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
 
 _SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
-"""Head width, base, trained length, beta: nothing clamped, the lower end, the upper end."""
+"""Head width, base, trained length, beta: settings that clamp nothing, the lower end, and the upper end."""
 
 
 def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide what becomes of a plane where gamma is 1 and where it is 0, and that both ramps are straight between."""
+    """Decide the frequency of a plane with gamma = 1 and with gamma = 0, and that both ramps are linear in between."""
     start = sp.Symbol("a", positive=True)
     where, end = start + _PART * _WIDTH, start + _WIDTH
     kept = sp.Max(0, sp.Min(1, _PART))
@@ -44,24 +44,27 @@ def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Ex
     )
 
 
-def _require_clamp(place: str, found: sp.Expr, due: sp.Expr) -> str:
-    """The fact that the ramp is this clamp of t, as it is written; what is written otherwise is compared at points."""
+def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
+    """Return the fact that the ramp is written as this clamp of t.
+
+    Raises `Refuted` if they differ at some t, and `Undecided` if they only are written differently.
+    """
     for part in (-1, 0, sp.Rational(1, 4), 1, 2):
-        here, there = (one.subs({_PART: part, _WIDTH: 1}) for one in (found, due))
+        here, there = (formula.subs({_PART: part, _WIDTH: 1}) for formula in (ramp, clamp))
         if here != there:
             raise Refuted(f"{place}, t = {part}: gamma is {here}, not {there}")
-    if found != due:
-        raise Undecided(f"{place}: the ramp {found} is not written as {due}")
-    return f"{place}: gamma = {due}"
+    if ramp != clamp:
+        raise Undecided(f"{place}: the ramp {ramp} is not written as {clamp}")
+    return f"{place}: gamma = {clamp}"
 
 
 def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that a plane at the index c(n) turns n times, and that the code's range is between two of these."""
+    """Decide that a plane with index c(n) turns n times, and that the code's ramp falls between two such indices."""
     for number in (1, 32):
-        at = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
-        found = ball(_turns(at, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
-        if not found.overlaps(ball(sp.Integer(number))):
-            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(found)} times")
+        plane = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
+        number_of_turns = ball(_turns(plane, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
+        if not number_of_turns.overlaps(ball(sp.Integer(number))):
+            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(number_of_turns)} times")
     number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
     turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
     return Evidence(
@@ -76,23 +79,26 @@ def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Exp
 
 
 def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:
+    """Number of turns of a plane within the trained length."""
     return yarn.turns(rotary.frequency(plane, head_dim=head_dim, base=base), trained_length=trained)
 
 
 def _require_range(head_dim: int, base: int, trained: int, beta: int) -> str:
+    """Fact on the indices between which the code's ramp falls. Raises `Refuted` if they are not the rounded c(n)."""
     fast, slow = (
         ball(yarn.plane_with(turns, head_dim=head_dim, base=base, trained_length=sp.Integer(trained)))
         for turns in (sp.Integer(beta), _ALPHA)
     )
-    found = yarn.index_range(head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta))
+    listed = yarn.index_range(head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta))
     due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
     where = f"d = {head_dim}, b = {base}, L = {trained}"
-    if found != due:
-        raise Refuted(f"{where}: the code ramp falls from {due[0]} to {due[1]}, not from {found[0]} to {found[1]}")
+    if listed != due:
+        raise Refuted(f"{where}: the code ramp falls from {due[0]} to {due[1]}, not from {listed[0]} to {listed[1]}")
     return f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, the code ramp falls from {due[0]} to {due[1]}"
 
 
 def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
+    """Fact that the code refuses a setting whose ramp would be empty. Raises `Refuted` if it does not."""
     law = {"trained_length": sp.Integer(trained), "alpha": _ALPHA, "beta": sp.Integer(beta)}
     try:
         first, last = yarn.index_range(head_dim, base, **law)
@@ -102,31 +108,31 @@ def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
 
 
 def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Rational) -> Evidence:
-    """Decide at which plane the ramps are furthest apart, and how far to three digits; `turns_kept` is beta."""
+    """Decide the plane at which the two ramps differ most, and the difference to three digits; `turns_kept` is beta."""
     theta = rotary.frequencies(_HEAD_DIM, BASE)
     beta = sp.Integer(turns_kept)
     first, last = yarn.index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=beta)
-    turned = [yarn.turns(one, trained_length=sp.Integer(_TRAINED)) for one in theta]
-    by_turns = [ball(yarn.ramp(one, alpha=_ALPHA, beta=beta)) for one in turned]
+    turned = [yarn.turns(value, trained_length=sp.Integer(_TRAINED)) for value in theta]
+    by_turns = [ball(yarn.ramp(value, alpha=_ALPHA, beta=beta)) for value in turned]
     by_index = [ball(index_ramp(sp.Integer(index), first, last)) for index in range(len(theta))]
-    gaps = [abs(one - other) for one, other in zip(by_turns, by_index, strict=True)]
-    most = max(range(len(gaps)), key=lambda index: float(gaps[index].mid()))
-    found = f"l = {most}: gamma is {short(by_turns[most], 3)} by turns, {short(by_index[most], 3)} by index"
-    if gaps[plane] < gaps[most]:
-        raise Refuted(f"{found}, {short(gaps[most], 3)} apart")
-    if not abs(gaps[most] - ball(gap)) < ball(sp.Rational(1, 2000)):
-        raise Refuted(f"{found}, {short(gaps[most], 3)} apart, not {float(gap)}")
-    if not all(one < gaps[most] for index, one in enumerate(gaps) if index != most):
-        raise Undecided(f"planes as far apart as {most}, within rounding")
+    gaps = [abs(value - other) for value, other in zip(by_turns, by_index, strict=True)]
+    largest = max(range(len(gaps)), key=lambda index: float(gaps[index].mid()))
+    place = f"l = {largest}: gamma is {short(by_turns[largest], 3)} by turns, {short(by_index[largest], 3)} by index"
+    if gaps[plane] < gaps[largest]:
+        raise Refuted(f"{place}, {short(gaps[largest], 3)} apart")
+    if not abs(gaps[largest] - ball(gap)) < ball(sp.Rational(1, 2000)):
+        raise Refuted(f"{place}, {short(gaps[largest], 3)} apart, not {float(gap)}")
+    if not all(value < gaps[largest] for index, value in enumerate(gaps) if index != largest):
+        raise Undecided(f"planes as far apart as {largest}, within rounding")
     return Evidence(
         strength=Strength.INTERVAL,
-        facts=(f"{found}, {short(gaps[most], 3)} apart; all other planes are closer",),
+        facts=(f"{place}, {short(gaps[largest], 3)} apart; all other planes are closer",),
         assumptions=(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = {beta}",),
     )
 
 
 def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide by which power of the factor on queries and keys their scores are multiplied, and what the factor is."""
+    """Decide by which power of the factor on queries and keys the scores are multiplied, and what the factor is."""
     i, j, logarithm = sp.symbols("i j S", real=True)
     theta, shrink = rotary.FREQUENCY, yarn.SHRINK
     named = {sp.log(1 / shrink): logarithm}
@@ -150,7 +156,7 @@ def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence
 
 
 def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evidence:
-    """Decide that at s = 1 frequencies are RoPE's, the factor on queries and keys is this, and the score RoPE's."""
+    """Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`."""
     i, j = sp.symbols("i j", real=True)
     theta, one = rotary.FREQUENCY, sp.Integer(1)
     tests = (
@@ -169,8 +175,8 @@ CLAIMS = (
     Claim(
         id="yarn-1",
         source=SOURCE.at("the blend of frequencies and its ramp"),
-        statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between their "
-        "two ends both ramps are straight, the paper's in the number of turns, the code's in the index.",
+        statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between its two "
+        "ends each ramp is linear: the paper's in the number of turns, the code's in the index of the plane.",
         latex=r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
         r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
         label="P",
@@ -192,7 +198,7 @@ CLAIMS = (
         id="yarn-2",
         source=SOURCE.at("released code: the range of planes over which the ramp falls"),
         statement="The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; "
-        "the code's ramp falls between c(beta) and c(alpha), whole and kept within 0 and d - 1.",
+        "the code's ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.",
         latex=r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
         label="P",
         check=inverse,

@@ -1,4 +1,4 @@
-"""ALiBi (arXiv 2108.12409): its slopes, its bias and its effect on attention, and the bias as a group action."""
+"""ALiBi (arXiv 2108.12409): its slopes, its bias and its effect on attention; and the bias as a group action."""
 
 from proofs_checks.claim import Source
 

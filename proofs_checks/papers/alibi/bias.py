@@ -29,19 +29,21 @@ BiasAtDistance = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 _SLOPE, _CONTENT = sp.symbols("m C", positive=True)
 _WINDOW, _LENGTH = sp.symbols("W T", integer=True, positive=True)
-_LEVELS = (sp.S.Zero, sp.log(2))
-"""Bounds of the content that are tried with numbers; e^0 and e^(log 2) keep all rational."""
+_CONTENT_BOUNDS = (sp.S.Zero, sp.log(2))
+"""Bounds of the content logits that are tried in numbers; e^0 and e^(log 2) keep everything rational."""
 
 
 def slope_set(*, stated: Slopes) -> Evidence:
     """Decide that the stated slopes are those of `alibi.slopes`, in order, for every number of heads up to 64."""
     for heads in range(1, MOST_HEADS + 1):
-        found, expected = alibi.slopes(heads), stated(heads)
-        if len(found) != len(expected):
-            raise Refuted(f"{heads} heads have {len(found)} slopes, not {len(expected)}")
-        for head, (one, other) in enumerate(zip(found, expected, strict=True), start=1):
-            if one != other:
-                raise Refuted(f"head {head} of {heads} has the slope {one} = {one.n(4)}, not {other} = {other.n(4)}")
+        slopes, expected = alibi.slopes(heads), stated(heads)
+        if len(slopes) != len(expected):
+            raise Refuted(f"{heads} heads have {len(slopes)} slopes, not {len(expected)}")
+        for head, (value, wanted) in enumerate(zip(slopes, expected, strict=True), start=1):
+            if value != wanted:
+                raise Refuted(
+                    f"head {head} of {heads} has the slope {value} = {value.n(4)}, not {wanted} = {wanted.n(4)}"
+                )
     eight = ", ".join(map(str, alibi.slopes(8)))
     return Evidence(
         strength=Strength.EXHAUSTIVE,
@@ -55,17 +57,17 @@ def slope_set(*, stated: Slopes) -> Evidence:
 
 
 def effective_windows(*, slopes: Sequence[sp.Expr], windows: Sequence[str], ratio: sp.Rational) -> Evidence:
-    """Decide the distances at which a key of equal content weighs `ratio` of the query's own, by enclosures."""
+    """Decide by enclosures the distances at which a key of equal content has `ratio` times the query's own weight."""
     facts = []
     for slope, stated in zip(slopes, windows, strict=True):
         exact = -sp.log(ratio) / slope
-        if not _surely(sp.Rational(1, 20) - abs(exact - sp.Rational(stated))):
+        if not _certainly_positive(sp.Rational(1, 20) - abs(exact - sp.Rational(stated))):
             raise Refuted(f"slope {slope}: the weight falls to {ratio} at distance {exact.n(6)}, not {stated}")
         last = int(sp.floor(exact))
         for distance, below in ((last, False), (last + 1, True)):
             bias = alibi.bias(slope, query_position=sp.Integer(distance), key_position=sp.S.Zero)
             gap = sp.log(ratio) - bias
-            if not _surely(gap if below else -gap):
+            if not _certainly_positive(gap if below else -gap):
                 side = "not below" if below else "below"
                 raise Refuted(f"slope {slope}, distance {distance}: the weight {sp.exp(bias).n(4)} is {side} {ratio}")
         facts.append(f"slope {slope}: {stated} tokens; distance {last} weighs more than {ratio}, {last + 1} less")
@@ -76,8 +78,8 @@ def effective_windows(*, slopes: Sequence[sp.Expr], windows: Sequence[str], rati
     )
 
 
-def _surely(positive: sp.Expr) -> bool:
-    """Whether an enclosure shows the number to be positive."""
+def _certainly_positive(positive: sp.Expr) -> bool:
+    """True if an enclosure shows that the number is positive."""
     ball = enclose(positive, bits=_BITS)
     return ball is not None and bool(ball > 0)
 
@@ -87,10 +89,13 @@ def _geometric(start: sp.Expr, ratio: sp.Expr, count: int) -> list[sp.Expr]:
 
 
 def _between_neighbours(heads: int, start: Callable[[int], sp.Expr]) -> list[sp.Expr]:
-    """The slopes of the largest power of two, then the geometric means of neighbours in 1, m_1, m_2, ..."""
+    """Slopes for the largest power of two, then the geometric means of neighbours in 1, m_1, m_2, ..."""
     power = 2 ** (len(bin(heads)) - 3)
-    whole = _geometric(start(power), start(power), power)
-    return whole + [sp.sqrt(before * after) for before, after in pairwise([sp.Integer(1), *whole])][: heads - power]
+    power_slopes = _geometric(start(power), start(power), power)
+    return (
+        power_slopes
+        + [sp.sqrt(before * after) for before, after in pairwise([sp.Integer(1), *power_slopes])][: heads - power]
+    )
 
 
 def _start(heads: int) -> sp.Expr:
@@ -102,16 +107,18 @@ def _published(slope: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 
 def key_only(*, key_bias: Callable[[sp.Expr, sp.Expr], sp.Expr], normaliser: Normaliser) -> Evidence:
-    """Decide that a bias of the key alone gives the weights that ALiBi gives, for any two keys of any row."""
+    """Decide that a bias of the key alone gives the same attention weights as ALiBi, for any two keys of any row."""
     slope = alibi.SLOPE
     query, key, other, score, other_score = sp.symbols("j i i_ s s_", real=True)
-    full = [one + _published(slope, query, at) for one, at in ((score, key), (other_score, other))]
-    short = [one + key_bias(slope, at) for one, at in ((score, key), (other_score, other))]
+    full_logits = [content + _published(slope, query, at) for content, at in ((score, key), (other_score, other))]
+    short_logits = [content + key_bias(slope, at) for content, at in ((score, key), (other_score, other))]
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             require_equal(
-                "weight of the key at i, beside the one at i_", lambda: normaliser(*full), lambda: normaliser(*short)
+                "weight of the key at i, beside the one at i_",
+                lambda: normaliser(*full_logits),
+                lambda: normaliser(*short_logits),
             ),
             "a weight of a row of any length is 1 / sum over k of exp(l_k - l_i), and this decides every e^(l_k - l_i)",
         ),
@@ -119,7 +126,7 @@ def key_only(*, key_bias: Callable[[sp.Expr, sp.Expr], sp.Expr], normaliser: Nor
 
 
 def relative_law(*, bias: Bias) -> Evidence:
-    """Decide that the bias keeps under a common shift, and that the two-sided form extends it."""
+    """Decide that a common shift of positions does not change the bias, and that the two-sided form extends it."""
     slope = alibi.SLOPE
     i, shift = sp.symbols("i s", real=True)
     distance = sp.Symbol("D", nonnegative=True)
@@ -144,7 +151,7 @@ def _softmax(logit: sp.Expr, other: sp.Expr) -> sp.Expr:
 
 def sharp_window(*, bound: Bound, values: int) -> Evidence:
     """Decide the largest attention mass at distance W and more, for T keys and contents in [-C, C]."""
-    for content, window, length in product(_LEVELS, range(1, 4), range(2, 7)):
+    for content, window, length in product(_CONTENT_BOUNDS, range(1, 4), range(2, 7)):
         _compare_with_numbers(bound, content, window, max(length, window))
     facts = [*_geometric_sums(), *_extremal_content(bound), *_truncation(bound, values)]
     return Evidence(
@@ -156,14 +163,14 @@ def sharp_window(*, bound: Bound, values: int) -> Evidence:
 
 def suffix_is_enough(*, bias: BiasAtDistance, bound: UniformBound) -> Evidence:
     """Decide how much a query's output can differ between the whole context and its last W keys, for every length."""
-    for content, window, length in product(_LEVELS, range(1, 4), (8, 64)):
+    for content, window, length in product(_CONTENT_BOUNDS, range(1, 4), (8, 64)):
         mass, stated = _largest_mass(bias, content, window, length), bound(sp.log(2), content, sp.Integer(window))
         if mass > stated:
             case = f"m = log 2, C = {content}, W = {window}, T = {length}"
             raise Refuted(f"{case}: up to {mass.n(4)} of the attention is beyond the window, more than {stated.n(4)}")
     mass, more = sp.symbols("h h_", positive=True)
     weight = sp.exp(2 * _CONTENT)
-    limit = _at_most(sp.exp(-_SLOPE * _WINDOW), _CONTENT)
+    limit = _mass_bound(sp.exp(-_SLOPE * _WINDOW), _CONTENT)
     share = _share(_SLOPE, _WINDOW, _LENGTH)
     ends = [sp.exp(-_SLOPE * _WINDOW), sp.exp(-_SLOPE * _LENGTH)]
     gap = ends[1] * (1 - ends[0]) / (1 - ends[1])
@@ -173,7 +180,7 @@ def suffix_is_enough(*, bias: BiasAtDistance, bound: UniformBound) -> Evidence:
         require_equal("e^(-mW) - h(T) = e^(-mT) (1 - e^(-mW)) / (1 - e^(-mT)) > 0", lambda: ends[0] - share, gap),
         require_equal(
             "the bound rises with h: g(h') - g(h), positive for 1 >= h' > h",
-            lambda: _at_most(more, _CONTENT) - _at_most(mass, _CONTENT),
+            lambda: _mass_bound(more, _CONTENT) - _mass_bound(mass, _CONTENT),
             rise,
         ),
         require_equal(
@@ -196,7 +203,7 @@ def suffix_is_enough(*, bias: BiasAtDistance, bound: UniformBound) -> Evidence:
 
 
 def _geometric_sums(bias: BiasAtDistance | None = None) -> list[str]:
-    """The fact that the weights e^b(D) for a <= D < b sum to S(a, b), by induction on b."""
+    """Facts that the weights e^b(D) for a <= D < b sum to S(a, b), by induction on b."""
     law = bias or _linear
     first, last = sp.symbols("a b", integer=True, nonnegative=True)
     total = _sum(_SLOPE, first, last)
@@ -211,6 +218,7 @@ def _geometric_sums(bias: BiasAtDistance | None = None) -> list[str]:
 
 
 def _extremal_content(bound: Bound) -> list[str]:
+    """Facts that the mass is largest with content C on all far keys and -C on all near ones."""
     far, near, lost, gained = sp.symbols("X Y x y", positive=True)
     top, bottom = sp.exp(_CONTENT), sp.exp(-_CONTENT)
     sums = _sum(_SLOPE, _WINDOW, _LENGTH), _sum(_SLOPE, sp.S.Zero, _WINDOW)
@@ -228,20 +236,20 @@ def _extremal_content(bound: Bound) -> list[str]:
 
 
 def _truncation(bound: Bound, values: int) -> list[str]:
-    """With far values F and near values N on average: the output less that of the window alone is mass (F - N)."""
+    """Facts on the output minus that of the window: mass (F - N), for mean far values F and mean near values N."""
     far, near, far_value, near_value, size = sp.symbols("X Y F N V", positive=True)
     mass = far / (far + near)
-    whole = (far * far_value + near * near_value) / (far + near)
+    output = (far * far_value + near * near_value) / (far + near)
     opposite = {far_value: size, near_value: -size}
     return [
         require_equal(
             "output - output of the window = mass (F - N)",
-            lambda: whole - near_value,
+            lambda: output - near_value,
             lambda: mass * (far_value - near_value),
         ),
         require_equal(
             "all far values V, all near ones -V: the difference is as large as stated",
-            lambda: (whole - near_value).subs(opposite),
+            lambda: (output - near_value).subs(opposite),
             lambda: values * size * mass,
         ),
         f"|F| and |N| are at most max |v|, so {values} max |v| mass bounds the difference",
@@ -257,7 +265,7 @@ def _compare_with_numbers(bound: Bound, content: sp.Expr, window: int, length: i
 
 
 def _largest_mass(bias: BiasAtDistance, content: sp.Expr, window: int, length: int) -> sp.Expr:
-    """Far keys at the upper, near ones at the lower end of the content: all terms summed."""
+    """Mass beyond the window with content C on far keys and -C on near ones, summed term by term."""
     weights = [sp.exp(bias(sp.log(2), sp.Integer(distance))) for distance in range(length)]
     far, near = sp.exp(content) * sp.Add(*weights[window:]), sp.exp(-content) * sp.Add(*weights[:window])
     return far / (far + near)
@@ -268,16 +276,17 @@ def _linear(slope: sp.Expr, distance: sp.Expr) -> sp.Expr:
 
 
 def _sum(slope: sp.Expr, first: sp.Expr, last: sp.Expr) -> sp.Expr:
+    """S(a, b): the sum of e^(-m D) for a <= D < b."""
     return (sp.exp(-slope * first) - sp.exp(-slope * last)) / (1 - sp.exp(-slope))
 
 
 def _share(slope: sp.Expr, window: sp.Expr, length: sp.Expr) -> sp.Expr:
-    """h: the mass at distance W and more where all contents are equal."""
+    """The mass h at distance W and more if all contents are equal."""
     return (sp.exp(-slope * window) - sp.exp(-slope * length)) / (1 - sp.exp(-slope * length))
 
 
-def _at_most(share: sp.Expr, content: sp.Expr) -> sp.Expr:
-    """e^(2C) h / (1 - h + e^(2C) h)."""
+def _mass_bound(share: sp.Expr, content: sp.Expr) -> sp.Expr:
+    """The bound e^(2C) h / (1 - h + e^(2C) h)."""
     return sp.exp(2 * content) * share / (1 - share + sp.exp(2 * content) * share)
 
 
@@ -290,7 +299,7 @@ CLAIMS = (
         id="alibi-1",
         source=SOURCE.at("section 3, slopes; other numbers of heads after the released code"),
         statement="For H = 2^k heads the slopes start at 2^(-8/H) and fall by this factor; for other H come the slopes "
-        "of the power of two below, then the geometric means of neighbours in 1, m_1, m_2, ..., until there are H. "
+        "of the next lower power of two, then the geometric means of neighbours in 1, m_1, m_2, ..., up to H slopes. "
         "Decided for H <= 64.",
         latex=r"m_h=2^{-8h/H}\ (H=2^k);\quad m_{n_0+h}=\sqrt{m_{h-1}m_h},\ m_0=1,\ n_0=2^{\lfloor\log_2 H\rfloor}",
         label="P",
@@ -340,19 +349,19 @@ CLAIMS = (
         id="alibi-4",
         source=SOURCE.at("section 3, the recency bias of the method; the bound is ours"),
         statement="If every content logit is within [-C, C], at most e^(2C) h / (1 - h + e^(2C) h) of a query's "
-        "attention lies at distance W or more, h = (e^(-mW) - e^(-mT)) / (1 - e^(-mT)) for T keys, and this is "
-        "attained; a window of W changes the output by at most 2 max |v| times that, attained too.",
+        "attention lies at distance W or more, h = (e^(-mW) - e^(-mT)) / (1 - e^(-mT)) for T keys, and this bound is "
+        "attained; a window of W changes the output by at most 2 max |v| times that, which is attained too.",
         latex=r"\sum_{D\ge W}a_D\le\frac{e^{2C}h}{1-h+e^{2C}h},\quad h=\frac{e^{-mW}-e^{-mT}}{1-e^{-mT}}",
         label="F",
         check=sharp_window,
         holds={
-            "bound": lambda slope, content, window, length: _at_most(_share(slope, window, length), content),
+            "bound": lambda slope, content, window, length: _mass_bound(_share(slope, window, length), content),
             "values": 2,
         },
         falsifiers={
             "without e^(2C)": {"bound": lambda slope, content, window, length: _share(slope, window, length)},
             "e^C for e^(2C)": {
-                "bound": lambda slope, content, window, length: _at_most(_share(slope, window, length), content / 2)
+                "bound": lambda slope, content, window, length: _mass_bound(_share(slope, window, length), content / 2)
             },
             "no mass at all, a hard window": {"bound": lambda slope, content, window, length: sp.S.Zero},
             "max |v| for 2 max |v|": {"values": 1},
@@ -362,11 +371,11 @@ CLAIMS = (
         id="alibi-5",
         source=SOURCE.at("section 3, extrapolation; the bound is ours"),
         statement="A query's outputs on a context of any length and on its last W keys differ by at most 2 max |v| "
-        "times e^(2C - mW) / (1 - e^(-mW) + e^(2C - mW)), in which the length does not occur.",
+        "times e^(2C - mW) / (1 - e^(-mW) + e^(2C - mW)), which does not depend on the length.",
         latex=r"\|y_T-y_W\|\le 2\max\|v\|\,\frac{e^{2C-mW}}{1-e^{-mW}+e^{2C-mW}}\quad\forall\,T\ge W",
         label="F",
         check=suffix_is_enough,
-        holds={"bias": _linear, "bound": lambda slope, content, window: _at_most(sp.exp(-slope * window), content)},
+        holds={"bias": _linear, "bound": lambda slope, content, window: _mass_bound(sp.exp(-slope * window), content)},
         falsifiers={
             "for NoPE": {"bias": lambda slope, distance: sp.S.Zero},
             "for ALiBi's bias bounded from distance 3 on": {"bias": _clipped},
@@ -376,8 +385,8 @@ CLAIMS = (
     Claim(
         id="alibi-6",
         source=SOURCE.at("section 3, slopes; the windows are ours"),
-        statement="At equal content a key weighs less than 1/1000 of the query's own from 13.8, 27.6, 55.3, 110.5, "
-        "221.0, 442.1, 884.2, 1768.4 tokens on, head by head of 8.",
+        statement="At equal content the weight of a key is less than 1/1000 of that of the query's own position from "
+        "13.8, 27.6, 55.3, 110.5, 221.0, 442.1, 884.2, 1768.4 tokens on, in heads 1 to 8 of 8.",
         latex=r"e^{-m_hD}<10^{-3}\iff D>\ln(1000)/m_h=13.8\cdot 2^{h-1}",
         label="F",
         check=effective_windows,

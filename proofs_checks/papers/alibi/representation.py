@@ -19,12 +19,14 @@ MOST_POSITIONS = 8
 
 
 def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
-    """Decide the rank of the matrix of the bias on T positions: up to 8 in numbers, beyond by elimination."""
+    """Decide the rank of the matrix of the bias on T positions: in numbers up to T = 8, beyond by elimination."""
     for positions in range(2, MOST_POSITIONS + 1):
         matrix = _matrix(bias, positions)
-        found = rational.rank(matrix)
-        if found != rank(positions):
-            raise Refuted(f"T = {positions}: the matrix of -b/m has rank {found}, not {rank(positions)}: {matrix}")
+        matrix_rank = rational.rank(matrix)
+        if matrix_rank != rank(positions):
+            raise Refuted(
+                f"T = {positions}: the matrix of -b/m has rank {matrix_rank}, not {rank(positions)}: {matrix}"
+            )
     for positions in range(2, MOST_POSITIONS + 1):
         determinant = int(rational.exact_matrix(_matrix(bias, positions)).det().p)
         if determinant != (-1) ** (positions - 1) * (positions - 1) * 2 ** (positions - 2):
@@ -43,7 +45,7 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
     assert grape_additive.ENCODING.bias is not None
     of_group = grape_additive.ENCODING.bias(j, i, LENGTH).subs(grape_additive.SLOPE, slope)
     for query, key in ((1, 0), (0, 1)):
-        added, causal = (one.subs({j: query, i: key}) for one in (of_group, one_sided))
+        added, causal = (form.subs({j: query, i: key}) for form in (of_group, one_sided))
         if added != causal:
             raise Refuted(f"GRAPE-A's bias at query {query} and key {key} is {added}, the causal form's {causal}")
     minor = sp.Matrix(2, 2, lambda a, b: one_sided.subs({j: a, i: b}))
@@ -76,7 +78,8 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
 def smallest_unipotent(*, size: Callable[[int], int | None]) -> Evidence:
     """Decide the smallest unipotent group that gives -m |n| at all offsets of T positions, T = 3 .. 8.
 
-    u^T exp(nN) w with N nilpotent of size s is a polynomial in n of degree below s, and a single block gives them all.
+    u^T exp(nN) w with a nilpotent N of size s is a polynomial in n of degree below s, and a single block gives all of
+    these.
     """
     facts = []
     for positions in range(3, MOST_POSITIONS + 1):
@@ -88,19 +91,19 @@ def smallest_unipotent(*, size: Callable[[int], int | None]) -> Evidence:
         solved = rational.solve(rational.exact_matrix(np.array(powers)), rational.exact_matrix(values))
         weights = rational.fractions(solved)[:, 0].tolist()
         needed = max(power for power, weight in enumerate(weights) if weight) + 1
-        shown = ", ".join(map(str, weights[:needed]))
+        column = ", ".join(map(str, weights[:needed]))
         stated = size(positions)
         if stated is None:
             raise Refuted(
-                f"T = {positions}: exp(nN) with one nilpotent block of size {needed}, u = e_1 and w = ({shown}) gives "
+                f"T = {positions}: exp(nN) with one nilpotent block of size {needed}, u = e_1 and w = ({column}) gives "
                 f"|n| for all |n| < {positions}"
             )
         if stated != needed:
             degree = f"the polynomial that is |n| for all |n| < {positions} has degree {needed - 1}"
             raise Refuted(f"T = {positions}: {degree}, so size {needed} is needed and enough, not {stated}")
-        facts.append(f"T = {positions}: size {needed}, w = ({shown})")
+        facts.append(f"T = {positions}: size {needed}, w = ({column})")
         if positions == 3:
-            facts += _exhibit(needed, weights)
+            facts += _facts_for_three(needed, weights)
     return Evidence(
         strength=Strength.BOUNDED,
         reach=f"T = 3 .. {MOST_POSITIONS}",
@@ -109,7 +112,8 @@ def smallest_unipotent(*, size: Callable[[int], int | None]) -> Evidence:
     )
 
 
-def _exhibit(size: int, weights: list[Fraction]) -> list[str]:
+def _facts_for_three(size: int, weights: list[Fraction]) -> list[str]:
+    """Facts that the group with this size and these weights gives |n| for T = 3."""
     n = sp.Symbol("n", real=True)
     shift = sp.Matrix(size, size, lambda row, column: int(column == row + 1))
     group = sp.Matrix(
@@ -130,25 +134,28 @@ def _exhibit(size: int, weights: list[Fraction]) -> list[str]:
 
 
 def _two_sided(offset: sp.Expr) -> sp.Expr:
+    """Two-sided ALiBi at an offset."""
     assert alibi.ENCODING.bias is not None
     return alibi.ENCODING.bias(offset, sp.S.Zero, LENGTH)
 
 
 def _one_sided(offset: sp.Expr) -> sp.Expr:
+    """Causal ALiBi at an offset."""
     return alibi.bias(alibi.SLOPE, query_position=offset, key_position=sp.S.Zero)
 
 
 def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
-    """-b/m of every query (rows) and key (columns)."""
+    """Matrix -b/m with a row for every query and a column for every key."""
     return [[_number(bias(sp.Integer(j - i))) for i in range(positions)] for j in range(positions)]
 
 
 def _number(bias: sp.Expr) -> int:
-    """-b/m, which is a whole number."""
+    """The integer -b/m."""
     return int(-bias / alibi.SLOPE)
 
 
 def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:
+    """Second difference of the bias at an offset."""
     return bias(middle + 1) - 2 * bias(middle) + bias(middle - 1)
 
 
@@ -157,7 +164,7 @@ CLAIMS = (
         id="alibi-7",
         source=SOURCE.at("section 3; as a one-parameter group of two more dimensions: GRAPE, arXiv 2512.07805"),
         statement="The matrix of two-sided ALiBi on T positions has the determinant (-m)^T (-1)^(T-1) (T-1) 2^(T-2) "
-        "and so rank T: no u^T exp((j - i) A) w of dimension below T gives it, and none at all gives it for every "
+        "and so rank T: no u^T exp((j - i) A) w of dimension below T gives it, and no dimension gives it for every "
         "offset in Z; the causal form has rank 2 (errata F26).",
         latex=r"\det\big(|i-j|\big)_{i,j<T}=(-1)^{T-1}(T-1)2^{T-2}\ne 0,\quad\mathrm{rank}\,\big(j-i\big)_{i,j<T}=2",
         label="F",

@@ -1,4 +1,4 @@
-"""The input of FIRE's network: its range, where it is relative, and its limit beyond the threshold."""
+"""The input of FIRE's network: its range, the queries for which it is relative, and its form beyond the threshold."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
@@ -25,7 +25,10 @@ _THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
 
 
 def sign(number: sp.Expr) -> int:
-    """-1, 0 or 1.  Raises `Undecided` for what is not written as 0, but not told from it either."""
+    """Return the sign of a number: -1, 0 or 1.
+
+    Raises `Undecided` if the number is not written as 0 but its enclosure contains 0.
+    """
     if number.is_Rational:
         return int(sp.sign(number))
     ball = enclose(number, bits=_BITS)
@@ -34,22 +37,25 @@ def sign(number: sp.Expr) -> int:
     return 1 if ball > 0 else -1
 
 
-def refute_if_apart(what: str, found: sp.Expr, stated: sp.Expr) -> None:
-    """Raises `Refuted` for two numbers with disjoint enclosures."""
-    ball = enclose(found - stated, bits=_BITS)
+def refute_if_apart(what: str, value: sp.Expr, stated: sp.Expr) -> None:
+    """Raise `Refuted` if the enclosures of two numbers are disjoint."""
+    ball = enclose(value - stated, bits=_BITS)
     if ball is not None and not ball.contains(0):
-        raise Refuted(f"{what}: {found.n(4)} is not {stated.n(4)}")
+        raise Refuted(f"{what}: {value.n(4)} is not {stated.n(4)}")
 
 
 def require_same(what: str, left: sp.Expr, right: sp.Expr) -> str:
-    """The fact that two expressions are written alike, once sympy has cancelled what it can."""
+    """Return the fact that two expressions are equal as sympy writes them. Raises `Undecided` if they are not."""
     if left != right:
         raise Undecided(f"{what}: {left} and {right} are not written alike")
     return f"{what}: {left}"
 
 
 def require_positive(what: str, amount: sp.Expr) -> str:
-    """The fact that a polynomial in positive symbols has positive coefficients only."""
+    """Return the fact that a polynomial in positive symbols has only positive coefficients.
+
+    Raises `Undecided` if it has not.
+    """
     polynomial = sp.Poly(sp.expand(amount))
     if not all(coefficient > 0 for coefficient in polynomial.coeffs()):
         raise Undecided(f"{what} {amount}, the sign of which is not seen")
@@ -57,7 +63,7 @@ def require_positive(what: str, amount: sp.Expr) -> str:
 
 
 def unit_range(*, fraction: Fraction) -> Evidence:
-    """Decide that the input is in [0, 1) for every key up to the query, positions counted from 1."""
+    """Decide that the input is in [0, 1) for every key up to the query, with positions counted from 1."""
     for rate, threshold, query, distance in _cases():
         part = fraction(distance, query, threshold, rate)
         if not (sign(part) >= 0 and sign(1 - part) > 0):
@@ -72,10 +78,10 @@ def unit_range(*, fraction: Fraction) -> Evidence:
         )
     ]
     for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
-        found = fraction(distance, query, threshold, rate)
+        value = fraction(distance, query, threshold, rate)
         stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
         facts.append(
-            require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", found, stated)
+            require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", value, stated)
         )
         facts.append(require_positive(f"{name}: the argument below exceeds D by", reach - distance))
     facts.append("so 0 <= psi(D) < psi(max(j, L)): the input is in [0, 1)")
@@ -87,7 +93,7 @@ def unit_range(*, fraction: Fraction) -> Evidence:
 
 
 def relative_up_to_threshold(*, last: Callable[[int], int]) -> Evidence:
-    """Decide up to which query the law is one of j - i alone, positions counted from 1."""
+    """Decide up to which query the bias depends on j - i alone, with positions counted from 1."""
     for threshold in range(1, 6):
         _require_last(threshold, last(threshold))
         _require_relation(threshold)
@@ -105,14 +111,14 @@ def relative_up_to_threshold(*, last: Callable[[int], int]) -> Evidence:
             "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
         ),
         "so for D >= 1 and j > L the input falls strictly from j to j + 1, and some f tells the two apart",
-        *_house_positions(),
+        *_positions_from_0(),
         f"L = 1 .. 5, queries up to {FARTHEST}: pairs of one label of `fire.relation(L)` have one input",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("c > 0, L > 0", "f is any function"))
 
 
 def rescaled_rows(*, matched: Fraction) -> Evidence:
-    """Decide which distance in the row of query L has the input that distance D has in the row of a query j > L."""
+    """Decide which distance in the row of query L has the same input as distance D in the row of a query j > L."""
     for rate, threshold, query, distance in _cases():
         if rate == 1 and query > threshold and distance > 0:
             other = matched(distance, query, threshold, rate)
@@ -136,26 +142,28 @@ def rescaled_rows(*, matched: Fraction) -> Evidence:
 
 
 def _cases() -> Iterator[tuple[sp.Rational, sp.Rational, sp.Integer, sp.Integer]]:
+    """Rates, thresholds, queries and distances that are checked in numbers."""
     for rate, threshold, query in product(_RATES, _THRESHOLDS, range(1, FARTHEST + 1)):
         for distance in range(query):
             yield rate, threshold, sp.Integer(query), sp.Integer(distance)
 
 
 def _require_last(threshold: int, last: int) -> None:
-    """Require that up to the query `last` there is one input for each distance, and beyond it another."""
+    """Require that each distance has one input for all queries up to `last`, and a different one beyond."""
     for distance in range(1, FARTHEST):
         queries = range(distance + 1, FARTHEST + 1)
         inputs = [_published(sp.Integer(distance), sp.Integer(j), sp.Integer(threshold), sp.S.One) for j in queries]
-        for (before, after), (one, other) in zip(pairwise(queries), pairwise(inputs), strict=True):
-            if (sign(one - other) == 0) != (after <= last):
+        for (before, after), (value, next_value) in zip(pairwise(queries), pairwise(inputs), strict=True):
+            if (sign(value - next_value) == 0) != (after <= last):
                 where = f"c = 1, L = {threshold}, D = {distance}"
                 verdict = f"so {'not' if after <= last else 'not only'} relative up to j = {last}"
                 raise Refuted(
-                    f"{where}: the input is {one.n(4)} at j = {before}, {other.n(4)} at j = {after}, {verdict}"
+                    f"{where}: the input is {value.n(4)} at j = {before}, {next_value.n(4)} at j = {after}, {verdict}"
                 )
 
 
 def _require_relation(threshold: int) -> None:
+    """Require that pairs with the same label of `fire.relation` have the same input."""
     keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     seen: dict[int, sp.Expr] = {}
     for label, key, query in zip(fire.relation(threshold).label(keys, queries), keys, queries, strict=True):
@@ -171,8 +179,8 @@ def _require_relation(threshold: int) -> None:
         raise Refuted(f"L = {threshold}: the relation has {len(seen)} labels up to query {FARTHEST}")
 
 
-def _house_positions() -> list[str]:
-    """The fact that the encoding of the house, which counts from 0, is the paper's one position on."""
+def _positions_from_0() -> list[str]:
+    """Fact that this project's encoding, which counts positions from 0, is the paper's after a shift by one."""
     query, key = sp.symbols("j i", integer=True, positive=True)
     assert fire.ENCODING.bias is not None
     law = fire.LAW(
@@ -184,19 +192,22 @@ def _house_positions() -> list[str]:
 
 
 def _argument(position: sp.Expr) -> sp.Expr:
-    """c x + 1, of which psi is the logarithm."""
+    """The number c x + 1, whose logarithm is psi(x)."""
     return sp.exp(fire.psi(position, rate=fire.RATE))
 
 
 def _published(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """Input of the network as the paper defines it."""
     return fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
 
 
 def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """Distance in the row of query L that has the input of this distance in the row of the query."""
     return fire.recovered_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
 
 
 def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """Input divided by psi(L) alone, without the query position."""
     return fire.psi(distance, rate=rate) / fire.psi(threshold, rate=rate)
 
 

@@ -1,4 +1,4 @@
-"""Biases that FIRE represents exactly, up to which query, by which function, and by how wide a ReLU network."""
+"""Biases that FIRE represents exactly: for which queries, with which function f, and with how wide a ReLU network."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
@@ -13,7 +13,7 @@ from theory.encodings import alibi, fire, kerple, t5
 from theory.encodings.encoding import HEADS, LAYERS
 
 Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(input, L, c) -> f of it, that is to be ALiBi's bias."""
+"""(input u, L, c) -> f(u), which should be ALiBi's bias."""
 
 _BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("ALiBi", lambda distance: alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)),
@@ -44,14 +44,14 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
     distance = sp.Symbol("D", integer=True, nonnegative=True)
     part = sp.Symbol("u", nonnegative=True)
     query, threshold = key + distance, key + distance + more
-    found = fire.recovered_distance(
+    recovered = fire.recovered_distance(
         fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
         threshold=threshold,
         rate=rate,
     )
-    facts = [same_by_sympy("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", found, distance)]
+    facts = [same_by_sympy("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", recovered, distance)]
     for name, bias in _BIASES:
-        facts.append(require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(found), bias(distance)))
+        facts.append(require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(recovered), bias(distance)))
     power = sp.Symbol("e^(u psi(L))", positive=True)
     stated = -alibi.SLOPE / rate * (power - 1)
     written = shape(part, threshold, rate).subs(sp.exp(part * fire.psi(threshold, rate=rate)), power)
@@ -68,11 +68,13 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
 
 
 def _beyond() -> sp.Expr:
+    """Value of f for ALiBi at c = 1, L = 1, j = 3, D = 2, beyond the threshold."""
     part = fire.fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
     return _alibi_shape(part, sp.S.One, sp.S.One).subs(alibi.SLOPE, 1)
 
 
 def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """The f that gives ALiBi's bias."""
     distance = fire.recovered_distance(part, threshold=threshold, rate=rate)
     return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
 
@@ -80,9 +82,9 @@ def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
 def interpolating_width(
     *, width: Callable[[int], int], bucket: Callable[[sp.Expr], sp.Expr], forced_by_t5: int, t5_width: int
 ) -> Evidence:
-    """Decide that this width gives any table of n distances, and that T5's buckets need more than FIRE's `t5_width`.
+    """Decide that `width(n)` units give any table of n distances, and that T5's buckets need more than `t5_width`.
 
-    A network 1 -> w -> 1 is piecewise linear with w kinks at most, so a table that forces more is out of its reach.
+    A network 1 -> w -> 1 is piecewise linear with at most w kinks, so it cannot give a table that forces more kinks.
     """
     for count in range(2, MOST_DISTANCES + 1):
         alternating = [position % 2 for position in range(count)]
@@ -100,7 +102,7 @@ def interpolating_width(
         )
     if t5_width != fire.HIDDEN:
         raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
-    first = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    first_count = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
     return Evidence(
         strength=Strength.BOUNDED,
         reach=f"n <= {MOST_DISTANCES}",
@@ -110,7 +112,7 @@ def interpolating_width(
             "after the last jump there is one if two or more do",
             f"n distances of values 0, 1 in turn: {least_kinks([0, 1] * 4)} kinks for n = 8, n - 2 for every n",
             f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
-            f"{t5_width} units; from {first} distances on they are too few",
+            f"{t5_width} units; from {first_count} distances on they are too few",
             require_equal(
                 "numbers trained: the network, c and L, in every layer",
                 lambda: fire.ENCODING.learned,
@@ -125,13 +127,13 @@ def interpolating_width(
 
 
 def least_kinks(values: Sequence[int]) -> int:
-    """A number of kinks that no piecewise linear function through these values, in order, goes below.
+    """Return a lower bound on the kinks of any piecewise linear function through these values, in order.
 
-    In the gap of each jump there is a point at which the function has the jump's sign.  Between two such points a
-    function with one kink is monotone, or takes every value twice at most; without a kink it is strictly monotone.
+    In the gap of each jump there is a point at which the slope has the jump's sign. Between two such points a function
+    with one kink is monotone, or takes every value at most twice; without a kink it is strictly monotone.
     """
     runs = [len(list(run)) for _, run in groupby(values)]
-    rises = [after > before for before, after in pairwise(one for one, _ in groupby(values))]
+    rises = [after > before for before, after in pairwise(value for value, _ in groupby(values))]
     turns = sum(
         _kinks_between(size, turned=before != after)
         for size, before, after in zip(runs[1:-1], rises, rises[1:], strict=False)
@@ -140,13 +142,17 @@ def least_kinks(values: Sequence[int]) -> int:
 
 
 def _kinks_between(size: int, *, turned: bool) -> int:
+    """Lower bound on the kinks between two jumps with a run of `size` equal values between them."""
     if turned:
         return 2 if size > 2 else 1
     return 2 if size > 1 else 0
 
 
 def _interpolation(count: int, units: int) -> str:
-    """The network t_0 + sum a_k relu(u - u_k), k < `units`, at the inputs u_0 < u_1 < ... of the distances."""
+    """Fact that the network t_0 + sum over k < `units` of a_k relu(u - u_k) gives any table of `count` distances.
+
+    The inputs u_0 < u_1 < ... are those of the distances.
+    """
     inputs = [
         fire.fraction(
             distance=sp.Integer(distance),
@@ -159,7 +165,7 @@ def _interpolation(count: int, units: int) -> str:
     for distance, (before, after) in enumerate(pairwise(inputs)):
         if sign(after - before) <= 0:
             raise Refuted(f"distances {distance} and {distance + 1} have the inputs {before.n(4)} and {after.n(4)}")
-    # Any table is given by its first value and the slopes between neighbours.
+    # A table is determined by its first value and the slopes between neighbours.
     first, nodes = sp.Symbol("t0", real=True), sp.symbols(f"u:{count}", real=True)
     slopes = sp.symbols(f"s:{count - 1}", real=True)
     steps = [slope * (after - before) for slope, (before, after) in zip(slopes, pairwise(nodes), strict=True)]
@@ -170,7 +176,7 @@ def _interpolation(count: int, units: int) -> str:
         for at in range(count)
     ]
     what = f"{count} distances, {units} units, any table"
-    if count == 2:  # one slope, of which both are made in the same way
+    if count == 2:  # one slope only, so both sides are the same expression
         return same_by_sympy(what, sp.Matrix(reached), sp.Matrix(table))
     return require_equal(what, sp.Matrix(reached), sp.Matrix(table))
 
@@ -196,7 +202,7 @@ CLAIMS = (
     Claim(
         id="fire-3-width",
         source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
-        statement="n - 1 ReLU units give any table of n distances, a table that alternates forces n - 2 kinks, and "
+        statement="n - 1 ReLU units give any table of n distances; a table that alternates forces n - 2 kinks; and "
         "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. "
         "The width is decided for n <= 6.",
         latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",

@@ -1,4 +1,4 @@
-"""Forgetting Transformer (arXiv 2503.02130)."""
+"""Forgetting Transformer (FoX, arXiv 2503.02130): the law of its bias, its properties, and its use in practice."""
 
 from proofs_checks.claim import Source
 

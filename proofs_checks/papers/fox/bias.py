@@ -1,4 +1,4 @@
-"""The bias of FoX as a sum along the path: its additivity and signs, the tokens that it reads, and its other names."""
+"""The bias of FoX as a sum along the path: its additivity and signs, the tokens that it reads, and equivalent forms."""
 
 from collections.abc import Callable
 
@@ -15,34 +15,40 @@ from theory.encodings import fox, grape_additive
 OVER_PATHS = "induction on the length of the path, so any positions"
 
 Weight = Callable[[sp.Expr, sp.Expr], sp.Expr]
-Kept = Callable[[sp.Expr, sp.Expr], sp.Expr]
+RowTerm = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def along_path(key: sp.Expr, query: sp.Expr) -> sp.Sum:
-    """Bias of FoX: the sum of the log gates after the key, up to the query."""
+    """Return the bias of FoX: the sum of the log gates after the key, up to the query."""
     return fox.path_bias(key=key, query=query)
 
 
-def _of_other_sign(key: sp.Expr, query: sp.Expr) -> sp.Sum:
+def _with_other_sign(key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """The path with minus the log gates."""
     path = fox.path_bias(key=key, query=query)
     return sp.Sum(-path.function, *path.limits)
 
 
 def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
-    """Decide D_ij = D_il + D_lj by induction on j from l, D_ii = 0, and the signs of D's changes in j and in i."""
+    """Decide D_ij = D_il + D_lj by induction on j from l, D_ii = 0, and the signs of D's changes in j and in i.
+
+    Args:
+        bias: the path sum, a function of key and query.
+        in_query: sign of the change when the query moves on by one, -1 or 1.
+        in_key: sign of the change when the key moves on by one.
+    """
     i, middle, j = sp.symbols("i l j", integer=True)
     total, first, second = sp.symbols("D_ij D_il D_lj", real=True)
     size = sp.Symbol("p", positive=True)  # minus a log gate
-    whole, tail = bias(i, j), bias(middle, j)
-    added = last_term("D_i,j+1", whole, bias(i, j + 1))
+    path, tail = bias(i, j), bias(middle, j)
+    added = last_term("D_i,j+1", path, bias(i, j + 1))
     added_to_tail = last_term("D_l,j+1", tail, bias(middle, j + 1))
     one_step = empty_value("D_i,i+1", bias(i, i + 1))
     tests = (
         ("base j = l: D_il + D_ll = D_il", lambda: first + empty_value("D_ll", bias(middle, middle)), first),
         (
             "step: D_i,j+1 - D_ij = D_l,j+1 - D_lj",
-            lambda: combine(whole, total, added) - total,
+            lambda: combine(path, total, added) - total,
             lambda: combine(tail, second, added_to_tail) - second,
         ),
     )
@@ -70,21 +76,21 @@ def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
 
 
 def one_gate(what: str, step: sp.Expr) -> sp.Expr:
-    """The gate that is the whole of a step of the path."""
+    """Return the single log gate that a step of the path consists of. Raises `Refuted` if it is anything else."""
     if len(step.free_symbols) != 1:
         raise Refuted(f"{what} is {step}, not one log gate")
     return next(iter(step.free_symbols))
 
 
 def token_removed(*, key_after: Callable[[sp.Expr], sp.Expr], was_at: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that D stays, by induction on j from i + 1, when one token is taken out and the query moves to j - 1.
+    """Decide that D is unchanged if one token is removed and the query moves to j - 1, by induction on j from i + 1.
 
-    `key_after` is where the key then is, `was_at` where the token now at l was.
+    `key_after` gives the key's new position, `was_at` the old position of the token now at l.
     """
     i, j = sp.symbols("i j", integer=True)
     before = along_path(i, j)
-    start, step = (_renamed(along_path(key_after(i), end - 1), was_at) for end in (i + 1, j))
-    longer = _renamed(along_path(key_after(i), j), was_at)
+    start, step = (_read_at_old_positions(along_path(key_after(i), end - 1), was_at) for end in (i + 1, j))
+    longer = _read_at_old_positions(along_path(key_after(i), j), was_at)
     total = sp.Symbol("D", real=True)
     added, added_without = last_term("D", before, along_path(i, j + 1)), last_term("D without it", step, longer)
     facts = (
@@ -101,13 +107,17 @@ def token_removed(*, key_after: Callable[[sp.Expr], sp.Expr], was_at: Callable[[
     )
 
 
-def _renamed(path: sp.Sum, was_at: Callable[[sp.Expr], sp.Expr]) -> sp.Sum:
+def _read_at_old_positions(path: sp.Sum, was_at: Callable[[sp.Expr], sp.Expr]) -> sp.Sum:
+    """The path with gates read at the old positions of the tokens."""
     step = path.limits[0][0]
     return sp.Sum(path.function.subs(step, was_at(step)), *path.limits)
 
 
 def other_names(*, cable_logit: Callable[[sp.Expr], sp.Expr], link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
-    """Decide that Cable's gate at a logit is FoX's at another, and that endpoint actions of GRAPE score D."""
+    """Decide that Cable's gate at one logit is FoX's at another, and that GRAPE's endpoint actions give the score D.
+
+    `cable_logit` gives the logit of Cable, `link` the matrix of a running sum of log gates.
+    """
     z, content, at_query, at_key, between = sp.symbols("z c c_j c_i D", real=True)
     inverse, inverse_between = link(at_key).inv(), link(between).inv().T
     tests = (
@@ -140,25 +150,28 @@ def other_names(*, cable_logit: Callable[[sp.Expr], sp.Expr], link: Callable[[sp
 
 
 def softmax(own: sp.Expr, rest: sp.Expr) -> sp.Expr:
-    """The weight of a key from exp(its logit) and the sum of the others' exponentials."""
+    """Weight of a key under softmax, from exp(its logit) and the sum of the other keys' exponentials."""
     return own / (own + rest)
 
 
 def sigmoid(own: sp.Expr, rest: sp.Expr) -> sp.Expr:
-    """The weight of a key from exp(its logit) alone."""
+    """Weight of a key under sigmoid attention, from exp(its logit) alone; `rest` has no effect."""
     return own / (1 + own)
 
 
-def gauge(*, weight: Weight, kept: Kept) -> Evidence:
-    """Decide D_ij = c_j - c_i with c_t = D_st for a base s, and that a row's weights need but the kept part of it."""
+def gauge(*, weight: Weight, kept: RowTerm) -> Evidence:
+    """Decide D_ij = c_j - c_i with c_t = D_st for a base s, and that the weights of a row need only the `kept` part.
+
+    `kept` takes c_j and c_i.
+    """
     s, i, j = sp.symbols("s i j", integer=True)
     total, at_query, at_key, at_other, content, other, shift = sp.symbols("D c_j c_i c_k S_i S_k g", real=True)
     path, from_base = fox.path_bias(key=i, query=j), fox.path_bias(key=s, query=j)
     last, last_from_base = (
-        last_term("D", one, fox.path_bias(key=key, query=j + 1)) for one, key in ((path, i), (from_base, s))
+        last_term("D", path_sum, fox.path_bias(key=key, query=j + 1)) for path_sum, key in ((path, i), (from_base, s))
     )
 
-    def weighed(law: Kept) -> sp.Expr:
+    def weight_under(law: RowTerm) -> sp.Expr:
         return weight(sp.exp(content + law(at_query, at_key)), sp.exp(other + law(at_query, at_other)))
 
     tests = (
@@ -168,7 +181,11 @@ def gauge(*, weight: Weight, kept: Kept) -> Evidence:
             lambda: combine(path, total, last) - total,
         ),
         ("c + g: no change", lambda: (at_query + shift) - (at_key + shift), lambda: at_query - at_key),
-        ("weight by S + c_j - c_i = weight by S + what is kept", lambda: weighed(_difference), lambda: weighed(kept)),
+        (
+            "weight by S + c_j - c_i = weight by S + what is kept",
+            lambda: weight_under(_difference),
+            lambda: weight_under(kept),
+        ),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -184,6 +201,7 @@ def gauge(*, weight: Weight, kept: Kept) -> Evidence:
 
 
 def _difference(at_query: sp.Expr, at_key: sp.Expr) -> sp.Expr:
+    """The whole c_j - c_i."""
     return at_query - at_key
 
 
@@ -192,14 +210,14 @@ CLAIMS = (
         id="fox-5",
         source=SOURCE.at("definition of D"),
         statement="Biases add up along the path, D_ij = D_il + D_lj; D is 0 at the query itself, never positive, rises "
-        "with the key's position and falls with the query's.",
+        "with the position of the key and falls with that of the query.",
         latex=r"D_{ij}=D_{il}+D_{lj},\quad D_{ii}=0,\quad D_{i,j+1}\le D_{ij}\le D_{i+1,j}\le 0",
         label="P",
         check=cocycle,
         holds={"bias": along_path, "in_query": -1, "in_key": 1},
         answers=("in_query", "in_key"),
         falsifiers={
-            "the other sign": {"bias": _of_other_sign},
+            "the other sign": {"bias": _with_other_sign},
             "the gate of the query left out": {"bias": lambda key, query: fox.path_bias(key=key, query=query - 1)},
             "gate of the key included": {"bias": lambda key, query: fox.path_bias(key=key - 1, query=query)},
         },
@@ -207,8 +225,9 @@ CLAIMS = (
     Claim(
         id="fox-6",
         source=SOURCE.at("the bias; Cable: arXiv 2503.08067, released code; GRAPE: arXiv 2512.07805, Section 5"),
-        statement="Cable's released law at logits -z is FoX's at z, token by token (errata F13); and FoX is GRAPE-A "
-        "with the query moved by I + c_j E and the key by the transpose of I - c_i E, c the running sum of log gates.",
+        statement="Cable's released formula at logits -z equals FoX's at z, token by token (errata F13); and FoX is "
+        "GRAPE-A with the query multiplied by I + c_j E and the key by the transpose of I - c_i E, c the running sum "
+        "of log gates.",
         latex=r"-\mathrm{softplus}(-z)=\log\sigma(z),\quad (I+c_jE)\hat q\cdot(I-c_iE)^\top\hat k=q\cdot k+c_j-c_i",
         label="P",
         check=other_names,
@@ -222,8 +241,8 @@ CLAIMS = (
     Claim(
         id="fox-7",
         source=SOURCE.at("the bias without position embeddings"),
-        statement="Biases among tokens do not change when a prefix before them is taken away; they are no law of the "
-        "distance, as they go with the tokens.",
+        statement="Biases among tokens do not change when a prefix before them is removed; they do not depend on the "
+        "distance alone, because they move with the tokens.",
         latex=r"D_{i-1,j-1}(x_{\setminus 0})=D_{ij}(x),\quad i\ge1",
         label="F",
         check=token_removed,
@@ -238,7 +257,7 @@ CLAIMS = (
         id="fox-8",
         source=SOURCE.at("running sums of log gates"),
         statement="Only differences of the running sums matter; under softmax the query's part may be dropped as well, "
-        "so that -c_i for the key suffices.  Under sigmoid attention it may not.",
+        "so that -c_i for the key suffices.  Under sigmoid attention it may not be dropped.",
         latex=r"\mathrm{softmax}_i(S_{ij}+c_j-c_i)=\mathrm{softmax}_i(S_{ij}-c_i)",
         label="F",
         check=gauge,

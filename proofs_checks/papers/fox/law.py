@@ -1,4 +1,4 @@
-"""The law of FoX: a product of gates along the path, gates without data, and linear attention that forgets."""
+"""The law of FoX: a product of gates along the path, constant gates, and linear attention with forgetting."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ Recurrence = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
 
 def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
-    """Decide exp(D_ij) = F_ij by induction on j - i, and with it the equality of the two attentions."""
+    """Decide exp(D_ij) = F_ij by induction on j - i, and with it that both forms of attention are equal."""
     i, j = sp.symbols("i j", integer=True)
     total, content, other_total, other_content = sp.symbols("D S D_ S_", real=True)
     added = last_term("bias", bias(i, j), bias(i, j + 1))
@@ -55,7 +55,7 @@ def path_product(*, bias: PathFormula, gate: PathFormula) -> Evidence:
 
 
 def constant_gates(*, gate: Formula) -> Evidence:
-    """Decide exp(D_ij) = exp(ALiBi's bias) by induction on j - i, all gates being the stated one."""
+    """Decide exp(D_ij) = exp(ALiBi's bias) by induction on j - i, if all gates are the stated one."""
     i, j = sp.symbols("i j", integer=True)
     slope, total = sp.Symbol("m", positive=True), sp.Symbol("D", real=True)
     path = fox.path_bias(key=i, query=j)
@@ -113,7 +113,7 @@ def near_nope(*, bound: Formula) -> Evidence:
 
 
 def _refute_bound(room: sp.Expr, x: sp.Symbol) -> None:
-    """Raise `Refuted` where the room is negative at some e^-z."""
+    """Raise `Refuted` if the bound minus -log f is negative at some e^-z."""
     for exponent in range(-2, 3):
         value = sp.N(room.subs(x, sp.Integer(2) ** exponent), 15)
         if value < 0:
@@ -123,29 +123,29 @@ def _refute_bound(room: sp.Expr, x: sp.Symbol) -> None:
 def recurrence(*, carried: Recurrence) -> Evidence:
     """Decide that the state after t tokens is the sum over i <= t of F_it w_i, by linearity and induction on t.
 
-    The recurrence is linear in the state and in what is written, so each token's write may be followed alone: it enters
-    at its own time, where the state holds none of it, and nothing of it is written later.
+    The recurrence is linear in the state and in what is written, so each token's write may be followed alone. It enters
+    at its own time, when the state contains nothing of it, and nothing of it is written later.
     """
     i, j = sp.symbols("i j", integer=True)
-    gate, product, written, state, other, more = sp.symbols("f F w S S_ w_", real=True)
+    gate, product, written, state, other_state, other_write = sp.symbols("f F w S S_ w_", real=True)
     path = fox.path_gate(key=i, query=j)
     last = last_term("F", path, fox.path_gate(key=i, query=j + 1))
     longer = combine(path, product, last)
-    nothing = sp.Integer(0)
+    zero = sp.Integer(0)
     tests = (
         (
             "linear in state and write",
-            lambda: carried(state + other, gate, written + more),
-            lambda: carried(state, gate, written) + carried(other, gate, more),
+            lambda: carried(state + other_state, gate, written + other_write),
+            lambda: carried(state, gate, written) + carried(other_state, gate, other_write),
         ),
         (
             "base t = i: the write enters with F_ii",
-            lambda: carried(nothing, gate, written),
+            lambda: carried(zero, gate, written),
             lambda: empty_value("F_ii", fox.path_gate(key=i, query=i)) * written,
         ),
         (
             "step: F_i,t+1 w",
-            lambda: carried(product * written, sp.exp(last.args[0]), nothing),
+            lambda: carried(product * written, sp.exp(last.args[0]), zero),
             lambda: longer * written,
         ),
     )
@@ -164,8 +164,8 @@ CLAIMS = (
     Claim(
         id="fox-1",
         source=SOURCE.at("definition of D and F"),
-        statement="The bias that is the sum of log forget gates after the key, up to the query, weighs attention by "
-        "the product of these gates: softmax(S + D) is F exp(S), normalised.",
+        statement="If the bias is the sum of log forget gates after the key, up to the query, attention is weighted "
+        "by the product of these gates: softmax(S + D) is F exp(S), normalised.",
         latex=r"e^{D_{ij}}=\prod_{l=i+1}^{j}f_l=F_{ij},\quad"
         r"\mathrm{softmax}_i(S+D)=\frac{F_{ij}e^{S_{ij}}}{\sum_{i'}F_{i'j}e^{S_{i'j}}}",
         label="P",
@@ -185,7 +185,7 @@ CLAIMS = (
     Claim(
         id="fox-2",
         source=SOURCE.at("ALiBi as forget gates without data"),
-        statement="With the gate e^-m at all tokens the bias is ALiBi's with slope m.",
+        statement="With the gate e^-m at all tokens the bias is that of ALiBi with slope m.",
         latex=r"f\equiv e^{-m}\ \Rightarrow\ D_{ij}=-m(j-i)",
         label="P",
         check=constant_gates,
@@ -214,8 +214,8 @@ CLAIMS = (
     Claim(
         id="fox-4",
         source=SOURCE.at("relation to linear attention with a forget gate"),
-        statement="Linear attention whose state is multiplied by f_t before each write weighs a value by the same "
-        "F_ij: FoX is this with exp(q.k) for the kernel.",
+        statement="Linear attention whose state is multiplied by f_t before each write weights a value by the same "
+        "F_ij: FoX is this with exp(q.k) as the kernel.",
         latex=r"S_t=f_tS_{t-1}+v_t\phi(k_t)^\top\ \Rightarrow\ S_j=\sum_{i\le j}F_{ij}v_i\phi(k_i)^\top",
         label="P",
         check=recurrence,

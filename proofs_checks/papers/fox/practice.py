@@ -1,4 +1,4 @@
-"""FoX in practice: pruning, initial timescales, rounded running sums (errata F24), keys after the query, hard gates."""
+"""FoX in practice: pruning, initial timescales, rounding of running sums (errata F24), later keys, and hard gates."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from theory.encodings import fox
 Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
 _KEYS, _BOUND, _MASS = 64, sp.Integer(3), sp.exp(-5)
-_TRIFLE = sp.Rational(1, 10**9)
+_TINY = sp.Rational(1, 10**9)
 _BITS = 100
 
 Formula = Callable[[sp.Expr], sp.Expr]
@@ -42,10 +42,10 @@ _TOKENS = 8
 
 
 def pruned_mass(*, threshold: Threshold) -> Evidence:
-    """Decide that keys with D_ij < threshold weigh at most eps together, where |S| <= U over T keys.
+    """Decide that keys with D_ij < threshold have at most the weight eps together, where |S| <= U over T keys.
 
-    Each of them has exp(S + D) < e^(U + threshold), there are fewer than T of them, and the query's own key, which has
-    D = 0, adds at least e^-U to the sum: so they weigh less than T e^(2U + threshold).
+    Each of them has exp(S + D) < e^(U + threshold), and there are fewer than T of them. The query's own key has D = 0
+    and adds at least e^-U to the sum. So their weights sum to less than T e^(2U + threshold).
     """
     worst = _adversarial_mass(threshold)
     bound, keys, mass = sp.symbols("U T eps", positive=True)
@@ -70,13 +70,13 @@ def pruned_mass(*, threshold: Threshold) -> Evidence:
 
 
 def _adversarial_mass(threshold: Threshold) -> str:
-    """The mass that a row loses whose own key has S = -U, all others S = U and D a trifle below the threshold.
+    """Text on the mass that the worst row loses: S = -U for its own key, S = U and D below the threshold elsewhere.
 
-    Raises `Refuted` where it is more than eps.
+    Raises `Refuted` if it is more than eps.
     """
     query = _KEYS - 1
     delta = threshold(_BOUND, sp.Integer(_KEYS), _MASS)
-    log_gates = [-_TRIFLE] * query + [delta - _TRIFLE]
+    log_gates = [-_TINY] * query + [delta - _TINY]
     terms: list[Any] = []
     with flint.ctx.workprec(_BITS):
         for key in range(query):
@@ -96,7 +96,7 @@ def _adversarial_mass(threshold: Threshold) -> str:
 
 
 def timescale(*, logit: Formula) -> Evidence:
-    """Decide sigma(b) = e^(-1/T) for the logit b of a timescale T, so that -1/log sigma(b) = T; and the timescales."""
+    """Decide sigma(b) = e^(-1/T), that is -1/log sigma(b) = T, for the logit b of a timescale T; and the timescales."""
     rate = sp.Symbol("r", positive=True)
     facts = [
         same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(fox.log_gate(logit(1 / rate))), sp.exp(-rate)),
@@ -108,7 +108,7 @@ def timescale(*, logit: Formula) -> Evidence:
         ("ends", sp.Matrix([spread[0], spread[-1]]), sp.Matrix([shortest, longest])),
         (
             "equal ratios: T_h^2 = T_h-1 T_h+1",
-            sp.Matrix([one**2 for one in spread[1:-1]]),
+            sp.Matrix([value**2 for value in spread[1:-1]]),
             sp.Matrix([before * after for before, after in zip(spread, spread[2:], strict=False)]),
         ),
         (
@@ -122,7 +122,7 @@ def timescale(*, logit: Formula) -> Evidence:
 
 
 def _expansion(logit: Formula) -> list[str]:
-    """b against log T - 1/(2T) at some timescales."""
+    """Facts that compare b with log T - 1/(2T) at some timescales."""
     facts = []
     for value in (1, 10, 1000):
         off: Any = enclose(logit(sp.Integer(value)) - sp.log(value), bits=_BITS)
@@ -131,32 +131,32 @@ def _expansion(logit: Formula) -> list[str]:
 
 
 def after_a_hard_run() -> Gates:
-    """65,536 log gates: 5,000 of -30, which no model would notice again, then log 0.999."""
+    """Return 65,536 log gates: 5,000 gates of -30, so that any model forgets all before them, then log 0.999."""
     gates = np.full(65536, math.log(0.999), dtype=np.float32)
     gates[:5000] = -30
     return gates
 
 
 def slow_decay() -> Gates:
-    """4,096 log gates log 0.999."""
+    """Return 4,096 log gates log 0.999."""
     return np.full(4096, math.log(0.999), dtype=np.float32)
 
 
 def blockwise(gates: Gates, key: int, query: int) -> float:
-    """float32: what the query's block holds up to the query, and what there is from its start back to the key."""
+    """Sum of the path in float32: the query's block up to the query, plus the rest from its start back to the key."""
     start = max(query // _BLOCK * _BLOCK, key + 1)
     within, before = gates[start : query + 1], gates[key + 1 : start][::-1]
     return float(sum((np.cumsum(part)[-1] for part in (within, before) if len(part)), start=np.float32(0)))
 
 
 def global_prefix(gates: Gates, key: int, query: int) -> float:
-    """float32: c_j - c_i, c running over the whole sequence."""
+    """Sum of the path in float32 as c_j - c_i, with c running over the whole sequence."""
     running = np.cumsum(gates)
     return float(running[query] - running[key])
 
 
 def bfloat16_prefix(gates: Gates, key: int, query: int) -> float:
-    """bfloat16: c_j - c_i, every gate and every step of c rounded."""
+    """Sum of the path in bfloat16 as c_j - c_i, with every gate and every step of c rounded."""
     running, total = [], np.float32(0)
     for gate in gates:
         total = _bfloat16(total + _bfloat16(gate))
@@ -165,14 +165,17 @@ def bfloat16_prefix(gates: Gates, key: int, query: int) -> float:
 
 
 def _bfloat16(value: Any) -> Any:
-    """The float32 with the last 16 bits rounded away, half to even."""
+    """The float32 with its last 16 bits rounded away, half to even."""
     bits = int(np.float32(value).view(np.uint32))
-    kept = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-    return np.uint32(kept).view(np.float32)
+    rounded_bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return np.uint32(rounded_bits).view(np.float32)
 
 
 def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Tolerance) -> Evidence:
-    """Decide that sums to the last token are within the tolerance, for keys at some distances from it."""
+    """Decide that computed path sums to the last token are within the tolerance, for keys at some distances from it.
+
+    `tolerance` takes the number of gates and the size of the exact sum.
+    """
     log_gates = gates()
     query = len(log_gates) - 1
     _, first, last = fox.path_bias(key=_KEY, query=_QUERY).limits[0]
@@ -180,14 +183,18 @@ def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Tolera
     for distance in DISTANCES:
         at = {_KEY: query - distance, _QUERY: query}
         exact = math.fsum(log_gates[int(first.subs(at)) : int(last.subs(at)) + 1].tolist())
-        found, wide = (one(log_gates, query - distance, query) for one in (path_sum, _float64_prefix))
-        off, allowed = abs(found - exact), tolerance(distance, abs(exact))
-        facts.append(
-            f"{distance} gates, D = {exact:.4g}: off by {off:.1g}, allowed {allowed:.1g}; by {abs(wide - exact):.1g} "
-            "from a float64 prefix"
+        computed, wide_sum = (
+            sum_of_path(log_gates, query - distance, query) for sum_of_path in (path_sum, _float64_prefix)
         )
-        if not off <= allowed:
-            lost.append(f"{distance} gates: {found:.4g} for {exact:.4g}, off by {off:.2g}, more than {allowed:.1g}")
+        error, allowed = abs(computed - exact), tolerance(distance, abs(exact))
+        facts.append(
+            f"{distance} gates, D = {exact:.4g}: off by {error:.1g}, allowed {allowed:.1g}; "
+            f"by {abs(wide_sum - exact):.1g} from a float64 prefix"
+        )
+        if not error <= allowed:
+            lost.append(
+                f"{distance} gates: {computed:.4g} for {exact:.4g}, off by {error:.2g}, more than {allowed:.1g}"
+            )
     if lost:
         raise Refuted(f"T = {len(log_gates)}, {'; '.join(lost)}")
     return Evidence(
@@ -201,12 +208,13 @@ def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Tolera
 
 
 def _float64_prefix(gates: Gates, key: int, query: int) -> float:
+    """Sum of the path as c_j - c_i in float64."""
     running = np.cumsum(gates.astype(np.float64))
     return float(running[query] - running[key])
 
 
 def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide what c_j - c_i, continued to keys after the query, is at the next key, and how it goes on.
+    """Decide the value of c_j - c_i at the next key after the query, and how it continues.
 
     Additivity leaves one continuation: D_ij + D_ji = D_ii = 0.
     """
@@ -234,13 +242,16 @@ def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
 
 
 def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:
-    """Whether no gate after the key, up to the query, is 0: a token with gate 0 begins a block."""
+    """True if no gate after the key, up to the query, is 0: a token with gate 0 begins a block."""
     blocks: Words = (words == 0).cumsum(1)
     return np.equal(blocks[:, key], blocks[:, query])
 
 
 def block_causal(*, visible: Visible, gates_of: Callable[[Words], Words]) -> Evidence:
-    """Decide that F_ij, for every word of gates in {0, 1}, is 1 where the key is visible and 0 elsewhere."""
+    """Decide that F_ij, for every word of gates in {0, 1}, is 1 where the key is visible and 0 elsewhere.
+
+    `visible` is the expected mask; `gates_of` changes the words before they are used as gates.
+    """
     words: Words = np.array(np.meshgrid(*[[0, 1]] * _TOKENS, indexing="ij")).reshape(_TOKENS, -1).T
     symbols = sp.symbols(f"f:{_TOKENS}", positive=True)
     logarithms = {fox.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
@@ -248,11 +259,11 @@ def block_causal(*, visible: Visible, gates_of: Callable[[Words], Words]) -> Evi
     for query in range(_TOKENS):
         for key in range(query + 1):
             gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
-            found: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
-            wrong = np.flatnonzero(found != visible(words, key, query))
+            gate_values: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
+            wrong = np.flatnonzero(gate_values != visible(words, key, query))
             if len(wrong):
                 word = "".join(map(str, words[wrong[0]]))
-                raise Refuted(f"word {word}: F = {int(found[wrong[0]])} for key {key} and query {query}")
+                raise Refuted(f"word {word}: F = {int(gate_values[wrong[0]])} for key {key} and query {query}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"{_TOKENS} gates",
@@ -267,8 +278,8 @@ CLAIMS = (
     Claim(
         id="fox-9",
         source=SOURCE.at("adaptive computation pruning (follow-up paper and released code)"),
-        statement="Where |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps weigh at most eps "
-        "together.",
+        statement="If |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps have at most the "
+        "weight eps together.",
         latex=r"\sum_{i:D_{ij}<\delta}a_{ij}\le\varepsilon,\quad\delta=-(2U+\ln T)+\ln\varepsilon",
         label="P",
         check=pruned_mass,
@@ -303,7 +314,7 @@ CLAIMS = (
     Claim(
         id="fox-11",
         source=SOURCE.at("running sums of log gates in the released code"),
-        statement="A path sum taken from its own block on is right to float32's digits whatever came before; read off "
+        statement="A path sum computed block by block is right to float32's digits whatever came before; computed from "
         "a float32 running sum it is lost after a run of strongly forgetting gates, in bfloat16 at once (errata F24).",
         latex=r"|\hat D-D|\le nu\,|D|\ \text{blockwise};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
         label="F",
@@ -326,7 +337,8 @@ CLAIMS = (
     Claim(
         id="fox-12",
         source=SOURCE.at("causal attention only"),
-        statement="The law is for keys up to the query: continued to later keys, c_j - c_i is positive and grows.",
+        statement="The bias is defined for keys up to the query: continued to later keys, c_j - c_i is positive and "
+        "grows.",
         latex=r"D_{j+1,j}=-\log f_{j+1}>0",
         label="F",
         check=after_the_query,

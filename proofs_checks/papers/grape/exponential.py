@@ -15,7 +15,7 @@ from theory.encodings.encoding import KEY, QUERY
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
 BETA = (SPEED**2 + GAMMA**2) / ALPHA
 GRAM = grape.Gram(alpha=ALPHA, beta=BETA, gamma=GAMMA)
-"""Any scalar products of independent a and b, with s in place of b.b."""
+"""General scalar products of independent a and b; b.b is written in terms of s."""
 INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, L = 0 and exp(tL) = I)"
 
 Group = Callable[[sp.Expr], grape.PlaneOperator]
@@ -28,7 +28,7 @@ def rank2_closed_form(*, exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol
     """Decide that the operator solves E(0) = I, E' = L E, and the square of L, in terms of scalar products."""
     generator, projector = grape.rank2_generator(GRAM), grape.plane_projector(GRAM)
     candidate = exponential(GRAM, TIME, SPEED)
-    one = grape.identity(GRAM)
+    identity = grape.identity(GRAM)
     images_of_a_and_b = sp.Matrix([[GAMMA, BETA], [-ALPHA, -GAMMA]])
     tests = (
         ("s^2 = |a|^2 |b|^2 - (a.b)^2", sp.Integer(0) + SPEED**2, lambda: grape.squared_speed(GRAM)),
@@ -37,7 +37,7 @@ def rank2_closed_form(*, exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol
             lambda: generator.coefficients * GRAM.matrix,
             images_of_a_and_b,
         ),
-        ("E(0) = I", lambda: exponential(GRAM, sp.Integer(0), SPEED).coordinates(), one.coordinates()),
+        ("E(0) = I", lambda: exponential(GRAM, sp.Integer(0), SPEED).coordinates(), identity.coordinates()),
         (
             "E' = L E",
             lambda: candidate.derivative(TIME).coordinates(),
@@ -64,7 +64,7 @@ def rank2_closed_form(*, exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol
 
 
 def fast_application(*, displacement: Callable[..., sp.Matrix]) -> Evidence:
-    """Decide that x + p a + q b, from the two products a.x and b.x, is the exponential applied to x."""
+    """Decide that x + p a + q b, computed from the two products a.x and b.x, is the exponential applied to x."""
     products = sp.Matrix(sp.symbols("u v", real=True))
     operator = grape.rank2_exponential(GRAM, time=TIME, speed=SPEED)
 
@@ -98,45 +98,45 @@ def form_by_angle(*, exponential: Callable[..., grape.PlaneOperator]) -> Evidenc
             lambda: exponential(GRAM, steps=steps, rate=rate, speed=SPEED).coordinates(),
             lambda: grape.rank2_exponential(GRAM, time=steps * rate, speed=SPEED).coordinates(),
         ),
-        f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {_off(axes, 3)} in norm",
+        f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {_printed_form_error(axes, 3)} in norm",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(INDEPENDENT, "omega > 0, n > 0"))
 
 
 def _without_steps(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
-    """I + f1(z) L + f2(z) L^2, z = n omega s, as it is printed."""
+    """The form I + f1(z) L + f2(z) L^2, z = n omega s, as the paper prints it."""
     generator, angle = grape.rank2_generator(gram), steps * rate * speed
     turn = generator.scaled(grape.sine_share(angle))
     return grape.identity(gram) + turn + (generator @ generator).scaled(grape.cosine_share(angle))
 
 
 def _steps_once(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
-    """The factor n omega of L^2 not squared."""
+    """The form with the factor n omega of L^2 not squared."""
     generator, angle, time = grape.rank2_generator(gram), steps * rate * speed, steps * rate
     turn = generator.scaled(time * grape.sine_share(angle))
     return grape.identity(gram) + turn + (generator @ generator).scaled(time * grape.cosine_share(angle))
 
 
-def _off(gram: grape.Gram, steps: int) -> str:
-    """The norm of the difference between the printed form and exp(nL)."""
+def _printed_form_error(gram: grape.Gram, steps: int) -> str:
+    """Norm of the difference between the printed form and exp(nL), as text."""
     at = {"steps": sp.Integer(steps), "rate": sp.S.One, "speed": sp.S.One}
-    apart = grape.exponential_by_angle(gram, **at) + _without_steps(gram, **at).scaled(sp.Integer(-1))
-    return f"{float(sp.Matrix(sp.N(apart.coefficients, 20)).norm(2)):.4f}"
+    difference = grape.exponential_by_angle(gram, **at) + _without_steps(gram, **at).scaled(sp.Integer(-1))
+    return f"{float(sp.Matrix(sp.N(difference.coefficients, 20)).norm(2)):.4f}"
 
 
 def _as_matrices() -> str:
-    """The fact that operators held by coefficients add, multiply and transpose as 4 x 4 whole matrices do."""
+    """Fact that operators in coefficients add, multiply and transpose as their 4 x 4 matrices do."""
     vectors = (sp.Matrix([1, 2, 0, 1]), sp.Matrix([0, 1, 3, -1]))
     gram = grape.Gram.of(*vectors)
     first = grape.PlaneOperator(gram=gram, identity=sp.Integer(3), coefficients=sp.Matrix([[1, 2], [3, 5]]))
     second = grape.PlaneOperator(gram=gram, identity=sp.Integer(-1), coefficients=sp.Matrix([[5, 0], [1, 2]]))
     unit = grape.identity(gram) + grape.rank2_generator(gram)
-    one, other = first.matrix(*vectors), second.matrix(*vectors)
+    first_matrix, second_matrix = first.matrix(*vectors), second.matrix(*vectors)
     sides = {
-        "sum": ((first + second).matrix(*vectors), one + other),
-        "product": ((first @ second).matrix(*vectors), one * other),
-        "multiple": (first.scaled(sp.Integer(7)).matrix(*vectors), 7 * one),
-        "transpose": (first.transpose().matrix(*vectors), one.T),
+        "sum": ((first + second).matrix(*vectors), first_matrix + second_matrix),
+        "product": ((first @ second).matrix(*vectors), first_matrix * second_matrix),
+        "multiple": (first.scaled(sp.Integer(7)).matrix(*vectors), 7 * first_matrix),
+        "transpose": (first.transpose().matrix(*vectors), first_matrix.T),
         "determinant of I + L": (unit.determinant(), unit.matrix(*vectors).det()),
     }
     for what, (left, right) in sides.items():
@@ -146,30 +146,32 @@ def _as_matrices() -> str:
 
 
 def _cosine_over_speed(gram: grape.Gram, time: sp.Symbol, speed: sp.Symbol) -> grape.PlaneOperator:
+    """Wrong exponential, with (1 - cos ts)/s in place of (1 - cos ts)/s^2."""
     generator = grape.rank2_generator(gram)
     turn = generator.scaled(sp.sin(time * speed) / speed)
     return grape.identity(gram) + turn + (generator @ generator).scaled((1 - sp.cos(time * speed)) / speed)
 
 
 def _lengths_swapped(gram: grape.Gram, **rest: sp.Expr) -> sp.Matrix:
+    """Wrong displacement, with the lengths of a and b swapped."""
     return grape.displacement(grape.Gram(alpha=gram.beta, beta=gram.alpha, gamma=gram.gamma), **rest)
 
 
 def rotations(*, group: Group) -> Evidence:
-    """Decide that the operators are rotations, compose by adding times, and so score by the offset alone."""
+    """Decide that the operators are rotations, compose by adding times, and so give scores of the offset alone."""
     i, j = sp.symbols("i j", real=True)
     at_i, at_j = group(i), group(j)
-    inverse, one = at_i.transpose(), grape.identity(at_i.gram).coordinates()
+    inverse, identity = at_i.transpose(), grape.identity(at_i.gram).coordinates()
     at = {"query_position": j, "key_position": i}
     rope = rotary.score(QUERY, KEY, **at, frequency=grape.SPEED)
     facts = (
-        require_equal("G(0) = I", lambda: group(sp.Integer(0)).coordinates(), one),
+        require_equal("G(0) = I", lambda: group(sp.Integer(0)).coordinates(), identity),
         require_equal(
             "G(i) G(j) = G(i + j)",
             lambda: grape.PlaneOperator.coordinates(at_i @ at_j),
             lambda: group(i + j).coordinates(),
         ),
-        require_equal("G^T G = I", lambda: grape.PlaneOperator.coordinates(inverse @ at_i), one),
+        require_equal("G^T G = I", lambda: grape.PlaneOperator.coordinates(inverse @ at_i), identity),
         require_equal(
             "G(i)^T G(j) = G(j - i)",
             lambda: grape.PlaneOperator.coordinates(inverse @ at_j),
@@ -180,13 +182,13 @@ def rotations(*, group: Group) -> Evidence:
     )
     return Evidence(
         strength=Strength.GENERAL,
-        facts=(*facts, f"planes that do not commute: {_violation()}"),
+        facts=(*facts, f"planes that do not commute: {_violation_text()}"),
         assumptions=(INDEPENDENT,),
     )
 
 
 def gauge(*, factor: Callable[[sp.Matrix], sp.Expr], orientation: int) -> Evidence:
-    """Decide how the generator and its exponential change when [a b] becomes [a b] M, and L against A J2 A^T."""
+    """Decide how the generator and its exponential change when [a b] becomes [a b] M, and compare L with A J2 A^T."""
     change = sp.Matrix(2, 2, sp.symbols("m1:5", real=True))
     regauged, scale = grape.regauged(GRAM, change), factor(change)
     generator = grape.rank2_generator(GRAM)
@@ -220,13 +222,13 @@ def gauge(*, factor: Callable[[sp.Matrix], sp.Expr], orientation: int) -> Eviden
 
 
 def integer_periods(*, period: Callable[[sp.Rational], sp.Expr]) -> Evidence:
-    """Decide the least whole n >= 1 with exp(nL) = I at every s = 2 pi p/q with p < 2q and q up to the bound."""
+    """Decide the least integer n >= 1 with exp(nL) = I for every s = 2 pi p/q with p < 2q and q up to 8."""
     speeds = [sp.Rational(p, q) for q in range(1, LARGEST_PERIOD + 1) for p in range(1, 2 * q) if gcd(p, q) == 1]
     for turns in speeds:
-        found = next(n for n in range(1, LARGEST_PERIOD + 1) if _returns(turns, n))
+        least = next(n for n in range(1, LARGEST_PERIOD + 1) if _is_identity(turns, n))
         claimed = period(turns)
-        if claimed != found:
-            raise Refuted(f"s = {2 * sp.pi * turns}: exp(nL) = I first at n = {found}, not {claimed}")
+        if claimed != least:
+            raise Refuted(f"s = {2 * sp.pi * turns}: exp(nL) = I first at n = {least}, not {claimed}")
     example = sp.Rational(2, 5)
     return Evidence(
         strength=Strength.BOUNDED,
@@ -241,8 +243,8 @@ def integer_periods(*, period: Callable[[sp.Rational], sp.Expr]) -> Evidence:
     )
 
 
-def _returns(turns: sp.Rational, n: int) -> bool:
-    """Whether exp(nL) = I at s = 2 pi turns."""
+def _is_identity(turns: sp.Rational, n: int) -> bool:
+    """True if exp(nL) = I at s = 2 pi turns."""
     turned = grape.plane_action(sp.Integer(n), speed=grape.SPEED).subs(grape.SPEED, 2 * sp.pi * turns)
     for entry in turned - sp.eye(2):
         zero = algebraic.is_zero(entry)
@@ -253,8 +255,8 @@ def _returns(turns: sp.Rational, n: int) -> bool:
     return True
 
 
-def _violation() -> str:
-    """By how much the relative law fails for a product of exponentials that do not commute, at one pair."""
+def _violation_text() -> str:
+    """Text on how far the relative law fails, at one pair of positions, for exponentials that do not commute."""
 
     def product(position: int) -> sp.Matrix:
         half = sp.Rational(position, 2)
@@ -348,9 +350,9 @@ CLAIMS = (
     Claim(
         id="grape-18",
         source=SOURCE.at("Appendix J.1: the period where s / pi is rational (read in a converted copy of version 1)"),
-        statement="On whole positions exp(nL) is periodic if and only if s / pi is rational, and its least period is "
-        "the denominator of s / (2 pi) (the paper prints 2 pi / s, which need not be whole). "
-        "Tried for denominators up to 8; an argument does the rest.",
+        statement="On integer positions exp(nL) is periodic if and only if s / pi is rational, and its least period is "
+        "the denominator of s / (2 pi) (the paper prints 2 pi / s, which need not be an integer). "
+        "Checked for denominators up to 8; a general argument covers the rest.",
         latex=r"\tfrac{s}{2\pi}=\tfrac pq,\ \gcd(p,q)=1:\quad e^{nL}=I\iff q\mid n",
         label="F",
         check=integer_periods,

@@ -1,4 +1,4 @@
-"""Gated GRAPE-A: the features that its bias takes, lifts and slopes that it is not, and bounds on link functions."""
+"""Gated GRAPE-A: the features that its bias needs, forms that it does not have, and bounds on its link functions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,16 +17,19 @@ from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided
 
 Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
-"""(position, gate) -> what of a query or a key enters the scalar product."""
+"""(position, gate) -> features of a query or of a key, whose scalar product is the bias."""
 
 VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
-"""Gates, of the query and of the key, that each variant has."""
+"""Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
 EXAMPLE_SIZE = 6
 _BITS = 200
 
 
 def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, int]) -> Evidence:
-    """Decide that the features' scalar product is the bias, and that with fewer it cannot be."""
+    """Decide that the features' scalar product is the bias, and that fewer features do not suffice.
+
+    `ranks` has the number of features of each variant.
+    """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     at = {"query_position": j, "key_position": i}
     bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
@@ -34,7 +37,7 @@ def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, in
     facts = [require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias), _encoded()]
     for variant, (by_query, by_key) in VARIANTS.items():
         pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
-        features = sum(1 for one, other in pairs if one * other != 0)
+        features = sum(1 for query_feature, key_feature in pairs if query_feature * key_feature != 0)
         rank = _rank_of_example(by_query, by_key)
         if not features == rank == ranks[variant]:
             stated = f"{ranks[variant]} are stated"
@@ -53,7 +56,7 @@ def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, in
 
 
 def _encoded() -> str:
-    """The fact that the symbolic encoding adds this bias."""
+    """Fact that the encoding in `theory` adds this bias."""
     position, key = sp.symbols("j i", integer=True)
     gates = grape_gated.QUERY_GATES[position], grape_gated.KEY_GATES[key]
     names = sp.symbols("lambda_q lambda_k", positive=True)
@@ -67,7 +70,7 @@ def _encoded() -> str:
 
 
 def _rank_of_example(by_query: int, by_key: int) -> int:
-    """The rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
+    """Rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
     matrix = sp.Matrix(
         EXAMPLE_SIZE,
         EXAMPLE_SIZE,
@@ -83,7 +86,7 @@ def _rank_of_example(by_query: int, by_key: int) -> int:
 
 
 def _beside_content() -> str:
-    """Softplus gates of the content itself, d = 1: scores of rank d + 4, so no lift to d + 2 or d + 3 gives them."""
+    """Fact that with softplus gates, d = 1, the scores have rank d + 4, so no lift to d + 2 or d + 3 gives them."""
     places = range(5)
 
     def score(row: int, column: int) -> sp.Expr:
@@ -103,13 +106,13 @@ def _beside_content() -> str:
 
 
 def _own_gates_in_two(position: sp.Expr, gate: sp.Expr, *, of_query: bool) -> sp.Matrix:
-    """The two extra coordinates of GL(d+2), moved by the group of -E with the token's own gate as its slope."""
+    """The two extra coordinates of GL(d+2) after the group of -E, with the token's own gate as slope."""
     moved = grape_additive.unipotent(-gate * grape_additive.nilpotent(), position)
     return moved * sp.Matrix([1, 0]) if of_query else moved.inv().T * sp.Matrix([0, 1])
 
 
 def _last_twice(features: Features, share: sp.Rational) -> Features:
-    """The share of the last feature, twice: one feature more than is needed."""
+    """Features with the last one split into two copies, each times the share: one feature more than needed."""
 
     def split(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
         *others, last = features(position, gate)
@@ -119,7 +122,7 @@ def _last_twice(features: Features, share: sp.Rational) -> Features:
 
 
 def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that a gate rises with the content along w, so that the slope is not one number, whatever w of length 1.
+    """Decide that a gate rises with the content along w, |w| = 1, so that the slope is not constant.
 
     ALiBi has one slope for all queries and keys.
     """
@@ -129,7 +132,8 @@ def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
     if not rate.is_positive:
         raise Undecided(f"the sign of {rate}")
-    constants = [one for one in (sp.Rational(1, 2), sp.log(2)) if in_domain(grape_gated.ENCODING.parameters[1], one)]
+    gate_parameter = grape_gated.ENCODING.parameters[1]
+    constants = [constant for constant in (sp.Rational(1, 2), sp.log(2)) if in_domain(gate_parameter, constant)]
     if constants:
         raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
     return Evidence(
@@ -149,9 +153,9 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
     generator = sp.zeros(3, 3)
     generator[:2, 2] = u
-    moved = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
-    held = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
-    added = sp.expand(moved.dot(held) - query.dot(key) - 1)
+    query_lift = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
+    key_lift = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
+    added = sp.expand(query_lift.dot(key_lift) - query.dot(key) - 1)
     for number in (-1, 0, 2):
         value = slope(sp.Integer(number))
         if sp.N(value - number) != 0:
@@ -184,7 +188,7 @@ def lipschitz_links(*, link: Callable[[sp.Expr], sp.Expr], constant: sp.Rational
     """Decide 0 < (log sigma)' <= constant and log sigma < 0, with x = e^-z > 0, and softplus(z) = -log sigma(-z)."""
     z, slope = sp.symbols("z alpha", real=True)
     x = sp.Symbol("x", positive=True)
-    value, steepness = (one.subs(z, -sp.log(x)) for one in (sp.exp(link(z)), link(z).diff(z)))
+    value, steepness = (expression.subs(z, -sp.log(x)) for expression in (sp.exp(link(z)), link(z).diff(z)))
     steepest = sp.limit(steepness, x, sp.oo)
     if steepest < constant:
         raise Refuted(f"the slope tends to {steepest} as z falls, not to {constant}")
@@ -213,7 +217,7 @@ def lipschitz_links(*, link: Callable[[sp.Expr], sp.Expr], constant: sp.Rational
 
 
 def _numerator(expression: sp.Expr, variable: sp.Symbol) -> sp.Poly:
-    """The numerator of a rational function of x > 0 whose denominator has positive coefficients only."""
+    """Numerator of a rational function of x > 0, made so that the denominator has only positive coefficients."""
     numerator, denominator = sp.together(expression).as_numer_denom()
     if any(coefficient < 0 for coefficient in sp.Poly(denominator, variable).coeffs()):
         numerator, denominator = -numerator, -denominator
@@ -223,7 +227,7 @@ def _numerator(expression: sp.Expr, variable: sp.Symbol) -> sp.Poly:
 
 
 def _positive(what: str, polynomial: sp.Poly, variable: sp.Symbol) -> str:
-    """The fact that no coefficient is negative and some are positive; else a point x = 2^k at which it is not."""
+    """Fact that no coefficient is negative and some are positive. Raises `Refuted` with a point x = 2^k otherwise."""
     if all(coefficient >= 0 for coefficient in polynomial.coeffs()) and not polynomial.is_zero:
         return f"{what}: the numerator {polynomial.as_expr()} has no negative coefficient, x = e^-z > 0"
     point = next((sp.Integer(2) ** power for power in range(-20, 21) if polynomial.eval(2**power) <= 0), None)
@@ -237,9 +241,9 @@ CLAIMS = (
             "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
             "(our reading: of the later versions only quotations were at hand)"
         ),
-        statement="The bias of GRAPE-A gated by query and key is a scalar product of 4 features, gated by one of them "
-        "of 2, and fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further coordinates "
-        "of GL(d+2), where each token acts with its own gate (our reading), score i lambda_k - j lambda_q.",
+        statement="The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if "
+        "gated by one of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further "
+        "coordinates of GL(d+2), where each token acts with its own gate (our reading), give i lambda_k - j lambda_q.",
         latex=r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
         label="F",
         check=streaming_features,
@@ -288,8 +292,8 @@ CLAIMS = (
     Claim(
         id="grape-21",
         source=SOURCE.at("the link g = log sigmoid of the edge potentials"),
-        statement="log sigma is negative, increases, and changes by at most as much as its argument; no constant below "
-        "1 will do.  softplus(z) = -log sigma(-z) is positive and so too.",
+        statement="log sigma is negative, increasing, and Lipschitz with constant 1, and with no constant below 1.  "
+        "softplus(z) = -log sigma(-z) is positive, increasing and Lipschitz with the same constant.",
         latex=r"g=\log\sigma:\ g<0,\ 0<g'(z)=\frac{1}{1+e^{z}}<1",
         label="P",
         check=lipschitz_links,
@@ -305,8 +309,8 @@ CLAIMS = (
     Claim(
         id="grape-gated",
         source=SOURCE.at("the released code: gates along vectors of length 1; ALiBi as a special case"),
-        statement="Gated GRAPE-A is ALiBi at no parameters: a gate is softplus of the content along a vector of length "
-        "1 and rises with it, so no slope is the same for all content.",
+        statement="Gated GRAPE-A is ALiBi for no values of its parameters: a gate is softplus of the content along a "
+        "vector of length 1 and rises with it, so no slope is the same for all content.",
         latex=r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
         label="F",
         check=rising_gates,

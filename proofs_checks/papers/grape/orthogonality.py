@@ -10,7 +10,7 @@ from proofs_checks.papers.grape import SOURCE
 from theory.encodings import grape, householder, rotary
 
 Basis = Callable[[int], sp.Matrix]
-"""Dimension -> an orthogonal B, whose first two columns span the plane of e_1 and e_2."""
+"""Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""
 DIMENSIONS = (2, 3, 4)
 
 FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
@@ -23,13 +23,13 @@ def partial_reflections(
     """Decide where I - factor(beta) w w^T is orthogonal, its determinant and its singular values."""
     beta = sp.Symbol("beta", real=True)
     step = householder.partial_reflection(factor(beta))
-    one = grape.identity(step.gram)
-    defect = sp.Poly((step.transpose() @ step).coefficients[0] - one.coefficients[0], beta)
-    found = frozenset(int(root) for root in defect.real_roots())
-    if found != orthogonal:
-        value = sorted(found ^ orthogonal)[0]
+    identity = grape.identity(step.gram)
+    defect = sp.Poly((step.transpose() @ step).coefficients[0] - identity.coefficients[0], beta)
+    roots = frozenset(int(root) for root in defect.real_roots())
+    if roots != orthogonal:
+        value = sorted(roots ^ orthogonal)[0]
         raise Refuted(
-            f"beta = {value}: H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(found)}"
+            f"beta = {value}: H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
         )
     across, along = householder.singular_values(beta)
     gram = step.transpose() @ step
@@ -44,7 +44,7 @@ def partial_reflections(
         strength=Strength.GENERAL,
         facts=(
             *facts,
-            f"orthogonal at beta in {sorted(found)} only; {along} <= 1 <=> 0 <= beta <= 2, and then the norm is 1 and "
+            f"orthogonal at beta in {sorted(roots)} only; {along} <= 1 <=> 0 <= beta <= 2, and then the norm is 1 and "
             "the least singular value |1 - beta|",
             "the least singular value of a product is at least the product of the factors': prod |1 - beta_l|",
         ),
@@ -53,7 +53,7 @@ def partial_reflections(
 
 
 def exchanged(dimension: int) -> sp.Matrix:
-    """e_2, e_1, and the other axes, the third turned round where there is one.  d x d.  [F]"""
+    """Return the basis e_2, e_1, and the other axes, the third one reversed if it exists. d x d. [F]"""
     basis = sp.eye(dimension)
     basis[:2, :2] = sp.Matrix([[0, 1], [1, 0]])
     if dimension > 2:
@@ -62,12 +62,12 @@ def exchanged(dimension: int) -> sp.Matrix:
 
 
 def in_order(dimension: int) -> sp.Matrix:
-    """The axes in their order.  d x d."""
+    """Return the axes in their order. d x d."""
     return sp.eye(dimension)
 
 
 def plane_form(*, basis: Basis, determinant: Callable[[int], int]) -> Evidence:
-    """Decide B^T L B = J + 0 for L = L(e_1, e_2), B orthogonal with this determinant, and what SO(2) can do."""
+    """Decide B^T L B = J + 0 for L = L(e_1, e_2) and B orthogonal with this determinant, and what SO(2) can do."""
     facts = []
     for dimension in DIMENSIONS:
         change = basis(dimension)
@@ -105,16 +105,17 @@ def plane_form(*, basis: Basis, determinant: Callable[[int], int]) -> Evidence:
 
 
 def _generator(a: sp.Matrix, b: sp.Matrix) -> sp.Matrix:
+    """The generator L(a, b) = a b^T - b a^T."""
     return a * b.T - b * a.T
 
 
 def _rotated(dimension: int) -> sp.Matrix:
-    """An arbitrary rotation at d = 2."""
+    """An arbitrary rotation at d = 2, `exchanged` in higher dimensions."""
     return rotary.rotation(sp.Symbol("t", real=True)) if dimension == 2 else exchanged(dimension)
 
 
 def gains_after_rotation(*, first: sp.Expr, second: sp.Expr) -> Evidence:
-    """Decide that R(j)^T C R(i) is a law of j - i for the gain products C = diag(first, second) of a pair."""
+    """Decide that R(j)^T C R(i) depends on j - i alone for the gain products C = diag(first, second) of a pair."""
     i, distance, shift, w = sp.symbols("i D s omega", real=True)
     facts = [
         require_equal(
@@ -144,12 +145,13 @@ def gains_after_rotation(*, first: sp.Expr, second: sp.Expr) -> Evidence:
 
 
 def _kernel(query: sp.Expr, key: sp.Expr, frequency: sp.Expr, first: sp.Expr, second: sp.Expr) -> sp.Matrix:
+    """The matrix R(j)^T C R(i)."""
     on_query, on_key = rotary.rotation(query * frequency), rotary.rotation(key * frequency)
     return on_query.T * sp.diag(first, second) * on_key
 
 
 def _example() -> str:
-    """Scores of q = k = (1, 0) at offset 1 with the gains (1, 2) on both, so C = diag(1, 4), at omega = 1."""
+    """Text with scores of q = k = (1, 0) at offset 1 for the gains (1, 2) on both, so C = diag(1, 4), at omega = 1."""
     scores = [_kernel(sp.Integer(key + 1), sp.Integer(key), sp.Integer(1), 1, 4)[0, 0] for key in (0, 1)]
     near, far = (float(score.evalf(20)) for score in scores)
     return f"gains (1, 2), omega = 1, q = k = (1, 0): scores {near:.4f} at (0, 1) and {far:.4f} at (1, 2)"
@@ -159,8 +161,8 @@ CLAIMS = (
     Claim(
         id="grape-14",
         source=SOURCE.at("the released code: RMSNorm of queries and keys with a learned gain, after the rotation"),
-        statement="With gains after the rotation scores follow j - i if and only if the product of the query's and the "
-        "key's gain is the same on both coordinates of every rotated pair (errata F12).",
+        statement="With gains after the rotation scores depend on j - i alone if and only if the product of the "
+        "query's and the key's gain is the same on both coordinates of every rotated pair (errata F12).",
         latex=r"R(j)^\top\mathrm{diag}(c_1,c_2)R(i)=f(j-i)\iff c_1=c_2,\quad c=\gamma_q\gamma_k",
         label="F",
         check=gains_after_rotation,
@@ -188,8 +190,8 @@ CLAIMS = (
     Claim(
         id="grape-orientation",
         source=SOURCE.at("Lemma J.1: B in SO(d) with B^T L B = s J on a plane (read in a converted copy of version 1)"),
-        statement="Some orthogonal B brings L(a, b) to s J on its plane; B may be chosen a rotation for d >= 3, at d = "
-        "2 only where det(a, b) < 0 (the lemma has B in SO(d) for every d; for e_1, e_2 in the plane it takes O(2)).",
+        statement="Some orthogonal B brings L(a, b) to s J on its plane; B may be chosen as a rotation for d >= 3, but "
+        "for d = 2 only if det(a, b) < 0 (the lemma has B in SO(d) for every d; e_1, e_2 in the plane need O(2)).",
         latex=r"d=2:\ B^\top L(a,b)B=L(a,b)=-\det(a,b)\,J\quad\forall B\in SO(2)",
         label="F",
         check=plane_form,

@@ -1,4 +1,4 @@
-"""GRAPE-AP and FoX as GRAPE-A: biases summed along a path, with edges that all queries share or that the query sees."""
+"""GRAPE-AP and FoX as GRAPE-A: biases summed along a path, with edges that depend on the query or do not."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,16 +15,16 @@ from theory.encodings.encoding import KEY, QUERY
 from theory.exact import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
-Row = Callable[[sp.Expr, sp.Expr], sp.Expr]
+RowBias = Callable[[sp.Expr, sp.Expr], sp.Expr]
 GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
-"""Gates of the tokens 0, 1 and 2 in examples."""
+"""Gates of tokens 0, 1 and 2 in the examples."""
 LAMBDA = sp.IndexedBase("lambda", positive=True)
 FIXED = sp.Symbol("lambda_q", positive=True)
 _ROWS = len(GATES) - 1
 
 
 def fox_unipotent(*, link: Callable[[sp.Expr], sp.Matrix], key_action: Callable[[sp.Matrix], sp.Matrix]) -> Evidence:
-    """Decide by induction that a path of links is the link of the summed log gates, and that it scores FoX's bias."""
+    """Decide by induction that a path of links is the link of the summed log gates, and gives FoX's bias as score."""
     i, j = sp.symbols("i j", integer=True)
     total, gate, slope, content = sp.symbols("D psi m c", real=True)
     path, extended = fox.path_bias(key=i, query=j), fox.path_bias(key=i, query=j + 1)
@@ -58,7 +58,7 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
     path, extended = grape_path.increments(key=i, query=j), grape_path.increments(key=i, query=j + 1)
     added = last_term("path", path, extended)
     grown = last_term("prefix", prefix(j), prefix(j + 1))
-    # Under the hypothesis A_j = S + A_i.
+    # Induction hypothesis: A_j = S + A_i.
     facts = (
         same_by_sympy(
             "base: the empty path", empty_value("path", grape_path.increments(key=i, query=i)), sp.Integer(0)
@@ -76,7 +76,7 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
 
 
 def row_semigroup(*, path: Path, rest: Path) -> Evidence:
-    """Decide, by induction, path(i -> u) = path(m -> u) + rest(i -> m) for the edges that one query sees."""
+    """Decide by induction path(i -> u) = path(m -> u) + rest(i -> m), for the edges as one query sees them."""
     query, key, middle, until = sp.symbols("j i m u", integer=True)
     near, far = sp.symbols("b_near b_far", real=True)
     short, long, part = path(query, middle, until), path(query, key, until), rest(query, key, middle)
@@ -84,14 +84,14 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     gained = last_term("from i", long, path(query, key, until + 1))
     step = last_term("rest", part, rest(query, key, middle + 1))
     own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
-    encoded = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
-    alike = (
+    encoding_bias = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
+    plain_tests = (
         ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
         ("m -> m + 1: the rest grows by the path's edge", step, own),
         ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
         (
             "the encoding sums up to the query's own edge",
-            last_term("bias", path(query, key, query - 1), encoded),
+            last_term("bias", path(query, key, query - 1), encoding_bias),
             sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
         ),
     )
@@ -102,7 +102,7 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            *(same_by_sympy(*test) for test in alike),
+            *(same_by_sympy(*test) for test in plain_tests),
             *(require_equal(*test) for test in tests),
             "u = j: b(j, i) = b(j, m) + the path from i to m",
         ),
@@ -110,8 +110,11 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     )
 
 
-def monotone_rows(*, inside: Mapping[str, Row], outside: Mapping[str, Row]) -> Evidence:
-    """Decide which biases are path integrals with edges <= 0: those whose edges b(j, l - 1) - b(j, l) are."""
+def monotone_rows(*, inside: Mapping[str, RowBias], outside: Mapping[str, RowBias]) -> Evidence:
+    """Decide which biases are path integrals with edges <= 0; the edges of a bias are b(j, l - 1) - b(j, l).
+
+    `inside` names rows of biases that are, `outside` rows of biases that are not.
+    """
     query, key = sp.symbols("j i", integer=True, nonnegative=True)
     facts = []
     for name, row in inside.items():
@@ -142,34 +145,33 @@ def monotone_rows(*, inside: Mapping[str, Row], outside: Mapping[str, Row]) -> E
     )
 
 
-def _rising_edge(row: Row) -> str:
-    """The first edge above 0 at gates `GATES` of the tokens; empty where there is none."""
+def _rising_edge(row: RowBias) -> str:
+    """Text on the first edge above 0 if the tokens have the gates `GATES`; empty if there is none."""
     tokens = {LAMBDA[place]: gate for place, gate in enumerate(GATES)} | {FIXED: GATES[0]}
     for query in range(1, _ROWS + 1):
         values = [sp.sympify(row(sp.Integer(query), sp.Integer(key))).subs(tokens) for key in range(query + 1)]
         for token in range(1, query + 1):
             edge = grape_path.edge(values.__getitem__, token)
             if edge > 0:
-                shown = [float(value) for value in values[: token + 1]]
+                row_values = [float(value) for value in values[: token + 1]]
                 gates = tuple(map(float, GATES[: query + 1]))
-                return f"gates {gates}: b({query}, .) = {shown}, so psi({query}, {token}) = {float(edge)}"
+                return f"gates {gates}: b({query}, .) = {row_values}, so psi({query}, {token}) = {float(edge)}"
     return ""
 
 
 def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
-    """Decide that a path of constant edges is ALiBi's bias, and one of edges that all queries share FoX's."""
+    """Decide that a path of constant edges is ALiBi's bias, and one of edges that all queries share is FoX's."""
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
     slope = alibi.SLOPE
     constant = path(j, i).replace(grape_path.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
     for distance in (1, 2, 0):
-        found = constant.subs(j, i + distance)
-        if sp.expand(found + slope * distance) != 0:
-            raise Refuted(
-                f"constant edges -m: b(i + {distance}, i) = {sp.expand(found)}, ALiBi has {-slope * distance}"
-            )
+        bias = constant.subs(j, i + distance)
+        if sp.expand(bias + slope * distance) != 0:
+            raise Refuted(f"constant edges -m: b(i + {distance}, i) = {sp.expand(bias)}, ALiBi has {-slope * distance}")
     shared = fox.path_bias(key=i, query=j)
     limits = [
-        same_by_sympy(f"{end} of the path as in FoX", one, other) for end, one, other in _ends(path(j, i), shared)
+        same_by_sympy(f"{end} of the path as in FoX", bound, bound_of_fox)
+        for end, bound, bound_of_fox in _ends(path(j, i), shared)
     ]
     return Evidence(
         strength=Strength.GENERAL,
@@ -182,12 +184,13 @@ def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
 
 
 def _ends(path: sp.Sum, other: sp.Sum) -> tuple[tuple[str, sp.Expr, sp.Expr], ...]:
+    """Lower and upper limits of two paths, side by side."""
     (_, first, last), (_, other_first, other_last) = path.limits[0], other.limits[0]
     return ("begin", first, other_first), ("end", last, other_last)
 
 
 def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
-    """Decide that an edge's affinity does not change when all positions are shifted."""
+    """Decide that the affinity of an edge does not change when all positions are shifted."""
     j, token, shift = sp.symbols("j l s", real=True)
     probes = sp.symbols("p1 p2", real=True), sp.symbols("r1 r2", real=True)
 
@@ -206,30 +209,33 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
 
 
 def _gated(query: sp.Expr, key: sp.Expr, *, by_query: sp.Expr, by_key: sp.Expr) -> sp.Expr:
+    """Bias of gated GRAPE-A with slope 1."""
     at = {"query_position": query, "key_position": key}
     return grape_gated.bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
 
 
 def _by_query(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """Query-gated; the gate of the query is one number for its row."""
+    """Bias gated by the query; the query's gate is one number for its row."""
     return _gated(query, key, by_query=FIXED, by_key=sp.Integer(0))
 
 
 def _by_key(query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """Bias gated by the key."""
     return _gated(query, key, by_query=sp.Integer(0), by_key=LAMBDA[key])
 
 
 def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """GRAPE-A with edges that do not depend on the query: -theta (A_j - A_i), here for constant edges."""
+    """Bias of GRAPE-A with edges that do not depend on the query: -theta (A_j - A_i), here for constant edges."""
     return _gated(query, key, by_query=sp.Rational(1, 2), by_key=sp.Rational(1, 2))
 
 
 def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
+    """Affinity with only the token's probe rotated."""
     return grape_path.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
 
 
 def _change(affinity: Callable[..., sp.Expr]) -> float:
-    """b(8, 0) at positions shifted by 3 less that at 0, .., 8, for one constant probe."""
+    """Change of b(8, 0) when all positions are shifted by 3, for one constant probe."""
     probe = sp.Matrix([4, 0])
 
     def bias(shift: int) -> sp.Expr:
@@ -246,9 +252,9 @@ CLAIMS = (
     Claim(
         id="grape-10",
         source=SOURCE.at("FoX as GRAPE-A: Section 5, and Appendix C for the printed sign"),
-        statement="The links I - psi_l E multiply to I - (sum psi_l) E along a path, and with the key moved by the "
-        "inverse transpose the score is q.k + sum log f_l: the Forgetting Transformer (errata F10: Appendix C prints "
-        "I + psi_l E, which gives the bias the opposite sign).",
+        statement="The product of the links I - psi_l E along a path is I - (sum psi_l) E, and with the key multiplied "
+        "by the inverse transpose the score is q.k + sum log f_l: the Forgetting Transformer (errata F10: Appendix C "
+        "prints I + psi_l E, which gives the bias the opposite sign).",
         latex=r"\prod_{l=i+1}^{j}(I-\psi_lE) = I-\Big(\sum_l\psi_l\Big)E,\quad"
         r"\hat q^\top P^{-\top}\hat k = q\cdot k+\sum_l\psi_l",
         label="P",
@@ -288,8 +294,8 @@ CLAIMS = (
             "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t (our "
             "reading: the converted copy of version 1 at hand drops what stands after the inequality's sign)"
         ),
-        statement="The edge into the query itself is part of the path: with the sum over i < l <= j constant edges are "
-        "ALiBi and shared ones FoX; with potentials for l < j alone (our reading) the nearest key has no bias.",
+        statement="The edge into the query itself is part of the path: with the sum over i < l <= j constant edges "
+        "give ALiBi and shared edges FoX; with potentials for l < j alone (our reading) the nearest key has no bias.",
         latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
         label="F",
         check=last_edge,
@@ -307,7 +313,8 @@ CLAIMS = (
         source=SOURCE.at("GRAPE-AP as containing GRAPE-A, as the case of edges that do not depend on the endpoint"),
         statement="A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the "
         "key moves towards the query: GRAPE-A with edges that no query changes is one, as the paper says, and so is "
-        "query-gated GRAPE-A; key-gated is not (errata F12 takes the paper to claim it, which its words do not).",
+        "query-gated GRAPE-A; key-gated GRAPE-A is not (errata F12 assumes that the paper claims it; its words do "
+        "not).",
         latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l),\ \psi\le0\iff b(j,\cdot)\ \text{non-decreasing},\ b(j,j)=0",
         label="F",
         check=monotone_rows,
@@ -326,8 +333,8 @@ CLAIMS = (
     Claim(
         id="grape-16",
         source=SOURCE.at("edge potentials of GRAPE-AP, which turn the token's probe alone; the released code does too"),
-        statement="With both probes turned, <R_j p_j, R_l p_l>, GRAPE-AP does not depend on where positions begin; "
-        "with the token's probe alone turned it does (errata F12).",
+        statement="With both probes rotated, <R_j p_j, R_l p_l>, GRAPE-AP does not depend on where positions begin; "
+        "with only the token's probe rotated it does (errata F12).",
         latex=r"\langle R_{j+s}p_j,R_{l+s}p_l\rangle=\langle R_jp_j,R_lp_l\rangle",
         label="F",
         check=origin,
@@ -344,8 +351,8 @@ CLAIMS = (
     Claim(
         id="grape-20",
         source=SOURCE.at("Section 5: a path sum as a difference of prefix sums"),
-        statement="The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to a_u (errata F10: the paper "
-        "prints A_u without a_u).",
+        statement="The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to and including a_u (errata F10: "
+        "the paper prints A_u without a_u).",
         latex=r"\sum_{l=i+1}^{j}a_l=A_j-A_i,\quad A_u=\sum_{l\le u}a_l",
         label="F",
         check=prefix_identity,

@@ -1,4 +1,4 @@
-"""GRAPE-M on several planes: RoPE as a case, commuting planes, the learned basis, and phases that read the content."""
+"""GRAPE-M on several planes: RoPE as a case, commuting planes, the learned basis, and phases that depend on content."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
 DIMENSIONS = (2, 3, 5, 8)
 STEPS = 3
 AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))
-"""a_1 = e_1 of the counterexamples."""
+"""The vector a_1 = e_1 of the counterexamples."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -53,9 +53,9 @@ def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
     """Decide that two planes J a_l, a_l commute, and that their exponentials are RoPE in the basis of these vectors."""
     n, first, second = sp.symbols("n theta_1 theta_2", real=True)
     vectors = frame()
-    spanned = vectors.matrix.rank()
-    if spanned < vectors.matrix.rows:
-        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {spanned} dimensions, not 4: the two are one plane")
+    dimension = vectors.matrix.rank()
+    if dimension < vectors.matrix.rows:
+        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {dimension} dimensions, not 4: the two are one plane")
     commutator = _commutator(vectors)
     if not commutator.coefficients.is_zero_matrix:
         raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
@@ -81,18 +81,21 @@ def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
 
 
 def absorption(*, spectrum: Spectrum) -> Evidence:
-    """Decide that exp(tL) of any skew L is RoPE at its own frequencies in a basis of its own."""
+    """Decide that exp(tL) of any skew L is RoPE in an orthogonal basis, at the frequencies of L.
+
+    `spectrum` maps these frequencies to those that are claimed.
+    """
     time, first, second = sp.symbols("t theta_1 theta_2", real=True)
     frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
     generators = [grape_commuting.plane_generator(frame, plane) for plane in (0, 1)]
     skew = generators[0].scaled(first) + generators[1].scaled(second)
-    turned = [time * frequency for frequency in spectrum((first, second))]
-    candidate = grape_commuting.action(frame, turned)
-    one = grape.identity(frame)
+    angles = [time * frequency for frequency in spectrum((first, second))]
+    candidate = grape_commuting.action(frame, angles)
+    identity = grape.identity(frame)
     at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
     numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
     facts = (
-        require_equal("E(0) = I", lambda: grape_commuting.action(frame, at_zero).coordinates(), one.coordinates()),
+        require_equal("E(0) = I", lambda: grape_commuting.action(frame, at_zero).coordinates(), identity.coordinates()),
         require_equal(
             "E' = L E",
             lambda: candidate.derivative(time).coordinates(),
@@ -120,18 +123,19 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
 
 
 def _gain_in_the_way() -> str:
-    """The fact that B^T does not pass a gain: B^T diag(g) B is no gain for a basis B of tilted axes."""
+    """Fact that a gain does not commute with B^T: B^T diag(g) B is no gain for a basis B of tilted axes."""
     first, second = sp.symbols("g_1 g_2", positive=True)
     tilt = rotary.rotation(sp.pi / 4)
-    mean, apart = (first + second) / 2, (second - first) / 2
+    mean, half_difference = (first + second) / 2, (second - first) / 2
     return same_by_sympy(
         "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
         tilt.T * sp.diag(first, second) * tilt,
-        sp.Matrix([[mean, apart], [apart, mean]]),
+        sp.Matrix([[mean, half_difference], [half_difference, mean]]),
     )
 
 
 def _commutator(frame: grape.Frame) -> grape.PlaneOperator:
+    """Commutator of the generators of the two planes."""
     first, second = (grape_commuting.plane_generator(frame, plane) for plane in (0, 1))
     return first @ second + (second @ first).scaled(sp.Integer(-1))
 
@@ -143,7 +147,7 @@ def _norm(operator: grape.PlaneOperator) -> sp.Expr:
 
 
 def _frame_facts() -> tuple[str, ...]:
-    """Facts: J turns pairs by a quarter; a generator held by scalar products is the matrix a (J a)^T - (J a) a^T."""
+    """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
     turned = sp.Matrix(grape_commuting.quarter_turn(vector))
     quarter = rotary.rotation(sp.pi / 2)
@@ -162,7 +166,9 @@ def _frame_facts() -> tuple[str, ...]:
         require_equal(
             "E' = L E for |a_1| = 3, |a_2| = 2",
             lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
-            lambda: sp.Matrix([(one @ exponential).coordinates() for one, exponential in planes]),
+            lambda: sp.Matrix(
+                [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
+            ),
         ),
         require_equal("J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column),
         same_by_sympy("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
@@ -176,7 +182,7 @@ def _frame_facts() -> tuple[str, ...]:
 
 
 def _converse() -> str:
-    """The commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
+    """Text with the commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
     g, h = sp.symbols("g h", real=True)
     products = sp.ImmutableMatrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
     commutator = _commutator(grape.Frame(matrix=products)).coefficients
@@ -184,18 +190,18 @@ def _converse() -> str:
 
 
 def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
-    """The fact that exp(tL) = B R(t) B^T for a random skew L, B from its real Schur form, up to rounding."""
-    from scipy.linalg import expm, schur  # slow to import, and the only claim that needs it
+    """Fact that exp(tL) = B R(t) B^T for a random skew L, with B from its real Schur form, up to rounding."""
+    from scipy.linalg import expm, schur  # slow to import, and only this claim needs it
 
-    drawn = np.random.default_rng(dimension).normal(size=(dimension, dimension))
-    skew = drawn - drawn.T
+    random_matrix = np.random.default_rng(dimension).normal(size=(dimension, dimension))
+    skew = random_matrix - random_matrix.T
     form, basis = schur(skew, output="real")
     blocks = [row for row in range(dimension - 1) if abs(form[row + 1, row]) > dimension * _EPS * np.linalg.norm(skew)]
     frequencies = spectrum([form[row + 1, row] for row in blocks])
-    turned = np.eye(dimension)
+    rotation = np.eye(dimension)
     for row, frequency in zip(blocks, frequencies, strict=True):
-        turned[row : row + 2, row : row + 2] = _numbers(rotary.rotation(STEPS * sp.Float(float(frequency), 30)))
-    error = float(np.linalg.norm(expm(STEPS * skew) - basis @ turned @ basis.T))
+        rotation[row : row + 2, row : row + 2] = _numbers(rotary.rotation(STEPS * sp.Float(float(frequency), 30)))
+    error = float(np.linalg.norm(expm(STEPS * skew) - basis @ rotation @ basis.T))
     # Schur form and expm are backward stable: each changes L by a modest multiple of d eps |L|, and tL by t times it.
     if error > 20 * dimension * _EPS * STEPS * np.linalg.norm(skew):
         raise Refuted(f"random skew L, d = {dimension}: exp({STEPS}L) - B R({STEPS}) B^T has norm {error:.4f}")
@@ -205,22 +211,25 @@ def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
 
 
 def _numbers(matrix: sp.Matrix) -> NDArray[np.float64]:
+    """Matrix of floats."""
     return np.array(matrix.evalf(20).tolist(), dtype=np.float64)
 
 
 def _orthogonal_only() -> grape.Frame:
+    """Frame of orthogonal vectors a_1, a_2 whose planes do not commute."""
     tilted = (sp.Integer(0), 1 / sp.sqrt(2), 1 / sp.sqrt(2), sp.Integer(0))
     return grape.Frame.of(*grape_commuting.spanning([AXES, tilted]))
 
 
 def _one_plane() -> grape.Frame:
+    """Frame of two vectors that span the same plane."""
     return grape.Frame.of(*grape_commuting.spanning([AXES, (0, 1, 0, 0)]))
 
 
 def contextual_phases(
     *, phase: Callable[[sp.Expr], sp.Sum], key_action: Callable[[sp.Expr, sp.Expr], sp.Matrix]
 ) -> Evidence:
-    """Decide that scores follow the rates from the key on, to the query and without it, by induction on j - i."""
+    """Decide by induction on j - i that scores depend on the rates from the key on, up to the query and without it."""
     j = sp.Symbol("j", integer=True)
     before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
     added = last_term("phase", phase(j), phase(j + 1))
@@ -244,7 +253,7 @@ def contextual_phases(
 
 
 def _constant_rates(rate: sp.Symbol) -> str:
-    """Score of the symbolic encoding where all rates are one number: that of RoPE, its frequency times the rate."""
+    """Fact that with equal rates the encoding's score is RoPE's, with its frequency multiplied by the rate."""
     query, key = sp.Integer(5), sp.Integer(3)
     score = grape_contextual.ENCODING.score(query_position=query, key_position=key).doit()
     rope = rotary.score(QUERY, KEY, query_position=query, key_position=key, frequency=rate * rotary.FREQUENCY)
@@ -258,7 +267,8 @@ CLAIMS = (
         id="grape-5",
         source=SOURCE.at("recovery of RoPE by GRAPE-M"),
         statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
-        "prints L(e_{2l-1}, e_{2l}), which turns the other way; U J U^T, to which the same line equates it, is right).",
+        "prints L(e_{2l-1}, e_{2l}), which rotates the other way; U J U^T, to which the same line equates it, is "
+        "right).",
         latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
         label="F",
         check=rope_planes,
@@ -300,14 +310,14 @@ CLAIMS = (
             "at the fixed log-uniform frequencies": {
                 "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
             },
-            "at half the frequencies": {"spectrum": lambda frequencies: [one / 2 for one in frequencies]},
+            "at half the frequencies": {"spectrum": lambda frequencies: [theta / 2 for theta in frequencies]},
         },
     ),
     Claim(
         id="grape-contextual",
         source=SOURCE.at("contextual GRAPE-M: cumulative phases of the tokens before"),
         statement="With phases summed over the tokens before, a score depends on the rates of the tokens from the key "
-        "on, up to the query and without it: their sum stands where RoPE has j - i.",
+        "on, up to the query and without it: their sum takes the place of RoPE's j - i.",
         latex=r"R(\Phi_i\theta)^\top R(\Phi_j\theta)=R\Big(\theta\sum_{l=i}^{j-1}w_l\Big)",
         label="P",
         check=contextual_phases,

@@ -13,7 +13,7 @@ from theory.encodings.encoding import KEY, QUERY
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
-"""(place of the query, place of the key) -> m."""
+"""(place of the query, place of the key) -> offset m."""
 
 WEIGHTS = sp.Matrix(sp.symbols("alpha_x alpha_y", real=True))
 _TRIANGLE = tuple(sp.Matrix(place) for place in ((0, 0), (3, 0), (3, 4)))
@@ -48,7 +48,7 @@ def stretches(*, values: Callable[..., tuple[sp.Expr, sp.Expr]], condition: Cond
 
 
 def dictionary(*, vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]]) -> Evidence:
-    """Decide that the products that are taken for zero make every combination's square zero."""
+    """Decide that if these products are zero, the square of every combination of the generators is zero."""
     weights = sp.symbols("theta_1 theta_2", real=True)
     generators = sp.symbols("A_1 A_2", commutative=False)
     square = sp.expand((weights[0] * generators[0] + weights[1] * generators[1]) ** 2)
@@ -79,7 +79,7 @@ def dictionary(*, vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]]) 
 def alibi_unipotent(
     *, generator: Callable[[sp.Expr], sp.Matrix], key_action: Callable[[sp.Matrix], sp.Matrix]
 ) -> Evidence:
-    """Decide that the unipotent group of the generator scores q.k plus the ALiBi bias."""
+    """Decide that the unipotent group of the generator gives the score q.k plus ALiBi's bias."""
     i, offset, t, slope, content = sp.symbols("i D t m c", real=True)
     j = i + offset
     nilpotent = generator(slope)
@@ -91,7 +91,7 @@ def alibi_unipotent(
         on_query = grape_additive.unipotent(nilpotent, j)
         return grape_additive.score(content, query_action=on_query, key_action=key_matrix)
 
-    def encoded() -> sp.Expr:
+    def score_of_encoding() -> sp.Expr:
         return grape_additive.ENCODING.score(query_position=j, key_position=i).xreplace({grape_additive.SLOPE: slope})
 
     tests = (
@@ -99,7 +99,7 @@ def alibi_unipotent(
         ("G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)),
         ("G' = A G, so G(t) = exp(tA)", lambda: derivative(group, t), lambda: nilpotent * group),
         ("score = q.k - m D at j = i + D", scored, expected),
-        ("the encoding scores the same", encoded, lambda: QUERY.dot(KEY) + expected - content),
+        ("the encoding scores the same", score_of_encoding, lambda: QUERY.dot(KEY) + expected - content),
     )
     facts = tuple(require_equal(*test) for test in tests)
     return Evidence(
@@ -112,16 +112,17 @@ def alibi_unipotent(
 def extra_coordinates(
     *, slope: Callable[[sp.Expr], sp.Expr], generator: Callable[[sp.Expr], sp.Matrix], enough: int
 ) -> Evidence:
-    """Decide the least number of coordinates beside the content with which a unipotent group scores beta (j - i).
+    """Decide the least number of coordinates beside the content that give a unipotent group the score beta (j - i).
 
-    `slope` is the score of one step in beta, `generator` that of the group on two coordinates.
+    `slope` is the score of one step as a function of beta, `generator` that of the group on two coordinates.
     """
-    one, facts = _with_one(slope), _with_two(slope, generator)
-    least = 0 if _does_without(slope) else 1 if one == 0 else 2
+    corner, facts = _entry_with_one_extra(slope), _facts_with_two_extra(slope, generator)
+    least = 0 if _possible_without_extra(slope) else 1 if corner == 0 else 2
     reasons = (
         "no extra coordinate: the score at q = k = 0 is 0, not beta",
-        f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {one}, so A^2 has the "
-        f"entry {one**2}, which is {(one**2).subs(dict.fromkeys(one.free_symbols, 1))} at beta = p = r = 1",
+        f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {corner}, so A^2 has "
+        f"the entry {corner**2}, which is "
+        f"{(corner**2).subs(dict.fromkeys(corner.free_symbols, 1))} at beta = p = r = 1",
         "2 extra coordinates: A = beta E has A^2 = 0 and scores q.k + beta (j - i)",
     )
     if enough != least:
@@ -137,7 +138,7 @@ def extra_coordinates(
 
 
 def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evidence:
-    """Decide that one group of block matrices scores the rotated content plus the linear bias."""
+    """Decide that one group of block matrices gives the score of the rotated content plus the linear bias."""
     i, offset, theta, slope = sp.symbols("i D theta omega", real=True)
     j = i + offset
     query, key = sp.symbols("q1 q2", real=True), sp.symbols("k1 k2", real=True)
@@ -166,15 +167,15 @@ def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evide
     )
 
 
-def _does_without(slope: Callable[[sp.Expr], sp.Expr]) -> bool:
-    """Whether (x e_a)^T A^T (y e_b) = beta for all x, y has a solution."""
+def _possible_without_extra(slope: Callable[[sp.Expr], sp.Expr]) -> bool:
+    """True if (x e_a)^T A^T (y e_b) = beta for all x, y has a solution."""
     x, y, entry = sp.symbols("x y B_ab", real=True)
     beta = sp.Symbol("beta", real=True, nonzero=True)
     return sp.linsolve(sp.Poly(entry * x * y - slope(beta), x, y).coeffs(), [entry]) is not sp.S.EmptySet
 
 
-def _with_one(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
-    """A_(d+1,d+1), from (x e_a, p)^T A^T (y e_b, r) = beta for all x, y; all else is forced to be 0."""
+def _entry_with_one_extra(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+    """The entry A_(d+1,d+1) forced by (x e_a, p)^T A^T (y e_b, r) = beta for all x, y; all others are then 0."""
     x, y = sp.symbols("x y", real=True)
     p, r, beta = sp.symbols("p r beta", real=True, nonzero=True)
     entries = sp.symbols("B_ab u_a w_b z", real=True)
@@ -186,8 +187,10 @@ def _with_one(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
     return solution[3]
 
 
-def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Expr], sp.Matrix]) -> tuple[str, ...]:
-    """The facts that the generator does it."""
+def _facts_with_two_extra(
+    slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Expr], sp.Matrix]
+) -> tuple[str, ...]:
+    """Facts that two extra coordinates suffice with this generator."""
     beta, position, key = sp.symbols("beta j i", real=True)
     generator = generator_of(slope(beta))
     scored = grape_additive.score(
@@ -202,17 +205,17 @@ def _with_two(slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Ex
 
 
 def inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
-    """Action on keys beside which scores are those of the relative position."""
+    """Return the action on keys for which scores depend on the relative position."""
     return matrix.inv().T
 
 
 def composition(*, offset: Offset) -> Evidence:
-    """Decide G(m(t, l)) G(m(l, j)) = G(m(t, j)) for G(m) = I + m omega A with A^2 = 0, over all places."""
+    """Decide G(m(t, l)) G(m(l, j)) = G(m(t, j)) for G(m) = I + m omega A with A^2 = 0, for all places t, l, j."""
     key, between, query = _TRIANGLE
-    parts, whole = offset(query, between) + offset(between, key), offset(query, key)
-    if sp.expand(parts - whole) != 0:
+    parts, direct = offset(query, between) + offset(between, key), offset(query, key)
+    if sp.expand(parts - direct) != 0:
         steps = f"{offset(between, key)} and {offset(query, between)}"
-        raise Refuted(f"from (0, 0) by (3, 0) to (3, 4): m = {steps}, together {parts}, not {whole}")
+        raise Refuted(f"from (0, 0) by (3, 0) to (3, 4): m = {steps}, together {parts}, not {direct}")
     rate = sp.Symbol("omega", real=True)
     places = [sp.Matrix(sp.symbols(f"x_{name} y_{name}", real=True)) for name in "tlj"]
     far, middle, near = places
@@ -241,6 +244,7 @@ def composition(*, offset: Offset) -> Evidence:
 
 
 def _city_block(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
+    """Difference of the two coordinate distances, in absolute values."""
     return sp.Abs(there[0] - here[0]) - sp.Abs(there[1] - here[1])
 
 
@@ -248,8 +252,8 @@ CLAIMS = (
     Claim(
         id="grape-8",
         source=SOURCE.at("ALiBi as GRAPE-A"),
-        statement="A unipotent one-parameter group on two extra coordinates, with keys moved by the inverse transpose, "
-        "scores exactly q.k - m (j - i): ALiBi.",
+        statement="A unipotent one-parameter group on two extra coordinates, with keys multiplied by the inverse "
+        "transpose, gives exactly the score q.k - m (j - i): ALiBi.",
         latex=r"A=-mE,\ A^2=0:\quad (G(j)\hat q)\cdot(G(i)^{-\top}\hat k) = q\cdot k - m(j-i)",
         label="P",
         check=alibi_unipotent,
@@ -263,8 +267,8 @@ CLAIMS = (
     Claim(
         id="grape-9",
         source=SOURCE.at("minimality of the lift to d + 2 coordinates"),
-        statement="Two coordinates beside the content are enough for a unipotent group to score q.k + beta (j - i) for "
-        "all q and k, beta != 0, and one is not.",
+        statement="Two coordinates beside the content are enough for a unipotent group to give the score "
+        "q.k + beta (j - i) for all q and k, beta != 0, and one is not.",
         latex=r"A\in\mathfrak{gl}(d{+}1),\ A^2=0,\ \hat q^\top(I+nA)^\top\hat k=q\cdot k+c+n\beta"
         r"\ \Rightarrow\ \beta=0",
         label="P",
@@ -280,8 +284,9 @@ CLAIMS = (
     Claim(
         id="grape-11",
         source=SOURCE.at("Appendix E: rotation and bias in one group"),
-        statement="The block matrices of exp(mL) and [[1, 0], [-m omega, 1]] score the rotated content plus "
-        "-omega (j - i) (errata F10: the paper prints the entry +m omega in the upper right, which gives no bias).",
+        statement="The block matrices of exp(mL) and [[1, 0], [-m omega, 1]] give the score of the rotated content "
+        "plus -omega (j - i) (errata F10: the paper prints the entry +m omega in the upper right, which gives no "
+        "bias).",
         latex=r"\mathrm{diag}\Big(e^{mL},\begin{pmatrix}1&0\\-m\omega&1\end{pmatrix}\Big):\ "
         r"q^\top e^{(i-j)L}k-\omega(j-i)",
         label="F",

@@ -1,4 +1,4 @@
-"""HoPE, hyperbolic rotary encoding (arXiv 2509.05218)."""
+"""HoPE, hyperbolic rotary encoding (arXiv 2509.05218): its decay, comparison with other encodings, and its reach."""
 
 from proofs_checks.claim import Source
 

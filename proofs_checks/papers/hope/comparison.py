@@ -1,4 +1,4 @@
-"""Softmax weights of far keys (errata F4), the continuation to RoPE (errata F5), and HoPE without its basis."""
+"""HoPE beside other encodings: far keys under softmax (errata F4), RoPE by continuation (errata F5), diagonal form."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ Channel = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def content_of_five(offset: sp.Expr) -> sp.Expr:
-    """HoPE's score of q = (1, 1), k = (5/2, 5/2) at theta = 1, theta' = 1.1: 5 in the slow channel, its rate 0.1."""
+    """HoPE's score of q = (1, 1), k = (5/2, 5/2) at theta = 1, theta' = 1.1: 5 in the slow channel, of rate 0.1."""
     half = sp.Rational(5, 2)
     return hope.light_cone_score((1, 1), (half, half), offset=offset, rate=sp.Integer(1), damping=sp.Rational(11, 10))
 
@@ -47,7 +47,17 @@ def far_mass(
     last_to_first: Range,
     other_share: Range,
 ) -> Evidence:
-    """Enclose the mass of the keys beyond a distance, under two laws, and the last of their weights over the first."""
+    """Enclose the mass of the keys beyond a distance under two encodings, and a ratio of weights.
+
+    Args:
+        logit: offset -> logit of the first encoding.
+        other_logit: offset -> logit of the second one.
+        length: number of keys.
+        beyond: the distance.
+        share: range for the share of the mass beyond it, under the first encoding.
+        last_to_first: range for the weight of the last key over that of the first key beyond the distance.
+        other_share: range for the share under the second encoding.
+    """
     mass, ratio = _beyond(logit, length, beyond)
     other_mass, _ = _beyond(other_logit, length, beyond)
     facts = (
@@ -59,7 +69,7 @@ def far_mass(
 
 
 def _beyond(logit: Callable[[sp.Expr], sp.Expr], length: int, beyond: int) -> tuple[Any, Any]:
-    """The share of the mass beyond the distance, and the weight of the last key over that of the first beyond it."""
+    """Share of the mass beyond the distance, and the weight of the last key over that of the first key beyond it."""
     law = sp.exp(logit(OFFSET))
     with flint.ctx.workprec(_BITS):
         weights: list[Any] = [enclose(law, bits=_BITS, given={OFFSET: distance}) for distance in range(length)]
@@ -67,6 +77,7 @@ def _beyond(logit: Callable[[sp.Expr], sp.Expr], length: int, beyond: int) -> tu
 
 
 def _within(what: str, ball: Any, stated: Range) -> str:
+    """Fact that the ball is inside the stated range. Raises `Refuted` if not."""
     lower, upper = (flint.arb(flint.fmpq(*bound.as_integer_ratio())) for bound in stated)
     if not lower <= ball <= upper:
         raise Refuted(f"{what}: {ball.str(5, radius=False)} is not between {float(stated[0])} and {float(stated[1])}")
@@ -76,7 +87,7 @@ def _within(what: str, ball: Any, stated: Range) -> str:
 def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> Evidence:
     """Decide e^(-spread C)/T <= a_ij <= e^(2C)/T, C = (|P| + |N|)/2, for T keys at any distances.
 
-    Where both channels decay all logits lie in [-C, C], so a weight is least if its own is -C and all others are C.
+    If both channels decay, all logits lie in [-C, C], so a weight is least if its own logit is -C and all others are C.
     """
     theta, gap, size = sp.symbols("theta g C", positive=True)
     keys = sp.Symbol("T", integer=True, positive=True)
@@ -114,7 +125,7 @@ def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> E
 
 
 def _refute_spread(spread: int) -> None:
-    """Raise `Refuted` where T = 100 keys, one of logit -2 and all others of logit 2, are below the stated bound."""
+    """Raise `Refuted` if the stated bound fails for 100 keys, one of logit -2 and all others of logit 2."""
     keys, size = 100, 2
     least = sp.exp(-size) / (sp.exp(-size) + (keys - 1) * sp.exp(size))
     bound = sp.exp(-spread * size) / keys
@@ -147,9 +158,8 @@ def no_real_rope(
     """Decide which RoPE frequencies HoPE reproduces with parameters and bases in the set: the period's multiples.
 
     Suppose real matrices P, Q (absorbed in W_q, W_k; of any shape) give P^T H(D) Q = R(-D) for every offset D >= 0,
-    with H and R direct sums of planes.  As H(D) = H(1)^D, a polynomial p with p(H(1)) = 0 has p(R(-1)) =
-    P^T p(H(1)) Q = 0; for p the product of the planes' characteristic polynomials, each eigenvalue exp(iw) of R(-1) is
-    one of H(1).
+    with H and R direct sums of planes. As H(D) = H(1)^D, a polynomial p with p(H(1)) = 0 has p(R(-1)) = P^T p(H(1)) Q =
+    0. For p the product of the planes' characteristic polynomials, each eigenvalue exp(iw) of R(-1) is one of H(1).
     """
     m, n, x, w = sp.symbols("m n x omega", real=True)
     if sp.I in parameters:
@@ -186,11 +196,11 @@ def no_real_rope(
 
 
 def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
-    """The fact that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
-    offset, nothing = sp.Symbol("D", integer=True), sp.Integer(0)
-    trivial = hope.kernel(offset, rate=nothing, damping=nothing)
+    """Facts that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
+    offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
+    trivial = hope.kernel(offset, rate=zero, damping=zero)
     facts = []
-    for frequency in (nothing, 2 * sp.pi):
+    for frequency in (zero, 2 * sp.pi):
         facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
         if not (frequency / period).is_integer:
             raise Refuted(f"w = {frequency} is reproduced by theta = theta' = 0")
@@ -198,21 +208,22 @@ def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Exp
 
 
 def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
+    """Characteristic polynomial of a 2 x 2 matrix."""
     return (variable * sp.eye(2) - matrix).det()
 
 
 def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evidence:
     """Decide the kernel in the light-cone basis, and which rates one plane and planes of one theta' can have.
 
-    A head of two planes has four rates.  To give four channels of other rates it must have just these, for each
-    eigenvalue of the wanted step is one of HoPE's (the argument of hope-6-real).
+    A head of two planes has four rates. To give four channels of other rates it must have exactly these rates, because
+    each eigenvalue of the wanted step is one of HoPE's (the argument of hope-6-real).
     """
     offset, theta, damping = sp.symbols("D theta theta'", real=True)
     first, second = sp.symbols("lambda1 lambda2", positive=True)
     law = {"rate": theta, "damping": damping}
     slow, fast = hope.decay_rates(**law)
     basis = hope.light_cone()
-    wanted = hope.plane_with(slow=first, fast=second)
+    plane = hope.plane_with(slow=first, fast=second)
     tests = (
         ("L^T L = 2 I: orthogonal but for the scale", product(basis.T, basis), 2 * sp.eye(2)),
         (
@@ -229,7 +240,7 @@ def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evide
             ),
             sp.Matrix([first, second]),
         ),
-        ("its theta' - theta = lambda1 > 0", lambda: wanted[1] - wanted[0], first),
+        ("its theta' - theta = lambda1 > 0", lambda: plane[1] - plane[0], first),
         ("slow + fast = 2 theta' in every plane", lambda: slow + fast, lambda: 2 * damping),
     )
     facts = [require_equal(*test) for test in tests]
@@ -245,7 +256,7 @@ def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evide
 
 
 def _pairs_of_one_sum(rates: Sequence[int]) -> list[tuple[int, int]]:
-    """The four rates as two pairs with the same sum, if there are such."""
+    """The four rates as two pairs with the same sum, if there are such pairs."""
     for a, b, c, d in permutations(rates):
         if a + b == c + d:
             return [(a, b), (c, d)]
@@ -256,8 +267,8 @@ CLAIMS = (
     Claim(
         id="hope-5",
         source=SOURCE.at("decay of attention weights with distance"),
-        statement="At content 5 and rate 0.1, 89 % of the softmax mass of 4096 keys lies beyond distance 50, evenly "
-        "spread; ALiBi at slope 0.05 has 8 % there (errata F4: the logit tends to 0, not to minus infinity).",
+        statement="At content 5 and rate 0.1, 89 % of the softmax mass of 4096 keys lies beyond distance 50, spread "
+        "almost evenly; ALiBi at slope 0.05 has 8 % there (errata F4: the logit tends to 0, not to minus infinity).",
         latex=r"\sum_{D>50}a_D \approx 0.888,\quad a_D\propto e^{5e^{-D/10}},\ T=4096",
         label="F",
         check=far_mass,
@@ -282,8 +293,8 @@ CLAIMS = (
     Claim(
         id="hope-5-uniform",
         source=SOURCE.at("decay of attention weights with distance"),
-        statement="However far the key, its weight is at least e^(-2C)/T among T keys, C = (|P| + |N|)/2: none is "
-        "forgotten, and the nearest n weigh at most n e^(2C)/T together.",
+        statement="A key at any distance has at least the weight e^(-2C)/T among T keys, C = (|P| + |N|)/2: no key is "
+        "forgotten, and the nearest n have at most the weight n e^(2C)/T together.",
         latex=r"e^{-2C}/T\le a_{ij}\le e^{2C}/T,\quad C=\tfrac12(|P|+|N|)",
         label="F",
         check=uniform,
@@ -330,8 +341,8 @@ CLAIMS = (
         id="hope-7",
         source=SOURCE.at("definition of the query and key maps"),
         statement="In the light-cone basis, which W_q and W_k absorb, a plane of HoPE is two channels that decay at "
-        "theta' - theta and theta' + theta: xPos without rotation.  Any two rates above 0 are those of a plane; "
-        "planes of one theta' have rates of one sum, so that 1, 2, 3, 5 are not those of two.",
+        "theta' - theta and theta' + theta: xPos without rotation.  Any two rates above 0 are those of some plane; in "
+        "planes with the same theta' the two rates have the same sum, so 1, 2, 3, 5 are not the rates of two planes.",
         latex=r"\tfrac12L^\top H(D)L=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big),\quad "
         r"L=\begin{pmatrix}1&1\\1&-1\end{pmatrix}",
         label="F",

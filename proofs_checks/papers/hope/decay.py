@@ -1,4 +1,4 @@
-"""The boost: the relative law of its scores, and how they fall with the distance (errata F4)."""
+"""HoPE's boost: the relative law of its scores, and how they fall with the distance (errata F4)."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -21,17 +21,17 @@ Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Margins = Callable[[Sequence[sp.Expr], Sequence[sp.Expr], sp.Expr, sp.Expr], tuple[sp.Expr, ...]]
 
 THETA, GAP = sp.symbols("theta g", positive=True)
-"""A plane with theta > 0; its theta' is theta + g."""
+"""Parameters of a plane: theta > 0 and g > 0, where theta' = theta + g."""
 _NUMBERS = {THETA: sp.Integer(1), GAP: sp.Rational(1, 10)}
-_SMALL, _DAMPINGS = (0, 1, -1, 2, -2), (sp.Rational(11, 10), sp.Integer(2))
+_SMALL_CONTENT, _DAMPINGS = (0, 1, -1, 2, -2), (sp.Rational(11, 10), sp.Integer(2))
 _BITS = 100
-_COURSE = (sp.S.Zero, sp.Rational(1, 1000), sp.S.One, sp.Integer(10), sp.Integer(50), sp.Integer(100))
-"""Distances whose scores tell whether one rises: it does so at once, or far out where the slow channel is left."""
+_DISTANCES = (sp.S.Zero, sp.Rational(1, 1000), sp.S.One, sp.Integer(10), sp.Integer(50), sp.Integer(100))
+"""Distances that show if a score rises: it does so at once, or far out where only the slow channel is left."""
 _ROUNDING = 1e-20
 
 
 def relative_law(*, key_action: Action, direction: int) -> Evidence:
-    """Decide that boosted and damped queries and keys score by the offset alone, with the stated formula."""
+    """Decide that boosting and damping queries and keys gives a score of the offset alone, with the stated formula."""
     i, distance, theta, damping = sp.symbols("i D theta theta'", real=True)
     j = i + distance
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
@@ -118,7 +118,7 @@ def vanishing(*, damping: Formula, bound_rate: Formula) -> Evidence:
     for name, content, rate in (("slow", (1, 1), slow), ("fast", (1, -1), fast)):
         excess = sp.expand(rate - stated)
         if not (stated.is_positive and excess.is_nonnegative):
-            raise Refuted(_of_one_channel(name, content, law, stated))
+            raise Refuted(_channel_counterexample(name, content, law, stated))
         facts.append(f"{name} channel: its rate less {stated} is {excess} >= 0")
     return Evidence(
         strength=Strength.GENERAL,
@@ -127,8 +127,8 @@ def vanishing(*, damping: Formula, bound_rate: Formula) -> Evidence:
     )
 
 
-def _of_one_channel(name: str, content: Sequence[int], law: dict[str, Any], stated: sp.Expr) -> str:
-    """Score of q = k = content at D = 10, which this channel alone carries, in words."""
+def _channel_counterexample(name: str, content: Sequence[int], law: dict[str, Any], stated: sp.Expr) -> str:
+    """Counterexample: the score of q = k = content at D = 10, to which only this channel contributes."""
     numbers = {key: value.subs(_NUMBERS) for key, value in law.items()}
     offset = sp.Integer(10)
     value = sp.N(hope.score(content, content, offset=offset, **numbers), 6)
@@ -140,10 +140,11 @@ def _of_one_channel(name: str, content: Sequence[int], law: dict[str, Any], stat
 
 
 def falling(*, margins: Margins) -> Evidence:
-    """Decide for which content the score never rises with D >= 0: where none of the stated margins is negative.
+    """Decide for which content the score never rises with D >= 0: if and only if no stated margin is negative.
 
-    Its derivative is -e^(-D slow)/2 times P slow + N fast w, w = e^(-2 D theta), which is linear in w.  As D runs over
-    [0, oo), w runs over (0, 1], so the derivative is never positive iff the line is not negative at w = 0 and at w = 1.
+    The derivative is -e^(-D slow)/2 times P slow + N fast w, with w = e^(-2 D theta), which is linear in w. As D runs
+    over [0, oo), w runs over (0, 1]. So the derivative is never positive iff the line is not negative at w = 0 and at w
+    = 1.
     """
     _compare_with_scores(margins)
     offset, w = sp.Symbol("D", nonnegative=True), sp.Symbol("w", positive=True)
@@ -184,14 +185,14 @@ def falling(*, margins: Margins) -> Evidence:
 
 
 def _compare_with_scores(margins: Margins) -> None:
-    """Raise `Refuted` for small content whose scores rise where the margins say that they do not, or never rise.
+    """Raise `Refuted` for small content whose scores rise although the margins say that they do not, or the reverse.
 
-    A score that rises does so from D = 0 on or from far D on: the steps of `_COURSE` show either.
+    A score that rises does so from D = 0 on or from far D on: the steps of `_COURSE` show both.
     """
     theta = _NUMBERS[THETA]
     for damping in _DAMPINGS:
-        kernels = [_kernel_at(offset, rate=theta, damping=damping) for offset in _COURSE]
-        for q2, q1, k2, k1 in product(*[_SMALL] * 4):
+        kernels = [_kernel_at(offset, rate=theta, damping=damping) for offset in _DISTANCES]
+        for q2, q1, k2, k1 in product(*[_SMALL_CONTENT] * 4):
             scores = [k1 * (a * q1 + b * q2) + k2 * (c * q1 + d * q2) for a, b, c, d in kernels]
             rises = any(after - before > _ROUNDING for before, after in pairwise(scores))
             stated = all(margin >= 0 for margin in margins((q1, q2), (k1, k2), theta, damping))
@@ -200,21 +201,21 @@ def _compare_with_scores(margins: Margins) -> None:
                 does = "rises" if rises else "never rises"
                 raise Refuted(
                     f"q = {(q1, q2)}, k = {(k1, k2)}, theta = {theta}, theta' = {damping}: the score {does}, "
-                    f"it is {course} at D = {', '.join(map(str, _COURSE))}"
+                    f"it is {course} at D = {', '.join(map(str, _DISTANCES))}"
                 )
 
 
 def _kernel_at(offset: sp.Rational, *, rate: sp.Expr, damping: sp.Expr) -> list[Any]:
-    """The entries of the kernel at a distance, enclosed."""
+    """Enclosures of the kernel's entries at a distance."""
     return [enclose(entry.rewrite(sp.exp), bits=_BITS) for entry in hope.kernel(offset, rate=rate, damping=damping)]
 
 
 def gaussian_share(*, theta: Fraction, damping: Fraction, share: tuple[Fraction, Fraction]) -> Evidence:
-    """Enclose how often independent standard normal q and k have a score that never rises.
+    """Enclose the share of independent standard normal q and k whose score never rises.
 
-    P/2 and N/2 are independent, each a product of two independent standard normals.  With r = slow/fast the margins are
-    not negative for P >= 0 and N >= -r P, which has probability (1 + c)/4, c = Pr(|N| <= r |P|).  |N/P| is a product of
-    two independent |Cauchy| variables: its density is the integral over s of (2/pi)^2 s / ((1 + s^2)(s^2 + t^2)).
+    P/2 and N/2 are independent, each a product of two independent standard normals. With r = slow/fast the margins are
+    not negative for P >= 0 and N >= -r P, which has probability (1 + c)/4 with c = Pr(|N| <= r |P|). |N/P| is a product
+    of two independent |Cauchy| variables: its density is the integral over s of (2/pi)^2 s / ((1 + s^2)(s^2 + t^2)).
     """
     s, t, x, y, r = sp.symbols("s t x y r", positive=True)
     log_r, artanh_r = sp.symbols("log(r) artanh(r)")
@@ -252,7 +253,7 @@ def gaussian_share(*, theta: Fraction, damping: Fraction, share: tuple[Fraction,
 
 
 def _share(ratio: sp.Rational) -> Any:
-    """(1 + 4/pi^2 (chi_2(r) - log r artanh r))/4 as a ball; chi_2(r) is the sum of r^n / n^2 over odd n."""
+    """Ball for (1 + 4/pi^2 (chi_2(r) - log r artanh r))/4, where chi_2(r) is the sum of r^n / n^2 over odd n."""
     with flint.ctx.workprec(_BITS):
         r = flint.arb(flint.fmpq(int(ratio.p), int(ratio.q)))
         chi = (r.polylog(2) - (-r).polylog(2)) / 2
@@ -324,8 +325,8 @@ CLAIMS = (
         id="hope-4",
         source=SOURCE.at("monotone decay of attention"),
         statement="The score of one plane never rises with the distance if and only if P >= 0 and "
-        "P (theta' - theta) + N (theta' + theta) >= 0, that is S theta' >= A theta (errata F4: the paper has it fall "
-        "for all content).",
+        "P (theta' - theta) + N (theta' + theta) >= 0, that is S theta' >= A theta (errata F4: the paper says that it "
+        "falls for all content).",
         latex=r"s\ \text{non-increasing on}\ [0,\infty)\iff P\ge0\ \wedge\ P(\theta'-\theta)+N(\theta'+\theta)\ge0",
         label="F",
         check=falling,

@@ -1,4 +1,4 @@
-"""Reach and rounding: keys at a wanted distance (errata F6), absolute factors (errata F7), and local planes."""
+"""Reach and rounding of HoPE: keys for a wanted distance (errata F6), absolute factors (errata F7), local planes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,10 +24,10 @@ QUERY: Query = sp.symbols("q1 q2", real=True)
 KEY: Query = sp.symbols("k1 k2", real=True)
 _EXAMPLE: Query = (sp.Integer(2), sp.Integer(1))
 _NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
-_LOOKED_AT = range(-2, 7)
+_OFFSETS_SEEN = range(-2, 7)
 
 Evaluate = Callable[..., float]
-"""(position of the key, offset, dtype) -> the score."""
+"""(position of the key, offset, dtype) -> the computed score."""
 
 POSITION = sp.Symbol("m", integer=True, nonnegative=True)
 OFFSETS = (0, 1, 7)
@@ -41,28 +41,28 @@ _HORIZON_BITS = 64
 
 
 def peak(*, query: Query, key: Construction) -> Evidence:
-    """Decide that the constructed key's score is greatest at D = r, among all real D and so among the integers.
+    """Decide that the score of the constructed key is greatest at D = r among all real D, and so among the integers.
 
-    d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta)).  Where P > 0 > N and the bracket is zero at D = r, it
-    is negative before r and positive after it: the score rises up to r and falls from there.
+    d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta)). If P > 0 > N and the bracket is zero at D = r, it is
+    negative before r and positive after it: the score rises up to r and falls from there.
     """
     _compare_scores(query, key)
     theta, gap = sp.symbols("theta g", positive=True)
     offset, wanted = sp.symbols("D r", real=True)
     law: dict[str, Any] = {"rate": theta, "damping": theta + gap}
     slow, fast = hope.decay_rates(**law)
-    made = key(query, wanted, law)
+    constructed = key(query, wanted, law)
 
-    def carried() -> hope.Pair:
+    def channels() -> hope.Pair:
         return hope.channels(query, key(query, wanted, law))
 
-    slope = hope.light_cone_score(query, made, offset=offset, **law).diff(offset)
+    slope = hope.light_cone_score(query, constructed, offset=offset, **law).diff(offset)
     at_peak = -slow * sp.exp(2 * wanted * theta)
     bracket = fast * (slow - slow * sp.exp(2 * theta * (wanted - offset)))
-    margins = hope.falling_margins(query, made, **law)
+    margins = hope.falling_margins(query, constructed, **law)
     facts = (
-        require_equal("P = theta' + theta, which is positive", lambda: carried()[0], fast),
-        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", lambda: carried()[1], at_peak),
+        require_equal("P = theta' + theta, which is positive", lambda: channels()[0], fast),
+        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak),
         require_equal(
             "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
             slope,
@@ -92,44 +92,46 @@ def _compare_scores(query: Query, key: Construction) -> None:
         scores = ", ".join(str(sp.N(score, 5)) for score in _scores(example, (2, 1)).values())
         raise Refuted(
             f"q = {example} is on the light cone: P = {in_slow}, N = {in_fast} for every key, one decay without "
-            f"a peak; k = (2, 1) scores {scores} at D = {_LOOKED_AT[0]} to {_LOOKED_AT[-1]}"
+            f"a peak; k = (2, 1) scores {scores} at D = {_OFFSETS_SEEN[0]} to {_OFFSETS_SEEN[-1]}"
         )
-    found = _scores(example, key(example, sp.Integer(wanted), _NUMBERS))
-    best = max(_LOOKED_AT, key=lambda offset: found[offset])
+    scores_at = _scores(example, key(example, sp.Integer(wanted), _NUMBERS))
+    best = max(_OFFSETS_SEEN, key=lambda offset: scores_at[offset])
     if best != wanted:
         raise Refuted(
-            f"q = {example}, k for r = {wanted}: the score is {sp.N(found[best], 5)} at D = {best} and "
-            f"{sp.N(found[wanted], 5)} at D = {wanted}, greatest at D = {best} of {_LOOKED_AT[0]} to {_LOOKED_AT[-1]}"
+            f"q = {example}, k for r = {wanted}: the score is {sp.N(scores_at[best], 5)} at D = {best} and "
+            f"{sp.N(scores_at[wanted], 5)} at D = {wanted}, greatest at D = {best} "
+            f"of {_OFFSETS_SEEN[0]} to {_OFFSETS_SEEN[-1]}"
         )
 
 
 def _scores(query: Query, key: Sequence[Any]) -> dict[int, sp.Expr]:
-    """The score at each distance that is looked at."""
+    """Scores at the distances that are compared."""
     return {
         offset: sp.N(hope.light_cone_score(query, key, offset=sp.Integer(offset), **_NUMBERS), 30)
-        for offset in _LOOKED_AT
+        for offset in _OFFSETS_SEEN
     }
 
 
-def _ours(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
+def _our_key(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
+    """The key that this project constructs."""
     return hope.peaked_key(query, offset=wanted, **law)
 
 
 def boosted_query(query: Query, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
-    """The paper's key, as we read it: the query boosted to the wanted offset."""
+    """Return the paper's key as we read it: the query boosted to the wanted offset."""
     return tuple(hope.boost(wanted * law["rate"]) * sp.Matrix(query))
 
 
 def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
-    """The light-cone score from the distance alone, each step rounded to `dtype`."""
+    """Return the light-cone score computed from the distance alone, each step rounded to `dtype`."""
     del position
-    (q1, q2), (k1, k2) = ([dtype(float(one)) for one in content] for content in (_QUERY, _KEY))
+    (q1, q2), (k1, k2) = ([dtype(float(coordinate)) for coordinate in content] for content in (_QUERY, _KEY))
     slow, fast = (dtype(np.exp(-offset * float(rate))) for rate in hope.decay_rates(**_LAW))
     return float(((q1 + q2) * (k1 + k2) * slow + (q1 - q2) * (k1 - k2) * fast) / dtype(2))
 
 
 def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
-    """The paper's algorithm with the key at the position; all entries of its factors are rounded as well as can be."""
+    """Return the score by the paper's algorithm, with all entries of its factors rounded as well as possible."""
     first, second = _products(position, offset, dtype)
     with np.errstate(all="ignore"):
         return float(first + second)
@@ -137,20 +139,21 @@ def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> flo
 
 def _products(position: int, offset: int, dtype: type[np.floating[Any]]) -> tuple[Any, Any]:
     """The two products of coordinates that the factorised score adds."""
-    query = _acted(hope.query_action(POSITION, **_LAW), position + offset, _QUERY, dtype)
-    key = _acted(hope.key_action(POSITION, **_LAW), position, _KEY, dtype)
+    query = _apply(hope.query_action(POSITION, **_LAW), position + offset, _QUERY, dtype)
+    key = _apply(hope.key_action(POSITION, **_LAW), position, _KEY, dtype)
     with np.errstate(all="ignore"):
         return query[0] * key[0], query[1] * key[1]
 
 
-def _acted(
+def _apply(
     action: sp.Matrix, position: int, content: tuple[sp.Expr, sp.Expr], dtype: type[np.floating[Any]]
 ) -> tuple[Any, Any]:
+    """The content multiplied by an action, rounded to `dtype`."""
     at = {POSITION: position}
     with np.errstate(all="ignore"):
         balls: list[Any] = [enclose(entry.rewrite(sp.exp), bits=_BITS, given=at) for entry in action]
         a, b, c, d = (dtype(float(ball)) for ball in balls)
-        first, second = (dtype(float(one)) for one in content)
+        first, second = (dtype(float(coordinate)) for coordinate in content)
         return a * first + b * second, c * first + d * second
 
 
@@ -164,25 +167,26 @@ def accurate(
 ) -> Evidence:
     """Decide that an evaluation stays within six roundings of each channel, with the key at each of the positions.
 
-    `lost` is where the evaluation by factors is 0 and where not finite, in float32, then in float64.
+    `lost` has four positions: where `factors` first gives 0 and first gives no finite number, in float32 and then in
+    float64.
     """
     unit = float(np.finfo(dtype).eps) / 2
     in_slow, in_fast = hope.channels(_QUERY, _KEY)
     worst = 0.0
     for position in positions:
         for offset in OFFSETS:
-            right, size = (
+            exact_score, size = (
                 float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_LAW), 30))
                 for p, n in ((in_slow / 2, in_fast / 2), (abs(in_slow) / 2, abs(in_fast) / 2))
             )
-            found = evaluate(position, offset, dtype)
-            if not abs(found - right) <= 1.01 * _ROUNDINGS * unit * size:
+            computed = evaluate(position, offset, dtype)
+            if not abs(computed - exact_score) <= 1.01 * _ROUNDINGS * unit * size:
                 raise Refuted(
-                    f"q = {_QUERY}, k = {_KEY}, key at {position}, D = {offset}: {found:.6g} in {dtype.__name__}, "
-                    f"where the score is {right:.6g}"
+                    f"q = {_QUERY}, k = {_KEY}, key at {position}, D = {offset}: {computed:.6g} in {dtype.__name__}, "
+                    f"where the score is {exact_score:.6g}"
                 )
-            worst = max(worst, abs(found - right) / size)
-    ends, loss = _loss(dtype, factors)
+            worst = max(worst, abs(computed - exact_score) / size)
+    ends, loss = _positions_of_loss(dtype, factors)
     if ends != lost:
         raise Refuted(f"{'; '.join(loss[1:])}; not from {', '.join(map(str, lost))}")
     return Evidence(
@@ -195,68 +199,71 @@ def accurate(
     )
 
 
-def _loss(dtype: type[np.floating[Any]], factors: Evaluate) -> tuple[tuple[int, ...], list[str]]:
-    """Where cancellation and overflow end the factorised score of D = 0, and the facts about it."""
+def _positions_of_loss(dtype: type[np.floating[Any]], factors: Evaluate) -> tuple[tuple[int, ...], list[str]]:
+    """Positions from which cancellation and overflow destroy the factorised score of D = 0, and facts about them."""
     product, _ = _products(_QUOTED, 0, dtype)
-    wanted, found = (evaluate(_QUOTED, 0, dtype) for evaluate in (relative, factors))
+    wanted, computed = (evaluate(_QUOTED, 0, dtype) for evaluate in (relative, factors))
     facts = [
         f"factorised in {dtype.__name__}, key at {_QUOTED}, D = 0: two products of {float(product):.4g} with opposite "
         f"signs, whose last place is {float(np.spacing(product)):.4g}, must add to {wanted:.4g}; "
-        f"with the best rounding of the factors they add to {found:.4g}"
+        f"with the best rounding of the factors they add to {computed:.4g}"
     ]
     ends = []
     for width in (np.float32, np.float64):
         scores = partial(factors, offset=0, dtype=width)
-        gone = _first(scores, lambda score: score == 0)
-        broken = _first(scores, lambda score: not math.isfinite(score))
-        facts.append(f"factorised in {width.__name__}: 0 from position {gone}, not finite from position {broken}")
-        ends += [gone, broken]
+        zero_from = _first(scores, lambda score: score == 0)
+        infinite_from = _first(scores, lambda score: not math.isfinite(score))
+        facts.append(
+            f"factorised in {width.__name__}: 0 from position {zero_from}, not finite from position {infinite_from}"
+        )
+        ends += [zero_from, infinite_from]
     return tuple(ends), facts
 
 
-def _first(score: Callable[[int], float], met: Callable[[float], bool]) -> int:
-    """The first position from which on it is met, by doubling and halving."""
+def _first(score: Callable[[int], float], condition: Callable[[float], bool]) -> int:
+    """First position from which on the condition is met, by doubling and halving."""
     after = 1
-    while not met(score(after)):
+    while not condition(score(after)):
         after *= 2
         if after > _FARTHEST:
             raise exact.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
     before = after // 2
     while after - before > 1:
         middle = (before + after) // 2
-        before, after = (before, middle) if met(score(middle)) else (middle, after)
+        before, after = (before, middle) if condition(score(middle)) else (middle, after)
     return after
 
 
 def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evidence:
-    """Enclose what the slow channel of each plane keeps, for every theta' > max theta, and count those above `kept`.
+    """Enclose what the slow channel of each plane keeps, for all theta' > max theta, and count those above `kept`.
 
-    A channel keeps e^(-D (theta' - theta)), less the larger theta' is; so theta' = max theta bounds all of them.
+    A channel keeps e^(-D (theta' - theta)), which falls with theta'; so theta' = max theta bounds all of them.
     """
     frequencies = rotary.frequencies(head_dim)
     bound = max(frequencies, key=float)
     limit = flint.arb(flint.fmpq(*kept.as_integer_ratio()))
-    left = [_kept(frequency, bound, distance) for frequency in frequencies]
-    undecided = [plane for plane, ball in enumerate(left) if not (ball > limit or ball < limit)]
+    shares = [_remaining_share(frequency, bound, distance) for frequency in frequencies]
+    undecided = [plane for plane, ball in enumerate(shares) if not (ball > limit or ball < limit)]
     if undecided:
         raise RuntimeError(f"planes {undecided} are too near {kept}")
-    above = [plane for plane, ball in enumerate(left) if ball > limit]
+    above = [plane for plane, ball in enumerate(shares) if ball > limit]
     if len(above) != planes:
-        shown = ", ".join(f"plane {plane}: {left[plane].str(4, radius=False)}" for plane in range(min(3, len(left))))
+        few = ", ".join(f"plane {plane}: {shares[plane].str(4, radius=False)}" for plane in range(min(3, len(shares))))
         raise Refuted(
-            f"{len(above)} of {len(left)} planes keep more than {float(kept)} at D = {distance}, not {planes}: {shown}"
+            f"{len(above)} of {len(shares)} planes keep more than {float(kept)} at D = {distance}, not {planes}: {few}"
         )
     return Evidence(
         strength=Strength.INTERVAL,
         facts=(
-            f"theta' -> {bound}: planes {above} of {len(left)} keep more than {float(kept)} at D = {distance}",
-            f"plane 1 keeps {left[1].str(4)}, plane {len(left) // 2} {left[len(left) // 2].str(4)}",
+            f"theta' -> {bound}: planes {above} of {len(shares)} keep more than {float(kept)} at D = {distance}",
+            f"plane 1 keeps {shares[1].str(4)}, plane {len(shares) // 2} {shares[len(shares) // 2].str(4)}",
         ),
         assumptions=("any theta' > max theta = 1, base 10000", "the slow channel, which bounds the plane's signal"),
     )
 
 
-def _kept(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
+def _remaining_share(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
+    """Enclosure of the share that the slow channel keeps at a distance."""
     slow, _ = hope.decay_rates(rate=rate, damping=damping)
     return enclose(sp.exp(-distance * slow), bits=_HORIZON_BITS)
 
@@ -272,22 +279,24 @@ CLAIMS = (
         r"\arg\max_{D\in\mathbb Z}s(D)=r",
         label="F",
         check=peak,
-        holds={"query": QUERY, "key": _ours},
+        holds={"query": QUERY, "key": _our_key},
         printed={"key": boosted_query},
         falsifiers={
             "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},
             "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
             "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
             "peak one step later": {"key": lambda query, wanted, law: hope.peaked_key(query, offset=wanted + 1, **law)},
-            "key reversed": {"key": lambda query, wanted, law: [-one for one in _ours(query, wanted, law)]},
+            "key reversed": {
+                "key": lambda query, wanted, law: [-coordinate for coordinate in _our_key(query, wanted, law)]
+            },
         },
     ),
     Claim(
         id="hope-9",
         source=SOURCE.at("Algorithm 1: absolute factors of queries and keys"),
-        statement="In float32 the relative form of the score is right to its last digits at any position.  Factors of "
-        "queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that nothing is left from "
-        "position 9 on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).",
+        statement="In float32 the relative form of the score is right to its last digits at any position.  Separate "
+        "factors of queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that the score is 0 "
+        "from position 9 on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).",
         latex=r"e^{n\theta'}B(-n\theta)k\sim e^{2.1n}",
         label="F",
         check=accurate,

@@ -1,4 +1,4 @@
-"""Position interpolation (arXiv 2306.15595): the effect of divided positions, and the bounds that recommend it."""
+"""Position interpolation (arXiv 2306.15595): the effect of dividing positions, and the bounds that recommend it."""
 
 from proofs_checks.claim import Source
 

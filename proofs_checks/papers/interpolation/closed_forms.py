@@ -1,4 +1,4 @@
-"""The corrected constant in closed form, and how far apart the bounds for extrapolated and interpolated scores are."""
+"""The corrected constant of Theorem 2.1 in closed form, and the ratio of the extrapolation and interpolation bounds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -16,14 +16,14 @@ from theory.encodings import interpolation, rotary
 from theory.exact import Undecided
 
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
-"""Head width and base -> a number."""
+"""(head width, base) -> a number."""
 
 _LENGTH = 4096
 _STEP = 64
 _FEW = 8
 _ROUNDING = 1e-9
-"""Error bound of B(s) in float64, eps = 2.3e-16: 8 eps for a turn, 64 (8 + 64) eps for a sum of up to 64, its size
-by 4 * 64 eps more, 64 sizes and their sum by 64 (4864 + 64 * 64) eps < 2e-10."""
+"""Rounding error bound of B(s) in float64, eps = 2.3e-16: 8 eps for a turn, 64 (8 + 64) eps for a sum of up to 64
+turns, 4 * 64 eps more for its absolute value, 64 (4864 + 64 * 64) eps < 2e-10 for the sum of 64 absolute values."""
 
 
 def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
@@ -50,9 +50,11 @@ def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
         ("K - sum/2 = c^(-2) K > 0", excess, lambda: sp.exp(2 * planes * rate) ** -2 * at(planes, constant)),
     ]
     sums = []
-    for head_dim in (2, 4, 8):  # where the frequencies are rational
-        found = 2 * interpolation.error_constant(rotary.frequencies(head_dim, BASE))
-        sums.append(same_by_sympy(f"d = {head_dim}, c = {BASE}: RoPE's own sum", found, square_sum(head_dim, BASE)))
+    for head_dim in (2, 4, 8):  # the frequencies are rational at these widths
+        square_sum_of_rope = 2 * interpolation.error_constant(rotary.frequencies(head_dim, BASE))
+        sums.append(
+            same_by_sympy(f"d = {head_dim}, c = {BASE}: RoPE's own sum", square_sum_of_rope, square_sum(head_dim, BASE))
+        )
     return Evidence(
         strength=Strength.GENERAL,
         facts=(*(require_equal(*test) for test in tests), *sums),
@@ -63,15 +65,15 @@ def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
 def ratio_to_printed(
     *, limit: Callable[[sp.Expr], sp.Expr], printed: OfHead, first_width: int, ratios: Mapping[int, sp.Rational]
 ) -> Evidence:
-    """Decide how the printed constant over the least moves with d: limit, even d where it passes 1, some values."""
+    """Decide how the printed constant over the least one changes with d: its limit, where it passes 1, some values."""
     for head_dim, below in ((first_width - 2, True), (first_width, False)):
-        found = _at(head_dim, printed)
-        if not (found < 1 if below else found > 1):
-            raise Refuted(f"d = {head_dim}: the ratio is {short(found, 10)}, not {'below' if below else 'above'} 1")
+        ratio = _enclosed_ratio(head_dim, printed)
+        if not (ratio < 1 if below else ratio > 1):
+            raise Refuted(f"d = {head_dim}: the ratio is {short(ratio, 10)}, not {'below' if below else 'above'} 1")
     for head_dim, stated in ratios.items():
-        found = _at(head_dim, printed)
-        if not abs(found - ball(stated)) < ball(sp.Rational(1, 2000)):
-            raise Refuted(f"d = {head_dim}: the ratio is {short(found, 6)}, not {float(stated)}")
+        ratio = _enclosed_ratio(head_dim, printed)
+        if not abs(ratio - ball(stated)) < ball(sp.Rational(1, 2000)):
+            raise Refuted(f"d = {head_dim}: the ratio is {short(ratio, 6)}, not {float(stated)}")
     width, speed, part = sp.symbols("d v t", positive=True)
     base = sp.exp(width * speed / 4)
     mean, primitive = (1 - sp.exp(-speed)) / speed, -sp.exp(-speed * part) / speed
@@ -84,7 +86,7 @@ def ratio_to_printed(
         ("d/dt of -e^(-vt) / v = e^(-vt)", lambda: derivative(primitive, part), lambda: sp.exp(-speed * part)),
         ("(1 - e^(-v)) / v = int_0^1 e^(-vt) dt", lambda: primitive.subs(part, 1) - primitive.subs(part, 0), mean),
     )
-    figures = ", ".join(f"{short(_at(d, printed), 3)} at d = {d}" for d in (2, 128, 512))
+    figures = ", ".join(f"{short(_enclosed_ratio(d, printed), 3)} at d = {d}" for d in (2, 128, 512))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -98,17 +100,20 @@ def ratio_to_printed(
 
 
 def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int, printed: OfHead) -> sp.Expr:
+    """Printed constant divided by the least constant."""
     return printed(head_dim, base) / (interpolation.square_sum(head_dim=head_dim, base=base) / 2)
 
 
-def _at(head_dim: int, printed: OfHead) -> Any:
+def _enclosed_ratio(head_dim: int, printed: OfHead) -> Any:
+    """Enclosure of this ratio at a head width, for base 10000."""
     return ball(_ratio(head_dim, BASE, printed))
 
 
 def bounds_apart(*, least_ratio: int, head_dim: int, constant: Callable[[Sequence[sp.Expr]], sp.Expr]) -> Evidence:
-    """Decide whether the bounds are at least so many times apart for every whole distance s = 1 .. 4095.
+    """Decide if the extrapolation bound is `least_ratio` times the interpolation bound for every s = 1 .. 4095.
 
-    Extrapolation: 2 max|h| B(s).  Interpolation: K max|h| / 4 with the least K, 1/4 the most of (x - x1)(x2 - x).
+    Extrapolation: 2 max|h| B(s). Interpolation: K max|h| / 4 with the least K, where 1/4 is the largest (x - x1)(x2 -
+    x).
     """
     frequencies = [ball(frequency) for frequency in rotary.frequencies(head_dim, BASE)]
     interpolated = ball(constant(rotary.frequencies(head_dim, BASE))) / 4
@@ -141,12 +146,12 @@ def _least_constant(frequencies: Sequence[sp.Expr]) -> sp.Expr:
 
 
 def _turns(frequencies: Sequence[Any], distance: int) -> list[Any]:
-    """e^(i s theta_l), enclosed."""
+    """Enclosures of e^(i s theta_l)."""
     return [flint.acb(0, distance * frequency).exp() for frequency in frequencies]
 
 
 def _sums(frequencies: Sequence[Any]) -> Any:
-    """B(s), s = 0 .. 4095, float64: the turn by 64 a + b is the product of the turns by 64 a and by b."""
+    """B(s) for s = 0 .. 4095 in float64; the turn by 64 a + b is the product of the turns by 64 a and by b."""
     fine = np.array([_turns(frequencies, distance) for distance in range(_STEP)], dtype=complex)
     coarse = np.array([_turns(frequencies, distance) for distance in range(0, _LENGTH, _STEP)], dtype=complex)
     turns = (coarse[:, None] * fine[None]).reshape(_LENGTH, -1).T
@@ -159,14 +164,14 @@ def _partial_sizes(turns: Iterable[Any]) -> Any:
 
 
 def _is_decay_bound(distance: int) -> str:
-    """The fact that B is RoPE's decay bound of equal h_l, whose steps are 0 but for the last, which is 1."""
+    """Fact that B is RoPE's decay bound for equal h_l, whose only non-zero step is the last one, 1."""
     thetas = rotary.frequencies(_FEW, BASE)
     bound = ball(
         rotary.decay_bound(content=[sp.Integer(1)] * len(thetas), angles=[distance * theta for theta in thetas])
     )
-    found = _partial_sizes(_turns([ball(theta) for theta in thetas], distance))
-    if not found.overlaps(bound):
-        raise Refuted(f"d = {_FEW}, s = {distance}: B is {short(found)}, the decay bound {short(bound)}")
+    sum_of_sizes = _partial_sizes(_turns([ball(theta) for theta in thetas], distance))
+    if not sum_of_sizes.overlaps(bound):
+        raise Refuted(f"d = {_FEW}, s = {distance}: B is {short(sum_of_sizes)}, the decay bound {short(bound)}")
     return f"d = {_FEW}, s = {distance}: B and the decay bound of equal h_l are {short(bound)}"
 
 

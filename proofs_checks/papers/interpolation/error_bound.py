@@ -1,4 +1,4 @@
-"""Divided positions as divided frequencies, and Theorem 2.1: the error of a straight line between trained distances."""
+"""Position interpolation divides frequencies; Theorem 2.1 bounds the error of interpolation between distances."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,10 +13,10 @@ from proofs_checks.papers.interpolation import BASE, SOURCE
 from theory.encodings import interpolation, rotary
 from theory.encodings.encoding import KEY, QUERY
 
-_WIDTHS = (2, 4, 8)  # where the frequencies of base 10^4 are rational
+_WIDTHS = (2, 4, 8)  # the frequencies of base 10^4 are rational at these widths
 
 Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
-"""Frequencies and base -> K."""
+"""(frequencies, base) -> K."""
 
 _X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
 _ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
@@ -25,7 +25,7 @@ _MOST_PLANES = 3
 
 
 def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]]) -> Evidence:
-    """Decide that RoPE with these frequencies is interpolated RoPE: plane by plane, and the list at a few widths."""
+    """Decide that RoPE with these frequencies is interpolated RoPE, plane by plane and for a few widths."""
     i, j, scale = sp.symbols("i j s", positive=True)
     facts = []
     for head_dim in _WIDTHS:
@@ -49,7 +49,7 @@ def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]
 
 
 def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide by which angle a plane turns from one index to the next, given its frequency and u = 1/s."""
+    """Decide by which angle a plane rotates from one index to the next, given its frequency and u = 1/s."""
     index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
     here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
     turn = rotary.rotation(step(theta, shrink))
@@ -61,16 +61,16 @@ def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
 
 
 def least_constant(*, constant: Constant) -> Evidence:
-    """Decide whether K is the least for which |a - a_linear| <= K max|h| (x - x1)(x2 - x) whatever h is.
+    """Decide if K is the least constant for which |a - a_linear| <= K max|h| (x - x1)(x2 - x) for all h.
 
-    A K that is exceeded falls by a counterexample; the others by the error's integral form and by its limit.
+    A K that is too small is refuted by a counterexample. The rest follows from the error's integral form and its limit.
     """
-    rows = [(head_dim, *_in_the_middle(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
+    rows = [(head_dim, *_error_and_bound(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
     where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
     exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
     if exceeded:
         raise Refuted(f"{where}; {'; '.join(exceeded)}")
-    facts = [*_one_plane(), *_no_less()]
+    facts = [*_one_plane(), *_small_interval()]
     for planes in range(1, _MOST_PLANES + 1):
         frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
         halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
@@ -90,7 +90,7 @@ def least_constant(*, constant: Constant) -> Evidence:
 
 
 def _one_plane() -> list[str]:
-    """|f - f_linear| <= |h| theta^2/2 (x - x1)(x2 - x) for the score f of one plane at the distance t."""
+    """Facts for one plane: |f - f_linear| <= |h| theta^2/2 (x - x1)(x2 - x) for its score f at the distance t."""
     theta = rotary.FREQUENCY
     score = rotary.score(QUERY, KEY, query_position=_T, key_position=_ZERO, frequency=theta)
     slope, ends = score.diff(_T), (_LEFT, _RIGHT)
@@ -120,8 +120,8 @@ def _one_plane() -> list[str]:
     return [kernel, *(require_equal(*test) for test in tests)]
 
 
-def _no_less() -> list[str]:
-    """The error of one aligned plane in the middle of [-eps, eps], where (x - x1)(x2 - x) = eps^2."""
+def _small_interval() -> list[str]:
+    """Facts on the error of one aligned plane in the middle of [-eps, eps], where (x - x1)(x2 - x) = eps^2."""
     theta, eps = rotary.FREQUENCY, sp.Symbol("epsilon", positive=True)
     error = _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO)
     change, change_of_change = error.diff(eps), error.diff(eps, 2)
@@ -136,8 +136,8 @@ def _no_less() -> list[str]:
     ]
 
 
-def _in_the_middle(head_dim: int, constant: Constant) -> tuple[Any, Any]:
-    """The error at 1/2 between 0 and 1 with all planes aligned there, and what K allows."""
+def _error_and_bound(head_dim: int, constant: Constant) -> tuple[Any, Any]:
+    """Error at 1/2 between 0 and 1 with all planes aligned there, and the bound with K."""
     frequencies = rotary.frequencies(head_dim, BASE)
     error = _aligned_error(_HALF, ends=(_ZERO, _ONE), centre=_HALF)
     total = sp.Add(*(error.xreplace({rotary.FREQUENCY: frequency}) for frequency in frequencies))
@@ -145,7 +145,7 @@ def _in_the_middle(head_dim: int, constant: Constant) -> tuple[Any, Any]:
 
 
 def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Expr) -> sp.Expr:
-    """f - f_linear for the plane's score with h = e^(-i centre theta): a key turned by `centre`."""
+    """Error f - f_linear of one plane with h = e^(-i centre theta), that is with a key rotated by `centre`."""
     query = sp.Matrix([1, 0])
     key = rotary.rotation(centre * rotary.FREQUENCY) * query
 
@@ -159,7 +159,7 @@ CLAIMS = (
     Claim(
         id="pi-1",
         source=SOURCE.at("definition of position interpolation"),
-        statement="Dividing positions by s is dividing every frequency of RoPE by s.",
+        statement="Dividing positions by s is the same as dividing every frequency of RoPE by s.",
         latex=r"R\big(\tfrac{n}{s}\,\theta_l\big) = R\big(n\,\tfrac{\theta_l}{s}\big)",
         label="P",
         check=frequency_scaling,

@@ -1,4 +1,4 @@
-"""Functions that PLAA computes, and the bias of its gradient descent: where it is of least degree and generalizes."""
+"""Functions that PLAA computes, and the bias of its gradient descent: when it has least degree and generalizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -28,7 +28,7 @@ GRID_VALUES = (0, 1, 2)
 
 
 def separated_bases(size: int) -> tuple[NamedBasis, ...]:
-    """Encodings whose functions of different degree the training set keeps apart at every scale."""
+    """Return encodings for which the training set keeps functions of different degree apart at every scale."""
     bands = [np.eye(size, k=offset, dtype=np.int64) for offset in range(size)]
     relations = (relation.absolute(), relation.relative(), relation.clipped_relative(1), relation.constant())
     return (
@@ -39,13 +39,13 @@ def separated_bases(size: int) -> tuple[NamedBasis, ...]:
 
 
 def mixed_bases(size: int) -> tuple[NamedBasis, ...]:
-    """Encodings whose functions of different degree become dependent on some training set."""
+    """Return encodings for which functions of different degree become dependent on some training set."""
     first, second = (np.diag(row) for row in np.eye(size, dtype=np.int64)[:2])
     return (("two cells and the diagonal", position_basis([first, second, np.eye(size, dtype=np.int64)])),)
 
 
 def small_bases() -> Iterator[PositionBasis]:
-    """Every basis of 0/1 diagonals at N = 3 and of one or two matrices at N = 2, and some encodings at N = 4."""
+    """Yield all bases of 0/1 diagonals at N = 3 and of one or two matrices at N = 2, and some encodings at N = 4."""
     diagonals = [np.diag(entries) for entries in product((0, 1), repeat=3) if any(entries)]
     squares = [np.array([[a, b], [0, c]]) for a, b, c in product((0, 1, 2), repeat=3) if a or b or c]
     for matrices, most in ((diagonals, 3), (squares, 2)):
@@ -59,8 +59,8 @@ def small_bases() -> Iterator[PositionBasis]:
     yield position_basis([bands[0], bands[2], bands[0] + bands[2] + bands[3]])
 
 
-def shown(basis: PositionBasis) -> str:
-    """The matrices in one line."""
+def matrices_text(basis: PositionBasis) -> str:
+    """Text of the matrices in one line."""
     return f"U = {[[[str(entry) for entry in row] for row in matrix] for matrix in basis.matrices]}".replace("'", "")
 
 
@@ -71,7 +71,14 @@ def function_class(
     cells: Callable[[int], list[tuple[int, int]]],
     degree: Callable[[int, int, int], int],
 ) -> Evidence:
-    """Decide the values, the independence and the Fourier expansion of the x_i 1[n(x) = j], hence of every f_A."""
+    """Decide the values, independence and Fourier expansion of the functions x_i 1[n(x) = j], hence of every f_A.
+
+    Args:
+        advice: signs -> n(x), for inputs with a -1.
+        on_all_ones: N -> the advice on the all-ones input.
+        cells: N -> the pairs (i, j) of the functions.
+        degree: (N, i, j) -> degree of the function.
+    """
     for size in range(1, LARGEST_SIZE + 1):
         inputs = [tuple(map(int, signs)) for signs in product((1, -1), repeat=size)]
         functions = cells(size)
@@ -114,7 +121,7 @@ def function_class(
 def _require_columns_seen(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
-    """Require that on inputs with n(x) <= N0 the first N0 columns give independent functions, and the others zero."""
+    """Require for inputs with n(x) <= N0: the first N0 columns give independent functions, all others vanish."""
     of_column = np.array([query for _, query in functions])
     for scale in range(1, size + 1):
         met = [all(sign == 1 for sign in signs[scale:]) for signs in inputs]
@@ -129,7 +136,7 @@ def _require_columns_seen(
 
 
 def _characters(inputs: Sequence[tuple[int, ...]]) -> Numbers:
-    """chi_S(x) for every input x in rows; the set S is where the input that names the column is -1."""
+    """Matrix of chi_S(x) with a row per input x; S is the set where the input that names the column is -1."""
     return np.array(
         [
             [int(np.prod([sign for sign, named in zip(signs, names, strict=True) if named == -1])) for names in inputs]
@@ -139,6 +146,7 @@ def _characters(inputs: Sequence[tuple[int, ...]]) -> Numbers:
 
 
 def _unit(size: int, key: int, query: int) -> Numbers:
+    """Matrix with a single 1 in this cell."""
     unit = np.zeros((size, size), dtype=np.int64)
     unit[key - 1, query - 1] = 1
     return unit
@@ -147,6 +155,7 @@ def _unit(size: int, key: int, query: int) -> Numbers:
 def _require_library(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
+    """Require that `theory.plaa` computes the same function values."""
     computed = plaa.evaluate(np.array([_unit(size, *cell) for cell in functions]), np.array(inputs))
     if (computed != values).any():
         at, point = np.argwhere(computed != values)[0]
@@ -156,6 +165,7 @@ def _require_library(
 
 
 def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Numbers, key: int, query: int) -> None:
+    """Require that `theory.plaa` computes the same Fourier coefficients."""
     table = plaa.fourier(_unit(size, key, query))
     for signs, total in zip(inputs, spectrum, strict=True):
         members = [at for at, sign in enumerate(signs) if sign == -1]
@@ -170,7 +180,10 @@ def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Nu
 def descent_is_min_degree(
     *, condition: Callable[[min_degree.PositionBasis, int], bool], learned: Learner, interpolator: Learner
 ) -> Evidence:
-    """Decide, basis by basis: descent ends at the min-degree interpolator of all targets in the span <=> condition."""
+    """Decide for each basis: gradient descent ends at the min-degree interpolator of all targets iff `condition` holds.
+
+    The targets are all those in the span of the basis.
+    """
     count = agreeing = 0
     for basis in small_bases():
         for scale in range(1, basis.size + 1):
@@ -179,11 +192,13 @@ def descent_is_min_degree(
             if condition(basis, scale) and differing:
                 k = differing[0]
                 raise Refuted(
-                    f"{shown(basis)}, of degrees {basis.degrees}, N0 = {scale}, target U_{k + 1}: descent ends at "
-                    f"p = {_vector(ends[k])}, the min-degree interpolator is p = {_vector(least[k])}"
+                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}, target U_{k + 1}: descent ends "
+                    f"at p = {_vector(ends[k])}, the min-degree interpolator is p = {_vector(least[k])}"
                 )
             if not condition(basis, scale) and not differing:
-                raise Refuted(f"{shown(basis)}, of degrees {basis.degrees}, N0 = {scale}: the two agree all the same")
+                raise Refuted(
+                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}: the two agree all the same"
+                )
             count, agreeing = count + 1, agreeing + (not differing)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
@@ -210,16 +225,16 @@ def generalizes_iff_biased(
     bases: Callable[[int], Iterable[NamedBasis]],
     bias: Callable[[min_degree.PositionBasis, Numbers, int], NDArray[np.bool_]],
 ) -> Evidence:
-    """Decide, target by target: what is learned up to N0 is right on all inputs <=> the target agrees with the bias."""
+    """Decide for each target: what is learned up to N0 is right on all inputs iff the target agrees with the bias."""
     targets = every_pattern(GRID_SIZE, GRID_VALUES).astype(np.int64).astype(object)
     everything = plaa.inputs_up_to(GRID_SIZE, size=GRID_SIZE)
-    wanted = plaa.evaluate(targets, everything)
+    expected_values = plaa.evaluate(targets, everything)
     facts = []
     for name, basis in bases(GRID_SIZE):
         in_span = _in_span(basis, targets)
         for scale in range(1, GRID_SIZE):
-            got = plaa.evaluate(basis.matrix(_learned(basis, targets, scale)), everything)
-            generalizes = (got == wanted).all(axis=1)
+            learned_values = plaa.evaluate(basis.matrix(_learned(basis, targets, scale)), everything)
+            generalizes = (learned_values == expected_values).all(axis=1)
             agrees = in_span.copy()
             agrees[in_span] = bias(basis, targets[in_span], scale)
             if (generalizes != agrees).any():
@@ -236,52 +251,62 @@ def generalizes_iff_biased(
 
 
 def _vector(numbers: Numbers) -> str:
+    """Text of a vector."""
     return f"({', '.join(map(str, numbers))})"
 
 
 def _learned(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+    """Coefficients at which gradient descent from 0 ends."""
     return min_degree.learned_coefficients(basis, targets, training_scale=scale)
 
 
 def _learned_from_ones(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+    """Coefficients at which gradient descent from ones ends."""
     start = np.full(len(basis.matrices), Fraction(1), dtype=object)
     return np.asarray(start + _learned(basis, targets - basis.matrix(start), scale))
 
 
 def _interpolated(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+    """Coefficients of the min-degree interpolator."""
     return min_degree.min_degree_interpolator(basis, targets, training_scale=scale)
 
 
 def _degrees_separate(basis: min_degree.PositionBasis, scale: int) -> bool:
+    """True if the training set keeps functions of different degree apart."""
     return min_degree.degrees_separate(basis, training_scale=scale)
 
 
 def _seen_independent(basis: min_degree.PositionBasis, scale: int) -> bool:
+    """True if the U_k are independent in their seen, non-zero part."""
     seen = basis.seen(scale)
     return rank(seen) == sum(any(column) for column in seen.T)
 
 
 def _orthogonal(basis: min_degree.PositionBasis, scale: int) -> bool:
+    """True if the U_k are orthogonal to each other."""
     flat = basis.matrices.reshape(len(basis.matrices), -1)
     return bool((np.triu(flat @ flat.T, 1) == 0).all())
 
 
 def _in_span(basis: min_degree.PositionBasis, targets: Numbers) -> NDArray[np.bool_]:
-    """Whether each target is a combination of the U_k: orthogonal to all that is orthogonal to these."""
+    """True for each target that is a combination of the U_k: it is orthogonal to everything orthogonal to them."""
     cells = np.triu_indices(basis.size)
     normals = null_space(exact_matrix(basis.matrices[:, *cells]))
     return np.asarray((fractions(exact_matrix(targets[:, *cells]) * normals) == 0).all(axis=1))
 
 
 def _is_min_degree(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+    """True for each target that is its own min-degree interpolator."""
     return np.asarray((basis.matrix(_interpolated(basis, targets, scale)) == targets).all(axis=(1, 2)))
 
 
 def _vanishes_beyond(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+    """True for each target whose columns beyond N0 are 0."""
     return np.asarray((targets[:, :, scale:] == 0).all(axis=(1, 2)))
 
 
 def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+    """True for every target."""
     return np.ones(len(targets), dtype=bool)
 
 
@@ -290,7 +315,7 @@ CLAIMS = (
         id="plaa-1",
         source=SOURCE.at("PLAA, definition; its Fourier expansion is ours"),
         statement="The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with "
-        "n(x) <= N0 show the first N0 columns of A only. Their degree is N - j + 1 + [i < j]. "
+        "n(x) <= N0 show only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. "
         "Decided for N <= 5.",
         latex=r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
         label="F",
@@ -334,9 +359,8 @@ CLAIMS = (
     Claim(
         id="plaa-3",
         source=SOURCE.at("generalization if and only if the target agrees with the bias"),
-        statement="Where the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is "
-        "right on all inputs if and only if the target is in the span of the U_k and is its own min- "
-        "degree interpolator. "
+        statement="If the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is right "
+        "on all inputs if and only if the target is in the span of the U_k and is its own min-degree interpolator. "
         "Decided for N = 3.",
         latex=r"(N_0,N)\text{-LG on }A \iff A\in\langle U_k\rangle,\ A=A_{\text{min-deg}}(A|_{[N_0]})",
         label="F",

@@ -1,4 +1,4 @@
-"""POLA as a case of PLAA, and RPE-Square: an index for each ideal slot, and the limit of sharp attention."""
+"""POLA as a case of PLAA, and RPE-Square: a constant index for each ideal slot, and the limit of sharp attention."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -28,7 +28,7 @@ _ALPHABET = ("^", "+", "=", "$", "0", "1")
 def pola_is_the_disjoint_case(
     *, basis_of: Callable[[Labels], min_degree.PositionBasis], weights: Callable[[int], Sequence[int]]
 ) -> Evidence:
-    """Decide that what PLAA learns under the 0/1 matrices of a relation is what POLA learns, for every relation."""
+    """Decide for every relation that PLAA under its 0/1 matrices learns what POLA learns under the relation."""
     keys, queries = np.triu_indices(SIZE)
     cells = np.vstack([np.eye(len(keys), dtype=np.int64), [[3, -1, 4, 1, -5, 9], [2, 7, -1, 8, 2, 8]]])
     targets = np.zeros((len(cells), SIZE, SIZE), dtype=np.int64)
@@ -37,15 +37,15 @@ def pola_is_the_disjoint_case(
     for labels in every_relation(SIZE):
         basis = basis_of(labels)
         for scale in range(1, SIZE + 1):
-            found = basis.matrix(
+            learned_by_plaa = basis.matrix(
                 min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
             ).astype(np.float64)
-            expected = pola.learned_matrix(targets, labels, training_scale=scale)
-            if (found != expected).any():
-                at = int((found != expected).any(axis=(1, 2)).argmax())
+            learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
+            if (learned_by_plaa != learned_by_pola).any():
+                at = int((learned_by_plaa != learned_by_pola).any(axis=(1, 2)).argmax())
                 raise Refuted(
                     f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
-                    f"{found[at].tolist()}, POLA {expected[at].tolist()}"
+                    f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
                 )
             learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
             if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
@@ -64,6 +64,7 @@ def pola_is_the_disjoint_case(
 
 
 def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
+    """Basis of the sums of the relation's matrices, whose supports overlap."""
     disjoint = min_degree.relation_basis(labels).matrices
     return min_degree.position_basis(np.cumsum(disjoint, axis=0))
 
@@ -73,18 +74,18 @@ def square_labels(
     index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
     anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr],
 ) -> Evidence:
-    """Decide that an ideal slot has one index, whatever the scale and the step, and that the library gives it."""
-    found = {}
+    """Decide that each ideal slot has one index, at every scale and step, and that `theory.rpe_square` gives it."""
+    indices = {}
     for name, (specials, query, key) in _ideal_slots().items():
-        found[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
-        if found[name].free_symbols:
-            raise Refuted(f"{name}: query {query}, key {key} have index {found[name]}, which is not one number")
-    _require_copy_slot_alone(index, found["copy: x_(t+1) at step t"])
-    _require_relation({name: int(value) for name, value in found.items()})
+        indices[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
+        if indices[name].free_symbols:
+            raise Refuted(f"{name}: query {query}, key {key} have index {indices[name]}, which is not one number")
+    _require_copy_slot_alone(index, indices["copy: x_(t+1) at step t"])
+    _require_relation({name: int(value) for name, value in indices.items()})
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            *(f"{name}: index {value}, for all t and all lengths" for name, value in found.items()),
+            *(f"{name}: index {value}, for all t and all lengths" for name, value in indices.items()),
             "copy: at an output query no other key has the index of the slot, and '=' has index t, its own anchor: at "
             "the last query, which gives [EOS], no key has the slot's index at all",
             "addition: both operands share an index, so only a symmetric operator can use it",
@@ -96,7 +97,7 @@ def square_labels(
 
 
 def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate: float) -> Evidence:
-    """Decide that soft scores come within the bound of R at the hard index, on texts of many scales."""
+    """Decide that soft scores are within the bound of R at the hard index, for texts of many scales."""
     worst, count = 0.0, 0
     for symbols, anchors in _texts():
         embedded = np.eye(len(_ALPHABET))[[_ALPHABET.index(symbol) for symbol in symbols]]
@@ -104,9 +105,11 @@ def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate:
         limit = hard(anchors, table)
         for scale in LOGIT_SCALES:
             attention = _anchor_finder().sharpened(scale)
-            found, lead = rpe_square.hard_anchors(embedded, attention)
-            if (found != anchors).any():
-                raise Refuted(f"{symbols}: attention leads to the anchors {found.tolist()}, not {anchors.tolist()}")
+            found_anchors, lead = rpe_square.hard_anchors(embedded, attention)
+            if (found_anchors != anchors).any():
+                raise Refuted(
+                    f"{symbols}: attention leads to the anchors {found_anchors.tolist()}, not {anchors.tolist()}"
+                )
             gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
             bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
             if gaps.max() > bound + ROUNDING:
@@ -128,12 +131,12 @@ def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate:
 
 
 def _ideal_slots() -> Places:
-    """Anchors, query and key of each slot; t counts steps from 0, and r, s >= 0 let operands be longer than read."""
+    """Special positions, query and key of each slot; t counts steps from 0; r, s >= 0 are the digits left to read."""
     t, r, s = sp.symbols("t r s", integer=True, nonnegative=True)
     digit = t + 1
-    long, other = digit + s, r + 1
-    places = {"copy: x_(t+1) at step t": ([sp.Integer(1), long + 2], long + 2 + t, digit + 1)}
-    for operand, (first, second) in enumerate(((long, other), (other, long))):
+    first_length, second_length = digit + s, r + 1
+    places = {"copy: x_(t+1) at step t": ([sp.Integer(1), first_length + 2], first_length + 2 + t, digit + 1)}
+    for operand, (first, second) in enumerate(((first_length, second_length), (second_length, first_length))):
         specials = [sp.Integer(1), first + 2, first + second + 3]
         for step in (t, t + 1):
             name = f"addition: {'ab'[operand]}_(t+1) at step {step}".replace(" + ", "+")
@@ -142,27 +145,29 @@ def _ideal_slots() -> Places:
 
 
 def _last_anchor(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
-    """The last special position up to this one; the symbols' signs must decide every comparison."""
-    found = sp.Integer(1)
+    """Last special position up to this one. Raises `ValueError` if the symbols' signs do not decide a comparison."""
+    anchor = sp.Integer(1)
     for special in specials:
         distance = sp.expand(position - special)
         if distance.is_nonnegative:
-            found = special
+            anchor = special
         elif not distance.is_negative:
             raise ValueError(f"the signs of the symbols do not say whether {position} lies before {special}")
-    return found
+    return anchor
 
 
 def _anchor_before(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
+    """Special position before the last one."""
     return specials[max(specials.index(_last_anchor(position, specials)) - 1, 0)]
 
 
 def _square(query: sp.Expr, of_query: sp.Expr, key: sp.Expr, of_key: sp.Expr) -> sp.Expr:
+    """Index of RPE-Square, (j - a_j) - (i - a_i)."""
     return (query - of_query) - (key - of_key)
 
 
 def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr], slot: sp.Expr) -> None:
-    """Require that x_u has the index of the slot only for u = t + 1, and no key from '=' on ever has it."""
+    """Require that x_u has the index of the slot only for u = t + 1, and that no key from '=' on has it."""
     n, t, u, slack = sp.symbols("n t u s", integer=True, nonnegative=True)
     prompt = sp.expand(index(n + 2 + t, n + 2, u + 1, sp.Integer(1)))
     if sp.solve(prompt - slot, u) != [t + 1]:
@@ -173,33 +178,36 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the library's relation labels the slots so, at small scales, and no other key of copy."""
-    wanted = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
+    """Require that the relation of `theory.rpe_square` labels the slots so at small scales, and no other copy key."""
+    slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = rpe_square.rpe_square(rpe_square.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):
         labels = law.labels(2 * scale + 3, scale)
         for step in range(scale + 1):
             column = labels[:, scale + 1 + step]
             slot = [step + 1] if step < scale else []
-            if np.flatnonzero(column == wanted).tolist() != slot:
-                raise Refuted(f"n = {scale}, step {step}: keys of label {wanted} are not the slot in {column.tolist()}")
+            if np.flatnonzero(column == slot_label).tolist() != slot:
+                raise Refuted(
+                    f"n = {scale}, step {step}: keys of label {slot_label} are not the slot in {column.tolist()}"
+                )
     for first, second in product(range(1, 5), repeat=2):
         table = rpe_square.anchor_index(rpe_square.addition_anchors(first, second))
         for start, width, name in ((1, first, "a"), (first + 2, second, "b")):
             for step in range(width):
-                got = table[start + step, first + second + 2 + step]
-                if got != indices[f"addition: {name}_(t+1) at step t"]:
-                    raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {got} at step {step}")
+                index = table[start + step, first + second + 2 + step]
+                if index != indices[f"addition: {name}_(t+1) at step t"]:
+                    raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {index} at step {step}")
 
 
 def _anchor_finder() -> rpe_square.AnchorAttention:
-    """Every token asks alike; '=' answers louder than '+', '+' than [BOS], [BOS] than the rest."""
-    ask = np.ones((1, len(_ALPHABET)))
-    answer = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
-    return rpe_square.AnchorAttention(query=ask, key=answer)
+    """Attention with equal queries, in which logits fall in the order '=', '+', [BOS], all other symbols."""
+    query_weights = np.ones((1, len(_ALPHABET)))
+    key_weights = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
+    return rpe_square.AnchorAttention(query=query_weights, key=key_weights)
 
 
 def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
+    """Texts of copy and addition with the anchors of their positions."""
     digits = np.random.default_rng(0)
     for scale in range(1, LONGEST_COPY + 1):
         word = "".join(digits.choice(["0", "1"], size=scale))
@@ -210,11 +218,12 @@ def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
 
 
 def _hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
+    """Scores R at the hard index."""
     return rpe_square.hard_scores(anchors, table)
 
 
 def _hard_with(change: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Callable[..., Numbers]:
-    """Hard scores at an index that differs from (j - a_j) - (i - a_i)."""
+    """Scores R at another index than (j - a_j) - (i - a_i)."""
 
     def hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
         return np.triu(rpe_square.gather(table, np.triu(change(anchors))))
@@ -223,6 +232,7 @@ def _hard_with(change: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Call
 
 
 def _positions(anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions from 1."""
     return np.arange(1, len(anchors) + 1)
 
 
@@ -245,9 +255,9 @@ CLAIMS = (
     Claim(
         id="plaa-rpe-square-labels",
         source=SOURCE.at("RPE-Square, the index (j - l_j) - (i - l_i)"),
-        statement="In unaligned copy and reversed addition, RPE-Square gives each ideal slot one index at every "
-        "scale and step: -1 for the digit written next, 0 for the one before. The plain relative index "
-        "changes with the scale.",
+        statement="In unaligned copy and reversed addition, RPE-Square gives each ideal slot the same index at every "
+        "scale and step: -1 for the digit written next, 0 for the one before. The plain relative index changes with "
+        "the scale.",
         latex=r"(j-a_j)-(i-a_i)=\text{const on ideal slots},\quad j-i=n\ \text{in copy}",
         label="F",
         check=square_labels,

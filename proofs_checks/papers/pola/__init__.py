@@ -1,4 +1,4 @@
-"""Position-only linear attention (arXiv 2510.04130); little of the paper's numbered items can be read."""
+"""Position-only linear attention (POLA, arXiv 2510.04130); few of the paper's numbered items could be read."""
 
 from proofs_checks.claim import Source
 
@@ -8,5 +8,5 @@ SOURCE = Source(
 
 
 def formalised(item: str, place: str) -> Source:
-    """A place in our formalisation of an item of the paper, such as 2b of Theorem 2."""
+    """Return the source of our formalisation of an item of the paper, such as item "Theorem 2", place "2b"."""
     return SOURCE.at(f"{item}, in our formalisation ({place}); the printed text could not be read in full")

@@ -1,4 +1,4 @@
-"""Definition 3, Linear Representation Complexity: the readings that we reject and the one that we take."""
+"""Definition 3, Linear Representation Complexity (LRC): the readings that we reject and the one that we take."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations, pairwise, product
@@ -15,9 +15,9 @@ from proofs_checks.papers.pola.cases import (
     TOLERANCE,
     TRAINING_SCALES,
     VALUES,
-    reached,
-    right,
-    said,
+    is_learned,
+    learnable_text,
+    learned_by_relation,
 )
 from theory import pola
 from theory.dimension import cell_count, every_pattern, every_relation, kinds
@@ -30,7 +30,13 @@ Profile = Callable[[Pattern, Iterable[int]], Mapping[int, int]]
 
 
 def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Cells], int], decides: bool) -> Evidence:
-    """Decide how many basis matrices a pattern needs, and whether that number tells what some relation learns."""
+    """Decide how many basis matrices a pattern needs, and if this number says which patterns some relation learns.
+
+    Args:
+        fewest: entries -> least number of basis matrices, computed.
+        stated: entries -> the stated number.
+        decides: True if a number that stays the same is claimed to say what is learned.
+    """
     size, training_scale = 2, 1
     patterns = every_pattern(size, VALUES)
     misjudged = []
@@ -42,7 +48,7 @@ def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Ce
             if needed[-1] != stated(cells):
                 raise Refuted(f"entries {cells}: {needed[-1]} basis matrices are needed, not {stated(cells)}")
         if (needed[0] == needed[1]) != learnable:
-            misjudged.append(f"A = {pattern.tolist()}: {needed[0]} -> {needed[1]}, {said(learnable)}")
+            misjudged.append(f"A = {pattern.tolist()}: {needed[0]} -> {needed[1]}, {learnable_text(learnable)}")
     if decides == bool(misjudged):
         raise Refuted(misjudged[0] if misjudged else f"it tells what is learned in all {len(patterns)} cases")
     return Evidence(
@@ -60,13 +66,13 @@ def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Ce
 def staying_complexity(
     *, complexity: Profile, prefix_sums: Callable[[int], int], necessary: bool, sufficient: bool
 ) -> Evidence:
-    """Decide the complexity of prefix sums, and if one that stays is necessary, and sufficient, to be learned."""
+    """Decide the complexity of prefix sums, and if a constant complexity is necessary and sufficient to be learned."""
     largest = 12
     sums = np.triu(np.ones((largest, largest), dtype=np.int64))
-    for scale, found in complexity(sums, range(1, largest + 1)).items():
-        if found != prefix_sums(scale):
-            raise Refuted(f"prefix sums at n = {scale}: {found}, not {prefix_sums(scale)}")
-    if not right(pola.learned_matrix(sums, np.zeros_like(sums), training_scale=1), sums):
+    for scale, complexity_found in complexity(sums, range(1, largest + 1)).items():
+        if complexity_found != prefix_sums(scale):
+            raise Refuted(f"prefix sums at n = {scale}: {complexity_found}, not {prefix_sums(scale)}")
+    if not is_learned(pola.learned_matrix(sums, np.zeros_like(sums), training_scale=1), sums):
         raise Refuted(f"one shared value does not learn prefix sums from scale 1 to {largest}")
     patterns = every_pattern(SCALE, VALUES)
     profiles = [complexity(pattern.astype(np.int64), (*TRAINING_SCALES, SCALE)) for pattern in patterns]
@@ -76,7 +82,7 @@ def staying_complexity(
             before, after = profile[training_scale], profile[SCALE]
             if (before == after) != learnable:
                 case = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}: {before} -> {after}"
-                exceptions["necessary" if learnable else "sufficient"].append(f"{case}, {said(learnable)}")
+                exceptions["necessary" if learnable else "sufficient"].append(f"{case}, {learnable_text(learnable)}")
     facts = []
     for name, claimed in (("necessary", necessary), ("sufficient", sufficient)):
         cases = exceptions[name]
@@ -96,27 +102,28 @@ def staying_complexity(
 
 
 def _learnable(size: int, training_scale: int) -> list[bool]:
-    """Patterns with entries in VALUES some relation learns from the training scale."""
-    found = reached(pola.learned_matrix, VALUES, size=size, training_scale=training_scale)
-    return [bool(by_some.any()) for by_some in found.T]
+    """True for each pattern with entries in VALUES that some relation learns from the training scale."""
+    learned = learned_by_relation(pola.learned_matrix, VALUES, size=size, training_scale=training_scale)
+    return [bool(learned_by_each.any()) for learned_by_each in learned.T]
 
 
 def _fewest_real_bases(cells: Cells) -> int:
-    """Any real matrix may be a basis matrix, so the pattern itself may."""
+    """Least number of real basis matrices; the pattern itself may be one."""
     return _fewest(cells, [cells], disjoint=False)
 
 
 def _fewest_binary_bases(cells: Cells) -> int:
+    """Least number of basis matrices of zeros and ones."""
     return _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=False)
 
 
 def _fewest_disjoint_bases(cells: Cells) -> int:
-    """The classes of a relation are basis matrices of zeros and ones with disjoint support."""
+    """Least number of basis matrices that are classes of a relation: zeros and ones with disjoint supports."""
     return _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=True)
 
 
 def _fewest(cells: Cells, bases: list[Cells], *, disjoint: bool) -> int:
-    """The fewest of the bases that span the pattern."""
+    """Least number of these bases that span the pattern."""
     if not any(cells):
         return 0
     for number in range(1, len(cells) + 1):
@@ -128,34 +135,35 @@ def _fewest(cells: Cells, bases: list[Cells], *, disjoint: bool) -> int:
 
 
 def _rank_profile(pattern: Pattern, scales: Iterable[int]) -> dict[int, int]:
+    """Rank at each scale."""
     return {scale: rank(pattern[:scale, :scale]) for scale in scales}
 
 
 def profiles_of_patterns(*, complexity: Profile, allowed: Callable[[Cells], bool]) -> Evidence:
-    """Decide which sequences of complexities at scales 1..N the real patterns have, kind by kind of pattern."""
-    found = set()
+    """Decide which sequences of complexities at scales 1..N real patterns have, for each kind of pattern."""
+    profiles = set()
     for kind in kinds(cell_count(SCALE)):
         pattern = np.zeros((SCALE, SCALE), dtype=np.int64)
         pattern[np.triu_indices(SCALE)] = kind
         profile = tuple(complexity(pattern, range(1, SCALE + 1)).values())
         if not allowed(profile):
             raise Refuted(f"A = {pattern.tolist()} has complexities {profile}")
-        found.add(profile)
+        profiles.add(profile)
     for profile in product(range(cell_count(SCALE) + 1), repeat=SCALE):
-        if allowed(profile) and profile not in found:
+        if allowed(profile) and profile not in profiles:
             raise Refuted(f"no pattern has complexities {profile}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="N = 3",
         facts=(
-            f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(found)} profiles, each as stated",
+            f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(profiles)} profiles, each as stated",
             "argument for every n: scale n + 1 keeps the entries of scale n and adds n + 1",
         ),
     )
 
 
 def matrices_are_counted(*, count: Callable[[Pattern], int]) -> Evidence:
-    """Decide for vector tokens: the count is the fewest labels in use, and tells what some relation learns."""
+    """Decide for vector tokens that the count is the least number of labels in use, and shows what can be learned."""
     size, training_scale = 2, 1
     upper = np.triu_indices(size)
     cases = 0
@@ -169,13 +177,13 @@ def matrices_are_counted(*, count: Callable[[Pattern], int]) -> Evidence:
         for labels in every_relation(size):
             learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, vector_tokens=True)
             learnable |= (np.abs(learned - patterns) < TOLERANCE).all(axis=(1, 2, 3, 4))
-        for pattern, labels_used, found in zip(patterns, fewest, learnable, strict=True):
+        for pattern, labels_used, is_learnable in zip(patterns, fewest, learnable, strict=True):
             before, after = count(pattern[:training_scale, :training_scale]), count(pattern)
             where = f"W_11, W_12, W_22 = {pattern[upper].tolist()}"
             if after != labels_used:
                 raise Refuted(f"{where}: the fewest labels are {labels_used}, not {after}")
-            if (before == after) != found:
-                raise Refuted(f"{where}: {before} -> {after}, {said(found)}")
+            if (before == after) != is_learnable:
+                raise Refuted(f"{where}: {before} -> {after}, {learnable_text(is_learnable)}")
             if rows == columns == 1 and after != lrc(pattern[:, :, 0, 0]):
                 raise Refuted(f"{where}: {after}, while the scalar case has {lrc(pattern[:, :, 0, 0])}")
         cases += len(patterns)
@@ -192,7 +200,10 @@ def matrices_are_counted(*, count: Callable[[Pattern], int]) -> Evidence:
 
 
 def _fewest_labels(entries: Pattern) -> list[int]:
-    """The fewest labels with non-zero parameter over all relations that represent patterns [p, cells, entries]."""
+    """Least number of labels with non-zero parameter among relations that represent the patterns.
+
+    `entries` has the shape [patterns, cells, entries].
+    """
     cells = entries.shape[1]
     fewest = np.full(len(entries), cells + 1)
     for others in kinds(cells - 1):
@@ -201,26 +212,31 @@ def _fewest_labels(entries: Pattern) -> list[int]:
         represents = (entries == entries[:, first]).all(axis=(1, 2))
         used = (entries[:, np.unique(first)] != 0).any(axis=2).sum(axis=1)
         fewest = np.where(represents, np.minimum(fewest, used), fewest)
-    return [int(one) for one in fewest]
+    return [int(number) for number in fewest]
 
 
 def _with_the_zero_matrix(pattern: Pattern) -> int:
+    """Number of distinct matrices, the zero matrix included."""
     return len(_matrices(pattern))
 
 
 def _distinct_entries(pattern: Pattern) -> int:
+    """Number of distinct non-zero entries of the matrices."""
     return len({entry for matrix in _matrices(pattern) for entry in matrix} - {0})
 
 
 def _distinct_norms(pattern: Pattern) -> int:
+    """Number of distinct non-zero norms of the matrices."""
     return len({sum(entry**2 for entry in matrix) for matrix in _matrices(pattern)} - {0})
 
 
 def _matrices(pattern: Pattern) -> set[Cells]:
+    """Distinct matrices of a pattern, flattened."""
     return {tuple(matrix.ravel().tolist()) for matrix in pattern[np.triu_indices(len(pattern))]}
 
 
 def _values_met_once(pattern: Pattern, scales: Iterable[int]) -> dict[int, int]:
+    """Number of non-zero values that occur exactly once, at each scale."""
     profile = {}
     for scale in scales:
         values, times = np.unique(pattern[:scale, :scale][np.triu_indices(scale)], return_counts=True)
@@ -229,6 +245,7 @@ def _values_met_once(pattern: Pattern, scales: Iterable[int]) -> dict[int, int]:
 
 
 def _within_new_entries(profile: Cells) -> bool:
+    """True if the complexity never falls and rises by at most n at scale n."""
     return all(0 <= after - before <= scale for scale, (before, after) in enumerate(pairwise((0, *profile)), start=1))
 
 
@@ -258,7 +275,7 @@ CLAIMS = (
         id="pola-3-rank",
         source=formalised("Definition 3", "rank"),
         statement="Prefix sums have rank n at every scale although one shared value solves them all; a rank that stays "
-        "is neither necessary nor sufficient for some relation to learn a pattern. "
+        "the same is neither necessary nor sufficient for some relation to learn a pattern. "
         "What can be learned is decided for N = 3.",
         latex=r"\mathrm{rank}\,A_{[N]}=\mathrm{rank}\,A_{[N_0]}\not\Leftrightarrow"
         r"\exists\varphi:\ (N_0,N)\text{-LG on }A",
@@ -276,7 +293,7 @@ CLAIMS = (
         source=formalised("Definition 3", "monotone"),
         statement="LRC never falls from scale n - 1 to n and rises by at most n; every such sequence is the profile of "
         "some pattern. "
-        "All profiles are there for N = 3.",
+        "All profiles occur for N = 3.",
         latex=r"0 \le \mathrm{LRC}_n(A) - \mathrm{LRC}_{n-1}(A) \le n",
         label="F",
         check=profiles_of_patterns,

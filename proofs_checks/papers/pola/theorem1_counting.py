@@ -1,8 +1,9 @@
-"""Theorem 1 of arXiv 2510.04130, formalised: how many targets a family of relations reaches (1a), and by chance (1b).
+"""Theorem 1 of arXiv 2510.04130, formalised: the number of targets that a family of relations can reach.
 
-F_M are the patterns of scale N with entries in [-M, M], F_{M,B0} those with the leading block B0 at the training scale
-N0; D = d_N - d_N0 entries are then free. Phi is a countable family of relations, fixed before the target. Everything
-in Theorem 1 rests on one fact: training shows B0 and no more, so what a relation learns is a function of B0.
+Item (1a) is for deterministic learners, (1b) for randomised ones, (1c) with a tolerance. F_M are the patterns of scale
+N with entries in [-M, M], F_{M,B0} those with the leading block B0 at the training scale N0; D = d_N - d_N0 entries are
+then free. Phi is a countable family of relations, fixed before the target. Everything in Theorem 1 rests on one fact:
+training shows B0 and no more, so what a relation learns is a function of B0.
 """
 
 from collections import Counter
@@ -23,9 +24,9 @@ from proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
     SCALE,
     TRAINING_SCALES,
-    reached,
-    right,
-    shown,
+    cells_in_training,
+    is_learned,
+    learned_by_relation,
     small_fractions,
 )
 from theory import pola
@@ -48,26 +49,26 @@ _VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
 
 
 def one_target_per_relation(*, reach: Reach, bound: Callable[[int], int]) -> Evidence:
-    """Decide, block by block: of the targets with that block, a family of relations reaches at most its own number."""
+    """Decide block by block that a family of n relations reaches at most bound(n) targets with that block."""
     patterns = every_pattern(SCALE, VALUES)
     facts = []
     for training_scale in TRAINING_SCALES:
-        learnt = reach(training_scale)
-        entries = patterns[:, *np.triu_indices(SCALE)][:, shown(training_scale)]
+        learned = reach(training_scale)
+        entries = patterns[:, *np.triu_indices(SCALE)][:, cells_in_training(training_scale)]
         blocks, block_of = np.unique(entries, axis=0, return_inverse=True)
         in_block = block_of.ravel()[:, None] == np.arange(len(blocks))
-        families = {1: learnt, len(learnt): np.any(learnt, axis=0, keepdims=True)}
+        families = {1: learned, len(learned): np.any(learned, axis=0, keepdims=True)}
         for size, family in families.items():
             counts = family.astype(np.int64) @ in_block
             for row, at in np.ndindex(counts.shape):
                 if counts[row, at] > bound(size):
-                    some = patterns[family[row] & in_block[:, at]][:2].astype(int).tolist()
+                    examples = patterns[family[row] & in_block[:, at]][:2].astype(int).tolist()
                     raise Refuted(
                         f"N0 = {training_scale}, B0 = {blocks[at].astype(int).tolist()}: a family of {size} reaches "
-                        f"{counts[row, at]} targets, not {bound(size)} at most: {some}"
+                        f"{counts[row, at]} targets, not {bound(size)} at most: {examples}"
                     )
         facts.append(
-            f"N0 = {training_scale}, N = {SCALE}: each of the {len(learnt)} relations reaches 0 or 1 target with a "
+            f"N0 = {training_scale}, N = {SCALE}: each of the {len(learned)} relations reaches 0 or 1 target with a "
             f"given block, all together at most {counts.max()}: relations that disagree with the block reach none, "
             "and several may reach one target, so equality fails"
         )
@@ -89,10 +90,10 @@ def one_target_per_relation(*, reach: Reach, bound: Callable[[int], int]) -> Evi
 def targets_per_random_learner(
     *, bound: Callable[[Fraction], int], succeeds: Callable[[Fraction, Fraction], bool]
 ) -> Evidence:
-    """Decide, for every delta of small denominator: how many targets one relation reaches with chance 1 - delta.
+    """Decide for deltas of small denominator how many targets one relation reaches with probability 1 - delta each.
 
-    The output's law on the targets is fixed by B0. Chances may be taken as multiples of 1/q if 1 - delta is one:
-    rounding them down keeps every success. So integer partitions of q stand for all laws.
+    The distribution of the output over targets is fixed by B0. Probabilities may be taken as multiples of 1/q if 1 -
+    delta is one: rounding them down keeps every success. So integer partitions of q stand for all distributions.
     """
     denominators = range(2, 13)
     for q in denominators:
@@ -123,24 +124,24 @@ def targets_per_random_learner(
 
 def _reached_by_every_relation(training_scale: int) -> NDArray[np.bool_]:
     """Patterns that each relation learns: bool [relations, patterns]."""
-    return reached(pola.learned_matrix, VALUES, size=SCALE, training_scale=training_scale)
+    return learned_by_relation(pola.learned_matrix, VALUES, size=SCALE, training_scale=training_scale)
 
 
 def _reached_by_level_sets(training_scale: int) -> NDArray[np.bool_]:
-    """Patterns learned under the relation of their own level sets, one rule: bool [1, patterns]."""
+    """Patterns learned under the relation of their own level sets, a single rule: bool [1, patterns]."""
     patterns = every_pattern(SCALE, VALUES)
     own = np.array([level_sets(pattern).labels(SCALE) for pattern in patterns])
     relations, relation_of = np.unique(own, axis=0, return_inverse=True)
-    learnt = np.zeros((1, len(patterns)), dtype=bool)
+    is_reached = np.zeros((1, len(patterns)), dtype=bool)
     for at, labels in enumerate(relations):
         alike = relation_of.ravel() == at
         learned = pola.learned_matrix(patterns[alike], labels, training_scale=training_scale)
-        learnt[0, alike] = right(learned, patterns[alike])
-    return learnt
+        is_reached[0, alike] = is_learned(learned, patterns[alike])
+    return is_reached
 
 
 def _chances_from_random_start(starts: int) -> list[Fraction]:
-    """The chance of each target that POLA reaches from B0 = 1 if its unseen label starts at 0, 1, ... alike."""
+    """Probability of each target that POLA reaches from B0 = 1 if its unseen label starts at 0, 1, ... at random."""
     labels, block = np.array([[0, 1], [0, 1]]), np.array([[1.0, 0.0], [0.0, 0.0]])
     ends = Counter(
         tuple(pola.learned_matrix(block, labels, training_scale=1, start=(0.0, start)).ravel())
@@ -150,7 +151,7 @@ def _chances_from_random_start(starts: int) -> list[Fraction]:
 
 
 def reachable_volume(*, bound: Volume) -> Evidence:
-    """Decide, in exact arithmetic: the share of F_{M,B0} within eps of what is learned is at most the bound.
+    """Decide exactly that the share of F_{M,B0} within eps of a learned pattern is at most the bound.
 
     It must be attained by families whose boxes lie apart and inside. The norm is the largest entry.
     """
@@ -161,7 +162,7 @@ def reachable_volume(*, bound: Volume) -> Evidence:
         for block in blocks:
             learned = _learned_cells(block, relations, training_scale, size)
             for eps, side in product(_RADII, sorted({Fraction(max(1, *block)), Fraction(4)})):
-                near = [beyond for shown, beyond in learned if _distance(shown, block) <= eps]
+                near = [beyond for seen_cells, beyond in learned if _distance(seen_cells, block) <= eps]
                 distinct = sorted(set(near))
                 families = [([centre], 1) for centre in distinct] + [(distinct, len(distinct)), (near, len(relations))]
                 for centres, count in families:
@@ -206,27 +207,29 @@ def _learned_cells(
     target = np.zeros((size, size))
     target[np.triu_indices(training_scale)] = block
     keys, queries = np.triu_indices(size)
-    shown = queries < training_scale
+    is_shown = queries < training_scale
     learned = []
     for labels in relations:
         cells = small_fractions(pola.learned_matrix(target, labels, training_scale=training_scale)[keys, queries])
-        learned.append((tuple(cells[shown]), tuple(cells[~shown])))
+        learned.append((tuple(cells[is_shown]), tuple(cells[~is_shown])))
     return learned
 
 
-def _distance(one: Iterable[Any], other: Iterable[Any]) -> Any:
-    return max(abs(x - y) for x, y in zip(one, other, strict=True))
+def _distance(first: Iterable[Any], second: Iterable[Any]) -> Any:
+    """Largest difference of entries."""
+    return max(abs(x - y) for x, y in zip(first, second, strict=True))
 
 
 def _apart_and_inside(centres: Sequence[Cells], eps: Fraction, side: Fraction) -> bool:
-    pairs = ((one, other) for at, one in enumerate(centres) for other in centres[:at])
+    """True if the boxes around the centres are disjoint and inside the cube."""
+    pairs = ((first, second) for at, first in enumerate(centres) for second in centres[:at])
     inside = all(abs(entry) + eps <= side for centre in centres for entry in centre)
-    return inside and all(_distance(one, other) >= 2 * eps for one, other in pairs)
+    return inside and all(_distance(first, second) >= 2 * eps for first, second in pairs)
 
 
 def _sampled_volume(bound: Volume) -> str:
-    """Points drawn in the cube, the share of them near what is learned, and its exact binomial limits."""
-    from scipy.special import betaincinv  # slow to import, and the only claim that needs it
+    """Fact on the share of random points near a learned pattern, with its exact binomial limits."""
+    from scipy.special import betaincinv  # slow to import, and only this claim needs it
 
     eps, side, points, doubt = Fraction(1, 4), Fraction(3, 2), 100_000, 1e-9
     relations = list(every_relation(SCALE))
@@ -235,8 +238,8 @@ def _sampled_volume(bound: Volume) -> str:
     learned = np.array([pola.learned_matrix(target, labels, training_scale=2) for labels in relations])
     fits = np.abs(learned - target)[:, :2, :2].max(axis=(1, 2)) < float(eps)
     centres = np.unique(learned[fits, :, 2].round(6), axis=0)
-    drawn = np.random.default_rng(1).uniform(-float(side), float(side), (points, centres.shape[1]))
-    near = (np.abs(drawn[:, None] - centres).max(axis=2) <= float(eps)).any(axis=1)
+    points_in_cube = np.random.default_rng(1).uniform(-float(side), float(side), (points, centres.shape[1]))
+    near = (np.abs(points_in_cube[:, None] - centres).max(axis=2) <= float(eps)).any(axis=1)
     hits = int(near.sum())
     low = float(betaincinv(hits, points - hits + 1, doubt / 2))
     high = float(betaincinv(hits + 1, points - hits, 1 - doubt / 2))
@@ -256,7 +259,7 @@ CLAIMS = (
         statement="Each relation fixed beforehand lets position-only linear attention generalize to at most one "
         "target with a given leading block. So a countable family reaches a set of Hausdorff dimension 0 "
         "and relative volume 0 in a cube of dimension D. "
-        "Every relation and pattern is tried for N = 3; an argument does the rest.",
+        "Every relation and pattern is checked for N = 3; a general argument covers the rest.",
         latex=r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0,\quad \dim_H F_{M,B_0} = D",
         label="F",
         check=one_target_per_relation,
@@ -272,9 +275,9 @@ CLAIMS = (
     Claim(
         id="pola-1b",
         source=formalised("Theorem 1", "1b"),
-        statement="A randomised learner that is right with chance at least 1 - delta reaches at most "
+        statement="A randomised learner that is right with probability at least 1 - delta reaches at most "
         "floor(1/(1 - delta)) targets for each relation and block, and that many can be reached. "
-        "Every delta is tried with denominators up to 12; an argument does the rest.",
+        "Every delta is checked with denominators up to 12; a general argument covers the rest.",
         latex=r"\max_{P}\ \#\{A: P(A) \ge 1-\delta\} = \lfloor 1/(1-\delta) \rfloor",
         label="F",
         check=targets_per_random_learner,
@@ -291,7 +294,7 @@ CLAIMS = (
         source=formalised("Theorem 1", "1c"),
         statement="Within tolerance eps in the largest entry, a family of relations reaches at most the share "
         "|Phi| (eps/M)^D of the targets with a given leading block; boxes that lie apart and inside attain it. "
-        "Volumes are computed for D = 2, 3, 5; an argument does the rest.",
+        "Volumes are computed for D = 2, 3, 5; a general argument covers the rest.",
         latex=r"\mathrm{vol}(F^{N_0,N,\varepsilon}_{M,B_0}) / \mathrm{vol}(F_{M,B_0}) \le |\Phi|\,(\varepsilon/M)^D",
         label="F",
         check=reachable_volume,

@@ -1,6 +1,6 @@
-"""Theorem 1, formalised: dimensions over all blocks together (1d) and of low complexity (1e), and its boundary.
+"""Theorem 1, formalised: dimensions over all blocks together (1d), of low complexity (1e), and where it fails.
 
-The boundary: an encoding of real values, chosen after the target.
+It fails for an encoding with real values that is chosen after the target.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from sympy.functions.combinatorial.numbers import stirling
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES, shown, small_fractions
+from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES, cells_in_training, small_fractions
 from theory import learners, pola
 from theory.dimension import cell_count, every_relation, kinds
 from theory.lrc import lrc
@@ -35,25 +35,29 @@ _FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
 
 
 def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[[int], int]) -> Evidence:
-    """Decide, exactly and relation by relation: the patterns learned form a flat of at most the stated dimension.
+    """Decide exactly, for each relation, that the learned patterns form a flat of at most the stated dimension.
 
-    The learner is read as an affine map A -> K A + c; what it reaches are the fixed points of that map.
+    The learner is read as an affine map A -> K A + c; the patterns that it learns are the fixed points of that map.
     """
     facts = []
     for training_scale in TRAINING_SCALES:
-        found, stated = Counter[int](), dimension(training_scale)
+        cases_by_dimension, stated = Counter[int](), dimension(training_scale)
         for (name, learner), labels in product(by.items(), every_relation(SCALE)):
-            flat = _what_is_learned(learner, labels, training_scale)
+            flat = _as_affine_map(learner, labels, training_scale)
             where = f"N0 = {training_scale}, {name}, labels {labels[np.triu_indices(SCALE)].tolist()}"
             if flat.stretch > 1:
                 raise Refuted(f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
             if flat.image > stated:
                 raise Refuted(f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
             if flat.reached is not None:
-                found[flat.reached] += 1
-        if max(found) != stated:
-            raise Refuted(f"N0 = {training_scale}: no relation reaches dimension {stated}, at most {max(found)}")
-        facts.append(f"N0 = {training_scale}: dimension {dict(sorted(found.items()))} (dimension: number of cases)")
+                cases_by_dimension[flat.reached] += 1
+        if max(cases_by_dimension) != stated:
+            raise Refuted(
+                f"N0 = {training_scale}: no relation reaches dimension {stated}, at most {max(cases_by_dimension)}"
+            )
+        facts.append(
+            f"N0 = {training_scale}: dimension {dict(sorted(cases_by_dimension.items()))} (dimension: number of cases)"
+        )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"N = {SCALE}",
@@ -77,7 +81,7 @@ def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[
 def low_complexity_is_thin(
     *, complexity: Callable[[NDArray[Any]], int], dimension: Callable[[int, int], int]
 ) -> Evidence:
-    """Decide, kind by kind of pattern: the patterns of complexity at most r have the stated dimension."""
+    """Decide for each kind of pattern that those of complexity at most r have the stated dimension."""
     for size in range(1, SCALE + 1):
         cells = cell_count(size)
         highest: dict[int, int] = {}
@@ -89,9 +93,9 @@ def low_complexity_is_thin(
         for r in range(cells + 2):
             within = [top for level, top in highest.items() if level <= r]
             if not within or max(within) != dimension(r, cells):
-                found = f"of dimension {max(within)}" if within else "none"
+                description = f"of dimension {max(within)}" if within else "none"
                 raise Refuted(
-                    f"N = {size}, r = {r}: patterns of complexity <= r are {found}, not {dimension(r, cells)}"
+                    f"N = {size}, r = {r}: patterns of complexity <= r are {description}, not {dimension(r, cells)}"
                 )
     largest = 10
     for cells in map(cell_count, range(1, largest + 1)):
@@ -117,7 +121,7 @@ def low_complexity_is_thin(
 
 
 def targets_of_the_same_complexity(*, number: Callable[[int, int], int], half_side: Callable[[int], int]) -> Evidence:
-    """Decide, kind by kind of block: how many patterns around it have no more complexity than it has."""
+    """Decide for each kind of block how many patterns around it have the same complexity as the block."""
     for training_scale, size in ((1, 2), (1, 3), (2, 3)):
         block = np.triu_indices(training_scale)
         free = cell_count(size) - cell_count(training_scale)
@@ -126,13 +130,13 @@ def targets_of_the_same_complexity(*, number: Callable[[int, int], int], half_si
             values = max(kind)
             pattern = np.zeros((size, size), dtype=np.int64)
             pattern[block] = kind
-            found = 0
+            targets = 0
             for entries in product(range(values + 2), repeat=free):
                 pattern[tuple(np.transpose(beyond))] = entries
-                found += pattern.max() <= half_side(values) and lrc(pattern) == lrc(pattern, training_scale)
-            if found != number(values, free):
+                targets += pattern.max() <= half_side(values) and lrc(pattern) == lrc(pattern, training_scale)
+            if targets != number(values, free):
                 where = f"N0 = {training_scale}, N = {size}, B0 = {list(kind)}, M = {half_side(values)}"
-                raise Refuted(f"{where}: {found} targets keep LRC = {values}, not {number(values, free)}")
+                raise Refuted(f"{where}: {targets} targets keep LRC = {values}, not {number(values, free)}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="N <= 3",
@@ -147,16 +151,17 @@ def targets_of_the_same_complexity(*, number: Callable[[int, int], int], half_si
 
 @dataclass(frozen=True, kw_only=True)
 class _Flat:
-    """A learner under one relation, A -> K A + c: the rank of K, the dimension of its fixed points, its stretch."""
+    """Learner under one relation as a map A -> K A + c: rank of K, dimension of its fixed points, and its stretch."""
 
     image: int
-    reached: int | None  # None: no pattern is learned
-    stretch: Fraction  # the most that what is learned changes, in the largest entry, when the target changes by 1
+    reached: int | None  # dimension of the fixed points; None: no pattern is learned
+    stretch: Fraction  # largest change of the learned pattern, in any entry, when the target changes by 1
 
 
-def _what_is_learned(learner: Learner, labels: Labels, training_scale: int) -> _Flat:
+def _as_affine_map(learner: Learner, labels: Labels, training_scale: int) -> _Flat:
+    """The learner under one relation as an affine map."""
     cells, upper = cell_count(SCALE), np.triu_indices(SCALE)
-    # The unit patterns, zero, and one more to see that the learner is affine.
+    # The unit patterns, the zero pattern, and one more to check that the learner is affine.
     targets = np.zeros((cells + 2, SCALE, SCALE))
     targets[:, *upper] = [*np.eye(cells), np.zeros(cells), np.arange(1, cells + 1) ** 2]
     learned = learner(targets, labels, training_scale)[:, *upper]
@@ -171,6 +176,7 @@ def _what_is_learned(learner: Learner, labels: Labels, training_scale: int) -> _
 
 @cache
 def _flat(linear: tuple[tuple[float, ...], ...], offset: tuple[float, ...]) -> _Flat:
+    """Rank, fixed points and stretch of an affine map, in exact arithmetic."""
     cells = len(offset)
     matrix, moved = small_fractions(np.array(linear)), small_fractions(np.array(offset))
     defect = matrix - np.eye(cells, dtype=np.int64).astype(object)
@@ -183,24 +189,29 @@ def _flat(linear: tuple[tuple[float, ...], ...], offset: tuple[float, ...]) -> _
 
 
 def _least_squares(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    """Pattern learned by least squares of least norm."""
     return pola.learned_matrix(target, labels, training_scale=training_scale)
 
 
 def _descent_from_one(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    """Pattern learned by gradient descent from 1."""
     return pola.learned_matrix(target, labels, training_scale=training_scale, start=1.0)
 
 
 def _short_descent(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    """Pattern learned by three steps of gradient descent."""
     problem = pola.population(target, labels, training_scale=training_scale)
     return pola.pola_matrix(learners.gradient_descent(problem, rate=1 / 8, steps=3), labels)
 
 
 def _ridge(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    """Pattern learned by ridge regression."""
     problem = pola.population(target, labels, training_scale=training_scale)
     return pola.pola_matrix(learners.ridge(problem, penalty=1.0), labels)
 
 
 def _sees_everything(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
+    """Pattern learned by least squares if training shows all scales."""
     return pola.learned_matrix(target, labels, training_scale=SCALE)
 
 
@@ -213,41 +224,46 @@ _AFFINE: Mapping[str, Learner] = {
 
 
 def _zero_as_a_value(pattern: NDArray[Any]) -> int:
+    """Number of distinct entries, zero included."""
     return len(set(pattern[np.triu_indices(len(pattern))].tolist()))
 
 
 def _one_scale_earlier(pattern: NDArray[Any]) -> int:
+    """LRC at the scale before the last."""
     return lrc(pattern, max(1, len(pattern) - 1))
 
 
 def real_labels_after_the_target(
     *, labels: Callable[[Cells], Cells], works: Callable[[Cells, Cells], bool]
 ) -> Evidence:
-    """Decide, over an alphabet with an irrational number: A = slope * phi, the slope learned, is right where stated."""
+    """Decide which targets the slope learned for A = slope * phi gets right, for entries in {0, 1, sqrt 2}.
+
+    `labels` gives phi for a target; `works` takes leading block and target and says if the target is learned.
+    """
     zero, facts = _FIELD(0), []
     alphabet = (zero, _FIELD(1), _FIELD.from_sympy(sp.sqrt(2)))
     for training_scale in TRAINING_SCALES:
-        shows = shown(training_scale)
-        reached: Counter[Cells] = Counter()
+        shows = cells_in_training(training_scale)
+        reached_by_block: Counter[Cells] = Counter()
         for target in product(alphabet, repeat=cell_count(SCALE)):
             phi = labels(target)
             seen = [(x, y) for x, y, show in zip(phi, target, shows, strict=True) if show]
             weight = sum((x * x for x, _ in seen), zero)
             slope = sum((x * y for x, y in seen), zero) / weight if weight else zero
             block = tuple(y for _, y in seen)
-            right = all(slope * x == y for x, y in zip(phi, target, strict=True))
-            if right != works(block, target):
-                shape, marks = ([str(_real(entry)) for entry in cells] for cells in (target, phi))
+            is_right = all(slope * x == y for x, y in zip(phi, target, strict=True))
+            if is_right != works(block, target):
+                shape, marks = ([str(_as_expression(entry)) for entry in cells] for cells in (target, phi))
                 raise Refuted(
                     f"N0 = {training_scale}, A = [{', '.join(shape)}], phi = [{', '.join(marks)}]: the slope learned "
-                    f"is {_real(slope)}, which {'generalizes' if right else 'does not generalize'}"
+                    f"is {_as_expression(slope)}, which {'generalizes' if is_right else 'does not generalize'}"
                 )
-            reached[block] += right
-        most = max(reached.values())
+            reached_by_block[block] += is_right
+        most = max(reached_by_block.values())
         facts.append(
             f"N0 = {training_scale}, N = {SCALE}, entries in {{0, 1, sqrt 2}}: the one rule phi := A reaches {most} "
             f"targets with each block that is not zero, where one relation fixed before reaches 1; of the "
-            f"{most} with the block zero it reaches {reached[(zero,) * int(shows.sum())]}"
+            f"{most} with the block zero it reaches {reached_by_block[(zero,) * int(shows.sum())]}"
         )
     return Evidence(
         strength=Strength.EXHAUSTIVE,
@@ -266,31 +282,35 @@ def real_labels_after_the_target(
 
 
 @cache
-def _real(element: Any) -> sp.Expr:
+def _as_expression(element: Any) -> sp.Expr:
+    """Element of the number field as an expression."""
     return _FIELD.to_sympy(element)
 
 
 def _the_target(target: Cells) -> Cells:
+    """Labels equal to the target."""
     return target
 
 
 def _all_ones(target: Cells) -> Cells:
+    """Labels that are all 1."""
     return tuple(_FIELD(1) for _ in target)
 
 
 def _level_numbers(target: Cells) -> Cells:
+    """Integers that number the distinct entries; zero has 0."""
     numbers = {_FIELD(0): 0}
     return tuple(_FIELD(numbers.setdefault(entry, len(numbers))) for entry in target)
 
 
-def _whole_multiples(target: Cells) -> Cells:
-    """Integers in the ratio of the entries, where they have one; otherwise the entries rounded."""
+def _integer_multiples(target: Cells) -> Cells:
+    """Integers in the ratio of the entries if there are such integers; otherwise the entries rounded."""
     unit = next((entry for entry in target if entry), _FIELD(1))
-    ratios = [_real(entry / unit) for entry in target]
+    ratios = [_as_expression(entry / unit) for entry in target]
     if all(ratio.is_Rational for ratio in ratios):
         scale = lcm(*(int(ratio.q) for ratio in ratios))
         return tuple(_FIELD(int(ratio * scale)) for ratio in ratios)
-    return tuple(_FIELD(round(_real(entry))) for entry in target)
+    return tuple(_FIELD(round(_as_expression(entry))) for entry in target)
 
 
 CLAIMS = (
@@ -300,7 +320,7 @@ CLAIMS = (
         statement="Over all leading blocks together, countably many relations with a learner Lipschitz in the block "
         "reach dimension at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in "
         "the block; least squares attains the bound. "
-        "Every relation is tried for N = 3; an argument does the rest.",
+        "Every relation is checked for N = 3; a general argument covers the rest.",
         latex=r"\dim_H F_M^{N_0,N} \le d_{N_0} < d_N = \dim_H F_M",
         label="F",
         check=dimension_over_all_blocks,
@@ -317,7 +337,7 @@ CLAIMS = (
         source=formalised("Theorem 1", "1e"),
         statement="The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension "
         "min(r, d_N). "
-        "Every kind of pattern is tried for N <= 3.",
+        "Every kind of pattern is checked for N <= 3.",
         latex=r"\dim_H\{A \in F_M: \mathrm{LRC}_N(A) \le r\} = \min(r, d_N)",
         label="F",
         check=low_complexity_is_thin,
@@ -334,7 +354,7 @@ CLAIMS = (
         source=formalised("Theorem 1", "1e"),
         statement="Exactly (r + 1)^D targets with the leading block B0, r = LRC_N0(B0) and ||B0|| <= M, keep the "
         "complexity r at scale N. "
-        "Every kind of block is tried for N <= 3.",
+        "Every kind of block is checked for N <= 3.",
         latex=r"|\{A \in F_{M,B_0}: \mathrm{LRC}_N(A) = \mathrm{LRC}_{N_0}(B_0) = r\}| = (r+1)^D",
         label="F",
         check=targets_of_the_same_complexity,
@@ -351,13 +371,13 @@ CLAIMS = (
         source=formalised("Theorem 1", "its boundary"),
         statement="If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := "
         "A with one learned slope generalizes on every A whose leading block is not zero, and on A = 0. "
-        "Targets are tried for N = 3; an argument does the rest.",
+        "Targets are checked for N = 3; a general argument covers the rest.",
         latex=r"\varphi := A:\ (N_0,N)\text{-LG on }A \iff A_{[N_0],[N_0]} \ne 0 \text{ or } A = 0",
         label="F",
         check=real_labels_after_the_target,
         holds={"labels": _the_target, "works": lambda block, target: any(block) or not any(target)},
         falsifiers={
-            "integer labels in the ratio of the entries": {"labels": _whole_multiples},
+            "integer labels in the ratio of the entries": {"labels": _integer_multiples},
             "level sets as integer labels": {"labels": _level_numbers},
             "real labels fixed before the target": {"labels": _all_ones},
             "a zero block too": {"works": lambda block, target: True},

@@ -1,4 +1,4 @@
-"""Theorem 2, formalised: gradient flow decouples over labels, learners follow it, and three patterns at work."""
+"""Theorem 2, formalised: gradient flow decouples over labels, the computed learners follow it, and worked patterns."""
 
 from collections.abc import Callable, Mapping
 
@@ -28,13 +28,21 @@ def flow_decouples(
     flow_solution: Callable[[sp.Expr], sp.Expr],
     descent_solution: Callable[[sp.Expr], sp.Expr],
 ) -> Evidence:
-    """Derive the flow of one label from the loss; decide the stated flow and solutions against it."""
+    """Derive the gradient flow of one label from the loss, and decide the stated flow and solutions against it.
+
+    Args:
+        second_moment: second moment of the tokens at two keys.
+        velocity: (theta, class weight, class mean) -> velocity of a seen label.
+        unseen_velocity: theta -> velocity of a label that training never meets.
+        flow_solution: remaining share of the start -> theta under the flow.
+        descent_solution: remaining share of the start -> theta under gradient descent.
+    """
     derived, theta = flow.label_flow(second_moment), sp.Symbol("theta", real=True)
     if derived.cross != 0:
         raise Refuted(f"the labels do not decouple: {_pull_of_another_label(derived.cross)}")
     weight, mean, start, value = flow.CLASS_WEIGHT, flow.CLASS_MEAN, flow.START, sp.Symbol("a", real=True)
     by_flow, factor = flow_solution(sp.exp(-2 * weight * flow.TIME)), sp.Symbol("q", real=True)
-    # One more step multiplies the power of 1 - 2 eta m by the same factor: induction over the steps.
+    # Induction over the steps: one more step multiplies the power of 1 - 2 eta m by the same factor.
     by_descent, next_step = (descent_solution(power) for power in (factor, (1 - 2 * flow.RATE * weight) * factor))
     solved = flow.descent_solution(derived).subs((1 - 2 * flow.RATE * weight) ** flow.STEPS, factor)
     tests = (
@@ -51,9 +59,9 @@ def flow_decouples(
         same_by_sympy("velocity of an unseen label", derived.unseen_velocity(theta), unseen_velocity(theta)),
         same_by_sympy("end of the flow", sp.limit(by_flow, flow.TIME, sp.oo), mean),
     ]
-    summed, wanted = flow.constant_class_sum(value), value * flow.class_weight()
-    if summed != wanted:
-        raise Refuted(f"where A is {value} on a class, the weighted sum over it is {summed}, not {wanted}")
+    summed, expected_sum = flow.constant_class_sum(value), value * flow.class_weight()
+    if summed != expected_sum:
+        raise Refuted(f"where A is {value} on a class, the weighted sum over it is {summed}, not {expected_sum}")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -69,7 +77,7 @@ def flow_decouples(
 def learners_follow_the_flow(
     *, second_moment: flow.SecondMoment, query_weight: Callable[[Pattern, int], float]
 ) -> Evidence:
-    """Hold the closed forms of `theory.learners` on POLA to the flow and the descent solved symbolically."""
+    """Compare the closed forms of `theory.learners` on POLA with the symbolic solutions of flow and descent."""
     derived = flow.label_flow(second_moment)
     label = (flow.START, flow.CLASS_WEIGHT, flow.CLASS_MEAN)
     by_flow = sp.lambdify((*label, flow.TIME), flow.flow_solution(derived), "math")
@@ -86,16 +94,20 @@ def learners_follow_the_flow(
         descended = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
         for at, name in enumerate(np.unique(labels[np.triu_indices(7)])):
             cells = [(i, j) for j in range(scale) for i in range(j + 1) if labels[i, j] == name]
-            heavy = sum(query_weight(weights, j + 1) for _, j in cells)
-            pulled = sum(query_weight(weights, j + 1) * target[i, j] for i, j in cells)
-            known = (start[at], heavy, pulled / heavy) if heavy else (start[at], 0.0, 0.0)
-            for what, got, wanted in (
-                (f"flow at time {time:.3f}", flowed[at], by_flow(*known, time)),
-                (f"descent of rate {rate:.3f} after {steps} steps", descended[at], by_descent(*known, rate, steps)),
+            class_weight = sum(query_weight(weights, j + 1) for _, j in cells)
+            weighted_sum = sum(query_weight(weights, j + 1) * target[i, j] for i, j in cells)
+            arguments = (
+                (start[at], class_weight, weighted_sum / class_weight) if class_weight else (start[at], 0.0, 0.0)
+            )
+            for what, computed, expected in (
+                (f"flow at time {time:.3f}", flowed[at], by_flow(*arguments, time)),
+                (f"descent of rate {rate:.3f} after {steps} steps", descended[at], by_descent(*arguments, rate, steps)),
             ):
-                if not abs(got - wanted) < RANDOM_TOLERANCE:
-                    raise Refuted(f"case {case}, N0 = {scale}, label {name}, {what}: {got:.12g} != {wanted:.12g}")
-                worst, compared = max(worst, abs(got - wanted)), compared + 1
+                if not abs(computed - expected) < RANDOM_TOLERANCE:
+                    raise Refuted(
+                        f"case {case}, N0 = {scale}, label {name}, {what}: {computed:.12g} != {expected:.12g}"
+                    )
+                worst, compared = max(worst, abs(computed - expected)), compared + 1
     return Evidence(
         strength=Strength.NUMERIC,
         facts=(f"{compared} parameters of {RANDOM_CASES} random problems of mixed scales agree to {worst:.1e}",),
@@ -104,7 +116,7 @@ def learners_follow_the_flow(
 
 
 def _pull_of_another_label(cross: sp.Expr) -> str:
-    """Part that the second key of query 2 adds to the gradient of the first key's label: theta 0 and 1, A = 0."""
+    """Text on how the second key of query 2 changes the gradient of the first key's label, for theta 0 and 1, A = 0."""
     shift, here = flow.OTHER_KEY - flow.KEY, flow.RELATION(flow.KEY, flow.QUERY)
     there = flow.RELATION(flow.OTHER_KEY, flow.QUERY)
     entries: dict[sp.Expr, int] = dict.fromkeys(cross.atoms(sp.Indexed), 0)
@@ -116,12 +128,13 @@ def _pull_of_another_label(cross: sp.Expr) -> str:
 
 
 def _tail_weight(scale_weights: Pattern, query: int) -> float:
+    """Weight of a query: the sum of the weights of all scales that contain it."""
     return float(scale_weights[query - 1 :].sum())
 
 
-def _relaxed(kept: sp.Expr) -> sp.Expr:
-    """The mean of the class and what is kept of the start's distance from it."""
-    return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * kept
+def _relaxed(share: sp.Expr) -> sp.Expr:
+    """Mean of the class plus the remaining share of the start's distance from it."""
+    return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * share
 
 
 def worked_cases(
@@ -131,7 +144,7 @@ def worked_cases(
     succeed: Mapping[str, frozenset[str]],
     complexities: Mapping[str, tuple[int, int]],
 ) -> Evidence:
-    """Decide which relations learn the worked patterns from scale 4 up to 8, and their complexities at both."""
+    """Decide which relations learn the worked patterns from scale 4 up to 8, and their complexities at both scales."""
     training_scale, scale = 4, 8
     misses = []
     for name, pattern in patterns(scale).items():
@@ -144,12 +157,12 @@ def worked_cases(
             learned = pola.learned_matrix(pattern, law.labels(scale), training_scale=training_scale)
             error = pola.error_by_scale(learned, pattern).largest
             # Entries are multiples of 1/128 and a class has at most 10 cells in training: a miss is at least 1/1280.
-            first = int(np.argmax(error > 1 / 2000)) + 1 if error[-1] > 1 / 2000 else None
-            if (first is None) != (relation in succeed[name]):
-                found = "generalizes" if first is None else f"fails from scale {first}"
-                raise Refuted(f"{name} under the {relation} relation {found}: largest error {error[-1]:.6g}")
-            if first is not None:
-                misses.append(f"{name} under {relation} fails from scale {first}, by {error[-1]:.3g}")
+            first_failure = int(np.argmax(error > 1 / 2000)) + 1 if error[-1] > 1 / 2000 else None
+            if (first_failure is None) != (relation in succeed[name]):
+                result = "generalizes" if first_failure is None else f"fails from scale {first_failure}"
+                raise Refuted(f"{name} under the {relation} relation {result}: largest error {error[-1]:.6g}")
+            if first_failure is not None:
+                misses.append(f"{name} under {relation} fails from scale {first_failure}, by {error[-1]:.3g}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"From scale {training_scale} to {scale}",
@@ -159,6 +172,7 @@ def worked_cases(
 
 
 def _worked_patterns(scale: int) -> dict[str, Pattern]:
+    """The three worked patterns at a scale."""
     keys, queries = np.indices((scale, scale))
     window = np.where(queries == keys, 2.0, np.where(queries == keys + 1, -1.0, 0.0))
     return {
@@ -168,8 +182,8 @@ def _worked_patterns(scale: int) -> dict[str, Pattern]:
     }
 
 
-def _with(name: str, change: Callable[[Pattern], Pattern]) -> Parameters:
-    """One of the patterns changed."""
+def _changed_pattern(name: str, change: Callable[[Pattern], Pattern]) -> Parameters:
+    """Falsifier with one of the patterns changed."""
 
     def changed(scale: int) -> dict[str, Pattern]:
         patterns = _worked_patterns(scale)
@@ -218,8 +232,8 @@ CLAIMS = (
     Claim(
         id="pola-2-learners",
         source=formalised("Theorem 2", "gradient flow and descent, as computed"),
-        statement="The closed forms of gradient flow and gradient descent that are computed are the solutions of the "
-        "derived flow, for data that mix the scales up to N0.",
+        statement="The closed forms of gradient flow and gradient descent that the code computes are the solutions of "
+        "the derived flow, for data that mix the scales up to N0.",
         latex=r"m_k=\sum_{\varphi(i,j)=k}\ \sum_{n\ge j}p_n",
         label="F",
         check=learners_follow_the_flow,
@@ -241,13 +255,13 @@ CLAIMS = (
         holds={"patterns": _worked_patterns, "clip": 2, "succeed": SUCCEED, "complexities": COMPLEXITIES},
         answers=("succeed", "complexities"),
         falsifiers={
-            "sums over the last four tokens": _with("prefix sum", lambda sums: sums - np.triu(sums, 4)),
-            "a window over the first tokens": _with(
+            "sums over the last four tokens": _changed_pattern("prefix sum", lambda sums: sums - np.triu(sums, 4)),
+            "a window over the first tokens": _changed_pattern(
                 "window filter", lambda window: np.triu(window[:1].repeat(8, axis=0))
             ),
             "a clip at distance 1": {"clip": 1},
-            "0.5^(j-i) up to distance 3": _with("0.5^(j-i)", lambda powers: powers - np.triu(powers, 4)),
-            "0.5^(j-i) rounded to halves": _with("0.5^(j-i)", lambda powers: np.round(2 * powers) / 2),
+            "0.5^(j-i) up to distance 3": _changed_pattern("0.5^(j-i)", lambda powers: powers - np.triu(powers, 4)),
+            "0.5^(j-i) rounded to halves": _changed_pattern("0.5^(j-i)", lambda powers: np.round(2 * powers) / 2),
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""Theorem 2 of arXiv 2510.04130, formalised: which patterns a relation lets position-only linear attention generalize.
+"""Theorem 2 of arXiv 2510.04130, formalised: the patterns for which a relation lets POLA generalize.
 
 For a given relation (2a, also from another start), for some relation (2b), and a sufficient condition (2c).
 """
@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import DESCENT, SCALE, TOLERANCE, TRAINING_SCALES, VALUES, right, said
+from proofs_checks.papers.pola.cases import (
+    DESCENT,
+    SCALE,
+    TOLERANCE,
+    TRAINING_SCALES,
+    VALUES,
+    is_learned,
+    learnable_text,
+)
 from theory import pola
 from theory.dimension import every_pattern, every_relation
 from theory.lrc import lrc_profile
@@ -28,7 +36,7 @@ KEYS, QUERIES = np.triu_indices(SCALE)
 def learnable_iff_constant(
     *, complexity: Callable[[Pattern, Iterable[int]], Profile], relations: Callable[[], Iterable[Labels]]
 ) -> Evidence:
-    """Decide, pattern by pattern: some relation learns it from scale N0 <=> its complexity at N is that at N0."""
+    """Decide for each pattern: some relation learns it from scale N0 iff its complexity at N equals that at N0."""
     patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
     profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]
     for training_scale in TRAINING_SCALES:
@@ -36,12 +44,12 @@ def learnable_iff_constant(
         for labels in labellings:
             learned = pola.learned_matrix(patterns, labels, training_scale=training_scale)
             _require_nearest_minimum(learned, patterns, labels, training_scale, np.zeros(labels.max() + 1))
-            learnable |= right(learned, patterns)
-        for pattern, profile, found in zip(patterns, profiles, learnable, strict=True):
+            learnable |= is_learned(learned, patterns)
+        for pattern, profile, is_learnable in zip(patterns, profiles, learnable, strict=True):
             before, after = profile[training_scale], profile[SCALE]
-            if found != (before == after):
+            if is_learnable != (before == after):
                 where = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}"
-                raise Refuted(f"{where}: complexity {before} -> {after}, {said(bool(found))}")
+                raise Refuted(f"{where}: complexity {before} -> {after}, {learnable_text(bool(is_learnable))}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"N = {SCALE}",
@@ -57,9 +65,9 @@ def learnable_iff_constant(
 def generalizes_exactly_on(
     *, condition: Condition, dimension: Callable[[Labels, int], int], starts: Iterable[tuple[int, ...]]
 ) -> Evidence:
-    """Decide, relation by relation: the patterns that are learned from N0 are those that meet the condition.
+    """Decide for each relation that the patterns learned from N0 are those that meet the condition.
 
-    A start gives the values before training of label 0, 1, ..., over and over.
+    A start is a cycle of initial values for the labels 0, 1, ....
     """
     patterns, units = every_pattern(SCALE, VALUES), _units()
     for labels, training_scale, cycle in product(every_relation(SCALE), TRAINING_SCALES, starts):
@@ -67,10 +75,10 @@ def generalizes_exactly_on(
         learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
         where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {_listed(start)}"
         _require_nearest_minimum(learned, patterns, labels, training_scale, start)
-        found, wanted = right(learned, patterns), condition(patterns, labels, training_scale, start)
-        if (found != wanted).any():
-            at = int(np.argmax(found != wanted))
-            answer = "learned" if found[at] else "not learned"
+        learned_right, expected = is_learned(learned, patterns), condition(patterns, labels, training_scale, start)
+        if (learned_right != expected).any():
+            at = int(np.argmax(learned_right != expected))
+            answer = "learned" if learned_right[at] else "not learned"
             raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
         linear = pola.learned_matrix(units, labels, training_scale=training_scale)[:, KEYS, QUERIES]
         affine = patterns[:, KEYS, QUERIES] @ linear + learned[0, KEYS, QUERIES]
@@ -94,21 +102,21 @@ def generalizes_exactly_on(
 
 
 def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
-    """Decide, relation by relation: a pattern that meets the condition is learned, from every start."""
+    """Decide for each relation that a pattern which meets the condition is learned, from every start."""
     patterns = every_pattern(SCALE, VALUES)
     met = spared = 0
     for labels, training_scale in product(every_relation(SCALE), TRAINING_SCALES):
-        wanted = condition(patterns, labels, training_scale, np.zeros(labels.max() + 1))
+        meets_condition = condition(patterns, labels, training_scale, np.zeros(labels.max() + 1))
         for start in starts:
             learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
-            found = right(learned, patterns)
-            wrong = wanted & ~found
+            learned_right = is_learned(learned, patterns)
+            wrong = meets_condition & ~learned_right
             if wrong.any():
                 at = int(np.argmax(wrong))
-                answer = "learned" if found[at] else "not learned"
+                answer = "learned" if learned_right[at] else "not learned"
                 where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {start}"
                 raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
-            met, spared = met + int(wanted.sum()), spared + int((found & ~wanted).sum())
+            met, spared = met + int(meets_condition.sum()), spared + int((learned_right & ~meets_condition).sum())
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"N = {SCALE}",
@@ -124,7 +132,7 @@ def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
 def _require_nearest_minimum(
     learned: Pattern, patterns: Pattern, labels: Labels, training_scale: int, start: Pattern
 ) -> None:
-    """Require that the learner's parameters are, of those of least squared loss, the nearest to the start."""
+    """Require that the learned parameters are the least-squares solution nearest to the start."""
     seen = training_scale > QUERIES
     parameter_of_cell = np.equal.outer(labels[KEYS, QUERIES], np.arange(labels.max() + 1)).astype(np.float64)
     design = parameter_of_cell[seen]
@@ -137,68 +145,80 @@ def _require_nearest_minimum(
 
 
 def _units() -> Pattern:
-    """A basis of all patterns: one entry is 1."""
+    """Basis of all patterns: in each of them one entry is 1 and all others are 0."""
     units = np.zeros((len(KEYS), SCALE, SCALE))
     units[np.arange(len(KEYS)), KEYS, QUERIES] = 1
     return units
 
 
 def _listed(array: NDArray[np.generic]) -> str:
+    """Text of an integer array."""
     return str(np.asarray(array, dtype=np.int64).tolist())
 
 
 def _values_with_zero(pattern: Pattern, scales: Iterable[int]) -> Profile:
+    """Number of distinct entries at each scale, zero included."""
     return {scale: len(np.unique(pattern[:scale, :scale][np.triu_indices(scale)])) for scale in scales}
 
 
 def _rank(pattern: Pattern, scales: Iterable[int]) -> Profile:
+    """Rank at each scale."""
     return {scale: int(np.linalg.matrix_rank(pattern[:scale, :scale])) for scale in scales}
 
 
-def _met(labels: Labels, training_scale: int) -> set[int]:
+def _labels_up_to(labels: Labels, training_scale: int) -> set[int]:
+    """Labels that occur up to a scale."""
     return set(labels[np.triu_indices(training_scale)].tolist())
 
 
 def _classes(patterns: Pattern, labels: Labels) -> Iterator[tuple[int, Pattern]]:
-    """Each label with the entries of its class, [patterns, cells]."""
-    for label in sorted(_met(labels, SCALE)):
+    """Yield each label with the entries of its class, [patterns, cells]."""
+    for label in sorted(_labels_up_to(labels, SCALE)):
         yield label, patterns[:, KEYS, QUERIES][:, labels[KEYS, QUERIES] == label]
 
 
 def _consistent(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    """True for each pattern that is constant on the classes."""
     return _all([np.ptp(cells, axis=1) == 0 for _, cells in _classes(patterns, labels)], patterns)
 
 
 def _covered(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
-    return np.full(len(patterns), _met(labels, training_scale) == _met(labels, SCALE))
+    """True if every label of scale N is met in training."""
+    return np.full(len(patterns), _labels_up_to(labels, training_scale) == _labels_up_to(labels, SCALE))
 
 
 def _consistent_in_training(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    """True for each pattern that is constant on the classes within training scales."""
     beyond = np.arange(SCALE) >= training_scale
     apart = np.where(beyond, labels.size + np.arange(labels.size).reshape(labels.shape), labels)
     return _consistent(patterns, apart, training_scale, start)
 
 
 def _unmet_at_start(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
-    unmet = _met(labels, SCALE) - _met(labels, training_scale)
+    """True for each pattern that equals the start on the classes never met in training."""
+    unmet = _labels_up_to(labels, SCALE) - _labels_up_to(labels, training_scale)
     classes = _classes(patterns, labels)
     return _all([(cells == start[label]).all(axis=1) for label, cells in classes if label in unmet], patterns)
 
 
 def _unmet_zero(patterns: Pattern, labels: Labels, training_scale: int, start: Pattern) -> Truth:
+    """True for each pattern that is 0 on the classes never met in training."""
     return _unmet_at_start(patterns, labels, training_scale, np.zeros_like(start))
 
 
-def _both(one: Condition, other: Condition) -> Condition:
-    return lambda *case: one(*case) & other(*case)
+def _both(first: Condition, second: Condition) -> Condition:
+    """Condition that both conditions hold."""
+    return lambda *case: first(*case) & second(*case)
 
 
 def _all(conditions: list[Truth], patterns: Pattern) -> Truth:
+    """True for each pattern for which all conditions hold."""
     return np.asarray(np.logical_and.reduce([np.ones(len(patterns), dtype=bool), *conditions]))
 
 
 def _labels_met(labels: Labels, training_scale: int) -> int:
-    return len(_met(labels, training_scale))
+    """Number of labels met in training."""
+    return len(_labels_up_to(labels, training_scale))
 
 
 CLAIMS = (

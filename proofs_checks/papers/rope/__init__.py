@@ -1,4 +1,4 @@
-"""RoFormer (arXiv 2104.09864)."""
+"""RoPE (RoFormer, arXiv 2104.09864): its laws, and the score as the distance grows."""
 
 from proofs_checks.claim import Source
 

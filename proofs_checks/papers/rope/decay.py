@@ -1,4 +1,4 @@
-"""The score as the distance grows: it has a bound and no limit, and any distance can win."""
+"""RoPE's score as the distance grows: it has a bound and no limit, and any distance can have the largest score."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,7 +27,7 @@ _WORKED: tuple[tuple[tuple[int, ...], tuple[sp.Expr | int, ...], int], ...] = (
     ((1, -1), (0, _THIRD), 4),
     ((1, 1, 1), (0, 0, 1), 4),
 )
-"""Contents, angles over pi, and max |h_l - h_(l+1)| sum |S_(l+1)|; |1 + e^(2 pi i/3)| = 1."""
+"""Examples by hand: contents h, angles over pi, and max |h_l - h_(l+1)| sum |S_(l+1)|; |1 + e^(2 pi i/3)| = 1."""
 _CONTENTS = {
     "all ones": (1,) * 8,
     "alternating": (1, -1) * 4,
@@ -37,7 +37,7 @@ _CONTENTS = {
 
 
 def decay_is_a_bound(*, bound: Bound, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
-    """Decide the bound by summation by parts, where scores first rise with distance, and that 0 need not be best."""
+    """Decide the bound by summation by parts, the distance of the first rise, and that D = 0 need not be best."""
     no_bound = (_where_ones_rise(frequencies(_HEAD_DIM), first_rise), _where_the_largest_is(frequencies(_HEAD_DIM)))
     return Evidence(
         strength=Strength.GENERAL,
@@ -47,10 +47,12 @@ def decay_is_a_bound(*, bound: Bound, frequencies: Callable[[int], Sequence[sp.E
 
 
 def _by_parts() -> list[str]:
-    """sum of h_l z_l = sum of (h_l - h_(l+1)) S_(l+1) + h_n S_n over l < n, for every n."""
+    """Facts for every n: the sum of h_l z_l is the sum over l < n of (h_l - h_(l+1)) S_(l+1), plus h_n S_n."""
     n = sp.Symbol("n", integer=True, nonnegative=True)
     turns, sums, content = (sp.IndexedBase(name) for name in ("z", "S", "h"))
-    here, after, so_far, whole = (sp.Symbol(name, real=True) for name in (f"h[{n}]", f"h[{n + 1}]", "S_n", "A"))
+    content_here, content_after, so_far, partial_score = (
+        sp.Symbol(name, real=True) for name in (f"h[{n}]", f"h[{n + 1}]", "S_n", "A")
+    )
 
     def directly(planes: sp.Expr) -> sp.Sum:
         return rotary.partial_sum(lambda plane: content[plane] * turns[plane], planes)
@@ -68,38 +70,47 @@ def _by_parts() -> list[str]:
     base = empty_value("partial sum", summed(sp.Integer(0)))
     return [
         require_equal(
-            "base: without planes, sum of h z = by parts + h_0 S_0", lambda: empty[0], lambda: empty[1] + here * base
+            "base: without planes, sum of h z = by parts + h_0 S_0",
+            lambda: empty[0],
+            lambda: empty[1] + content_here * base,
         ),
         require_equal(
             "step: one plane more adds h_n z_n = (h_n - h_(n+1)) S_(n+1) + h_(n+1) S_(n+1) - h_n S_n",
-            lambda: whole + last_term("score", directly(n), directly(n + 1)),
-            lambda: whole - here * so_far + step + after * later,
+            lambda: partial_score + last_term("score", directly(n), directly(n + 1)),
+            lambda: partial_score - content_here * so_far + step + content_after * later,
         ),
         "h_(d/2) = 0 ends it; the triangle inequality gives |sum h z| <= max |h_l - h_(l+1)| sum |S_(l+1)|",
     ]
 
 
 def _small_bounds(bound: Bound) -> str:
+    """Fact that the bound has the values worked out by hand. Raises `Refuted` if not."""
     for content, turns, value in _WORKED:
-        found = bound([*map(sp.Integer, content)], [sp.pi * turn for turn in turns])
-        if equality.equal(found, value) is not equality.Answer.YES:
-            raise Refuted(f"h = {content}, angles {turns} pi: max |step| sum |S| is {value}, the bound {_short(found)}")
+        computed = bound([*map(sp.Integer, content)], [sp.pi * turn for turn in turns])
+        if equality.equal(computed, value) is not equality.Answer.YES:
+            raise Refuted(
+                f"h = {content}, angles {turns} pi: max |step| sum |S| is {value}, the bound {_short(computed)}"
+            )
     return f"the bound worked out by hand for {len(_WORKED)} contents of 1 to 3 planes; for one plane it is |h| itself"
 
 
 def _bounds_scores(bound: Bound) -> list[str]:
+    """Fact that the scores of some contents are within the bound. Raises `Refuted` if not."""
     for distance in _BOUNDED_AT:
         angles = [distance * frequency for frequency in rotary.frequencies(_HEAD_DIM)]
         planes = _planes(distance, rotary.frequencies(_HEAD_DIM))
         for name, content in _CONTENTS.items():
-            most = bound([*map(sp.Integer, content)], angles)
-            score = sp.Add(*(one * plane for one, plane in zip(content, planes, strict=True)))
-            if -1 in (equality.sign(most - score), equality.sign(most + score)):
-                raise Refuted(f"{name}, D = {distance}: the score {_short(score)} is beyond the bound {_short(most)}")
+            largest = bound([*map(sp.Integer, content)], angles)
+            score = sp.Add(*(weight * plane for weight, plane in zip(content, planes, strict=True)))
+            if -1 in (equality.sign(largest - score), equality.sign(largest + score)):
+                raise Refuted(
+                    f"{name}, D = {distance}: the score {_short(score)} is beyond the bound {_short(largest)}"
+                )
     return [f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {_BOUNDED_AT}"]
 
 
 def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:
+    """Fact on the first distance at which the score of the all-ones content rises."""
     scores = [sp.Add(*_planes(distance, frequencies)) for distance in _DISTANCES]
     rises = [D for D in _DISTANCES[1:] if equality.sign(scores[D] - scores[D - 1]) == 1]
     if not rises or rises[0] != first:
@@ -109,6 +120,7 @@ def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:
 
 
 def _where_the_largest_is(frequencies: Sequence[sp.Expr]) -> str:
+    """Fact that a larger distance than D = 0 can have a larger score."""
     here, there = (sp.Add(*_planes(distance, frequencies, turned=_BEST)) for distance in (0, _BEST))
     if equality.sign(there - here) != 1:
         raise Refuted(f"k = R({_BEST}) q: the score is {_short(here)} at D = 0 and {_short(there)} at D = {_BEST}")
@@ -116,7 +128,7 @@ def _where_the_largest_is(frequencies: Sequence[sp.Expr]) -> str:
 
 
 def _planes(distance: int, frequencies: Sequence[sp.Expr], *, turned: int = 0) -> list[sp.Expr]:
-    """The score of each plane for q = (1, 0) and k = R(turned) q."""
+    """Scores of the planes for q = (1, 0) and k = R(turned) q."""
     return [
         rotary.score(
             (sp.S.One, sp.S.Zero),
@@ -130,11 +142,12 @@ def _planes(distance: int, frequencies: Sequence[sp.Expr], *, turned: int = 0) -
 
 
 def _short(value: sp.Expr) -> str:
+    """Text of a number with 6 digits."""
     return str(sp.N(value, 6))
 
 
 def any_distance_wins(*, key: KeyFor) -> Evidence:
-    """Decide that for key(q, r, frequency) the score over whole D has its one maximum at r, for every r."""
+    """Decide that with the key key(q, r, frequency) the score has its only maximum over integers D at r, for all r."""
     distance, best, w = sp.symbols("D r omega", real=True)
     query = sp.Matrix(sp.symbols("q1 q2", real=True))
 
@@ -146,10 +159,10 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
     for r in (1, 3):
         at_r = score(sp.Integer(r), sp.Integer(r), sp.S.One, simple)
         for other in range(5):
-            found = score(sp.Integer(other), sp.Integer(r), sp.S.One, simple)
-            if other != r and equality.sign(found - at_r) != -1:
+            there = score(sp.Integer(other), sp.Integer(r), sp.S.One, simple)
+            if other != r and equality.sign(there - at_r) != -1:
                 raise Refuted(
-                    f"q = (1, 0), theta = 1, r = {r}: the score is {_short(at_r)} at D = r, {_short(found)} at {other}"
+                    f"q = (1, 0), theta = 1, r = {r}: the score is {_short(at_r)} at D = r, {_short(there)} at {other}"
                 )
     lost = score(best, best, w, query) - score(distance, best, w, query)
     first = rotary.frequency(sp.S.Zero, head_dim=sp.Symbol("d", positive=True))
@@ -174,8 +187,8 @@ CLAIMS = (
     Claim(
         id="rope-3",
         source=SOURCE.at("Section 3.4.3, long-term decay: summation by parts"),
-        statement="RoPE's long-term decay is that of an upper bound: the score need not fall with distance (all ones, "
-        "d = 16, rises at D = 4), and its largest value need not be at D = 0.",
+        statement="RoPE's long-term decay is that of an upper bound: the score itself need not fall with distance (for "
+        "all ones, d = 16, it rises at D = 4), and its largest value need not be at D = 0.",
         latex=r"\Big|\sum_{l<d/2} h_l e^{iD\theta_l}\Big|"
         r"\le\max_l|h_{l+1}-h_l|\sum_{l<d/2}|S_{l+1}(D)|,\quad h_{d/2}=0",
         label="P",
@@ -188,12 +201,12 @@ CLAIMS = (
         answers=("first_rise",),
         falsifiers={
             "a tenth of the frequencies": {
-                "frequencies": lambda width: [one / 10 for one in rotary.frequencies(width)]
+                "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
             },
             "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
             "the last difference left out": {
                 "bound": lambda content, angles: rotary.decay_bound(
-                    content=[one - content[-1] for one in content], angles=angles
+                    content=[weight - content[-1] for weight in content], angles=angles
                 )
             },
             "the last partial sum left out": {

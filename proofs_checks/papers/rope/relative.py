@@ -1,4 +1,4 @@
-"""The relative law, the norm, the planes, and trained gains before or after the rotation."""
+"""RoPE's relative law and norms, its planes, and trained gains before or after the rotation."""
 
 from collections.abc import Callable, Sequence
 
@@ -60,37 +60,40 @@ def keeps_norms(*, action: TurnedBy) -> Evidence:
 
 
 def _turned(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """RoPE's rotation at a position."""
     return rotary.rotation(position * frequency)
 
 
 def _stretched_after_turning(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """RoPE's rotation followed by doubling the second coordinate."""
     return sp.diag(1, 2) * rotary.rotation(position * frequency)
 
 
 def _faded(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """xPos's action on queries."""
     return xpos.actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
 
 
 def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incomplete: int) -> Evidence:
-    """Decide that planes beyond last(L, d, base) have a period above L, and count them at one d and L."""
+    """Decide that exactly the planes beyond last(L, d, base) have a period above L, and count them at one d and L."""
     plane, d, log_base, log_turns = sp.symbols("l d b m", positive=True)
     base, context = sp.exp(log_base), 2 * sp.pi * sp.exp(log_turns)
     at_last = rotary.period(last(context, d, base), head_dim=d, base=base)
     growth = sp.diff(sp.log(rotary.period(plane, head_dim=d, base=base)), plane)
-    found = []
-    for number, theta in enumerate(rotary.frequencies(head_dim)):
-        excess = rotary.period(number, head_dim=head_dim, base=_BASE) - length
+    above = []
+    for index, theta in enumerate(rotary.frequencies(head_dim)):
+        excess = rotary.period(index, head_dim=head_dim, base=_BASE) - length
         if equality.equal(excess + length, 2 * sp.pi / theta) is not equality.Answer.YES:
-            raise Refuted(f"d = {head_dim}: plane {number} has the period {sp.N(2 * sp.pi / theta, 6)}")
-        beyond = number - last(sp.Integer(length), sp.Integer(head_dim), sp.Integer(_BASE))
+            raise Refuted(f"d = {head_dim}: plane {index} has the period {sp.N(2 * sp.pi / theta, 6)}")
+        beyond = index - last(sp.Integer(length), sp.Integer(head_dim), sp.Integer(_BASE))
         if equality.sign(excess) != equality.sign(beyond):
             period = sp.N(excess + length, 6)
-            raise Refuted(f"d = {head_dim}, L = {length}: plane {number} has the period {period}")
-        found.append(equality.sign(excess) == 1)
-    if sum(found) != incomplete:
+            raise Refuted(f"d = {head_dim}, L = {length}: plane {index} has the period {period}")
+        above.append(equality.sign(excess) == 1)
+    if sum(above) != incomplete:
         raise Refuted(
-            f"d = {head_dim}, L = {length}: {sum(found)} of {len(found)} planes turn less than once, from plane "
-            f"{found.index(True)} on, not {incomplete}"
+            f"d = {head_dim}, L = {length}: {sum(above)} of {len(above)} planes turn less than once, from plane "
+            f"{above.index(True)} on, not {incomplete}"
         )
     return Evidence(
         strength=Strength.GENERAL,
@@ -102,27 +105,30 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
             require_equal(
                 "d log(period)/dl = 2 log(base)/d, above 0: periods grow with l", growth, lambda: 2 * log_base / d
             ),
-            f"d = {head_dim}, L = {length}: {sum(found)} of {len(found)} planes turn less than once (ball arithmetic)",
+            f"d = {head_dim}, L = {length}: {sum(above)} of {len(above)} planes turn less than once (ball arithmetic)",
         ),
         assumptions=("base > 1", "L > 2 pi"),
     )
 
 
 def layouts(*, chosen: Callable[[Sequence[int]], Sequence[int]]) -> Evidence:
-    """Decide that what is chosen, given `rotary.to_halves`, takes one layout's rotation to the other's, at every d."""
+    """Decide that a permutation takes the rotation of one layout to that of the other, at every d.
+
+    `chosen` takes the permutation `rotary.to_halves` and returns the one to check.
+    """
     plane, half = sp.symbols("l n", integer=True, nonnegative=True)
     apart = rotary.coordinates(plane, head_dim=2 * half, layout="interleaved")
     for head_dim in range(2, _WIDEST + 1, 2):
-        moved = chosen(rotary.to_halves(head_dim))
+        permutation = chosen(rotary.to_halves(head_dim))
         matrix = sp.zeros(head_dim, head_dim)
-        for coordinate, place in enumerate(moved):
+        for coordinate, place in enumerate(permutation):
             matrix[place, coordinate] = 1
         left, right = _rotation(head_dim, "halves") * matrix, matrix * _rotation(head_dim, "interleaved")
         for entry in range(head_dim**2):
             if left[entry] != right[entry]:
                 require_equal(f"d = {head_dim}: R_halves P = P R_interleaved", left[entry], right[entry])
-        if sorted(moved) != list(range(head_dim)):
-            raise Refuted(f"d = {head_dim}: {list(moved)} is no permutation")
+        if sorted(permutation) != list(range(head_dim)):
+            raise Refuted(f"d = {head_dim}: {list(permutation)} is no permutation")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -143,30 +149,33 @@ def layouts(*, chosen: Callable[[Sequence[int]], Sequence[int]]) -> Evidence:
 
 
 def _rotation(head_dim: int, layout: rotary.Layout) -> sp.Matrix:
-    """The whole rotation with an angle of its own in each plane."""
-    whole = sp.zeros(head_dim, head_dim)
+    """Rotation of all planes, with a separate symbol for the angle of each plane."""
+    rotation = sp.zeros(head_dim, head_dim)
     for plane in range(head_dim // 2):
         turn = rotary.rotation(sp.Symbol(f"a{plane}", real=True))
         places = rotary.coordinates(plane, head_dim=head_dim, layout=layout)
         for row in (0, 1):
             for column in (0, 1):
-                whole[places[row], places[column]] = turn[row, column]
-    return whole
+                rotation[places[row], places[column]] = turn[row, column]
+    return rotation
 
 
 def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    """Inverse permutation."""
     return tuple(permutation.index(place) for place in range(len(permutation)))
 
 
 def gains_after_rotation(*, query_gains: Gains, key_gains: Gains) -> Evidence:
-    """Decide whether the score keeps its relative law with these gains after the rotation, and with any before it."""
+    """Decide if the score keeps the relative law with these gains after the rotation, and with any gains before it."""
     i, offset, w = sp.symbols("i D omega", real=True)
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
     any_query, any_key = (sp.diag(*sp.symbols(f"{name}1 {name}2", positive=True)) for name in ("u", "v"))
     flip = sp.diag(1, -1)
 
     def kernel(position: sp.Expr, on_query: sp.Matrix, on_key: sp.Matrix) -> sp.Matrix:
-        turned_key, turned_query = (on * rotary.rotation(at * w) for on, at in ((on_key, position), (on_query, j)))
+        turned_key, turned_query = (
+            on * rotary.rotation(where * w) for on, where in ((on_key, position), (on_query, j))
+        )
         return turned_key.T * turned_query
 
     j = i + offset
@@ -232,8 +241,8 @@ CLAIMS = (
     Claim(
         id="rope-5",
         source=SOURCE.at("the frequencies 10000^(-2l/d)"),
-        statement="Within L positions the planes beyond d log(L/2 pi) / (2 log base) do not turn once, and no others: "
-        "18 of 64 for d = 128 and L = 4096. Longer contexts show them angles that were never seen.",
+        statement="Within L positions exactly the planes beyond d log(L/2 pi) / (2 log base) do not make a full turn: "
+        "18 of 64 for d = 128 and L = 4096. In longer contexts they take angles never seen in training.",
         latex=r"2\pi/\theta_l>L\iff l>\frac{d\,\ln(L/2\pi)}{2\ln\mathrm{base}}",
         label="F",
         check=incomplete_planes,

@@ -1,4 +1,4 @@
-"""Fixed arity and no hidden gates: without either of these, SRC would be trivial."""
+"""Why SRC needs a fixed arity and no hidden gates: without either of these it would be trivial."""
 
 from collections.abc import Callable, Mapping
 from itertools import combinations, product
@@ -16,20 +16,27 @@ from proofs_checks.papers.sequential.layout import parity_of, word_task
 
 SEARCHED = 4
 LONGEST = 5
-"""Largest prompt and output of the tasks all of which are served at once."""
+"""Largest prompt and output of the tasks that one operator serves."""
 FIXED = (1, 2, 3, 4, 5)
-"""Arities at which parity at once ends."""
+"""Arities at which parity without chain of thought becomes infeasible."""
 
 Gate = Callable[[int, int], int]
 
 ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
-"""Symbols -> numbers of arguments for which all functions are composed."""
+"""Number of symbols -> numbers of arguments for which all functions are composed."""
 
 
 def arity_must_be_fixed(
     *, task: Callable[[], Task], value: int, ends: str, first_infeasible: Callable[[int], int]
 ) -> Evidence:
-    """Decide SRC where the arity may grow with the scale, and where it may not."""
+    """Decide SRC if the arity may grow with the scale, and if it may not.
+
+    Args:
+        task: builds parity without chain of thought, or another task.
+        value: SRC at growing arity.
+        ends: the mark that ends a prompt; empty for none.
+        first_infeasible: arity -> first infeasible scale.
+    """
     direct = task()
     for size in range(1, SEARCHED + 1):
         for scale, bounds in src(direct, traces_up_to(direct, size), size).bounds.items():
@@ -56,39 +63,39 @@ def arity_must_be_fixed(
 
 
 def filled_texts(largest: int, ends: str) -> dict[tuple[str, int], str]:
-    """Text before a step and the bits of its prompt -> the text filled up with the mark, or else with the last bit."""
+    """Return (text before a step, number of prompt bits) -> the text filled up with the mark, or with its last bit."""
     length = 2 * largest
-    found = {}
-    for n, done in product(range(1, largest + 1), range(largest)):
-        for bits in product("01", repeat=n + done):
+    filled = {}
+    for n, written in product(range(1, largest + 1), range(largest)):
+        for bits in product("01", repeat=n + written):
             text = "".join(bits[:n]) + ends + "".join(bits[n:])
-            found[text, n] = text + (ends or text[-1]) * (length - len(text))
-    return found
+            filled[text, n] = text + (ends or text[-1]) * (length - len(text))
+    return filled
 
 
 def _require_one_operator_for_all(ends: str) -> int:
-    """Require that texts of all tasks are told apart when filled up to one length."""
+    """Require that the texts of all tasks stay different when filled up to one length; return their number."""
     owner: dict[str, tuple[str, int]] = {}
-    found = filled_texts(LONGEST, ends)
-    for text, filled in found.items():
+    filled_by_text = filled_texts(LONGEST, ends)
+    for text, filled in filled_by_text.items():
         other = owner.setdefault(filled, text)
         if other != text:
             raise Refuted(
                 f"{other[0]} after {other[1]} bits and {text[0]} after {text[1]} are both filled up to {filled}"
             )
-    return len(found)
+    return len(filled_by_text)
 
 
-def _require_first_infeasible(task: Task, arity: int, wanted: int) -> None:
+def _require_first_infeasible(task: Task, arity: int, expected: int) -> None:
     """Require that `wanted` is the first scale with a step that no `arity` positions determine."""
     needed = (minimal_arity([trace(task, n)]) for n in range(1, arity + 3))
-    found = next((n for n, least in enumerate(needed, start=1) if least is None or least > arity), None)
-    if found != wanted:
-        raise Refuted(f"{task.name} at arity {arity}: the first infeasible scale is {found}, not {wanted}")
+    first_scale = next((n for n, least in enumerate(needed, start=1) if least is None or least > arity), None)
+    if first_scale != expected:
+        raise Refuted(f"{task.name} at arity {arity}: the first infeasible scale is {first_scale}, not {expected}")
 
 
 def _require_left_out(task: Task, arity: int, scale: int) -> None:
-    """Require that whatever the first step reads, a symbol that it leaves out changes what is to be written."""
+    """Require that for any positions that the first step reads, a symbol outside them changes what must be written."""
     choices = [[task.alphabet[token] for token in tokens] for tokens in task.choices(scale)]
     prompt = tuple(symbols[0] for symbols in choices)
     for read in combinations(range(len(prompt)), arity):
@@ -99,7 +106,7 @@ def _require_left_out(task: Task, arity: int, scale: int) -> None:
 
 
 def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evidence:
-    """Decide whether the gate of each alphabet, nested at most `depth` deep, composes every function."""
+    """Decide if the gate of each alphabet, nested at most `depth` deep, composes every function."""
     facts = []
     for symbols, gate in gates.items():
         for arguments in ARGUMENTS[symbols]:
@@ -124,43 +131,48 @@ def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evide
 
 
 def composed(gate: Gate, symbols: int, arguments: int, *, depth: int | None = None) -> NDArray[np.bool_]:
-    """Functions that the gate composes from its arguments: bool [q^(q^m)], indexed by the values as a number.
+    """Return which functions the gate composes from its arguments: bool [q^(q^m)].
 
-    Values stand in lexicographic order of the arguments. They are held in pieces of q, so that the gate on two pieces
-    is one entry of a table. Stops once all functions are there.
+    The index of a function is the number whose base-q digits are its values, in lexicographic order of the arguments.
+    Values are stored in pieces of q, so that the gate on two pieces is one entry of a table. Stops when all functions
+    are reached.
     """
     digits = np.array(list(product(range(symbols), repeat=symbols)))
-    of_symbols = np.array([[gate(a, b) for b in range(symbols)] for a in range(symbols)])
+    gate_table = np.array([[gate(a, b) for b in range(symbols)] for a in range(symbols)])
     powers = symbols ** np.arange(symbols)[::-1]
-    of_pieces = of_symbols[digits[:, None], digits[None, :]] @ powers
+    piece_table = gate_table[digits[:, None], digits[None, :]] @ powers
     places = len(digits) ** np.arange(symbols ** (arguments - 1))[::-1]
-    orders = [of_pieces] if (of_pieces == of_pieces.T).all() else [of_pieces, of_pieces.T]
-    tables = [np.multiply.outer(places, of_one).astype(np.int32) for of_one in orders]
+    orders = [piece_table] if (piece_table == piece_table.T).all() else [piece_table, piece_table.T]
+    tables = [np.multiply.outer(places, piece_order).astype(np.int32) for piece_order in orders]
 
     words = np.array(list(product(range(symbols), repeat=arguments)))
-    known = words.T.reshape(arguments, len(places), symbols) @ powers
+    reached_pieces = words.T.reshape(arguments, len(places), symbols) @ powers
     reached = np.zeros(len(digits) ** len(places), dtype=bool)
-    reached[known @ places] = True
+    reached[reached_pieces @ places] = True
     old = level = 0
-    while old < len(known) and level != depth:
-        found = reached.copy()
-        columns = np.ascontiguousarray(known.T)
-        for last in range(old, len(known)):
+    while old < len(reached_pieces) and level != depth:
+        now_reached = reached.copy()
+        columns = np.ascontiguousarray(reached_pieces.T)
+        for last in range(old, len(reached_pieces)):
             for table in tables:
-                composites = table[0, known[last, 0]].take(columns[0, : last + 1])
+                composites = table[0, reached_pieces[last, 0]].take(columns[0, : last + 1])
                 for place in range(1, len(places)):
-                    composites += table[place, known[last, place]].take(columns[place, : last + 1])
-                found[composites] = True
-            if found.all():
-                return found
-        fresh = np.flatnonzero(found & ~reached)
-        old, known = len(known), np.concatenate([known, fresh[:, None] // places % len(digits)])
-        reached = found
+                    composites += table[place, reached_pieces[last, place]].take(columns[place, : last + 1])
+                now_reached[composites] = True
+            if now_reached.all():
+                return now_reached
+        fresh = np.flatnonzero(now_reached & ~reached)
+        old, reached_pieces = (
+            len(reached_pieces),
+            np.concatenate([reached_pieces, fresh[:, None] // places % len(digits)]),
+        )
+        reached = now_reached
         level += 1
     return reached
 
 
 def _webb(symbols: int) -> Gate:
+    """Webb's gate, (max(a, b) + 1) mod q."""
     return lambda a, b: (max(a, b) + 1) % symbols
 
 
@@ -170,7 +182,7 @@ CLAIMS = (
         source=formalised("Definition 4", "the bound on the arity, which is ours"),
         statement="If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At "
         "fixed arity k, parity at once is infeasible from scale k + 1 on. "
-        "Tried for k <= 5; an argument does the rest.",
+        "Checked for k <= 5; a general argument covers the rest.",
         latex=r"k=|\text{text}|\Rightarrow\mathrm{SRC}=1;\quad \mathrm{SRC}_k(\text{parity at once},n)=\infty\iff n>k",
         label="F",
         check=arity_must_be_fixed,
@@ -191,7 +203,7 @@ CLAIMS = (
     Claim(
         id="src-hidden",
         source=formalised("Definition 4", "that a circuit has no nodes but the text, which is ours"),
-        statement="If hidden nodes were free, one unit operator would do for every task: NAND composes all functions "
+        statement="If hidden nodes were free, one unit operator would serve every task: NAND composes all functions "
         "of 1, 2 and 3 bits, max(x, y) + 1 mod 3 all functions of 1 and 2 ternary symbols.",
         latex=r"\langle \mathrm{NAND}\rangle=\bigcup_m\{0,1\}^{\{0,1\}^m},\quad "
         r"\langle \max(x,y)+1\rangle=\bigcup_m\{0,1,2\}^{\{0,1,2\}^m}",

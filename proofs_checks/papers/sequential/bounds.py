@@ -1,4 +1,4 @@
-"""SRC is monotone in scale and arity, and bounded where both alphabet and arity are fixed."""
+"""SRC is monotone in scale and arity, and bounded if both alphabet and arity are fixed."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,27 +25,27 @@ Order = Callable[[Any, Any], bool]
 SCALES = (1, 2, 3)
 ARITIES = (1, 2, 3)
 CIRCUITS = (("parity", None, 2, 5), ("addition-carry", 2, 3, 2), ("permutation", 3, 1, 5), ("sort-trace", 2, 2, 3))
-"""Task, base, arity and largest scale of the circuits on which the two arguments are carried out."""
+"""(task, base, arity, largest scale) of the circuits on which the two arguments are carried out."""
 
 Pair = tuple[int, int]
-"""Symbols and arity."""
+"""(number of symbols, arity)."""
 
 FORCED: tuple[Pair, ...] = ((2, 1), (2, 2))
-"""Where the largest SRC is reached by a task small enough for the search."""
+"""Pairs for which a task small enough for the search reaches the largest SRC."""
 PERMUTATIONS = ((2, 5), (3, 8), (4, 5))
-"""Base and largest scale of the permutation controls."""
+"""(base, largest scale) of the permutation controls."""
 
 
 def all_functions(symbols: int, arguments: int) -> list[Function]:
-    """Every function of so many arguments over 0 .. symbols - 1."""
+    """Return all functions of `arguments` arguments over 0 .. symbols - 1, as tuples of their values."""
     return list(product(range(symbols), repeat=symbols**arguments))
 
 
 @cache
 def served(symbols: int, arity: int, visible: int, *, repeats: bool = True) -> dict[Function, int]:
-    """Function of the visible positions -> the operators that compute it through some wiring, as a set of bits.
+    """Return function of the visible positions -> the operators that compute it through some wiring, as a bit set.
 
-    A function that is not there is computed by none. `repeats`: whether a wiring may read a position twice.
+    A function that is missing is computed by none. `repeats` is True if a wiring may read a position twice.
     """
     words = list(product(range(symbols), repeat=visible))
     wirings = product(range(visible), repeat=arity) if repeats else permutations(range(visible), arity)
@@ -53,16 +53,19 @@ def served(symbols: int, arity: int, visible: int, *, repeats: bool = True) -> d
     for wiring in wirings:
         arguments = [[word[position] for position in wiring] for word in words]
         keys.append([sum(value * symbols**place for place, value in enumerate(reversed(key))) for key in arguments])
-    found: dict[Function, int] = {}
+    operators_of: dict[Function, int] = {}
     for index, values in enumerate(all_functions(symbols, arity)):
         for of_wiring in keys:
             function = tuple(values[key] for key in of_wiring)
-            found[function] = found.get(function, 0) | 1 << index
-    return found
+            operators_of[function] = operators_of.get(function, 0) | 1 << index
+    return operators_of
 
 
 def fewest_operators(steps: Iterable[int]) -> float:
-    """The least number of operators that hit every step; infinite where a step is hit by none."""
+    """Return the least number of operators such that each step has one of them; infinite if a step has none.
+
+    A step is the bit set of the operators that compute it.
+    """
     distinct = sorted(set(steps), key=int.bit_count)
     if not all(distinct):
         return inf
@@ -74,7 +77,7 @@ def fewest_operators(steps: Iterable[int]) -> float:
 
 
 def _fewest(steps: Sequence[int], groups: list[int], best: int) -> int:
-    """The fewest groups of steps, each hit by one operator, that take in the steps and those already grouped."""
+    """Least number of groups of steps with a common operator, for these steps and those already grouped."""
     if len(groups) >= best:
         return best
     if not steps:
@@ -90,16 +93,16 @@ def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> E
     """Decide how SRC changes with the scale and with the arity: on all tiny tasks, and by changing real circuits."""
     values = [_tiny_values(arity, repeats) for arity in ARITIES]
     for arity, by_task in zip(ARITIES, values, strict=True):
-        for task, found in by_task.items():
-            for n, (now, later) in enumerate(pairwise(found), start=1):
+        for task, values_by_scale in by_task.items():
+            for n, (now, later) in enumerate(pairwise(values_by_scale), start=1):
                 if not with_scale(now, later):
-                    raise Refuted(f"{_shown(task)}: at arity {arity} SRC is {now} up to {n}, {later} up to {n + 1}")
+                    raise Refuted(f"{_task_text(task)}: at arity {arity} SRC is {now} up to {n}, {later} up to {n + 1}")
     for arity, (fewer, more) in zip(ARITIES, pairwise(values), strict=False):
         for task in fewer:
             for n, (less, greater) in enumerate(zip(fewer[task], more[task], strict=True), start=1):
                 if not with_arity(less, greater):
                     raise Refuted(
-                        f"{_shown(task)}: up to scale {n} SRC is {less} at arity {arity}, {greater} at {arity + 1}"
+                        f"{_task_text(task)}: up to scale {n} SRC is {less} at arity {arity}, {greater} at {arity + 1}"
                     )
     carried = [_carry_out(*case, with_scale=with_scale, with_arity=with_arity) for case in CIRCUITS]
     return Evidence(
@@ -116,7 +119,7 @@ def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> E
 
 
 def restricted(circuit: Circuit, largest_scale: int) -> Circuit:
-    """The circuit without the scales beyond, and without the operators that only they use."""
+    """Return the circuit without larger scales, and without the operators that only those use."""
     wirings = {scale: steps for scale, steps in circuit.wirings.items() if scale <= largest_scale}
     used = sorted({step.operator for steps in wirings.values() for step in steps})
     return replace(
@@ -130,7 +133,7 @@ def restricted(circuit: Circuit, largest_scale: int) -> Circuit:
 
 
 def padded(circuit: Circuit) -> Circuit:
-    """The circuit with one slot more, which reads what the last one reads."""
+    """Return the circuit with one more slot, which reads what the last slot reads."""
     symbols = len(circuit.task.alphabet)
 
     def repeat_last(step: Wiring) -> Wiring:
@@ -152,43 +155,44 @@ def padded(circuit: Circuit) -> Circuit:
 
 @cache
 def _tiny_values(arity: int, repeats: bool) -> dict[tuple[int, ...], list[float]]:
-    """Task, as the index of f_n for every n, -> SRC up to each scale."""
+    """Task, given by the index of f_n for every n -> SRC up to each scale."""
     hit = [served(2, arity, n, repeats=repeats) for n in SCALES]
     steps = [[hit[n - 1].get(function, 0) for function in all_functions(2, n)] for n in SCALES]
-    known: dict[frozenset[int], float] = {}
+    cache_of_fewest: dict[frozenset[int], float] = {}
 
     def fewest(needed: frozenset[int]) -> float:
-        if needed not in known:
-            known[needed] = fewest_operators(needed)
-        return known[needed]
+        if needed not in cache_of_fewest:
+            cache_of_fewest[needed] = fewest_operators(needed)
+        return cache_of_fewest[needed]
 
-    found = {}
+    values = {}
     for task in product(*(range(len(of_scale)) for of_scale in steps)):
         chosen = [of_scale[index] for of_scale, index in zip(steps, task, strict=True)]
-        found[task] = [fewest(frozenset(chosen[:n])) for n in SCALES]
-    return found
+        values[task] = [fewest(frozenset(chosen[:n])) for n in SCALES]
+    return values
 
 
 def _carry_out(name: str, base: int | None, arity: int, largest: int, *, with_scale: Order, with_arity: Order) -> str:
-    """Both arguments on the circuits that the search finds for one task."""
+    """Carry out both arguments on the circuits that the search finds for one task."""
     task = load(name, base=base)
     traces = traces_up_to(task, largest)
-    whole, wide = src(task, traces, arity), src(task, traces, arity + 1)
-    if whole.circuit is None:
+    result, wider_result = src(task, traces, arity), src(task, traces, arity + 1)
+    if result.circuit is None:
         raise ValueError(f"{task.name} is infeasible at arity {arity}")
-    padded(whole.circuit).check(traces)
+    padded(result.circuit).check(traces)
     for n in range(1, largest + 1):
         least = src(task, traces[:n], arity).values[n]
-        part = restricted(whole.circuit, n)
+        part = restricted(result.circuit, n)
         part.check(traces[:n])
-        if least is None or len(part.operators) < least or not with_scale(least, whole.values[largest]):
+        if least is None or len(part.operators) < least or not with_scale(least, result.values[largest]):
             raise Refuted(f"{task.name}: {len(part.operators)} operators up to {n}, {least} are the fewest")
-        if not with_arity(least, wide.values[n]):
-            raise Refuted(f"{task.name}, scale {n}: {least} at arity {arity}, {wide.values[n]} at {arity + 1}")
+        if not with_arity(least, wider_result.values[n]):
+            raise Refuted(f"{task.name}, scale {n}: {least} at arity {arity}, {wider_result.values[n]} at {arity + 1}")
     return f"{task.name} (arity {arity}, scales 1..{largest})"
 
 
-def _shown(task: tuple[int, ...]) -> str:
+def _task_text(task: tuple[int, ...]) -> str:
+    """Text of a tiny task."""
     rows = (all_functions(2, n)[index] for n, index in zip(SCALES, task, strict=True))
     return ", ".join(f"f_{n} = {''.join(map(str, row))}" for n, row in zip(SCALES, rows, strict=True))
 
@@ -196,17 +200,24 @@ def _shown(task: tuple[int, ...]) -> str:
 def src_is_bounded(
     *, bound: Callable[[int, int], int], repeats: bool, largest: Mapping[Pair, int], control: Callable[[int, int], int]
 ) -> Evidence:
-    """Decide the largest SRC of any task of q symbols at arity k, the bound on it, and SRC of the controls."""
+    """Decide the largest SRC of any task of q symbols at arity k, the bound on it, and the SRC of the controls.
+
+    Args:
+        bound: (q, k) -> bound.
+        repeats: True if a wiring may read a position twice.
+        largest: (q, k) -> largest SRC.
+        control: (n, base) -> SRC of the permutation control up to scale n.
+    """
     for (symbols, arity), value in largest.items():
         hit = served(symbols, arity, arity, repeats=repeats)
-        found = fewest_operators(hit.values())
-        if found > bound(symbols, arity):
+        largest_src = fewest_operators(hit.values())
+        if largest_src > bound(symbols, arity):
             raise Refuted(
-                f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {found:g} "
+                f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {largest_src:g} "
                 f"operators, more than {bound(symbols, arity)}"
             )
-        if found != value:
-            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {found:g}, not {value}")
+        if largest_src != value:
+            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
         if (symbols, arity) in FORCED:
             _require_forced(symbols, arity, value, hit)
     for base, scales in PERMUTATIONS:
@@ -233,7 +244,10 @@ def src_is_bounded(
 
 
 def forcing_steps(hit: Mapping[Function, int]) -> list[Function]:
-    """Functions such that operators which hit these hit all: one for each least set of operators."""
+    """Return functions such that operators which compute all of these compute all functions.
+
+    There is one for each minimal set of operators.
+    """
     least: dict[int, Function] = {}
     for function, operators in hit.items():
         if not any(other & operators == other and other != operators for other in hit.values()):
@@ -242,7 +256,10 @@ def forcing_steps(hit: Mapping[Function, int]) -> list[Function]:
 
 
 def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function, int]) -> None:
-    """Require that search finds this SRC where scale n appends the n-th forcing step of the `arity` first symbols."""
+    """Require that search finds this SRC for a task that has all forcing steps.
+
+    Scale n of the task appends the n-th forcing step of the first `arity` symbols.
+    """
     steps = forcing_steps(hit)
 
     def output(word: Word) -> list[int]:
@@ -250,9 +267,9 @@ def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function,
         return [steps[len(word) - arity][key]]
 
     task = word_task(f"all functions of {arity} of {symbols} symbols", symbols, output, longer=arity - 1)
-    found = src(task, traces_up_to(task, len(steps)), arity).bounds[len(steps)]
-    if found != (value, value):
-        raise Refuted(f"{task.name}: SRC up to scale {len(steps)} is {found[0]:g}, not {value}")
+    src_bounds = src(task, traces_up_to(task, len(steps)), arity).bounds[len(steps)]
+    if src_bounds != (value, value):
+        raise Refuted(f"{task.name}: SRC up to scale {len(steps)} is {src_bounds[0]:g}, not {value}")
 
 
 _LARGEST: Mapping[Pair, int] = {(2, 1): 4, (3, 1): 27, (4, 1): 256, (2, 2): 8, (2, 3): 68}
@@ -263,7 +280,7 @@ CLAIMS = (
         id="src-monotone",
         source=formalised("Definition 4", "SRC as a function of scale and arity"),
         statement="SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows. "
-        "Every task that appends a bit is tried for n <= 3; an argument does the rest.",
+        "Every task that appends a bit is checked for n <= 3; a general argument covers the rest.",
         latex=r"\mathrm{SRC}_k(f,n)\le\mathrm{SRC}_k(f,n+1),\quad \mathrm{SRC}_{k+1}(f,n)\le\mathrm{SRC}_k(f,n)",
         label="F",
         check=src_is_monotone,
@@ -279,8 +296,8 @@ CLAIMS = (
     Claim(
         id="src-bounded",
         source=formalised("Definition 4", "SRC over a fixed alphabet at a fixed arity"),
-        statement="Where finite, SRC at arity k over q symbols is at most q^(q^k), so constant from some scale on. The "
-        "bound is attained at k = 1, not beyond: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. "
+        statement="If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. "
+        "The bound is attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. "
         "Permutations of q symbols have min(n, q!).",
         latex=r"\mathrm{SRC}_k(f,n)<\infty\Rightarrow\mathrm{SRC}_k(f,n)\le q^{q^k}",
         label="F",

@@ -1,4 +1,4 @@
-"""Equal SRC does not settle what is learned: operator entries must be met in training."""
+"""Equal SRC does not determine what is learned: operator entries must be met in training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
 
 Entry = tuple[int, int]
-"""Operator and key."""
+"""One entry of an operator table: (operator, key)."""
 
 TaskSpec = tuple[str, int | None, int]
-"""Task, base and largest scale N."""
+"""(task, base, largest scale N)."""
 
 CASES: Mapping[str, TaskSpec] = {
     "parity": ("parity", None, 5),
@@ -30,17 +30,23 @@ CASES: Mapping[str, TaskSpec] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
-    """Entries that training up to N0 leaves open in a task up to N."""
+class TrainingCoverage:
+    """Complexity, operators and entries that training up to scale N0 meets, beside those of the task up to scale N.
 
-    complexity: tuple[float, float]  # SRC up to N0, and up to N
-    operators: tuple[int, int]  # in use up to N0, and up to N
+    Attributes:
+        complexity: SRC up to N0, and up to N.
+        operators: number of operators in use up to N0, and up to N.
+        entries: number of operator entries in use up to N0, and up to N.
+    """
+
+    complexity: tuple[float, float]
+    operators: tuple[int, int]
     entries: tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """A task with its circuit, its SRC and the entries in use, scale by scale."""
+    """Task with its circuit, its SRC and the entries in use, scale by scale."""
 
     circuit: Circuit
     traces: Sequence[Trace]
@@ -50,40 +56,40 @@ class _Case:
 
 def coverage_settles(
     *,
-    settled: Callable[[Training], bool],
+    settled: Callable[[TrainingCoverage], bool],
     tasks: Mapping[str, TaskSpec],
     coverage_scale: Mapping[str, int],
     parity_at_once: tuple[int, int, int],
 ) -> Evidence:
-    """Decide, for every N0 < N: no operators that fit all scales up to N0 are wrong up to N <=> settled.
+    """Decide for every N0 < N: all operators that fit the scales up to N0 are right up to N iff `settled` says so.
 
-    `parity_at_once` is SRC of parity at scale 1, the entries met there, and all entries.
+    `parity_at_once` is the SRC of parity at scale 1, the number of entries met there, and the number of all entries.
     """
-    first = _training(_case(*tasks["parity"]), 1)
-    if (first.complexity[0], *first.entries) != parity_at_once:
+    parity = _training_coverage(_case(*tasks["parity"]), 1)
+    if (parity.complexity[0], *parity.entries) != parity_at_once:
         raise Refuted(
-            f"parity at scale 1: SRC {first.complexity[0]:g}, {first.entries[0]} of {first.entries[1]} entries"
+            f"parity at scale 1: SRC {parity.complexity[0]:g}, {parity.entries[0]} of {parity.entries[1]} entries"
         )
     facts = []
     for name, scale in coverage_scale.items():
         case = _case(*tasks[name])
         largest = len(case.traces)
-        found = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
-        if found != scale:
+        covering_scale = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
+        if covering_scale != scale:
             raise Refuted(
                 f"{name}: of {len(case.used[-1])} entries {_counts(case)} are met up to scales 1..{largest}: all from "
-                f"{found} on, not {scale}"
+                f"{covering_scale} on, not {scale}"
             )
         for training_scale in range(1, largest):
-            training = _training(case, training_scale)
+            coverage = _training_coverage(case, training_scale)
             wrong = wrong_extension(case.circuit, case.used[training_scale - 1], case.used[-1])
             failure = _failure(wrong, case.traces, training_scale) if wrong else None
-            if settled(training) and failure:
+            if settled(coverage) and failure:
                 raise Refuted(
-                    f"{name}, N0 = {training_scale}: SRC {training.complexity[0]:g} -> {training.complexity[1]:g}, "
-                    f"{training.entries[0]} of {training.entries[1]} entries met; one that is not is changed: {failure}"
+                    f"{name}, N0 = {training_scale}: SRC {coverage.complexity[0]:g} -> {coverage.complexity[1]:g}, "
+                    f"{coverage.entries[0]} of {coverage.entries[1]} entries met; one that is not is changed: {failure}"
                 )
-            if not settled(training) and not failure:
+            if not settled(coverage) and not failure:
                 raise Refuted(f"{name}, N0 = {training_scale}: the operators are settled all the same")
         facts.append(
             f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {_counts(case)} at scales "
@@ -103,7 +109,7 @@ def coverage_settles(
 
 
 def wrong_extension(circuit: Circuit, met: frozenset[Entry], used: frozenset[Entry]) -> Circuit | None:
-    """The circuit with another value at the first entry that is used but not met; None where all are met."""
+    """Return the circuit with a wrong value at the first entry that is used but not met; None if all are met."""
     if used <= met:
         return None
     operator, key = min(used - met)
@@ -113,19 +119,23 @@ def wrong_extension(circuit: Circuit, met: frozenset[Entry], used: frozenset[Ent
 
 
 def entries_used(circuit: Circuit, trace: Trace) -> frozenset[Entry]:
-    """Every (operator, key) that some prompt of the scale asks for."""
+    """Return every (operator, key) that some prompt of the scale needs."""
     symbols = len(circuit.task.alphabet)
-    found = set()
+    entries = set()
     for step in circuit.wirings[trace.scale]:
         keys = np.zeros(trace.tokens.shape[1], dtype=np.int64)
         for argument in step.arguments:
             keys = keys * symbols + trace.tokens[argument - 1]
-        found |= {(step.operator, int(key)) for key in np.unique(keys)}
-    return frozenset(found)
+        entries |= {(step.operator, int(key)) for key in np.unique(keys)}
+    return frozenset(entries)
 
 
 @cache
 def _case(spec: str, base: int | None, largest: int) -> _Case:
+    """Case of a task, computed once.
+
+    Raises `ValueError` if a scale has too many prompts or the search does not close.
+    """
     task = load(spec, base=base)
     traces = traces_up_to(task, largest)
     circuit = reference_circuit(task, range(1, largest + 1))
@@ -135,7 +145,7 @@ def _case(spec: str, base: int | None, largest: int) -> _Case:
     used: list[frozenset[Entry]] = []
     for trace in traces:
         used.append(entries_used(circuit, trace) | (used[-1] if used else frozenset()))
-    if len(circuit.operators) == 1:  # no search: a circuit of one operator is least
+    if len(circuit.operators) == 1:  # one operator is the least possible number, so no search is needed
         complexity: list[float] = [1] * largest
     else:
         bounds = src(task, traces, circuit.arity).bounds
@@ -145,9 +155,10 @@ def _case(spec: str, base: int | None, largest: int) -> _Case:
     return _Case(circuit=circuit, traces=traces, complexity=complexity, used=used)
 
 
-def _training(case: _Case, training_scale: int) -> Training:
+def _training_coverage(case: _Case, training_scale: int) -> TrainingCoverage:
+    """Coverage of a case by training up to a scale."""
     met, used = case.used[training_scale - 1], case.used[-1]
-    return Training(
+    return TrainingCoverage(
         complexity=(case.complexity[training_scale - 1], case.complexity[-1]),
         operators=(len({operator for operator, _ in met}), len({operator for operator, _ in used})),
         entries=(len(met), len(used)),
@@ -155,7 +166,7 @@ def _training(case: _Case, training_scale: int) -> Training:
 
 
 def _failure(wrong: Circuit, traces: Sequence[Trace], training_scale: int) -> str | None:
-    """Where a circuit that is right on the training scales is wrong after them; None where it is not."""
+    """Text on where a circuit that is right on the training scales is wrong after them; None if it is right."""
     wrong.check(traces[:training_scale])
     try:
         wrong.check(traces)
@@ -165,21 +176,25 @@ def _failure(wrong: Circuit, traces: Sequence[Trace], training_scale: int) -> st
 
 
 def _counts(case: _Case) -> str:
+    """Text with the number of entries met up to each scale."""
     return ", ".join(str(len(entries)) for entries in case.used)
 
 
-def _all_met(training: Training) -> bool:
-    met, used = training.entries
+def _all_met(coverage: TrainingCoverage) -> bool:
+    """True if training meets every entry."""
+    met, used = coverage.entries
     return met == used
 
 
-def _equal_complexity(training: Training) -> bool:
-    low, high = training.complexity
+def _equal_complexity(coverage: TrainingCoverage) -> bool:
+    """True if SRC is the same up to N0 and up to N."""
+    low, high = coverage.complexity
     return low == high
 
 
-def _all_operators_met(training: Training) -> bool:
-    met, used = training.operators
+def _all_operators_met(coverage: TrainingCoverage) -> bool:
+    """True if training meets every operator."""
+    met, used = coverage.operators
     return met == used
 
 
@@ -196,10 +211,9 @@ CLAIMS = (
     Claim(
         id="src-coverage",
         source=formalised("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
-        statement="With the wiring given, what is right up to N0 is right up to N if and only if every operator entry "
-        "in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with "
-        "4 of its 8 entries. "
-        "Decided on 5 tasks.",
+        statement="With the wiring given, operators that are right up to N0 are right up to N if and only if every "
+        "operator entry in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 "
+        "at scale 1 with 4 of its 8 entries. Decided on 5 tasks.",
         latex=r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
         label="F",
         check=coverage_settles,
@@ -210,11 +224,11 @@ CLAIMS = (
             "equal SRC suffices": {"settled": _equal_complexity},
             "all operators met suffices": {"settled": _all_operators_met},
             "equal SRC and half of the entries suffice": {
-                "settled": lambda training: (
-                    _equal_complexity(training) and 2 * training.entries[0] >= training.entries[1]
+                "settled": lambda coverage: (
+                    _equal_complexity(coverage) and 2 * coverage.entries[0] >= coverage.entries[1]
                 )
             },
-            "all scales must be met": {"settled": lambda training: False},
+            "all scales must be met": {"settled": lambda coverage: False},
             "a counter for parity": {"tasks": {**CASES, "parity": CASES["counter base 3"]}},
             "carry tokens in addition": {"tasks": {**CASES, "addition base 2": CASES["addition-carry base 2"]}},
         },

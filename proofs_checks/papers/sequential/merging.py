@@ -1,4 +1,4 @@
-"""Two operators that free argument order makes one."""
+"""Calculations whose two operators become one if the order of arguments is free."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,27 +15,27 @@ from proofs_checks.papers.pola import formalised
 
 Digits = tuple[int, int, int]
 Order = tuple[int, int, int]
-"""Slot -> which of the three digits it reads."""
+"""Index of the digit that each of the three slots reads."""
 Orders = tuple[Order, Order]
-"""Order of the first and of the second token."""
+"""Orders for the first and for the second token."""
 
 BASES = range(2, 17)
 SEARCHED_BASES = (2, 3)
 LARGEST = 3
-"""Scale up to which the whole tasks are searched."""
+"""Largest scale at which whole tasks are searched."""
 
 _AS_READ: Order = (0, 1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One place of a written calculation, which writes two tokens.
+    """A place of a written calculation, at which two tokens are written.
 
     Attributes:
-        tokens: the three digits that it reads, and the base -> the two tokens.
-        reachable: base -> the digits that some calculation meets there.
-        orders: in which the slots may read them.
-        merges: whether some order makes one operator of the two.
+        tokens: (the three digits that are read, base) -> the two tokens.
+        reachable: base -> the digits that some calculation meets at a place.
+        orders: orders in which the slots may read the digits.
+        merges: True if in some order one operator computes both tokens.
         task: base -> the whole calculation as a task.
     """
 
@@ -47,7 +47,7 @@ class Place:
 
 
 def order_merges(*, places: Mapping[str, Place]) -> Evidence:
-    """Decide which calculations need two operators, over all keys of each base, and by search over whole tasks."""
+    """Decide which calculations need two operators: over all keys of each base, and by search over whole tasks."""
     facts = []
     for name, place in places.items():
         for base in BASES:
@@ -60,9 +60,9 @@ def order_merges(*, places: Mapping[str, Place]) -> Evidence:
         value = 1 if place.merges else 2
         for base in SEARCHED_BASES:
             task = place.task(base)
-            found = src(task, traces_up_to(task, LARGEST), 3).bounds[LARGEST]
-            if found != (value, value):
-                raise Refuted(f"{task.name}: SRC up to scale {LARGEST} is {found[0]:g}, not {value}")
+            src_bounds = src(task, traces_up_to(task, LARGEST), 3).bounds[LARGEST]
+            if src_bounds != (value, value):
+                raise Refuted(f"{task.name}: SRC up to scale {LARGEST} is {src_bounds[0]:g}, not {value}")
         reading = f", with {' or '.join(map(str, place.orders))}" if place.merges else ""
         facts.append(f"{name}: {value}{reading}")
     return Evidence(
@@ -80,50 +80,50 @@ def order_merges(*, places: Mapping[str, Place]) -> Evidence:
 
 
 def conflict(place: Place, orders: Orders, base: int) -> str | None:
-    """A key with two values where one operator reads the digits in these orders; None where there is none."""
+    """Return a key with two values if one operator reads the digits in these orders; None if there is no such key."""
     operator: dict[Digits, int] = {}
     for digits in sorted(place.reachable(base)):
         for order, token in zip(orders, place.tokens(digits, base), strict=True):
-            first, second, third = (digits[which] for which in order)
+            first, second, third = (digits[index] for index in order)
             if operator.setdefault((first, second, third), token) != token:
                 return f"key {first, second, third} has the values {operator[first, second, third]} and {token}"
     return None
 
 
 def reachable_products(base: int) -> frozenset[Digits]:
-    """(a, c, x): digit, carry into its place, multiplier; the first carry is 0."""
-    found: set[Digits] = set()
+    """Return all (a, c, x) that occur: digit, carry into its place, multiplier; the first carry is 0."""
+    triples: set[Digits] = set()
     for x in range(base):
         carries, fresh = {0}, {0}
         while fresh:
             fresh = {(a * x + c) // base for a, c in product(range(base), fresh)} - carries
             carries |= fresh
-        found |= set(product(range(base), carries, (x,)))
-    return frozenset(found)
+        triples |= set(product(range(base), carries, (x,)))
+    return frozenset(triples)
 
 
 def reachable_quotients(base: int) -> frozenset[Digits]:
-    """(r, a, d): remainder before the place, digit, divisor; the first remainder is 0."""
-    found: set[Digits] = set()
+    """Return all (r, a, d) that occur: remainder before the place, digit, divisor; the first remainder is 0."""
+    triples: set[Digits] = set()
     for d in range(1, base):
         remainders, fresh = {0}, {0}
         while fresh:
             fresh = {(r * base + a) % d for r, a in product(fresh, range(base))} - remainders
             remainders |= fresh
-        found |= set(product(remainders, range(base), (d,)))
-    return frozenset(found)
+        triples |= set(product(remainders, range(base), (d,)))
+    return frozenset(triples)
 
 
 def multiplication_carry(base: int) -> Task:
-    """`a1 .. an * x = d1 c1 .. dn cn $`, low digit first, x one digit, c_t the carry out of place t."""
+    """Return the task `a1 .. an * x = d1 c1 .. dn cn $`: low digit first, x one digit, c_t the carry out of place t."""
 
     def place_by_place(digits: Numbers) -> Numbers:
         carry = np.zeros_like(digits[0])
-        found = []
+        columns = []
         for place in digits[:-1]:
             carry, digit = np.divmod(place * digits[-1] + carry, base)
-            found += [digit, carry]
-        return np.stack(found)
+            columns += [digit, carry]
+        return np.stack(columns)
 
     return digit_task(
         name=f"multiplication-carry-base-{base}",
@@ -137,17 +137,20 @@ def multiplication_carry(base: int) -> Task:
 
 
 def _product(digits: Digits, base: int) -> tuple[int, int]:
+    """Digit and carry of a x + c."""
     a, c, x = digits
     carry, digit = divmod(a * x + c, base)
     return digit, carry
 
 
 def _quotient(digits: Digits, base: int) -> tuple[int, int]:
+    """Quotient and remainder of (r b + a) / d."""
     r, a, d = digits
     return divmod(r * base + a, d)
 
 
 def _sum(digits: Digits, base: int) -> tuple[int, int]:
+    """Digit and carry of the sum."""
     carry, digit = divmod(sum(digits), base)
     return digit, carry
 
@@ -177,6 +180,7 @@ _PLACES: Mapping[str, Place] = {"multiplication": MULTIPLICATION, "division": DI
 
 
 def _reading(place: Place, second: Order) -> Place:
+    """Place in which the second token reads the digits in another order."""
     return replace(place, orders=((_AS_READ, second),))
 
 

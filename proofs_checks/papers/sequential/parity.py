@@ -1,4 +1,4 @@
-"""Parity with chain of thought at every scale: its SRC, the labels of its ideal relation, and induced operators."""
+"""Parity with chain of thought at all scales: its SRC, the labels of its ideal relation, and induced operators."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise, product
@@ -36,12 +36,12 @@ COMPARED = 20
 
 LARGEST = 6
 SEARCHED_FROM = 3
-"""The search may read the padding in place of '=' as y_0 where that is as simple, which it is aligned to scale 2."""
+"""Smallest aligned scale for the search; up to scale 2 it may read the padding as y_0 in place of '='."""
 
 BLOCK, ALIGNED = "block", "aligned"
 
 Count = Callable[[Any], Any]
-"""N -> operators induced up to scale N."""
+"""N -> number of operators induced up to scale N."""
 
 SEARCHED_LAYOUTS = 7
 
@@ -56,7 +56,15 @@ _BLOCK_COUNTS: Mapping[str, Count] = {
 
 
 def parity_is_one(*, task: Callable[[], Task], arity: int, value: int, slots: Slots, operator: Operator) -> Evidence:
-    """Decide SRC at all scales: by search at small ones, and by one circuit proved right at every scale."""
+    """Decide SRC at all scales: by search at small scales, and by one circuit that is proved right at every scale.
+
+    Args:
+        task: builds the task.
+        arity: number of slots.
+        value: SRC.
+        slots: positions that the circuit reads at each step.
+        operator: the single unit operator.
+    """
     searched = task()
     for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
         if bounds != (value, value):
@@ -78,49 +86,50 @@ def parity_is_one(*, task: Callable[[], Task], arity: int, value: int, slots: Sl
 
 
 def _require_right_when_run(slots: Slots, operator: Operator) -> None:
-    """The circuit on all words of few bits, in both layouts: where it is wrong, the counterexample is a prompt."""
+    """Require that the circuit is right on all words of few bits in both layouts; the counterexample is a prompt."""
     for n, padding in product(range(1, SEARCHED), (0, 1, 2)):
         for bits in product((0, 1), repeat=n):
             tokens = sequence(bits, width=n + padding)
             for t in range(1, n + 2):
                 key = tuple(tokens[position - 1] for position in slots(t, n + padding))
-                written, wanted = operator(key), tokens[n + padding + t]
-                if written != wanted:
-                    raise Refuted(f"x = {bits}, width {n + padding}, step {t} reads {key}: {written}, not {wanted}")
+                output, expected = operator(key), tokens[n + padding + t]
+                if output != expected:
+                    raise Refuted(f"x = {bits}, width {n + padding}, step {t} reads {key}: {output}, not {expected}")
 
 
 def _require_right_at_every_scale(slots: Slots, operator: Operator) -> None:
-    for of_one_width in (False, True):
-        for step in steps(aligned=of_one_width):
-            for key, wanted in cases(step, slots):
-                if operator(key) != wanted:
-                    raise Refuted(f"{step.name} step: {key} gives {operator(key)}, not {wanted}")
+    """Require that the operator writes the right token for every key that any step of any scale can meet."""
+    for is_aligned in (False, True):
+        for step in steps(aligned=is_aligned):
+            for key, expected in cases(step, slots):
+                if operator(key) != expected:
+                    raise Refuted(f"{step.name} step: {key} gives {operator(key)}, not {expected}")
 
 
 def _require_reference(task: Task, slots: Slots, operator: Operator) -> None:
     """Require that the task is defined by this circuit."""
     assert task.reference is not None
     for n in range(1, COMPARED + 1):
-        found = [arguments for _, arguments in task.reference.steps(n)]
-        if found != [slots(t, n) for t in range(1, n + 2)]:
-            raise Refuted(f"scale {n}: the task's own circuit reads {found}")
+        arguments_read = [arguments for _, arguments in task.reference.steps(n)]
+        if arguments_read != [slots(t, n) for t in range(1, n + 2)]:
+            raise Refuted(f"scale {n}: the task's own circuit reads {arguments_read}")
     for key in {key for step in steps(aligned=False) for key, _ in cases(step, slots)}:
         if task.reference.apply("sum", key) != operator(key):
             raise Refuted(f"the task's own operator gives {task.reference.apply('sum', key)} for {key}")
 
 
 def _bitwise(combine: Callable[[int, int], int]) -> Operator:
-    """The operator with another law on two bits."""
+    """The operator with another function of two bits in place of xor."""
     return lambda key: str(combine(*map(int, key))) if set(key) <= {"0", "1"} else xor(key)
 
 
 def parity_in(layout: str, largest_scale: int) -> Task:
-    """Parity as it is written, or padded."""
+    """Return the parity task in the block layout, or aligned to the largest scale."""
     return aligned(load("parity"), largest_scale) if layout == ALIGNED else load("parity")
 
 
 def searched_circuit(layout: str, largest_scale: int) -> Circuit:
-    """The circuit that the search finds at arity 2."""
+    """Return the circuit that the search finds at arity 2."""
     task = parity_in(layout, largest_scale)
     circuit = src(task, traces_up_to(task, largest_scale), 2).circuit
     assert circuit is not None, "parity is feasible at arity 2"
@@ -128,7 +137,7 @@ def searched_circuit(layout: str, largest_scale: int) -> Circuit:
 
 
 def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_parity) -> Circuit:
-    """The circuit of src-parity, its operator as far as it is used up to the largest scale."""
+    """Return the circuit of claim src-parity, with the operator entries that are used up to the largest scale."""
     task = parity_in(layout, largest_scale)
     symbols = task.alphabet
     table = np.full(len(symbols) ** 2, UNDEFINED, dtype=np.uint8)
@@ -145,7 +154,10 @@ def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_pa
 
 
 def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
-    """Decide how many labels the ideal relation has at every largest scale from `smallest` on."""
+    """Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
+
+    `scale_hint` says for each layout if the relation knows the scale.
+    """
     for layout, hint in scale_hint.items():
         for largest in range(smallest, LARGEST + 1):
             circuits = [defining_circuit(layout, largest, slots)]
@@ -153,17 +165,17 @@ def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mappin
                 circuits.append(searched_circuit(layout, largest))
             for circuit in circuits:
                 try:
-                    found = count_labels(circuit, scale_hint=hint)
+                    number_of_labels = count_labels(circuit, scale_hint=hint)
                 except ScaleHintNeeded as needed:
                     raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
-                if found != labels:
-                    raise Refuted(f"{layout}, scales 1..{largest}: {found} labels, not {labels}")
+                if number_of_labels != labels:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {number_of_labels} labels, not {labels}")
         _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
-            "what is written, so both have one; from t = 2 on no slot is x_1, so some pairs are irrelevant",
+            "what is written, so each has a label; from t = 2 on no slot is x_1, so some pairs are irrelevant",
             f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels",
             "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing",
         ),
@@ -172,17 +184,17 @@ def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mappin
 
 
 def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
-    """Number of labels of the pairs of a key and a query no earlier."""
+    """Return the number of labels over all pairs of a query and a key that is not later."""
     relation = ideal_relation(circuit, scale_hint=scale_hint)
-    found: set[int] = set()
+    seen_labels: set[int] = set()
     for scale, wirings in circuit.wirings.items():
         length = wirings[-1].position
-        found |= set(relation.labels(length, scale)[np.triu_indices(length)].tolist())
-    return len(found)
+        seen_labels |= set(relation.labels(length, scale)[np.triu_indices(length)].tolist())
+    return len(seen_labels)
 
 
 def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, padded: bool) -> None:
-    """Require that the irrelevant pairs and the slots that matter make so many labels."""
+    """Require that irrelevant pairs and the slots that matter make this number of labels."""
     met: dict[Key, str] = {}
     irrelevant = False
     for step in steps(aligned=padded):
@@ -194,13 +206,13 @@ def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, 
         if not all(distance.is_positive or distance.is_negative for distance in distances):
             raise Refuted(f"{step.name} step: one key may fill two slots of {positions}")
         irrelevant |= all((position - 1).expand().is_positive for position in positions)
-    found = int(irrelevant) + len(essential_slots(met))
-    if found != labels:
-        raise Refuted(f"the defining circuit: {found} labels, not {labels}")
+    number_of_labels = int(irrelevant) + len(essential_slots(met))
+    if number_of_labels != labels:
+        raise Refuted(f"the defining circuit: {number_of_labels} labels, not {labels}")
 
 
 def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
-    """Slots (from 0) that change the value while the others stay."""
+    """Return the slots (counted from 0) whose change alone, with all others fixed, changes the value."""
     pairs = list(combinations(table, 2))
     differ = [[slot for slot, both in enumerate(zip(*pair, strict=True)) if len(set(both)) > 1] for pair in pairs]
     alone = {slots[0] for slots, (a, b) in zip(differ, pairs, strict=True) if len(slots) == 1 and table[a] != table[b]}
@@ -208,7 +220,7 @@ def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
 
 
 def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) -> Evidence:
-    """Decide the number of operators that each encoding induces up to N, for every N."""
+    """Decide the number of operators that each encoding induces up to scale N, for every N."""
     circuit = searched_circuit(layout, SEARCHED_LAYOUTS)
     traces = traces_up_to(parity_in(layout, SEARCHED_LAYOUTS), SEARCHED_LAYOUTS)
     relations = {
@@ -219,9 +231,11 @@ def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) ->
     size = sp.Symbol("N", integer=True, positive=True)
     proved = []
     for encoding, count in counts.items():
-        for scale, found in induced_complexity(circuit, relations[encoding], traces).complexity.items():
-            if found != count(sp.Integer(scale)):
-                raise Refuted(f"{layout}: {encoding} induces {found:g} operators up to {scale}, not {count(scale)}")
+        for scale, number_of_operators in induced_complexity(circuit, relations[encoding], traces).complexity.items():
+            if number_of_operators != count(sp.Integer(scale)):
+                raise Refuted(
+                    f"{layout}: {encoding} induces {number_of_operators:g} operators up to {scale}, not {count(scale)}"
+                )
         general = signature_count(encoding, layout, size, slots)
         if sp.expand(general - count(size)) != 0:
             raise Refuted(f"{layout}: {encoding} induces {general} operators up to N, not {count(size)}")
@@ -239,7 +253,10 @@ def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) ->
 
 
 def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_of_parity) -> Any:
-    """Number of pairs of labels that the slots have over all steps t = 1 .. n + 1 of all scales n = 1 .. N."""
+    """Return the number of label pairs of the two slots over all steps t = 1 .. n + 1 of all scales n = 1 .. N.
+
+    Raises `Refuted` if an encoding gives both slots the same label.
+    """
     n, t, width = sp.symbols("n t w", positive=True)
     w = width if layout == ALIGNED else n
     labels = []
@@ -258,7 +275,8 @@ def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_
     return size if by_scale else size + 1 if by_step else sp.Integer(1)
 
 
-def _with(counts: Mapping[str, Count], **changes: Count) -> Parameters:
+def _changed_counts(counts: Mapping[str, Count], **changes: Count) -> Parameters:
+    """Parameters with some of the counts changed."""
     return {"counts": {**counts, **changes}}
 
 
@@ -286,7 +304,7 @@ CLAIMS = (
         id="src-roles",
         source=formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
         statement="The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at "
-        "every largest scale from 2 on: aligned without scale hint, unaligned with it.",
+        "every largest scale from 2 on: on aligned data without scale hint, on unaligned data with it.",
         latex=r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
         label="F",
         check=ideal_labels,
@@ -302,7 +320,8 @@ CLAIMS = (
         id="src-induced-aligned",
         source=formalised("Figure 1", "operators induced on scale-aligned data"),
         statement="On scale-aligned parity with chain of thought, the ideal and the relative encoding induce one "
-        "operator up to every N, the absolute one for each step of scale N: N + 1, with the one that writes '$'.",
+        "operator up to every N; the absolute encoding induces one for each step of scale N: N + 1, with the step that "
+        "writes '$'.",
         latex=r"\mathrm{SRC}_{\mathrm{IPE}}=\mathrm{SRC}_{\mathrm{rel}}=1,\ \mathrm{SRC}_{\mathrm{abs}}=N+1",
         label="P",
         check=induced_counts,
@@ -317,13 +336,13 @@ CLAIMS = (
         id="src-induced-block",
         source=formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
         statement="Without alignment and with scales 1..N pooled, the ideal encoding with scale hint induces one "
-        "operator, the relative N, the absolute N(N+3)/2: one for each step of each scale.",
+        "operator, the relative encoding N, and the absolute one N(N+3)/2: one for each step of each scale.",
         latex=r"\mathrm{SRC}_{\mathrm{IPE}}=1,\ \mathrm{SRC}_{\mathrm{rel}}=N,\ \mathrm{SRC}_{\mathrm{abs}}=N(N+3)/2",
         label="F",
         check=induced_counts,
         holds={"layout": BLOCK, "slots": slots_of_parity, "counts": _BLOCK_COUNTS},
         answers=("counts",),
-        printed=_with(_BLOCK_COUNTS, relative=lambda N: 1),
+        printed=_changed_counts(_BLOCK_COUNTS, relative=lambda N: 1),
         falsifiers={
             "the same aligned": {"layout": ALIGNED},
             "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
