@@ -1,7 +1,8 @@
 """Find the code that a claim reads, without running it: the module that lists the claim and all that this imports.
 
-Imports are found by reading the import statements of each file, wherever they stand. Two things are not seen: modules
-imported under a computed name, and what a package's `__init__` does to other modules if no name is taken from it.
+Imports are found by reading the import statements of each file, wherever they stand; a file that imports
+`sibling_modules` reads all modules beside it. Two things are not seen: modules imported under another computed name, and
+what a package's `__init__` does to other modules if no name is taken from it.
 """
 
 import ast
@@ -19,6 +20,8 @@ from proofs_checks.claim import Claim
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks")
 """The project's packages that a claim may read."""
+FINDS_SIBLINGS = "theory.system.discovery.sibling_modules"
+"""A module that imports this function imports every module beside it."""
 LIBRARIES = ("sympy", "mpmath", "python-flint", "numpy", "scipy", "networkx", "python-sat", "torch")
 """Libraries that these packages compute with."""
 
@@ -82,12 +85,15 @@ def _imported_files(path: Path, root: Path, neighbours: Path | None) -> list[Pat
     """Files of the modules and packages that a file imports, if they belong to the project or are neighbours."""
     package = ".".join(path.parent.relative_to(root).parts) if _within(path, root) else ""
     files = []
-    for name in _imported(path.read_bytes(), package):
+    imported = _imported(path.read_bytes(), package)
+    for name in imported:
         top, *inner = name.split(".")
         folder = root if top in PACKAGES else neighbours
         if folder:
             module = os.path.join(folder, top, *inner)
             files += [file for file in (os.path.join(module, "__init__.py"), f"{module}.py") if os.path.isfile(file)]
+    if FINDS_SIBLINGS in imported:
+        files += map(str, sorted(path.parent.glob("*.py")))
     return [Path(file) for file in files]
 
 

@@ -99,6 +99,11 @@ def test_the_digest_changes_with_what_is_read_and_with_nothing_else(tree, start)
     assert digest(tree / start, tree) == before
 
 
+def test_a_module_that_finds_its_siblings_reads_them_all():
+    folder = reading.ROOT / "theory" / "encodings"
+    assert {*folder.glob("*.py")} <= {*reading.code_read(folder / "catalogue.py")}
+
+
 def test_digests_found_together_are_those_found_alone(tree):
     starts = [tree / name for name in READS]
     assert reading.digests(starts, tree) == {start: digest(start, tree) for start in starts}

@@ -56,3 +56,4 @@ ENCODING = Encoding(
     relation=relative(),
     laws=tuple(Law),
 )
+ENCODINGS = (ENCODING,)

@@ -3,31 +3,8 @@
 Encodings whose relation depends on the circuit of a task are registered in circuits/encodings.py.
 """
 
-from theory.encodings import (
-    alibi,
-    fire,
-    fox,
-    grape,
-    grape_additive,
-    grape_commuting,
-    grape_contextual,
-    grape_gated,
-    grape_path,
-    hope,
-    interpolation,
-    kerple,
-    learned,
-    nope,
-    ntk,
-    randomized,
-    relational,
-    rotary,
-    sinusoidal,
-    t5,
-    xpos,
-    yarn,
-)
 from theory.encodings.encoding import Encoding, EncodingError
+from theory.system.discovery import sibling_modules
 from theory.system.errors import LengthgenError, nearest
 
 
@@ -39,6 +16,31 @@ class DuplicateEncoding(LengthgenError):
     """The name or alias belongs to another encoding already."""
 
 
+ORDER = (
+    "nope",
+    "sinusoidal",
+    "learned",
+    "relational",
+    "t5",
+    "alibi",
+    "kerple",
+    "fire",
+    "rotary",
+    "xpos",
+    "interpolation",
+    "ntk",
+    "yarn",
+    "randomized",
+    "grape",
+    "grape_commuting",
+    "grape_contextual",
+    "grape_additive",
+    "grape_gated",
+    "grape_path",
+    "fox",
+    "hope",
+)
+"""Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""
 ENCODINGS: dict[str, Encoding] = {}
 """Registered encodings by name, in the order of registration."""
 _BY_NAME: dict[str, Encoding] = {}
@@ -84,37 +86,11 @@ def with_formulas() -> tuple[Encoding, ...]:
     return tuple(encoding for encoding in ENCODINGS.values() if not encoding.no_formula)
 
 
-register(
-    nope.ENCODING,
-    sinusoidal.ENCODING,
-    learned.ENCODING,
-    relational.RPE,
-    relational.CLIPPED,
-    t5.ENCODING,
-    t5.BIDIRECTIONAL,
-    alibi.ENCODING,
-    kerple.POWER,
-    kerple.LOGARITHM,
-    fire.ENCODING,
-    rotary.ENCODING,
-    xpos.ENCODING,
-    interpolation.ENCODING,
-    ntk.ENCODING,
-    ntk.DYNAMIC,
-    yarn.ENCODING,
-    randomized.APE,
-    randomized.RPE,
-    randomized.ROPE,
-    randomized.ALIBI,
-    grape.ENCODING,
-    grape_commuting.ENCODING,
-    grape_commuting.THIN,
-    grape_contextual.ENCODING,
-    grape_additive.ENCODING,
-    grape_gated.ENCODING,
-    grape_path.ENCODING,
-    fox.ENCODING,
-    fox.BIAS_ONLY,
-    fox.FIXED,
-    hope.ENCODING,
-)
+def _register_modules() -> None:
+    """Register what each module of this package lists in its ENCODINGS."""
+    modules = {module.__name__.rpartition(".")[2]: module for module in sibling_modules(__name__)}
+    for name in [*ORDER, *sorted(modules.keys() - set(ORDER))]:
+        register(*getattr(modules[name], "ENCODINGS", ()))
+
+
+_register_modules()

@@ -108,3 +108,4 @@ ENCODING = Encoding(
     ),
 )
 """FIRE; its relation is that for an unknown L, see `relation`."""
+ENCODINGS = (ENCODING,)

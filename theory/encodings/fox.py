@@ -169,3 +169,4 @@ FIXED = _constant_gate(
         "longest": Option(default=2048.0, least=1e-3, most=1e12),
     },
 )
+ENCODINGS = (ENCODING, BIAS_ONLY, FIXED)

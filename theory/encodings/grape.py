@@ -224,3 +224,4 @@ ENCODING = Encoding(
     laws=tuple(Law),
     recovers=(Recovery(of="nope", assignment={SPEED: sp.Integer(0)}),),
 )
+ENCODINGS = (ENCODING,)

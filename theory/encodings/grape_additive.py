@@ -90,3 +90,4 @@ ENCODING = Encoding(
     laws=tuple(Law),
     recovers=(Recovery(of="alibi", assignment={SLOPE: sp.Symbol("m", positive=True)}),),
 )
+ENCODINGS = (ENCODING,)

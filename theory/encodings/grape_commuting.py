@@ -102,3 +102,4 @@ THIN = Encoding(
     relation=relative(),
     caveat=ONE_LAW,
 )
+ENCODINGS = (ENCODING, THIN)

@@ -61,3 +61,4 @@ ENCODING = Encoding(
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={RATES: sp.Integer(1)}),),
 )
+ENCODINGS = (ENCODING,)

@@ -76,3 +76,4 @@ ENCODING = Encoding(
 
 A gate increases with the content along w, and w has length 1, so it cannot be 0 (claim grape-gated).
 """
+ENCODINGS = (ENCODING,)

@@ -100,3 +100,4 @@ ENCODING = Encoding(
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="alibi", assignment={EDGES: CONTENT_FREE}, at={alibi.SLOPE: -CONTENT_FREE}),),
 )
+ENCODINGS = (ENCODING,)

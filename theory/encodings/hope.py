@@ -132,3 +132,4 @@ ENCODING = Encoding(
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
     recovers=(Recovery(of="nope", assignment={RATE: sp.Integer(0), MARGIN: sp.Integer(0)}, attained=False),),
 )
+ENCODINGS = (ENCODING,)

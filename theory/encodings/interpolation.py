@@ -68,3 +68,4 @@ ENCODING = Encoding(
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )
+ENCODINGS = (ENCODING,)

@@ -59,3 +59,4 @@ LOGARITHM = Encoding(
     laws=tuple(Law),
     recovers=(_NO_SCALE,),
 )
+ENCODINGS = (POWER, LOGARITHM)

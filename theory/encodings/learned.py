@@ -30,3 +30,4 @@ ENCODING = Encoding(
     limit=ROWS,
     laws=(Law.STREAMING,),
 )
+ENCODINGS = (ENCODING,)

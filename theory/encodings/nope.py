@@ -16,3 +16,4 @@ ENCODING = Encoding(
     caveat="a decoder can count positions by its causal mask",
     laws=tuple(Law),
 )
+ENCODINGS = (ENCODING,)

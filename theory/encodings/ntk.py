@@ -105,3 +105,4 @@ DYNAMIC = Encoding(
         Recovery(of="rope", assignment={FACTOR_AT: sp.Lambda(_SCALE, factor(SHARE, scale=_SCALE))}, within=True),
     ),
 )
+ENCODINGS = (ENCODING, DYNAMIC)

@@ -77,3 +77,4 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
 
 ROPE, ALIBI, APE = map(at_random_positions, (rotary.ENCODING, alibi.ENCODING, learned.ENCODING))
 RPE = at_random_positions(relational.RPE, most=4_096)  # the relation stores a label for every pair of positions
+ENCODINGS = (APE, RPE, ROPE, ALIBI)

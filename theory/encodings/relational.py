@@ -28,3 +28,4 @@ CLIPPED = Encoding(
     relation=clipped_relative(8),
     relation_of=lambda circuit, limit: clipped_relative(limit),
 )
+ENCODINGS = (RPE, CLIPPED)

@@ -131,3 +131,4 @@ ENCODING = Encoding(
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
 )
+ENCODINGS = (ENCODING,)

@@ -36,3 +36,4 @@ ENCODING = Encoding(
     embed=lambda position: code(position, frequency=FREQUENCY),
     laws=(Law.STREAMING,),
 )
+ENCODINGS = (ENCODING,)

@@ -78,3 +78,4 @@ BIDIRECTIONAL = Encoding(
     recovers=_RECOVERS,
 )
 """T5 bias of the encoder; its relation covers keys up to the query."""
+ENCODINGS = (ENCODING, BIDIRECTIONAL)

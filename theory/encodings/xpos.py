@@ -62,3 +62,4 @@ ENCODING = Encoding(
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={RATE: sp.Integer(0)}, attained=False),),
 )
+ENCODINGS = (ENCODING,)

@@ -98,3 +98,4 @@ ENCODING = Encoding(
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
     recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )
+ENCODINGS = (ENCODING,)
