@@ -18,7 +18,7 @@ def search_against_enumeration() -> Comparison:
 
     def searched() -> list[tuple[frozenset[int], ...]]:
         forgetful = replace(one, memory={})  # a trace remembers the answers
-        return [determining_sets(forgetful, position, 2).found for position in steps]
+        return [determining_sets(forgetful, position, 2).sets for position in steps]
 
     return compare(
         "determining positions of parity's steps at scale 8",

@@ -113,7 +113,7 @@ def test_infinite_complexity_is_proved_on_few_prompts(answer, tmp_path):
 def test_help_says_what_the_exit_codes_mean(run):
     _, out, _ = run("check-certificate", "--help")
     words = " ".join(out.split())
-    assert "Exit code: 0 if all of it is proved; 3 if" in words
+    assert "Exit code: 0 if everything is proved; 3 if" in words
     assert "--seed" in words
 
 

@@ -269,7 +269,7 @@ def test_the_time_limit_gives_the_bounds_so_far(answer, question, limit):
     unequal = any(low != high for low, high in found["bounds"].values())
     assert bool(found["stopped"]) >= unequal, "bounds that differ have a reason"
     if found["stopped"]:
-        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not looked at", found["stopped"])
+        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not searched", found["stopped"])
     assert list(found["bounds"]) == [str(scale) for scale in range(1, 31)]
     sound(found)
 
