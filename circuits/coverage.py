@@ -51,8 +51,8 @@ def steps_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> 
     The value is True beyond an example's last step, where no entry is needed. Arguments and errors are those of
     `seen_entries`.
     """
-    most = max((len(circuit.wirings.get(scale, ())) for scale in np.unique(scales).tolist()), default=0)
-    covered = np.ones((len(tokens), most), dtype=np.bool_)
+    largest_count = max((len(circuit.wirings.get(scale, ())) for scale in np.unique(scales).tolist()), default=0)
+    covered = np.ones((len(tokens), largest_count), dtype=np.bool_)
     for rows, step, operator, keys in _used_keys(circuit, tokens, scales):
         covered[rows, step] = seen[operator][keys]
     return covered

@@ -64,8 +64,8 @@ def aligned(task: Task, largest_scale: int) -> Task:
     def place(scale: int, position: int) -> int:
         """Return the position in the padded sequence of a position of the plain sequence."""
         places = [index for index, allowed in enumerate(prompt(scale), start=1) if tuple(allowed) != (PAD,)]
-        beyond = position - len(places)
-        return len(prompt(scale)) + beyond if beyond > 0 else places[position - 1]
+        steps_after = position - len(places)
+        return len(prompt(scale)) + steps_after if steps_after > 0 else places[position - 1]
 
     return replace(
         task,

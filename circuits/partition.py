@@ -59,9 +59,9 @@ def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Ta
     classes = sorted(set(steps), key=lambda tables: (len(tables), sorted(tables)))
 
     def served_by(easy: frozenset[Table], hard: frozenset[Table]) -> bool:
-        for wanted in hard:
-            clock.count(_containment_steps(wanted) * len(easy))
-            if clock.over() or not any(table & wanted == table for table in easy):
+        for table_of_hard in hard:
+            clock.count(_containment_steps(table_of_hard) * len(easy))
+            if clock.over() or not any(table & table_of_hard == table for table in easy):
                 return False
         return True
 
@@ -109,7 +109,7 @@ class Compatibility:
 def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clock | None = None) -> Partition:
     """Return the fewest operators that serve all steps.
 
-    Exact iff lower == upper, which only a clock's limit can prevent.
+    The result is exact iff lower == upper, which only a clock's limit can prevent.
 
     A short depth-first search decides small cases; CaDiCaL (`circuits.sat`) decides the rest.
 
@@ -223,13 +223,13 @@ def _search(
     """Return at most `count` operators that serve all steps, or None if there are none. First fit if that succeeds."""
     # Each table carries the keys on which it is defined; the keys of a union are the union of the keys.
     choices = [[(table, compatible.keys(table)) for table in sorted(step)] for step in steps]
-    looked_at = 0
+    pairs_tried = 0
 
     def placed(step: list[_Keyed], operators: tuple[_Keyed, ...]) -> Iterator[tuple[_Keyed, ...]]:
         """Yield every way to serve one more step: with an existing operator, best fit first, or with a new one."""
-        nonlocal looked_at
-        for which, (operator, keys) in enumerate(operators):
-            looked_at += len(step)
+        nonlocal pairs_tried
+        for index, (operator, keys) in enumerate(operators):
+            pairs_tried += len(step)
             clock.count(_containment_steps(operator) * len(step))
             fits = [
                 (table | operator, more | keys)
@@ -237,7 +237,7 @@ def _search(
                 if (table & operator).bit_count() == (more & keys).bit_count()
             ]
             for union in sorted(fits, key=lambda fit: fit[0].bit_count()):
-                yield (*operators[:which], union, *operators[which + 1 :])
+                yield (*operators[:index], union, *operators[index + 1 :])
         if len(operators) < count:
             for keyed in step:
                 yield (*operators, keyed)
@@ -245,7 +245,7 @@ def _search(
     # Depth first with an explicit stack: there may be more steps than Python's limit of nested calls.
     stack: list[Iterator[tuple[_Keyed, ...]]] = [iter([()])]
     while stack:
-        if budget is not None and looked_at > budget:
+        if budget is not None and pairs_tried > budget:
             raise _OutOfBudget
         operators = next(stack[-1], None)
         if operators is None:

@@ -153,18 +153,18 @@ def decide(
     if reply is None:
         return SatResult(satisfiable=None)
     answer = json.loads(reply)
-    taken = written + conflict * answer["conflicts"]
+    counted = written + conflict * answer["conflicts"]
     if answer["satisfiable"] is None:
-        return SatResult(satisfiable=None, steps=taken)
+        return SatResult(satisfiable=None, steps=counted)
     if not answer["satisfiable"]:
-        return SatResult(satisfiable=False, proof=tuple(answer["proof"]) if proof else None, steps=taken)
+        return SatResult(satisfiable=False, proof=tuple(answer["proof"]) if proof else None, steps=counted)
     true = {literal for literal in answer["model"] if literal > 0}
     choice, alt = [], 1
     for tables in classes:
         index = next(index for index in range(len(tables) * count) if alt + index in true)
         choice.append((index % count, index // count))
         alt += len(tables) * count
-    return SatResult(satisfiable=True, choice=tuple(choice), steps=taken)
+    return SatResult(satisfiable=True, choice=tuple(choice), steps=counted)
 
 
 def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:

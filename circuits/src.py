@@ -184,14 +184,14 @@ def src(
         status = f"has arity {task.reference.arity}" if task.reference else "is missing"
         raise TaskError(f"task '{task.name}': mode 'declared' at arity {arity} needs a reference circuit; it {status}")
     clock = clock or Clock()
-    beyond = largest if largest and largest > len(traces) else None
+    largest_beyond = largest if largest and largest > len(traces) else None
     beyond_traces: list[Trace] = []
     if task.reference and task.reference.arity <= arity:
         with clock.phase("check"):
-            beyond_traces = [trace(task, beyond)] if beyond else []
+            beyond_traces = [trace(task, largest_beyond)] if largest_beyond else []
             check_reference(task, [*traces, *beyond_traces])
     rounds = search_in_rounds(Problem.of(task, traces, arity, mode), clock)
-    result = _result(rounds, beyond_traces, beyond or len(traces), clock)
+    result = _result(rounds, beyond_traces, largest_beyond or len(traces), clock)
     if rounds.last.stopped == INTERRUPTED:
         raise Interrupted(result)
     return result

@@ -28,7 +28,7 @@ LONGEST_SYMBOL = 50
 LONGEST = 100_000
 """Largest number of positions of a prompt, and of symbols appended to it."""
 MAX_TOKENS = 200_000_000
-"""Largest number of tokens of a trace, and of one call of `generate`."""
+"""Largest number of tokens of a trace, and of the prompts or outputs that are computed at once."""
 MAX_SLOTS = 64
 """Largest number of argument slots of a reference circuit's operators."""
 

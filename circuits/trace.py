@@ -120,9 +120,9 @@ def _tokens(task: Task, prompts: Tokens) -> Tokens:
 
 
 def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
-    """Return the pairs of prompts that differ in one position by neighbouring symbols.
+    """Return the pairs of prompts that differ in one position by neighbouring symbols: int64 [pairs, 2].
 
-    Rows of the lexicographic list.
+    Each entry is a row of the lexicographic list of all prompts.
     """
     rows = np.arange(math.prod(counts))
     pairs, stride = [], len(rows)

@@ -127,7 +127,7 @@ def _bits(mask: NDArray[np.bool_]) -> int:
 def _near_differences(trace: Trace, position: int) -> list[int]:
     """Return the minimal position sets, as bits, where near inputs with different tokens at the step differ.
 
-    Smallest first.
+    The smallest sets come first.
     """
     output = trace.tokens[position - 1]
     pairs = trace.near[output[trace.near[:, 0]] != output[trace.near[:, 1]]]
@@ -218,14 +218,14 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
     """
     needed, all_sets = determining_sets(trace, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
-    most = min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
-    complete = all_sets and spare <= most
+    max_wirings = min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
+    complete = all_sets and spare <= max_wirings
     candidates = (
         _filled(needed, range(1, position), arity) if complete else plain_wirings(trace, position, arity, clock)
     )
     clock = clock or Clock()
     wirings: dict[Table, list[tuple[int, ...]]] = {}
-    for wiring in candidates if complete else itertools.islice(candidates, max(1, most)):
+    for wiring in candidates if complete else itertools.islice(candidates, max(1, max_wirings)):
         clock.check(counted_steps(trace, arity))
         wirings.setdefault(table_of(trace, position, wiring), []).append(wiring)
     return Alternatives(wirings=wirings, complete=complete)

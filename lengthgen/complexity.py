@@ -190,8 +190,8 @@ def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
     for arity in (least, least + 1):
         if arity > MAX_ARITY or symbols**arity > MAX_ENTRIES:
             continue
-        same = arity == answer.result.arity
-        result = answer.result if same else compute(replace(answer.question, arity=arity)).result
+        is_answered = arity == answer.result.arity
+        result = answer.result if is_answered else compute(replace(answer.question, arity=arity)).result
         values[str(arity)] = {str(scale): number(result.values[scale]) for scale in answer.question.scales}
     return values
 

@@ -155,13 +155,11 @@ def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
 
 
 def too_few_seeds(seeds: int, cells: int) -> str | None:
-    """Return a warning if so few runs per cell cannot give a verdict, even if all cells with a prediction are learnt.
+    """Return a warning if so few runs per cell cannot give a verdict; None if there are enough.
 
-    Else None.
-
-    With n agreeing runs a cell has p = 2^-n at best, and Holm's method multiplies the smallest p by the number of
-    tested cells: those with a prediction and a run that fits. So no cell is decided unless at most ALPHA 2^n are
-    tested.
+    The warning assumes that all cells with a prediction are learnt. With n agreeing runs a cell has p = 2^-n at best,
+    and Holm's method multiplies the smallest p by the number of tested cells: those with a prediction and a run that
+    fits. So no cell is decided unless at most ALPHA 2^n are tested.
     """
     needed, largest = runs_needed(cells), int(ALPHA * 2**seeds)
     if seeds >= needed:

@@ -147,12 +147,12 @@ def _explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
     """
     code = _exploring_code()
     tasks = (TaskSpec(name=name, format=form) for name in TASKS for form in reversed(FORMATS))
-    wanted = [_Exploration(task, bounds, code) for task in tasks]
-    answers = {exploration: recalled(exploration.path, exploration.key) for exploration in wanted}
+    explorations = [_Exploration(task, bounds, code) for task in tasks]
+    answers = {exploration: recalled(exploration.path, exploration.key) for exploration in explorations}
     absent = [exploration for exploration, answer in answers.items() if answer is None]
     if absent:
         answers |= _explore(absent)
-    return [answers[exploration] for exploration in wanted]
+    return [answers[exploration] for exploration in explorations]
 
 
 class _Exploration(NamedTuple):

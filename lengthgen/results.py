@@ -31,9 +31,9 @@ def tasks_answer() -> dict[str, Any]:
 def prediction_answer(
     analysis: Analysis, encodings: Sequence[EncodingSpec], train: Sequence[int], test: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the predictions for several encodings on one task, format and mode, by their texts.
+    """Return the predictions for several encodings on one task, format and mode; keys are the texts of the encodings.
 
-    Raise as `predict` does.
+    Raises as `predict` does.
     """
     return {
         "task": analysis.task.name,

@@ -157,7 +157,7 @@ def formula_of(classes: list[list[Table]], count: int, clique: Sequence[int]) ->
     operators = range(count)
     alternatives = [(s, a) for s, tables in enumerate(classes) for a in range(len(tables))]
     alt = {
-        which: number for number, which in enumerate(((s, a, c) for s, a in alternatives for c in operators), start=1)
+        triple: number for number, triple in enumerate(((s, a, c) for s, a in alternatives for c in operators), start=1)
     }
     entries = ((c, key, value) for c in operators for key, key_values in contested.items() for value in key_values)
     tab = {entry: number for number, entry in enumerate(entries, start=len(alt) + 1)}

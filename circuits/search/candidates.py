@@ -33,15 +33,15 @@ def feasible(problem: Problem, clock: Clock, *, patient: bool) -> Feasible:
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    done: list[int] = []
+    feasible_scales: list[int] = []
     for scale in problem.traces:
-        if done and not patient and clock.used() > 0.5:
-            return Feasible(scales=tuple(done), stopped=clock.reason())
+        if feasible_scales and not patient and clock.used() > 0.5:
+            return Feasible(scales=tuple(feasible_scales), stopped=clock.reason())
         stuck = next((place for place in problem.places([scale]) if not _has_wiring(problem, place, clock)), None)
         if stuck:
-            return Feasible(scales=tuple(done), stuck=stuck)
-        done.append(scale)
-    return Feasible(scales=tuple(done))
+            return Feasible(scales=tuple(feasible_scales), stuck=stuck)
+        feasible_scales.append(scale)
+    return Feasible(scales=tuple(feasible_scales))
 
 
 def _has_wiring(problem: Problem, place: Place, clock: Clock) -> bool:

@@ -43,18 +43,18 @@ class Rounds:
 
 def search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
     """Search until fresh prompts do not refute the circuit found, or for MAX_ROUNDS."""
-    done = _one_more_round(Rounds(problem=problem, last=Searched()), clock, patient=False)
+    rounds = _one_more_round(Rounds(problem=problem, last=Searched()), clock, patient=False)
     for number in range(MAX_ROUNDS - 1):
-        refuted = refuting(done.last, done.problem, number, clock)
+        refuted = refuting(rounds.last, rounds.problem, number, clock)
         if not refuted:
             break
         # More prompts keep every lower bound valid, and the upper bounds of all smaller scales.
-        valid_bounds = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in done.bounds.items()}
-        extended_problem = replace(done.problem, traces={**done.problem.traces, **refuted})
-        done = _one_more_round(replace(done, problem=extended_problem, bounds=valid_bounds), clock, patient=True)
-    if done.last.stuck:
-        done = replace(done, hardest=_joined(done.hardest, (done.last.stuck,)))
-    return done
+        valid_bounds = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in rounds.bounds.items()}
+        extended_problem = replace(rounds.problem, traces={**rounds.problem.traces, **refuted})
+        rounds = _one_more_round(replace(rounds, problem=extended_problem, bounds=valid_bounds), clock, patient=True)
+    if rounds.last.stuck:
+        rounds = replace(rounds, hardest=_joined(rounds.hardest, (rounds.last.stuck,)))
+    return rounds
 
 
 def _one_more_round(before: Rounds, clock: Clock, *, patient: bool) -> Rounds:
@@ -62,8 +62,8 @@ def _one_more_round(before: Rounds, clock: Clock, *, patient: bool) -> Rounds:
     searched = search(before.problem, clock, patient=patient)
     merged = dict(before.bounds)
     for scale, (low, high) in searched.bounds.items():
-        least, most = merged.get(scale, (1, math.inf))
-        merged[scale] = max(least, low), min(most, high)
+        lowest, highest = merged.get(scale, (1, math.inf))
+        merged[scale] = max(lowest, low), min(highest, high)
     return replace(before, last=searched, bounds=merged, hardest=_joined(before.hardest, searched.hardest))
 
 

@@ -92,8 +92,8 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
         plus, equals = n + 1, n + width(n) + 2
         sums = []
         for t in range(1, n + 2):
-            here, before = (min(plus + place, equals) for place in (t, t - 1))
-            sums.append(("sum", (t, here, t - 1 if t > 1 else equals, before, equals + t - 1)))
+            b_place, b_place_before = (min(plus + place, equals) for place in (t, t - 1))
+            sums.append(("sum", (t, b_place, t - 1 if t > 1 else equals, b_place_before, equals + t - 1)))
         return [*sums, ("sum", (plus, equals, plus, equals, equals))]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
@@ -134,7 +134,7 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
 def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
     """Return the digits of the sum, one more than the operands have, and the carries out of each place.
 
-    Low digit first.
+    The low digit comes first.
     """
     carry, digits, carries = 0, [], []
     for pair in zip(a, b, strict=True):

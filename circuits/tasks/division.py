@@ -21,8 +21,8 @@ def division(base: int = 10) -> Task:
         a, b, b_before, q_before = symbols
         if b == "/":
             return "$"
-        rest = 0 if b_before == "=" else (int(b_before) - int(a) * int(q_before)) % base
-        return str(_divide_place(rest, int(b), int(a), base)[0])
+        remainder = 0 if b_before == "=" else (int(b_before) - int(a) * int(q_before)) % base
+        return str(_divide_place(remainder, int(b), int(a), base)[0])
 
     return digit_task(
         name="division",
@@ -49,10 +49,10 @@ def division_remainder(base: int = 10) -> Task:
         return [*pairs, ("quotient", (3 * n + 3, n + 1, n + 2))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
-        rest, b, a = symbols
+        old_remainder, b, a = symbols
         if b == "/":
             return "$"
-        result = _divide_place(0 if rest == "=" else int(rest), int(b), int(a), base)
+        result = _divide_place(0 if old_remainder == "=" else int(old_remainder), int(b), int(a), base)
         return str(result[0] if operator == "quotient" else result[1])
 
     return digit_task(
@@ -66,30 +66,30 @@ def division_remainder(base: int = 10) -> Task:
     )
 
 
-def _divide_place(rest: int, digit: int, divisor: int, base: int) -> tuple[int, int]:
+def _divide_place(remainder: int, digit: int, divisor: int, base: int) -> tuple[int, int]:
     """Return quotient digit and remainder of one place of a long division.
 
     Raise ValueError if the place cannot occur.
     """
-    if rest >= divisor:
+    if remainder >= divisor:
         raise ValueError("a remainder is less than the divisor")
-    return divmod(base * rest + digit, divisor)
+    return divmod(base * remainder + digit, divisor)
 
 
 def _long_division(x: list[int], base: int) -> list[tuple[int, int]]:
     """Return quotient and remainder at each place: all digits of x but the last, divided by the last."""
-    rest, places = 0, []
+    remainder, places = 0, []
     for digit in x[:-1]:
-        quotient, rest = divmod(base * rest + digit, x[-1])
-        places.append((quotient, rest))
+        quotient, remainder = divmod(base * remainder + digit, x[-1])
+        places.append((quotient, remainder))
     return places
 
 
 def _long_divisions(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
     """Return quotients and remainders of many long divisions at once (`_long_division`)."""
     quotients, remainders = np.empty((2, len(x) - 1, x.shape[1]), dtype=np.uint16)
-    rest = np.zeros_like(x[0])
+    remainder = np.zeros_like(x[0])
     for place, digit in enumerate(x[:-1]):
-        quotients[place], rest = np.divmod(base * rest + digit, x[-1])
-        remainders[place] = rest
+        quotients[place], remainder = np.divmod(base * remainder + digit, x[-1])
+        remainders[place] = remainder
     return quotients, remainders

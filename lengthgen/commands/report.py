@@ -26,8 +26,8 @@ def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json
     answer["seconds"] = round(perf_counter() - began, 2)
     lines = [
         f"written: {answer['page']}, {answer['bytes'] / 1e6:.1f} MB",
-        *(f"{one['count']} {one['of']}" for one in answer["counts"]),
-        *(f"missing: {one['what']}: {one['made_by']}" for one in answer["missing"]),
+        *(f"{count['count']} {count['of']}" for count in answer["counts"]),
+        *(f"missing: {part['what']}: {part['made_by']}" for part in answer["missing"]),
     ]
     show(answer, "\n".join(lines), as_json)
     if answer["broken"]:

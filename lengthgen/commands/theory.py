@@ -189,7 +189,7 @@ def audit(
 ) -> None:
     """Measure the precision of an encoding by dtype and position, and compare its call patterns.
 
-    Exit code 0: no finding.
+    The exit code is 0 only if there is no finding.
     """
     Backend(device)
     require_training()

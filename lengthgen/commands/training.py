@@ -67,7 +67,9 @@ LogOption = Annotated[
 
 def train(
     task: TaskArgument,
-    encoding: Annotated[str | None, typer.Option(help="One encoding, named as for `lengthgen predict`.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="One encoding, named as for `lengthgen predict`. Without it: the ideal one.")
+    ] = None,
     train: TrainScales = "1-5",
     test: TestScales = "1-20",
     format: Format = "aligned",

@@ -51,9 +51,8 @@ def _notes(audit: Mapping[str, Any]) -> list[str]:
         lines.append(f"with the distance the bias {', '.join(audit['slope']['directions'])} (by head)")
     if repeated := codes["first_repeated"]:
         lines.append(f"in {setting} the code of {repeated['same_as']} is first repeated at {repeated['position']}")
-    if (
-        codes["clamped_from"] is not None and 2 * codes["clamped_from"] < audit["last_offset"]
-    ):  # else the reason is rounding
+    # Codes that are equal only at far positions are a rounding, not a clamp.
+    if codes["clamped_from"] is not None and 2 * codes["clamped_from"] < audit["last_offset"]:
         lines.append(f"in {setting} all positions from {codes['clamped_from']} on have the same code")
     return lines + [f"{refused} is refused: {why}" for refused, why in audit["refused"].items()]
 

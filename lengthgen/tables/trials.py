@@ -97,13 +97,13 @@ def sensitivity_table(trial: Mapping[str, Any]) -> Group:
 
 def _change(change: Mapping[str, Any]) -> str:
     """Return the parts of an answer that differ from the main setting."""
-    main, here = change["main"], change["here"]
+    main, changed = change["main"], change["here"]
     return ", ".join(
-        f"{part} {main[part]} -> {here[part]}"
+        f"{part} {main[part]} -> {changed[part]}"
         if part == "verdict"
-        else f"{part} {yes_no(main[part])} -> {yes_no(here[part])}"
+        else f"{part} {yes_no(main[part])} -> {yes_no(changed[part])}"
         for part in main
-        if main[part] != here[part]
+        if main[part] != changed[part]
     )
 
 

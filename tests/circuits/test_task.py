@@ -75,7 +75,7 @@ def test_a_twin_that_leaves_the_alphabet_is_refused_wherever_it_does() -> None:
         output[len(output) // 2, 0] = 200
         return output
 
-    with pytest.raises(TaskError, match="twin"):
+    with pytest.raises(TaskError, match="function disagrees"):
         trace(replace(parity(), vectorised=twin), 8)
 
 

@@ -11,7 +11,7 @@ from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import load_protocol
 from empirical.trial.statistics import ALPHA, holm, tail
 from lengthgen import experiment
-from lengthgen.experiment import Experiment, task_experiment, stored_predictions, sweep_all, too_few_seeds
+from lengthgen.experiment import Experiment, stored_predictions, sweep_all, task_experiment, too_few_seeds
 from tests.paper_figs.made_up import PROTOCOL, protocol_file
 
 
