@@ -156,7 +156,7 @@ class Task:
             outputs = self._plain_outputs(prompts)
             repeated = self._plain_outputs(prompts[rows])
             if repeated.shape[1] != outputs.shape[1] or (repeated != outputs[rows]).any():
-                raise TaskError(f"task '{self.name}': generate gives other output when asked again; make it a function")
+                raise TaskError(f"task '{self.name}': generate gives other output on a second call; make it a function")
             return outputs
         plain = self._plain_outputs(prompts[rows])
         read_only = prompts.view()

@@ -105,7 +105,7 @@ def _require_sizes(parameters: Mapping[str, Any]) -> None:
             raise AuditError(f"{name} = {value} {refusal}")
     width = numbers.get("heads", 1) * numbers.get("head_dim", 1)
     if refusal := WIDTH.refusal(width):
-        raise AuditError(f"heads x head_dim = {width} {refusal}; one head shows what its width does")
+        raise AuditError(f"heads x head_dim = {width} {refusal}; use fewer heads, one is enough")
 
 
 def parse_parameters(text: str) -> dict[str, Any]:

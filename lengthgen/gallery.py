@@ -161,7 +161,7 @@ def _draw_all(
                 yield futures[done], done.result()
         except BrokenProcessPool:
             raise LengthgenError(
-                "a process that drew figures was ended, out of memory perhaps: run the command again to go on"
+                "a process that drew figures was ended, perhaps out of memory: run the command again to go on"
             ) from None
 
 

@@ -80,7 +80,7 @@ def _guarded(pattern: Pattern, name: str) -> Pattern:
             or codes.dtype.kind not in "iu"
             or (codes.size and not 0 <= codes.min() <= codes.max() < len(values))
         ):
-            raise PatternError(f"the entries of '{name}' must be values and, for each pair, the index of its own")
+            raise PatternError(f"the entries of '{name}' must be values and, for each pair, the index of its value")
         return list(values), codes
 
     entries = Guarded(pattern.entries, read=read, fails=lambda *_: f"the entries of '{name}' fail", error=PatternError)

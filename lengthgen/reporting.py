@@ -195,7 +195,7 @@ def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any
                 progress.step(f"{exploration.task.words}, {exploration.task.format}")
         except BrokenProcessPool:
             raise LengthgenError(
-                "a process that explored tasks was ended, out of memory perhaps: run the command again to go on"
+                "a process that explored tasks was ended, perhaps out of memory: run the command again to go on"
             ) from None
     return answers
 

@@ -38,7 +38,7 @@ def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[
         for step, (operator, places) in enumerate(steps):
             before = len(allowed) + step
             where = f"the circuit at scale {scale}, position {before + 1}"
-            need(all(0 < p <= before for p in places), f"{where} reads what is not an earlier position")
+            need(all(0 < p <= before for p in places), f"{where} reads a position that is not earlier")
             if mode == "declared":
                 need(places == problem.declared(scale, step, before), f"{where} does not have the declared wiring")
             if mode == "typed":

@@ -78,7 +78,10 @@ def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Certificat
     need(isinstance(c, Mapping) and set(c) == set(SHAPES), f"its fields must be {', '.join(SHAPES)}")
     for field, shapes in SHAPES.items():
         need(any(fits(c[field], shape) for shape in shapes), f"'{field}' has a wrong type, a wrong value or a gap")
-    need(c["scale"] <= c["largest_scale"] and c["task"].isprintable(), "no such scale or no such task")
+    need(
+        c["scale"] <= c["largest_scale"] and c["task"].isprintable(),
+        "the scale is above largest_scale, or the task name is not printable",
+    )
     lower, upper = (math.inf if c[bound] == "inf" else c[bound] for bound in ("lower", "upper"))
     need(upper is None or lower <= upper, "the lower bound is above the upper bound")
     need(upper != math.inf or lower == math.inf, "an upper bound of inf needs a lower bound of inf")

@@ -157,7 +157,12 @@ BAD: list[tuple[str, Certificate, Task, str]] = [
         "scale 1, position 3 is wrong",
     ),
     ("missing entry", _changed(COPY, ["circuit", "operators", 0, "="], ...), copy_task(), "position 4 is wrong"),
-    ("later position", _changed(COPY, ["circuit", "wirings", "2", 0, 1, 0], 4), copy_task(), "not an earlier position"),
+    (
+        "later position",
+        _changed(COPY, ["circuit", "wirings", "2", 0, 1, 0], 4),
+        copy_task(),
+        "a position that is not earlier",
+    ),
     ("unknown operator", _changed(COPY, ["circuit", "wirings", "2", 0, 0], 1), copy_task(), "not there"),
     ("unknown symbol", _changed(COPY, ["circuit", "operators", 0, "2"], "0"), copy_task(), "unknown symbol"),
     ("wider operator", _changed(COPY, ["circuit", "operators", 0, "0 0"], "0"), copy_task(), "not have this arity"),

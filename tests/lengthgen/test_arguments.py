@@ -123,7 +123,7 @@ COMPUTING = (
     "lengthgen.experiment.analyse",
     "lengthgen.experiment.train_all",
     "lengthgen.pipeline.cached",
-    "lengthgen.reporting._explored",
+    "lengthgen.reporting._explorations",
     "proofs_checks.ledger._tasks",
 )
 """Where the long parts of all commands begin."""

@@ -128,7 +128,7 @@ def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch
     found = compute(Question(spec=TaskSpec(name="addition-carry", base=2), scales=range(1, 5), arity=3, mode="typed"))
     exhaustive = found.result.exhaustive_to
     assert exhaustive == 2
-    statement = found.answer()["statement"]
+    statement = found.as_json()["statement"]
     assert statement.startswith(
         f"SRC(addition-carry base 2, 4) >= {found.result.bounds[exhaustive][0]} at arity 3, typed"
     )
