@@ -182,8 +182,8 @@ BAD: list[tuple[str, Certificate, Task, str]] = [
     ("a scale of a billion", COPY | {"scale": 10**9, "largest_scale": 10**9}, copy_task(), "'largest_scale' has"),
     ("arity 50", _changed(COPY, ["arity"], 50), copy_task(), "'arity' has"),
     ("a number of many digits", _changed(COPY, ["upper"], 10**5000), copy_task(), "'upper' has"),
-    ("scale above the largest", _changed(COPY, ["largest_scale"], 1), copy_task(), "no such scale"),
-    ("a task of two lines", _changed(COPY, ["task"], "a\nb"), copy_task(), "no such task"),
+    ("scale above the largest", _changed(COPY, ["largest_scale"], 1), copy_task(), "the scale is above largest_scale"),
+    ("a task of two lines", _changed(COPY, ["task"], "a\nb"), copy_task(), "the task name is not printable"),
     (
         "inf where there are wirings",
         COPY | {"lower": "inf", "upper": "inf", "circuit": None},
