@@ -10,8 +10,8 @@ def majority_count(base: int = 21) -> Task:
     """`x1 .. xn = c1 .. cn y $`, x bits, c_t = x_1 + .. + x_t one token, y = 1 iff more than n/2 are ones.
 
     Only counts below `base` have a symbol, so the scale must be below `base`. Unit operators: the sum, where '=' as c
-    counts 0 and '=' as x gives '$'; and, for each n, the test c > n/2. Tests that agree where both are defined may share
-    a table. The arity is 2.
+    counts 0 and '=' as x gives '$'; and, for each n, the test c > n/2. Tests that agree where both are defined may
+    share a table. The arity is 2.
     """
 
     def prompt(n: int, digits: tuple[str, ...]) -> list[tuple[str, ...]]:
