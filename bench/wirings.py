@@ -18,7 +18,7 @@ def search_against_enumeration() -> TimingComparison:
 
     def searched() -> list[tuple[frozenset[int], ...]]:
         without_memory = replace(parity_trace, memory={})  # a trace caches its answers
-        return [determining_sets(without_memory, position, 2).found for position in steps]
+        return [determining_sets(without_memory, position, 2).sets for position in steps]
 
     return compare(
         "determining positions of parity's steps at scale 8",

@@ -1,4 +1,4 @@
-"""Sequential tasks, their circuits, and Sequential Representation Complexity (SRC)."""
+"""Sequential tasks, the circuits that compute them, and the Sequential Representation Complexity (SRC) of a task."""
 
 from circuits.task import Task, TaskError
 

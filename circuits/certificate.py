@@ -1,9 +1,9 @@
-"""Certificates: what SRC of a task is, written down so that `circuits.checker` can decide it without the solver.
+"""Certificates of SRC, written so that `circuits.checker` can decide them without the solver.
 
-A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. Steps that
-exclude each other in pairs say it all where they are as many as the bound; else the formula that one operator less
-serves the steps comes with a DRAT proof that it cannot be satisfied. The upper bound is the circuit. The format is
-described in docs/theory.md.
+A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. If as many
+steps as the bound pairwise exclude each other, they prove it. Otherwise the formula "one operator less serves the
+steps" comes with a DRAT proof that it cannot be satisfied. The upper bound is the circuit. The format is described in
+docs/theory.md.
 """
 
 import math
@@ -28,9 +28,10 @@ from circuits.templates import Place
 from circuits.trace import Trace
 
 FORMAT = 1
+"""Version of the certificate format."""
 NO_PROOF = "no proof of the lower bound: too many wirings, or too little time"
 FEW_PROMPTS = 16
-"""Prompts of each scale that a lower bound is first tried on; twice as many each time they do not do."""
+"""Number of prompts of each scale that a lower bound is first tried on; doubled as long as they are not enough."""
 
 
 def certificate(
@@ -40,17 +41,17 @@ def certificate(
     spec: TaskSpec,
     clock: Clock | None = None,
 ) -> dict[str, Any]:
-    """The certificate of SRC at the last scale of a result, as JSON holds it.
+    """Return the certificate of SRC at the last scale of a result, as a JSON object.
 
     Args:
-        task: the task in its layout.
-        result: what `src` found.
-        spec: which task in which layout that is, to load it again.
-        clock: a time limit for the proof.
+        task: the task in its format.
+        result: the result of `src`.
+        spec: name of the task and its format, to load it again.
+        clock: time limit for the proof.
 
     Raises:
-        TaskError: a symbol has a blank in it, so that prompts could not be read back; the scale is beyond what the
-            checker takes; or the proof takes too long.
+        TaskError: a symbol contains a blank, so that prompts could not be read back; the scale is beyond the range of
+            the checker; or the proof takes too long.
     """
     if any(" " in symbol for symbol in task.alphabet):
         raise TaskError(f"task '{task.name}': a certificate separates symbols by blanks; rename those with a blank")
@@ -75,8 +76,8 @@ def certificate(
         content |= _lower_bound(task, result, lower, clock) | {"circuit": _circuit(task, result, largest)}
     except OutOfTime:
         raise TaskError(f"task '{task.name}': {NO_PROOF}") from None
-    if content["circuit"] and "operators" in content["circuit"] and not all(one.exhaustive for one in result.traces):
-        # It may lack an entry that no prompt looked at has shown; then only the lower bound is claimed.
+    if content["circuit"] and "operators" in content["circuit"] and not all(t.exhaustive for t in result.traces):
+        # The circuit may lack an entry that no sampled prompt uses; then only the lower bound is claimed.
         try:
             check(content, task, seed=0)
         except CertificateError:
@@ -85,36 +86,37 @@ def certificate(
 
 
 def _number(value: float) -> int | str:
+    """Return a bound as JSON holds it: infinite is "inf"."""
     return "inf" if math.isinf(value) else int(value)
 
 
 def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> dict[str, Any]:
-    """The fields prompts, steps, clique and proof."""
+    """Return the fields prompts, steps, clique and proof."""
     traces = result.traces
     if lower == 1:
-        one = _only(traces[0], np.array([0]))
-        return _fields(task, {1: one}, [(1, one.steps[0])], clique=0, proof=None)
+        trace = _restricted(traces[0], np.array([0]))
+        return _fields(task, {1: trace}, [(1, trace.steps[0])], clique=0, proof=None)
     places = list(result.hardest)[-1 if math.isinf(lower) else 0 :]
     scales = sorted({scale for scale, _ in places})
-    some = FEW_PROMPTS
+    prompt_count = FEW_PROMPTS
     while True:
-        shown = {scale: _shown(traces[scale - 1], some, result.mode) for scale in scales}
-        fewer = {scale: _only(traces[scale - 1], columns) for scale, columns in shown.items()}
-        found = {
+        inputs = {scale: _spread_inputs(traces[scale - 1], prompt_count, result.mode) for scale in scales}
+        fewer = {scale: _restricted(traces[scale - 1], columns) for scale, columns in inputs.items()}
+        wirings = {
             place: all_wirings(task, fewer[place[0]], place[1], result.arity, result.mode, clock) for place in places
         }
-        tables = {place: minimal_tables(one.wirings, clock) for place, one in found.items() if one.complete}
+        tables = {place: minimal_tables(each.wirings, clock) for place, each in wirings.items() if each.complete}
         if math.isinf(lower):
-            if not found[places[0]].wirings:
+            if not wirings[places[0]].wirings:
                 return _fields(task, fewer, places, clique=0, proof=None)
         elif all(tables.values()) and tables:
             partition = fewest_operators(list(tables.values()), len(task.alphabet), clock)
             if partition.lower >= lower:
                 break
-        if all(len(columns) == traces[scale - 1].tokens.shape[1] for scale, columns in shown.items()):
+        if all(len(columns) == traces[scale - 1].tokens.shape[1] for scale, columns in inputs.items()):
             raise TaskError(f"task '{task.name}': {NO_PROOF}")
-        some *= 2
-    place_of = {found: place for place, found in tables.items()}
+        prompt_count *= 2
+    place_of = {step: place for place, step in tables.items()}
     if partition.clique >= lower:
         needed = partition.kernel[: int(lower)]
         return _fields(task, fewer, [place_of[step] for step in needed], clique=int(lower), proof=None)
@@ -127,21 +129,26 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
     )
 
 
-def _shown(one: Trace, some: int, mode: str) -> NDArray[np.intp]:
-    """About so many inputs of a trace, spread over it; in mode "typed" all, without which nothing is proved."""
-    inputs = one.tokens.shape[1]
-    return np.unique(np.linspace(0, inputs - 1, inputs if mode == "typed" else min(some, inputs)).astype(np.intp))
+def _spread_inputs(trace: Trace, count: int, mode: str) -> NDArray[np.intp]:
+    """Return about `count` inputs of a trace, spread over it.
+
+    In mode "typed" all inputs are returned, because a sample proves nothing there.
+    """
+    inputs = trace.tokens.shape[1]
+    return np.unique(np.linspace(0, inputs - 1, inputs if mode == "typed" else min(count, inputs)).astype(np.intp))
 
 
-def _only(one: Trace, columns: NDArray[np.intp]) -> Trace:
-    every = one.exhaustive and len(columns) == one.tokens.shape[1]
+def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
+    """Return a trace restricted to some of its inputs."""
+    every = trace.exhaustive and len(columns) == trace.tokens.shape[1]
     near = np.empty((0, 2), dtype=np.int64)
-    return replace(one, tokens=one.tokens[:, columns], near=near, exhaustive=every, memory={})
+    return replace(trace, tokens=trace.tokens[:, columns], near=near, exhaustive=every, memory={})
 
 
 def _fields(
     task: Task, traces: Mapping[int, Trace], places: Sequence[Place], *, clique: int, proof: list[str] | None
 ) -> dict[str, Any]:
+    """Return the certificate fields of a lower bound, with the prompts of the traces as text."""
     scales = sorted({scale for scale, _ in places})
     return {
         "prompts": {
@@ -155,14 +162,17 @@ def _fields(
 
 
 def _circuit(task: Task, result: SRCResult, largest: int) -> dict[str, Any] | None:
-    """The task's own circuit where that is needed or surer than the one found; else the one found."""
+    """Return the circuit field of a certificate.
+
+    The task's own circuit is named if the one found is missing or less certain; else the one found is written out.
+    """
     upper = result.bounds[largest][1]
     if math.isinf(upper):
         return None
     circuit = result.circuit
     complete = circuit is not None and largest in circuit.wirings and len(circuit.operators) <= upper
     own = result.mode != "typed" and reference_complexity(task, result.arity, largest)[largest] <= upper
-    if circuit is None or not complete or (own and not all(one.exhaustive for one in result.traces)):
+    if circuit is None or not complete or (own and not all(trace.exhaustive for trace in result.traces)):
         return {"reference": True}
     return {
         "operators": [_entries(circuit, operator) for operator in range(len(circuit.operators))],
@@ -174,6 +184,7 @@ def _circuit(task: Task, result: SRCResult, largest: int) -> dict[str, Any] | No
 
 
 def _entries(circuit: Circuit, operator: int) -> dict[str, str]:
+    """Return the table of an operator as text: argument symbols -> symbol."""
     table, alphabet = circuit.operators[operator], circuit.task.alphabet
     slots = next(len(w.arguments) for steps in circuit.wirings.values() for w in steps if w.operator == operator)
     entries = {}

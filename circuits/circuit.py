@@ -1,8 +1,8 @@
-"""Circuits of sequential tasks: for every step its argument slots and its unit operator.
+"""Circuits of sequential tasks: the argument slots and the unit operator of every step.
 
 A circuit of arity k gives each step of each scale an ordered tuple of k earlier positions and a unit operator, a
 partial map from k tokens to one, such that every step's token is right on every input ([F], definitions of arXiv
-2510.04130, Def. 4). Arrays inside; networkx graphs at the edge.
+2510.04130, Def. 4). Circuits are stored as arrays and can be exported as networkx graphs.
 """
 
 import itertools
@@ -19,18 +19,19 @@ from circuits.trace import Trace
 from circuits.wirings import clashing, keys_of
 
 UNDEFINED = 255
+"""Entry of an operator's table that has no value."""
 
 BLOCK = 32_768
-"""Inputs that are computed together: their tokens of a few positions stay in the cache."""
+"""Number of inputs that are computed together; their tokens of a few positions stay in the cache."""
 
 
 class CircuitError(ValueError):
-    """The circuit does not compute its task; the message says where."""
+    """Error of a circuit that does not compute its task; the message says where."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
-    """The wiring of one step: positions are 1-based, `arguments` in slot order, `operator` an index."""
+    """Wiring of one step: its 1-based position, its arguments in slot order, and the index of its operator."""
 
     position: int
     arguments: tuple[int, ...]
@@ -39,14 +40,14 @@ class Wiring:
 
 @dataclass(frozen=True, kw_only=True)
 class Circuit:
-    """A circuit of one task at the scales that it was made for.
+    """Circuit of one task at some scales.
 
     Attributes:
-        task: whose tokens it computes.
-        arity: slots of the unit operators, at most; fewer only where circuits are typed.
+        task: the task whose tokens the circuit computes.
+        arity: largest number of argument slots of an operator; operators have fewer only in mode "typed".
         wirings: scale -> the steps in order.
-        operators: one table each, uint8 [symbols ** slots]: the token for a key (argument tokens as digits, slot 1
-            first), UNDEFINED where no step asks.
+        operators: one table each, uint8 [symbols ** slots]. Entry `key` is the token for the argument tokens that are
+            the digits of the key, slot 1 first; UNDEFINED if no step uses the entry.
     """
 
     task: Task
@@ -55,42 +56,43 @@ class Circuit:
     operators: tuple[NDArray[np.uint8], ...]
 
     def evaluate(self, trace: Trace) -> Tokens:
-        """The tokens that the circuit gives at the steps of a trace, from the trace's earlier tokens.
+        """Return the circuit's tokens at the steps of a trace, each computed from the trace's earlier tokens.
 
         Returns:
             uint8 [steps, inputs]; UNDEFINED where an operator has no value.
 
         Raises:
-            CircuitError: its steps are not those of the trace, one reads what is not there before it, or the trace
-                holds a token that is not in the alphabet.
+            CircuitError: the steps are not those of the trace, a step reads a position that is not earlier, or the
+                trace holds a token outside the alphabet.
         """
         wirings = self._wirings_of(trace.scale, trace.steps)
         tokens = np.empty((len(trace.steps), trace.tokens.shape[1]), dtype=np.uint8)
-        for block, given in self._blocks(trace):
+        for block, block_tokens in self._blocks(trace):
             for row, wiring in enumerate(wirings):
-                self._compute(wiring, given, tokens[row, block])
+                self._compute(wiring, block_tokens, tokens[row, block])
         return tokens
 
     def check(self, traces: Iterable[Trace]) -> int:
-        """Checks every step on every input of the traces; returns how many inputs that was.
+        """Check every step on every input of the traces; return the number of inputs.
 
-        Since every earlier token is given, one pass decides: the first wrong step is wrong in free running as well.
+        All earlier tokens are given, so one pass decides: the first wrong step is also wrong when the circuit runs
+        freely.
 
         Raises:
-            CircuitError: some step is wrong or cannot be computed; names the first.
+            CircuitError: some step is wrong or cannot be computed; the message names the first.
         """
         inputs = 0
         for trace in traces:
             wirings = self._wirings_of(trace.scale, trace.steps)
             first: Wiring | None = None
             prompt = ""
-            for _, given in self._blocks(trace):
-                tokens = np.empty(given.shape[1], dtype=np.uint8)
+            for _, block_tokens in self._blocks(trace):
+                tokens = np.empty(block_tokens.shape[1], dtype=np.uint8)
                 for row, wiring in enumerate(wirings):
-                    self._compute(wiring, given, tokens)
-                    wrong = tokens != given[wiring.position - 1]
+                    self._compute(wiring, block_tokens, tokens)
+                    wrong = tokens != block_tokens[wiring.position - 1]
                     if wrong.any():
-                        first, prompt = wiring, self.task.text(given[: trace.prompt_length, np.argmax(wrong)])
+                        first, prompt = wiring, self.task.text(block_tokens[: trace.prompt_length, np.argmax(wrong)])
                         wirings = wirings[:row]  # only an earlier step of a later block can still be the first
                         break
             if first is not None:
@@ -102,18 +104,18 @@ class Circuit:
         return inputs
 
     def run(self, prompts: Tokens, scale: int) -> Tokens:
-        """The circuit on its own: from the prompts alone, every later token computed from those before it.
+        """Run the circuit freely: compute every token after the prompt from the tokens before it.
 
         Args:
-            prompts: uint8 [count, prompt length], token numbers.
-            scale: of all of them.
+            prompts: token numbers, uint8 [count, prompt length].
+            scale: scale of all prompts.
 
         Returns:
-            uint8 [count, length], prompt and steps; UNDEFINED at steps that read what is undefined or have no value.
+            Prompt and steps, uint8 [count, length]; UNDEFINED at steps that read an undefined token or have no value.
 
         Raises:
-            CircuitError: the circuit does not give the steps of this scale, one reads what is not there before it, or
-                a prompt is none of the task's at this scale.
+            CircuitError: the circuit does not have the steps of this scale, a step reads a position that is not
+                earlier, or a prompt is not a prompt of the task at this scale.
             TaskError: the task has no such scale.
         """
         choices = self.task.choices(scale)
@@ -128,7 +130,7 @@ class Circuit:
         for start in range(0, len(prompts), BLOCK):
             block = tokens[:, start : start + BLOCK]
             block[: len(choices)] = prompts[start : start + BLOCK].T
-            self._refuse_strangers(block, choices, scale)
+            self._require_allowed(block, choices, scale)
             undefined: set[int] = set()
             for wiring in wirings:
                 row = block[wiring.position - 1]
@@ -140,7 +142,10 @@ class Circuit:
         return tokens.T
 
     def essential_slots(self, operator: int) -> tuple[int, ...]:
-        """The fewest slots (0-based, first in order among equals) whose tokens already decide an operator's value."""
+        """Return the fewest slots (0-based) whose tokens already decide an operator's value.
+
+        Among sets of equal size it is the first in lexicographic order.
+        """
         return self._essential[operator]
 
     @cached_property
@@ -148,16 +153,16 @@ class Circuit:
         return tuple(_essential_slots(table, len(self.task.alphabet)) for table in self.operators)
 
     def graph(self, scale: int, prompt: Sequence[str] | None = None) -> nx.MultiDiGraph:
-        """The circuit of one scale as a graph.
+        """Return the circuit of one scale as a graph.
 
-        Nodes are positions 1..length with attributes `kind` ("prompt" or "step") and, at steps, `operator`; where a
-        prompt is given also `token`, the symbol that is there when the circuit runs on it. An edge runs from an
-        argument to its step with attribute `slot` (1-based). A multigraph: one position may fill two slots. Graph
-        attributes: `task`, `scale`, `arity`.
+        Nodes are the positions 1..length. Attribute `kind` is "prompt" or "step"; steps also have `operator`; if a
+        prompt is given, every node has `token`, the symbol there when the circuit runs on it. An edge goes from an
+        argument to its step and has attribute `slot` (1-based). It is a multigraph, since one position may fill two
+        slots. Graph attributes: `task`, `scale`, `arity`.
 
         Raises:
-            CircuitError: with a prompt: as `run`, or the circuit gives no token at some step.
-            TaskError: with a prompt: as `run`.
+            CircuitError: with a prompt, as for `run`, or the circuit gives no token at some step.
+            TaskError: with a prompt, as for `run`.
         """
         graph = nx.MultiDiGraph(task=self.task.name, scale=scale, arity=self.arity)
         first = self.wirings[scale][0].position
@@ -171,10 +176,10 @@ class Circuit:
         return graph
 
     def _symbols(self, scale: int, prompt: Sequence[str]) -> dict[int, str]:
-        """Position -> symbol when the circuit runs on one prompt."""
+        """Return position -> symbol for the circuit run on one prompt."""
         alphabet = self.task.alphabet
-        if strangers := [symbol for symbol in prompt if symbol not in alphabet]:
-            raise CircuitError(f"symbol {strangers[0]!r} is not in the alphabet of '{self.task.name}': {alphabet}")
+        if unknown := [symbol for symbol in prompt if symbol not in alphabet]:
+            raise CircuitError(f"symbol {unknown[0]!r} is not in the alphabet of '{self.task.name}': {alphabet}")
         numbers = np.array([[alphabet.index(symbol) for symbol in prompt]], dtype=np.uint8)
         tokens = self.run(numbers, scale)[0].tolist()
         if UNDEFINED in tokens:
@@ -185,7 +190,10 @@ class Circuit:
         return {position: alphabet[token] for position, token in enumerate(tokens, start=1)}
 
     def _wirings_of(self, scale: int, steps: range) -> tuple[Wiring, ...]:
-        """The wirings of one scale, which must be those of the steps in order and read only what is before."""
+        """Return the wirings of one scale.
+
+        Raise CircuitError unless they are the steps in order and read earlier positions only.
+        """
         wirings = self.wirings.get(scale, ())
         if not wirings or [wiring.position for wiring in wirings] != list(steps):
             raise CircuitError(f"the circuit of '{self.task.name}' does not give the steps of scale {scale}")
@@ -205,22 +213,22 @@ class Circuit:
         return wirings
 
     def _blocks(self, trace: Trace) -> Iterator[tuple[slice, Tokens]]:
-        """The inputs of a trace in blocks: which they are, and their tokens, uint8 [length, inputs of the block]."""
+        """Yield the slice of inputs of each block, and their tokens, uint8 [length, inputs of the block]."""
         symbols = len(self.task.alphabet)
         for start in range(0, trace.tokens.shape[1], BLOCK):
             block = slice(start, start + BLOCK)
-            given = trace.tokens[:, block]
-            if given.max() >= symbols:  # such a token would be read as another key
+            block_tokens = trace.tokens[:, block]
+            if block_tokens.max() >= symbols:  # such a token would be read as another key
                 raise CircuitError(
-                    f"the trace of scale {trace.scale} holds token {given.max()}: '{self.task.name}' has the tokens "
-                    f"0..{symbols - 1}"
+                    f"the trace of scale {trace.scale} holds token {block_tokens.max()}: "
+                    f"'{self.task.name}' has the tokens 0..{symbols - 1}"
                 )
-            yield block, given
+            yield block, block_tokens
 
     def _compute(self, wiring: Wiring, tokens: Tokens, out: Tokens) -> None:
-        """One step on the inputs of a block: tokens uint8 [positions, inputs] -> out, uint8 [inputs].
+        """Compute one step on the inputs of a block: tokens uint8 [positions, inputs] -> out, uint8 [inputs].
 
-        Where an argument is no token (UNDEFINED), so is the key, and what is written is of no meaning.
+        If an argument is UNDEFINED, so is the key, and the value written is meaningless.
         """
         table = self.operators[wiring.operator]
         symbols = len(self.task.alphabet)
@@ -231,10 +239,10 @@ class Circuit:
         for row in others:
             keys = np.multiply(keys, symbols, dtype=np.min_scalar_type(len(table) - 1))
             keys += row
-        np.take(table, keys, mode="clip", out=out)  # the keys are in range, and this mode needs no second look
+        np.take(table, keys, mode="clip", out=out)  # all keys are in range: no bounds check is needed
 
-    def _refuse_strangers(self, tokens: Tokens, choices: Sequence[Sequence[int]], scale: int) -> None:
-        """Raises CircuitError unless the rows of the prompt, uint8 [inputs] each, hold only what the task allows."""
+    def _require_allowed(self, tokens: Tokens, choices: Sequence[Sequence[int]], scale: int) -> None:
+        """Raise CircuitError unless each prompt row, uint8 [inputs], holds only tokens that the task allows there."""
         for position, (row, allowed) in enumerate(zip(tokens, choices, strict=False), start=1):
             mask = np.zeros(256, dtype=bool)
             mask[list(allowed)] = True
@@ -242,27 +250,28 @@ class Circuit:
             if not right.all():
                 wrong = int(row[np.argmin(right)])
                 names = self.task.alphabet
-                told = repr(names[wrong]) if wrong < len(names) else f"token {wrong}"
+                symbol = repr(names[wrong]) if wrong < len(names) else f"token {wrong}"
                 raise CircuitError(
-                    f"'{self.task.name}' does not allow {told} at position {position} of a prompt of scale {scale}: "
+                    f"'{self.task.name}' does not allow {symbol} at position {position} of a prompt of scale {scale}: "
                     f"{self.task.text(allowed)}"
                 )
 
 
 def _slots(entries: int, symbols: int) -> int:
-    """Number of an operator's arguments, from the number of its table's entries."""
+    """Return the number of an operator's arguments, from the number of its table's entries."""
     return next(slots for slots in itertools.count() if symbols**slots >= entries)
 
 
 def _essential_slots(table: NDArray[np.uint8], symbols: int) -> tuple[int, ...]:
+    """Return the essential slots of one table (`Circuit.essential_slots`)."""
     slots = _slots(len(table), symbols)
     defined = np.flatnonzero(table != UNDEFINED)
     values = table[defined]
     digits = np.empty((slots, len(defined)), dtype=np.uint8)
     for slot in range(slots):
         digits[slot] = defined // symbols ** (slots - 1 - slot) % symbols
-    for some in (some for size in range(slots) for some in itertools.combinations(range(slots), size)):
-        keys = keys_of(digits[list(some)], symbols)
-        if not clashing(keys, values, symbols ** len(some)).size:
-            return some
+    for subset in (subset for size in range(slots) for subset in itertools.combinations(range(slots), size)):
+        keys = keys_of(digits[list(subset)], symbols)
+        if not clashing(keys, values, symbols ** len(subset)).size:
+            return subset
     return tuple(range(slots))

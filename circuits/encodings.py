@@ -1,9 +1,9 @@
-"""Encodings as experiments name them, and the relation by which each tells pairs of positions apart.
+"""Encodings as experiments name them, and the relation by which each encoding distinguishes pairs of positions.
 
-An encoding is a name, a name with options (`clipped[limit=8]`), or an object of the user's own
-(`path/to/file.py:object`). Those of theory/encodings/ are known by their names and aliases; encodings whose relation is
-that of a task's circuit register here. Which relation belongs to which name is our reading [F]: an encoding can treat
-two pairs differently only if their labels differ, so its relation is the finest that its scores may depend on.
+An encoding is a name, a name with options (`clipped[limit=8]`), or an object in the user's own file
+(`path/to/file.py:object`). Encodings of theory/encodings/ are known by their names and aliases; encodings whose
+relation is that of a task's circuit are registered here. The relation of each name is our reading [F]: an encoding can
+treat two pairs differently only if their labels differ, so its relation is the finest that its scores may depend on.
 """
 
 import re
@@ -35,15 +35,15 @@ __all__ = [
 
 
 class NoRelation(EncodingError):
-    """What the encoding shows of a pair is no relation of positions that is known; the message says why."""
+    """Error of an encoding without a known relation of positions; the message says why."""
 
 
 class HintNeeded(EncodingError):
-    """No relation without scale hint has the roles of the circuit.
+    """Error of an ideal relation that does not exist without scale hint.
 
     Attributes:
-        key, query: the first pair whose role changes.
-        scale: the first at which it has another role than at a smaller one.
+        key, query: first pair whose role changes.
+        scale: first scale at which it has another role than at a smaller one.
     """
 
     key: int
@@ -52,17 +52,17 @@ class HintNeeded(EncodingError):
 
 
 def rpe_square_of(task: Task) -> Relation:
-    """The relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898, `theory.rpe_square`).
+    """Return the relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898, `theory.rpe_square`).
 
-    l is the last fixed token of the prompt at or before a position, 0 if there is none; what fills an operand belongs
-    to the operand and is no anchor [F]. Labels are zigzag numbers. The relation is written with the scale, for it sees
+    l is the last fixed token of the prompt at or before a position, 0 if there is none. Padding of an operand belongs
+    to the operand and is no anchor [F]. Labels are zigzag numbers. The relation depends on the scale, because it sees
     positions and no text.
     """
 
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
         assert scale is not None
-        filling = (task.alphabet.index(PAD),) if PAD in task.alphabet else None
-        fixed = [at for at, allowed in enumerate(task.choices(scale), 1) if len(allowed) == 1 and allowed != filling]
+        padding = (task.alphabet.index(PAD),) if PAD in task.alphabet else None
+        fixed = [key for key, allowed in enumerate(task.choices(scale), 1) if len(allowed) == 1 and allowed != padding]
         anchors = np.array([0, *fixed])
 
         def offset(positions: Labels) -> Labels:
@@ -75,7 +75,8 @@ def rpe_square_of(task: Task) -> Relation:
 
 
 def _ideal(circuit: Circuit | None) -> Relation:
-    circuit = _needed(circuit)
+    """Return the ideal relation of a circuit without scale hint; raise HintNeeded if there is none."""
+    circuit = _required(circuit)
     try:
         return ideal_relation(circuit, scale_hint=False)
     except ScaleHintNeeded:
@@ -90,17 +91,19 @@ def _ideal(circuit: Circuit | None) -> Relation:
 
 
 def _ideal_hinted(circuit: Circuit | None) -> Relation:
-    return ideal_relation(_needed(circuit), scale_hint=True)
+    """Return the ideal relation of a circuit with scale hint."""
+    return ideal_relation(_required(circuit), scale_hint=True)
 
 
-def _needed(circuit: Circuit | None) -> Circuit:
+def _required(circuit: Circuit | None) -> Circuit:
+    """Return the circuit; raise NoRelation if the task has none."""
     if circuit is None:
-        raise NoRelation("the task has no circuit of bounded arity, whose roles it would show")
+        raise NoRelation("the task has no circuit of bounded arity, so there are no roles to encode")
     return circuit
 
 
 _OF_CIRCUIT = "its relation is that of a task's circuit"
-_FOUND = "training has to find these labels"
+_LEARNED = "training has to find these labels"
 
 register(
     Encoding(name="ipe", title="IPE", aliases=("ideal",), summary="ideal", no_formula=_OF_CIRCUIT, relation_of=_ideal),
@@ -117,25 +120,25 @@ register(
         arxiv="2410.08898",
         summary="relative to anchors (RPE-Square)",
         no_formula="its anchors are found in the prompt",
-        relation_of=lambda circuit: rpe_square_of(_needed(circuit).task),
+        relation_of=lambda circuit: rpe_square_of(_required(circuit).task),
         caveat="training has to find the anchors",
     ),
     Encoding(
         name="lbpe",
         title="LBPE",
         summary="learned labels",
-        no_formula=_FOUND,
+        no_formula=_LEARNED,
         relation_of=_ideal,
-        caveat=_FOUND,
+        caveat=_LEARNED,
         learns_labels=True,
     ),
     Encoding(
         name="lbpe-sh",
         title="LBPE-SH",
         summary="learned labels with scale hint",
-        no_formula=_FOUND,
+        no_formula=_LEARNED,
         relation_of=_ideal_hinted,
-        caveat=_FOUND,
+        caveat=_LEARNED,
         learns_labels=True,
     ),
 )
@@ -143,15 +146,15 @@ register(
 
 @dataclass(frozen=True, kw_only=True)
 class EncodingSpec:
-    """An encoding as an experiment names it; two are equal iff they are the same encoding.
+    """Encoding as an experiment names it; two specs are equal iff they name the same encoding.
 
     Attributes:
-        name: that of a registered encoding, for which an alias may be given, or path/to/file.py:object.
-        options: every option of a registered encoding with its value, sorted by name; those not given have their
+        name: name or alias of a registered encoding, or path/to/file.py:object.
+        options: every option of a registered encoding with its value, sorted by name; options not given have their
             defaults. An object of the user's own has none.
 
     Raises:
-        EncodingError: no such name, with the nearest ones; or an option that it does not have or that does not fit.
+        EncodingError: the name is unknown (the message has the nearest names), or an option is unknown or does not fit.
     """
 
     name: str
@@ -160,33 +163,33 @@ class EncodingSpec:
     def __post_init__(self) -> None:
         if not self.is_own:
             object.__setattr__(self, "name", named(self.name).name)
-        known = {} if self.is_own else ENCODINGS[self.name].options
+        registered = {} if self.is_own else ENCODINGS[self.name].options
         for key, value in self.options:
-            if key not in known:
-                has = ", ".join(known) or "none"
-                raise EncodingError(f"encoding '{self.name}' has no option '{key}'; its options: {has}")
-            if not known[key].admits(value):
-                raise EncodingError(f"encoding '{self.name}': {key} must be {known[key]}, not {value!r}")
+            if key not in registered:
+                names = ", ".join(registered) or "none"
+                raise EncodingError(f"encoding '{self.name}' has no option '{key}'; its options: {names}")
+            if not registered[key].admits(value):
+                raise EncodingError(f"encoding '{self.name}': {key} must be {registered[key]}, not {value!r}")
         if len(dict(self.options)) < len(self.options):
             raise EncodingError(f"encoding '{self.name}': an option is given twice")
-        values = {key: option.default for key, option in known.items()} | dict(self.options)
-        typed = {key: type(known[key].default)(value) for key, value in values.items()}
+        values = {key: option.default for key, option in registered.items()} | dict(self.options)
+        typed = {key: type(registered[key].default)(value) for key, value in values.items()}
         object.__setattr__(self, "options", tuple(sorted(typed.items())))
 
     def __str__(self) -> str:
-        """The shortest text that `parse_encoding` reads as this."""
-        known = {} if self.is_own else ENCODINGS[self.name].options
-        changed = [f"{key}={_text(value)}" for key, value in self.options if value != known[key].default]
+        """Return the shortest text that `parse_encoding` reads as this encoding."""
+        registered = {} if self.is_own else ENCODINGS[self.name].options
+        changed = [f"{key}={_value_text(value)}" for key, value in self.options if value != registered[key].default]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
     def is_own(self) -> bool:
-        """Whether it is an object of the user's own."""
+        """True if it is an object in the user's own file."""
         return self.name.rpartition(":")[0].endswith(".py")
 
     @property
     def record(self) -> Encoding:
-        """The encoding. A user's own file is run.
+        """The encoding itself. A user's own file is run.
 
         Raises:
             EncodingError: the user's file does not exist, fails, or does not define the object.
@@ -194,21 +197,22 @@ class EncodingSpec:
         return record(self.name) if self.is_own else ENCODINGS[self.name]
 
 
-def _text(value: Value) -> str:
+def _value_text(value: Value) -> str:
+    """Return a value of an option as text."""
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 LONGEST_NUMBER = 40
-"""Characters of the longest number that is read."""
+"""Largest number of characters of a number that is read."""
 
 
 def parse_encoding(text: str) -> EncodingSpec:
-    """The encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
+    """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
     Raises:
-        EncodingError: the text is none of these, or as for EncodingSpec.
+        EncodingError: the text has none of these forms, or as for EncodingSpec.
     """
     name, opened, inside = text.strip().partition("[")
     parts = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
@@ -218,7 +222,7 @@ def parse_encoding(text: str) -> EncodingSpec:
 
 
 def read_value(text: str) -> Value:
-    """The truth value or number that a text of at most 40 characters writes; any other text as it is."""
+    """Return the truth value or number that a text of at most 40 characters writes; any other text unchanged."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     if re.fullmatch(r"[+-]?[0-9]{1,40}", text):
@@ -231,23 +235,23 @@ def read_value(text: str) -> Value:
 
 
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
-    """The encodings of a comma-separated list, each once; commas in brackets separate parameters.
+    """Return the encodings of a comma-separated list, each once; commas in brackets separate options.
 
     Raises:
-        EncodingError: as `parse_encoding`.
+        EncodingError: as for `parse_encoding`.
     """
     parts = re.split(r",(?![^\[\]]*\])", text)
     return tuple(dict.fromkeys(parse_encoding(part) for part in parts))
 
 
 def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
-    """The relation of an encoding on a circuit; None is that of a task which has none.
+    """Return the relation of an encoding on a circuit; the circuit is None for a task without one.
 
     Raises:
-        HintNeeded: it is ideal without scale hint, and the roles of the circuit change with the scale.
-        NoRelation: there is none that is known.
-        EncodingError: as `EncodingSpec.record`.
-        RelationError: options that do not go together.
+        HintNeeded: the encoding is ideal without scale hint, and the roles of the circuit change with the scale.
+        NoRelation: no relation of the encoding is known.
+        EncodingError: as for `EncodingSpec.record`.
+        RelationError: the options do not go together.
     """
     encoding = spec.record
     if encoding.relation_of is not None:

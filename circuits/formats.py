@@ -1,8 +1,8 @@
-"""Formats: how the operands of a task are laid out over scales.
+"""Formats: the layout of a task's operands over scales.
 
-Unaligned is the task as written. Aligned pads every operand to one width, so that a token's position no longer
-depends on the scale ([P], docs/theory.md, Roles). A format is a task itself: whatever can be asked of a task
-can be asked of its aligned form.
+The unaligned format is the task as written. The aligned format pads every operand to one width, so that a token's
+position no longer depends on the scale ([P], docs/theory.md, Roles). A task in a format is a Task itself and supports
+the same operations.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,23 +15,23 @@ from circuits.task import Reference, Task, TaskError, Tokens
 from circuits.trace import segments
 
 PAD = "_"
-"""The symbol that fills an operand up to its width."""
+"""Symbol that fills an operand up to its width."""
 
 
 CLOSING = 2
-"""PADs after an operand at the largest scale."""
+"""Number of PADs after an operand at the largest scale."""
 
 
 def aligned(task: Task, largest_scale: int) -> Task:
-    """The task with every operand padded to its width at the largest scale, and two PADs more.
+    """Return the task with every operand padded to its width at the largest scale, plus two PADs.
 
-    They close the operand at the largest scale too. Without them its end would look different there than at every
-    smaller scale, and the last steps, which look for the place after the operand and, where an output has a digit
-    more than its operands, for the one after that, would meet it for the first time.
+    The two PADs close the operand at the largest scale too. Without them its end would look different there than at
+    every smaller scale. The last steps read the place after the operand and, if an output has one digit more than its
+    operands, the place after that; they would meet this end for the first time.
 
     Raises:
-        TaskError: the alphabet already holds PAD, or (when scales are asked for) scales beyond the largest, operands
-            that shrink, or another number of operands than at the largest scale.
+        TaskError: the alphabet already holds PAD. Later, when a prompt is computed: the scale is beyond the largest, an
+            operand is wider than at the largest scale, or the number of operands differs.
     """
     if PAD in task.alphabet:
         raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
@@ -58,14 +58,14 @@ def aligned(task: Task, largest_scale: int) -> Task:
 
     def vectorised(prompts: Tokens) -> Tokens:
         assert plain_vectorised is not None
-        # Transposed, so that what is position-major in memory stays so.
+        # Transposed to keep the position-major layout in memory.
         return np.asarray(plain_vectorised(prompts.T[prompts[0] != pad].T))
 
     def place(scale: int, position: int) -> int:
-        """Position in the padded sequence of a position of the plain one."""
+        """Return the position in the padded sequence of a position of the plain sequence."""
         places = [index for index, allowed in enumerate(prompt(scale), start=1) if tuple(allowed) != (PAD,)]
-        beyond = position - len(places)
-        return len(prompt(scale)) + beyond if beyond > 0 else places[position - 1]
+        steps_after = position - len(places)
+        return len(prompt(scale)) + steps_after if steps_after > 0 else places[position - 1]
 
     return replace(
         task,
@@ -74,16 +74,16 @@ def aligned(task: Task, largest_scale: int) -> Task:
         prompt=prompt,
         generate=lambda symbols: task.generate(tuple(symbol for symbol in symbols if symbol != PAD)),
         vectorised=vectorised if plain_vectorised else None,
-        reference=_moved(task.reference, place) if task.reference else None,
+        reference=_padded_reference(task.reference, place) if task.reference else None,
     )
 
 
-def _moved(reference: Reference, place: Callable[[int, int], int]) -> Reference:
-    """The circuit of the padded sequence: it reads the same tokens where they lie now, and no PAD."""
+def _padded_reference(reference: Reference, place: Callable[[int, int], int]) -> Reference:
+    """Return the circuit of the padded sequence: it reads the same tokens at their new positions, and no PAD."""
 
     def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
-        moved = cache(lambda position: place(scale, position))
-        return [(operator, tuple(map(moved, arguments))) for operator, arguments in reference.steps(scale)]
+        padded_position = cache(lambda position: place(scale, position))
+        return [(operator, tuple(map(padded_position, arguments))) for operator, arguments in reference.steps(scale)]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         if PAD in symbols:
@@ -97,7 +97,7 @@ FORMATS = ("aligned", "unaligned")
 
 
 def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
-    """The task in the named format.
+    """Return the task in the named format.
 
     Raises:
         TaskError: the format is not one of FORMATS, or the task cannot be aligned.

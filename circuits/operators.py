@@ -1,4 +1,4 @@
-"""Operators that grow with what steps ask of them."""
+"""Operators as partial tables that gain entries while steps are assigned to them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,51 +8,57 @@ from numpy.typing import NDArray
 
 from circuits.circuit import UNDEFINED
 from circuits.trace import Trace
-from circuits.wirings import asked
+from circuits.wirings import step_entries
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Entries that a step asks of its operator through one wiring: `slots` arguments, keys and their values."""
+class StepEntries:
+    """Table entries that a step needs through one wiring: number of arguments `slots`, keys, and their values."""
 
     slots: int
     keys: NDArray[np.int64]
     values: NDArray[np.uint8]
 
 
-def asked_of(one: Trace, position: int, wiring: tuple[int, ...]) -> Asked:
-    """Entries that the step at a position asks for through a wiring that determines it, on the inputs of the trace."""
-    keys, values = asked(one, position, wiring)
-    return Asked(slots=len(wiring), keys=keys, values=values)
+def entries_of_step(trace: Trace, position: int, wiring: tuple[int, ...]) -> StepEntries:
+    """Return the entries that the step at a position needs through a wiring, on the inputs of the trace.
+
+    The wiring must determine the step.
+    """
+    keys, values = step_entries(trace, position, wiring)
+    return StepEntries(slots=len(wiring), keys=keys, values=values)
 
 
-def missing(table: NDArray[np.uint8], step: Asked, symbols: int) -> int | None:
-    """Number of entries that a table lacks to serve a step; None where it has other values, or other slots."""
+def missing(table: NDArray[np.uint8], step: StepEntries, symbols: int) -> int | None:
+    """Return the number of entries that a table lacks to serve a step.
+
+    None if other values or another number of slots exclude it.
+    """
     if len(table) != symbols**step.slots:
         return None
-    have = table[step.keys]
-    fresh = have == UNDEFINED
-    return int(fresh.sum()) if ((have == step.values) | fresh).all() else None
+    present = table[step.keys]
+    fresh = present == UNDEFINED
+    return int(fresh.sum()) if ((present == step.values) | fresh).all() else None
 
 
 class Operators:
-    """A list of partial tables, uint8 [symbols ** slots] each, UNDEFINED where nothing was asked."""
+    """List of partial tables, uint8 [symbols ** slots] each; UNDEFINED marks entries that no step needs yet."""
 
     def __init__(self, symbols: int, tables: Iterable[NDArray[np.uint8]] = ()) -> None:
-        """Begins with copies of some tables."""
+        """Begin with copies of some tables."""
         self.symbols = symbols
         self.tables = [table.copy() for table in tables]
 
-    def missing(self, operator: int, step: Asked) -> int | None:
-        """Number of entries that an operator lacks to serve a step (`missing`)."""
+    def missing(self, operator: int, step: StepEntries) -> int | None:
+        """Return the number of entries that an operator lacks to serve a step (`missing`)."""
         return missing(self.tables[operator], step, self.symbols)
 
-    def first_fit(self, step: Asked) -> int | None:
-        """The first operator that can serve the step."""
+    def first_fit(self, step: StepEntries) -> int | None:
+        """Return the index of the first operator that can serve the step; None if there is none."""
         return next((index for index in range(len(self.tables)) if self.missing(index, step) is not None), None)
 
-    def give(self, operator: int | None, step: Asked) -> int:
-        """Gives an operator (None: a new one) the entries that the step asks for; returns which it is."""
+    def give(self, operator: int | None, step: StepEntries) -> int:
+        """Add the entries of a step to an operator, or to a new one if `operator` is None; return its index."""
         if operator is None:
             operator = len(self.tables)
             self.tables.append(np.full(self.symbols**step.slots, UNDEFINED, dtype=np.uint8))

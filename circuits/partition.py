@@ -1,8 +1,8 @@
 """The fewest operators for a set of steps: an exact search over partial tables.
 
-Each step may be computed through any of its tables; steps share an operator when the union of the tables chosen for
-them is still a function. Minimum hitting set over all operators, solved between a clique of pairwise unshareable
-steps and a first fit: by depth-first search where that is quick, by SAT where it is not.
+Each step may be computed through any of its tables; steps share an operator if the union of their chosen tables is
+still a function. This is a minimum hitting set over all operators. The lower bound is a clique of steps that pairwise
+cannot share, the upper bound a first fit; the gap is closed by depth-first search if that is quick, else by SAT.
 """
 
 import itertools
@@ -16,15 +16,17 @@ from circuits.clock import Clock
 from circuits.wirings import Table, entries
 
 MAX_LOOKS = 100_000
-"""Pairs of table and operator that our own search looks at, for one number of operators, before a solver takes over:
-about as long as that takes to start."""
+"""Pairs of table and operator that the depth-first search tries for one number of operators before the solver takes
+over: about as long as the solver takes to start.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """lower <= fewest operators <= upper; `operators` (unions of tables) are upper many and serve every step.
+    """Result of the search: lower <= fewest operators <= upper.
 
-    The steps of the `kernel` need as many operators as all; no two of its first `clique` steps can share one.
+    `operators` (unions of tables) are `upper` many and serve every step. The steps of the `kernel` need as many
+    operators as all steps; no two of its first `clique` steps can share one.
     """
 
     lower: int
@@ -35,61 +37,64 @@ class Partition:
 
 
 def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
-    """The tables that contain no other of them. A larger table never helps where a smaller one is allowed.
+    """Return the tables that contain no other of them. A larger table never helps if a smaller one is allowed.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    kept: list[Table] = []
+    minimal: list[Table] = []
     for table in sorted(set(tables), key=int.bit_count):
-        within = next((place for place, smaller in enumerate(kept) if smaller & table == smaller), None)
-        clock.check(_compared(table) * (1 + (len(kept) if within is None else within)))
+        within = next((place for place, smaller in enumerate(minimal) if smaller & table == smaller), None)
+        clock.check(_containment_steps(table) * (1 + (len(minimal) if within is None else within)))
         if within is None:
-            kept.append(table)
-    return frozenset(kept)
+            minimal.append(table)
+    return frozenset(minimal)
 
 
 def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Table]]:
-    """One step a class: equal steps merged, and steps dropped that any solution of another step serves as well.
+    """Return one step of each class: equal steps merged, and steps dropped that any solution of another step serves.
 
-    Once the clock's limit has passed no more are dropped.
+    Once the clock's limit has passed, no more steps are dropped.
     """
     classes = sorted(set(steps), key=lambda tables: (len(tables), sorted(tables)))
 
     def served_by(easy: frozenset[Table], hard: frozenset[Table]) -> bool:
-        for wanted in hard:
-            clock.count(_compared(wanted) * len(easy))
-            if clock.over() or not any(table & wanted == table for table in easy):
+        for table_of_hard in hard:
+            clock.count(_containment_steps(table_of_hard) * len(easy))
+            if clock.over() or not any(table & table_of_hard == table for table in easy):
                 return False
         return True
 
-    kept: list[frozenset[Table]] = []
+    remaining: list[frozenset[Table]] = []
     for index, easy in enumerate(classes):
-        others = [*kept, *classes[index + 1 :]]
+        others = [*remaining, *classes[index + 1 :]]
         if not any(served_by(easy, hard) for hard in others):
-            kept.append(easy)
-    return kept
+            remaining.append(easy)
+    return remaining
 
 
-def _compared(table: Table) -> int:
-    """The steps that it takes to see whether a table contains another."""
+def _containment_steps(table: Table) -> int:
+    """Return the steps counted for testing if a table contains another."""
     return 100 + table.bit_length() // 16
 
 
-def _shared(table: Table) -> int:
-    """The steps that it takes to see whether a table can share an operator with another."""
+def _sharing_steps(table: Table) -> int:
+    """Return the steps counted for testing if a table can share an operator with another."""
     return 500 + table.bit_length() // 4
 
 
 class Compatibility:
-    """Whether the union of tables is still a function, for an alphabet of the given size."""
+    """Predicate on two tables: True if their union is still a function, for an alphabet of the given size."""
 
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
         self._keys: dict[Table, int] = {}
 
     def keys(self, table: Table) -> int:
-        """The keys on which a table is defined, as bits. Remembered: the search asks again and again."""
+        """Return the keys on which a table is defined, as bits.
+
+        The result is remembered, since the search needs it often.
+        """
         if table not in self._keys:
             mask = np.zeros(table.bit_length() // self._symbols + 1, dtype=bool)
             mask[entries(table, self._symbols)[0]] = True
@@ -102,14 +107,16 @@ class Compatibility:
 
 
 def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clock | None = None) -> Partition:
-    """The fewest operators that serve all steps; exact iff lower == upper, which only a clock's limit prevents.
+    """Return the fewest operators that serve all steps.
 
-    A short search of our own decides small cases; what it leaves open, CaDiCaL does (`circuits.sat`).
+    The result is exact iff lower == upper, which only a clock's limit can prevent.
+
+    A short depth-first search decides small cases; CaDiCaL (`circuits.sat`) decides the rest.
 
     Args:
-        steps: for each step its possible tables, none empty.
+        steps: the possible tables of each step, none empty.
         symbols: size of the alphabet.
-        clock: of the computation that asks.
+        clock: clock of the calling computation.
     """
     clock = clock or Clock()
     with clock.phase("kernel"):
@@ -123,13 +130,13 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
         lower = len(clique)
         while lower < len(upper):
             try:
-                found = _search(order, lower, compatible, clock, budget=MAX_LOOKS)
+                operators = _search(order, lower, compatible, clock, budget=MAX_LOOKS)
             except _OutOfBudget:
                 break
-            if found is None:
+            if operators is None:
                 lower += 1
             else:
-                upper = found
+                upper = operators
     if lower < len(upper):
         with clock.phase("solver"):
             lower, upper = _by_sat(order, symbols, len(clique), lower, upper, clock)
@@ -144,7 +151,10 @@ def _by_sat(
     upper: tuple[Table, ...],
     clock: Clock,
 ) -> tuple[int, tuple[Table, ...]]:
-    """Bounds that meet, or those that stand when time is up. The first `pinned` steps of the order are a clique."""
+    """Narrow the bounds with the SAT solver until they meet or time is up.
+
+    The first `pinned` steps of the order are a clique.
+    """
     alternatives = [sorted(step) for step in order]
     classes = [tuple(plain(table, symbols) for table in tables) for tables in alternatives]
     while lower < len(upper):
@@ -165,7 +175,7 @@ def _by_sat(
 
 
 def plain(table: Table, symbols: int) -> sat.Table:
-    """A table as its pairs of key and value, ascending."""
+    """Return a table as its pairs of key and value, ascending."""
     keys, values = entries(table, symbols)
     return tuple(zip(keys.tolist(), values.tolist(), strict=True))
 
@@ -173,24 +183,24 @@ def plain(table: Table, symbols: int) -> sat.Table:
 def _clique(
     classes: list[frozenset[Table]], compatible: Callable[[Table, Table], bool], clock: Clock
 ) -> list[frozenset[Table]]:
-    """Steps no two of which can share an operator, the most that a greedy choice from any first one finds.
+    """Return steps no two of which can share an operator: the most that a greedy choice from any first step finds.
 
-    Each time the step joins that leaves most others to choose from. Once the clock's limit has passed, two steps not
+    Each time, the step that leaves most others to choose from joins. Once the clock's limit has passed, two steps not
     yet compared count as able to share.
     """
 
     def can_share(table: Table, other: frozenset[Table]) -> bool:
-        clock.count(_shared(table) * len(other))
+        clock.count(_sharing_steps(table) * len(other))
         return clock.over() or any(compatible(table, another) for another in other)
 
-    conflicts = [0] * len(classes)  # for each step those it excludes, as bits
-    for (i, one), (j, other) in itertools.combinations(enumerate(classes), 2):
-        if not any(can_share(a, other) for a in one):
+    conflicts = [0] * len(classes)  # bits of the steps that each step cannot share with
+    for (i, first), (j, second) in itertools.combinations(enumerate(classes), 2):
+        if not any(can_share(table, second) for table in first):
             conflicts[i] |= 1 << j
             conflicts[j] |= 1 << i
     best: list[int] = []
-    for first in range(len(classes)):
-        chosen, left = [first], conflicts[first]
+    for start in range(len(classes)):
+        chosen, left = [start], conflicts[start]
         while left:
             rest = [step for step in range(len(classes)) if left >> step & 1]
             chosen.append(max(rest, key=lambda step: (conflicts[step] & left).bit_count()))
@@ -200,42 +210,42 @@ def _clique(
 
 
 class _OutOfBudget(Exception):
-    """The search has looked at as much as it may."""
+    """Raised when the depth-first search has used its budget."""
 
 
 _Keyed = tuple[Table, int]
-"""A table and the keys on which it is defined, as bits."""
+"""Table and the keys on which it is defined, as bits."""
 
 
 def _search(
     steps: list[frozenset[Table]], count: int, compatible: Compatibility, clock: Clock, budget: int | None = None
 ) -> tuple[Table, ...] | None:
-    """At most `count` operators that serve all steps, or None when there are none. First fit where it succeeds."""
-    # With each table go the keys on which it is defined: those of a union are the union.
+    """Return at most `count` operators that serve all steps, or None if there are none. First fit if that succeeds."""
+    # Each table carries the keys on which it is defined; the keys of a union are the union of the keys.
     choices = [[(table, compatible.keys(table)) for table in sorted(step)] for step in steps]
-    looked_at = 0
+    pairs_tried = 0
 
     def placed(step: list[_Keyed], operators: tuple[_Keyed, ...]) -> Iterator[tuple[_Keyed, ...]]:
-        """Every way to serve one more step: with an operator there is, the best fit first, or with a new one."""
-        nonlocal looked_at
-        for which, (operator, keys) in enumerate(operators):
-            looked_at += len(step)
-            clock.count(_compared(operator) * len(step))
+        """Yield every way to serve one more step: with an existing operator, best fit first, or with a new one."""
+        nonlocal pairs_tried
+        for index, (operator, keys) in enumerate(operators):
+            pairs_tried += len(step)
+            clock.count(_containment_steps(operator) * len(step))
             fits = [
                 (table | operator, more | keys)
                 for table, more in step
                 if (table & operator).bit_count() == (more & keys).bit_count()
             ]
             for union in sorted(fits, key=lambda fit: fit[0].bit_count()):
-                yield (*operators[:which], union, *operators[which + 1 :])
+                yield (*operators[:index], union, *operators[index + 1 :])
         if len(operators) < count:
             for keyed in step:
                 yield (*operators, keyed)
 
-    # Depth first on a stack of our own: there may be more steps than Python allows calls within calls.
+    # Depth first with an explicit stack: there may be more steps than Python's limit of nested calls.
     stack: list[Iterator[tuple[_Keyed, ...]]] = [iter([()])]
     while stack:
-        if budget is not None and looked_at > budget:
+        if budget is not None and pairs_tried > budget:
             raise _OutOfBudget
         operators = next(stack[-1], None)
         if operators is None:

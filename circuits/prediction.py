@@ -1,8 +1,8 @@
-"""Predictions made before any training: which encoding generalizes on a task, and where the others break.
+"""Predictions made before any training: does an encoding generalize on a task, and where does it break?
 
 The rule ([F], from the conjecture of arXiv 2510.04130 with the coverage that it needs): an encoding trained up to
 scale N0 generalizes to N iff it induces as many operators up to N as up to N0, finitely many, and every label and
-every operator entry used up to N was used up to N0. The conjecture taken literally asks for the first half only.
+every operator entry used up to N was used up to N0. The conjecture taken literally has the first half only.
 """
 
 import hashlib
@@ -28,33 +28,33 @@ from circuits.trace import Trace, extended
 from theory.relation import NO_LABEL, Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
-"""Prompts of a sampled training scale that are looked at before an entry counts as one that training never shows."""
+"""Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""
 
 
 class SearchStopped(TaskError):
-    """The search for a circuit ends at its limit, on every machine, before it has found one."""
+    """Error: the search for a circuit reached its limit, the same on every machine, before it found one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The prediction for one encoding; nothing is expected where its relation is not known.
+    """Prediction for one encoding; there is none if the encoding's relation is not known.
 
-    Training is taken to show every prompt of its scales ([F]): what a finite training set shows is measured by
-    circuits.coverage. Where a scale has too many prompts, those looked at stand for all.
+    Training is assumed to show every prompt of its scales ([F]); circuits.coverage measures what a finite training set
+    shows. If a scale has too many prompts, a sample stands for all.
 
     Attributes:
-        encoding: the text of its EncodingSpec.
-        relation: the name of its relation; None where nothing is expected, and then so are the five that follow
-            `scale_hint`.
-        scale_hint: whether the relation depends on the scale.
-        complexity_train, complexity_test: induced complexity over the training scales, and over all; infinite where
-            some step cannot be computed, or the labels that training should find do not exist.
-        labels_covered, entries_covered: whether training meets every relevant label and operator entry.
-        unseen_distractors: pairs of (label, token) that irrelevant keys show in the test and never showed in
+        encoding: text of the EncodingSpec.
+        relation: name of the relation; None if there is no prediction, and then the five attributes after `scale_hint`
+            are None too.
+        scale_hint: True if the relation depends on the scale.
+        complexity_train, complexity_test: induced complexity over the training scales, and over all scales; infinite if
+            some step cannot be computed, or if the labels that training should find do not exist.
+        labels_covered, entries_covered: True if training uses every relevant label, and every operator entry.
+        unseen_distractors: number of (label, token) pairs of irrelevant keys that occur in the test and never in
             training; the rule ignores them, a trained model may not.
         breaks_at: first scale that needs something training did not show, or that the encoding cannot compute at all;
-            None when it generalizes.
-        why: one sentence, with what the rule leaves out about this encoding.
+            None if it generalizes.
+        why: one sentence of explanation, with the encoding's caveat outside the rule.
     """
 
     encoding: str
@@ -70,29 +70,29 @@ class Prediction:
 
     @property
     def generalizes(self) -> bool | None:
-        """The prediction; None where there is none."""
+        """Prediction as a truth value; None if there is none."""
         return None if self.relation is None else self.breaks_at is None
 
     @property
     def literal(self) -> bool | None:
-        """The conjecture without coverage: the complexity is finite and does not grow ([P], as far as known)."""
+        """Conjecture without coverage: the complexity is finite and does not grow ([P], as far as known)."""
         if self.complexity_train is None or self.complexity_test is None:
             return None
         return math.isfinite(self.complexity_train) and self.complexity_train == self.complexity_test
 
     def as_json(self) -> dict[str, Any]:
-        """The prediction as JSON, with what follows from it; infinite complexity is "inf"."""
+        """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the whole prediction: what a run names that was trained after it was made."""
+        """SHA-256 of the full prediction. A run that is trained after the prediction stores it."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """The prediction that `as_json` wrote."""
+        """Return the prediction that `as_json` wrote."""
         values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
         del values["generalizes"], values["literal"]
         return cls(**values)
@@ -100,11 +100,14 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """A task in one format, analysed up to its largest scale: what predictions and experiments rest on.
+    """Task in one format, analysed up to its largest scale. Predictions and experiments are based on it.
 
     Attributes:
-        mode: that of the circuit, one of circuits.modes.Mode.
-        result: None where operators of no arity up to MAX_ARITY determine every step.
+        task: the task in its format.
+        format: name of the format.
+        mode: mode of the circuit, one of circuits.modes.Mode.
+        traces: traces of all scales up to the largest.
+        result: SRC and circuit; None if no arity up to MAX_ARITY determines every step.
     """
 
     task: Task
@@ -115,11 +118,11 @@ class Analysis:
     induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...]], Induced] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """Operators induced by relations over some scales, for encodings that have the same one."""
+    """Operators induced by relations over some scales, kept for encodings with the same relation."""
 
     @property
     def circuit(self) -> Circuit:
-        """The circuit found.
+        """The circuit of the result.
 
         Raises:
             TaskError: there is none.
@@ -133,15 +136,16 @@ class Analysis:
 
 
 def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, steps: int | None = None) -> Analysis:
-    """The circuit of a task in one format up to the largest scale.
+    """Return the analysis of a task in one format up to the largest scale.
 
-    Its arity is the least with which every step is determined; in mode declared that of the reference circuit.
+    The circuit's arity is the least that determines every step; in mode declared it is that of the reference circuit.
 
     Raises:
-        TaskError: the task breaks its contract, operators of the arity are too large, there is no such mode, or mode
-            declared and the task has no reference circuit.
-        SearchStopped: the circuit takes more than `steps` counted steps (`circuits.clock.Clock`), or a solver too much.
-        SolverFailed: a solver's process died; another time it may not.
+        TaskError: the task breaks its contract, operators of the arity are too large, the mode does not exist, or the
+            mode is declared and the task has no reference circuit.
+        SearchStopped: the search takes more than `steps` counted steps (`circuits.clock.Clock`), or a formula is too
+            large for the solver.
+        SolverFailed: a solver's process died; another run may succeed.
     """
     if mode not in [*Mode]:
         raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
@@ -162,68 +166,69 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
 
 
 def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], test: Sequence[int]) -> Prediction:
-    """The prediction for one encoding trained on the scales `train` and tested on the scales `test`.
+    """Return the prediction for one encoding trained on the scales `train` and tested on the scales `test`.
 
-    Where the encoding has no relation of positions, it says so and expects nothing. Where training finds the labels
-    and none without scale hint would do, it is expected to break at the first scale that changes a role.
+    If the encoding has no relation of positions, there is no prediction. If training finds the labels and no labels
+    without scale hint would do, the encoding is predicted to break at the first scale that changes a role.
 
     Raises:
-        TaskError: no scales, or scales that were not analysed.
-        HintNeeded: an ideal relation without scale hint that does not exist.
-        EncodingError: an object of the user's own that cannot be loaded.
-        RelationError: a relation that gives no label to some pair that occurs.
+        TaskError: no scales are given, or scales that were not analysed.
+        HintNeeded: the encoding is an ideal relation without scale hint that does not exist.
+        EncodingError: an object of the user's own cannot be loaded.
+        RelationError: the relation gives no label to some pair that occurs.
     """
-    if not train or not test or not {*train, *test} <= {one.scale for one in analysis.traces}:
+    if not train or not test or not {*train, *test} <= {trace.scale for trace in analysis.traces}:
         raise TaskError(f"train and test scales must lie in 1..{len(analysis.traces)}, at least one of each")
     if analysis.result is None:
         return _infeasible(analysis, spec, train, test)
     encoding = spec.record
-    circuit, needed = analysis.circuit, None
-    if encoding.learns_labels:  # labels that training finds need to exist at the scales in use only
-        circuit = _at(circuit, {*train, *test})
+    circuit, hint_error = analysis.circuit, None
+    if encoding.learns_labels:  # learned labels need to exist only at the scales in use
+        circuit = _restricted(circuit, {*train, *test})
     try:
         relation = relation_of(spec, circuit)
     except NoRelation as reason:
-        return _nothing(spec, str(reason))
+        return _no_prediction(spec, str(reason))
     except HintNeeded as error:
         if not encoding.learns_labels:
             raise
-        relation, needed = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
+        relation, hint_error = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
-    asked = (relation, tuple(one.scale for one in seen), tuple(one.scale for one in later))
-    if asked not in analysis.induced:
-        analysis.induced[asked] = _induced(circuit, relation, seen, later)
-    induced = analysis.induced[asked]
+    key = (relation, tuple(trace.scale for trace in seen), tuple(trace.scale for trace in later))
+    if key not in analysis.induced:
+        analysis.induced[key] = _induced(circuit, relation, seen, later)
+    induced = analysis.induced[key]
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
-    if needed:
+    if hint_error:
         low = high = math.inf
-    breaks = _breaks(induced, [one.scale for one in later], needed)
+    breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
     first = min(breaks, key=breaks.__getitem__, default=None)
     breaks_at = breaks[first] if first else None
-    shown = _distractors(circuit, relation, seen)
+    seen_distractors = _distractors(circuit, relation, seen)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
-        scale_hint=relation.scale_hint and needed is None,
+        scale_hint=relation.scale_hint and hint_error is None,
         complexity_train=low,
         complexity_test=high,
-        labels_covered=not any(induced.new_labels[one.scale] for one in later),
-        entries_covered=not any(induced.new_entries[one.scale] for one in later),
-        unseen_distractors=len(_distractors(circuit, relation, later) - shown),
+        labels_covered=not any(induced.new_labels[trace.scale] for trace in later),
+        entries_covered=not any(induced.new_entries[trace.scale] for trace in later),
+        unseen_distractors=len(_distractors(circuit, relation, later) - seen_distractors),
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
     )
 
 
-def _at(circuit: Circuit, scales: set[int]) -> Circuit:
-    """The circuit at some of its scales."""
+def _restricted(circuit: Circuit, scales: set[int]) -> Circuit:
+    """Return the circuit restricted to some of its scales."""
     if scales == circuit.wirings.keys():
-        return circuit  # which knows its essential slots
+        return circuit  # keeps its cached essential slots
     return replace(circuit, wirings={scale: circuit.wirings[scale] for scale in sorted(scales)})
 
 
-def _nothing(spec: EncodingSpec, why: str) -> Prediction:
+def _no_prediction(spec: EncodingSpec, why: str) -> Prediction:
+    """Return the record of an encoding without a prediction."""
     return Prediction(
         encoding=str(spec),
         relation=None,
@@ -239,16 +244,18 @@ def _nothing(spec: EncodingSpec, why: str) -> Prediction:
 
 
 def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], test: Sequence[int]) -> Prediction:
-    """Without a circuit no encoding generalizes: it breaks where a step first needs more arguments than in training.
+    """Return the prediction for a task without a circuit: no encoding generalizes.
+
+    It breaks at the first scale where a step needs more arguments than any step in training.
 
     Raises:
         NoRelation: the encoding is the relation of a circuit.
     """
     relation = relation_of(spec, None)
     arity = minimal_arity(analysis.traces[: max(train)])
-    beyond = arity or MAX_ARITY
-    fewest = {n: minimal_arity([analysis.traces[n - 1]]) for n in sorted(test)}
-    breaks_at = next(n for n, slots in fewest.items() if slots is None or slots > beyond)
+    enough = arity or MAX_ARITY
+    minimal_arities = {n: minimal_arity([analysis.traces[n - 1]]) for n in sorted(test)}
+    breaks_at = next(n for n, slots in minimal_arities.items() if slots is None or slots > enough)
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     return Prediction(
         encoding=str(spec),
@@ -265,35 +272,42 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
 
 
 def _induced(circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace]) -> Induced:
-    """Over the training scales and then the others; at sampled training scales more prompts show missing entries."""
+    """Return the operators induced over the training scales and then the others.
+
+    At sampled training scales, more prompts are tried while later scales need new entries.
+    """
     induced = induced_complexity(circuit, relation, [*seen, *later])
-    missing = sum(induced.new_entries[one.scale] for one in later)
+    missing = sum(induced.new_entries[trace.scale] for trace in later)
     for count in MORE_PROMPTS:
-        if not missing or all(one.exhaustive for one in seen):
+        if not missing or all(trace.exhaustive for trace in seen):
             break
-        seen = [one if one.exhaustive else _with_more(circuit.task, one, count) for one in seen]
+        seen = [trace if trace.exhaustive else _with_more_prompts(circuit.task, trace, count) for trace in seen]
         induced = induced_complexity(circuit, relation, [*seen, *later])
-        before, missing = missing, sum(induced.new_entries[one.scale] for one in later)
+        before, missing = missing, sum(induced.new_entries[trace.scale] for trace in later)
         if missing == before:
             break
     return induced
 
 
-def _with_more(task: Task, one: Trace, count: int) -> Trace:
-    """Remembered: relations one after the other ask for the same."""
-    asked = ("more prompts", count)
-    if asked not in one.memory:
-        prompts = task.sample_prompts(one.scale, count, np.random.default_rng([one.scale, count]))
-        one.memory[asked] = extended(task, one, prompts)
-    more: Trace = one.memory[asked]
-    return more
+def _with_more_prompts(task: Task, trace: Trace, count: int) -> Trace:
+    """Return the trace with `count` more prompts; remembered, because one relation after the other needs it."""
+    key = ("more prompts", count)
+    if key not in trace.memory:
+        prompts = task.sample_prompts(trace.scale, count, np.random.default_rng([trace.scale, count]))
+        trace.memory[key] = extended(task, trace, prompts)
+    extended_trace: Trace = trace.memory[key]
+    return extended_trace
 
 
-def _breaks(induced: Induced, unseen: Sequence[int], needed: HintNeeded | None) -> dict[str, int]:
-    """Kind of failure -> the first scale at which it occurs."""
-    hint = f"needs a scale hint, as the role of key {needed.key} for query {needed.query} changes" if needed else ""
+def _breaks(induced: Induced, unseen: Sequence[int], hint_error: HintNeeded | None) -> dict[str, int]:
+    """Return kind of failure -> the first scale at which it occurs."""
+    hint = (
+        f"needs a scale hint, as the role of key {hint_error.key} for query {hint_error.query} changes"
+        if hint_error
+        else ""
+    )
     reasons = {
-        hint: [needed.scale] if needed else [],
+        hint: [hint_error.scale] if hint_error else [],
         "cannot tell the arguments from other keys": [n for n, c in induced.complexity.items() if math.isinf(c)][:1],
         "meets labels that training never showed": [n for n in unseen if induced.new_labels[n]],
         "needs operators that training never showed": [n for n in unseen if induced.new_operators[n]],
@@ -303,26 +317,27 @@ def _breaks(induced: Induced, unseen: Sequence[int], needed: HintNeeded | None) 
 
 
 def _why(low: float, high: float, first: str | None, breaks_at: int | None, caveat: str) -> str:
+    """Return the explanation of a prediction in one sentence."""
     if first is None:
-        told = f"operators: {low:g} at every scale; training meets every label and entry in use"
+        reason = f"operators: {low:g} at every scale; training meets every label and entry in use"
     elif math.isinf(high):
-        told = f"at scale {breaks_at} it {first}"
+        reason = f"at scale {breaks_at} it {first}"
     else:
-        told = f"operators: {low:g} in training, {high:g} in the test; at scale {breaks_at} it {first}"
-    return f"{told} (not in the rule: {caveat})" if caveat else told
+        reason = f"operators: {low:g} in training, {high:g} in the test; at scale {breaks_at} it {first}"
+    return f"{reason} (not in the rule: {caveat})" if caveat else reason
 
 
 def _distractors(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> set[tuple[int, int]]:
-    """(label, token) of every key that is irrelevant to the step computed at its query."""
-    found: set[tuple[int, int]] = set()
-    for one in traces:
-        occurs = np.zeros((one.length, one.symbols), dtype=np.bool_)
-        occurs[np.arange(one.length)[:, None], one.tokens] = True
-        labels = relation.labels(one.length, one.scale)
-        for key, query in step_roles(circuit, one.scale):
+    """Return (label, token) of every key that is irrelevant to the step computed at its query."""
+    pairs_found: set[tuple[int, int]] = set()
+    for trace in traces:
+        occurs = np.zeros((trace.length, trace.symbols), dtype=np.bool_)
+        occurs[np.arange(trace.length)[:, None], trace.tokens] = True
+        labels = relation.labels(trace.length, trace.scale)
+        for key, query in step_roles(circuit, trace.scale):
             labels[key - 1, query - 1] = NO_LABEL
-        at_steps = labels[:, [position - 2 for position in one.steps]]
+        at_steps = labels[:, [position - 2 for position in trace.steps]]
         keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
         pairs, tokens = np.nonzero(occurs[keys])
-        found |= set(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return found
+        pairs_found |= set(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
+    return pairs_found

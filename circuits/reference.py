@@ -1,4 +1,4 @@
-"""The circuit by which a task is defined: right at every scale by construction, so an upper bound of SRC at all."""
+"""Reference circuit of a task: right at every scale by definition of the task, so an upper bound of SRC everywhere."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from circuits.circuit import UNDEFINED, Circuit, Wiring
 from circuits.task import Reference, Task, TaskError
 from circuits.trace import Trace
-from circuits.wirings import asked, determines
+from circuits.wirings import determines, step_entries
 
 
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
-    """The task's own circuit at the scales given; operators in the order in which they are first used.
+    """Return the task's own circuit at the given scales; operators are in the order of their first use.
 
     Raises:
-        TaskError: the task has none, it is not of one arity, or an operator gives what is not in the alphabet.
+        TaskError: the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
+            alphabet.
     """
     reference = task.reference
     if reference is None:
@@ -35,7 +36,7 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
 
 
 def _steps(task: Task, reference: Reference, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
-    """The steps of one scale, each of which reads as many earlier positions as the circuit has slots."""
+    """Return the steps of one scale; raise TaskError unless each reads `arity` earlier positions."""
     steps = list(reference.steps(scale))
     for position, (_, arguments) in enumerate(steps, start=len(task.choices(scale)) + 1):
         if len(arguments) != reference.arity or not all(1 <= argument < position for argument in arguments):
@@ -47,7 +48,10 @@ def _steps(task: Task, reference: Reference, scale: int) -> Sequence[tuple[str, 
 
 
 def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int, float]:
-    """Scale n -> operators that the reference circuit uses up to n; infinite where it has none of so few slots."""
+    """Return scale n -> number of operators that the reference circuit uses up to n.
+
+    The number is infinite if the task has no reference circuit of at most this arity.
+    """
     reference = task.reference
     if reference is None or reference.arity > arity:
         return dict.fromkeys(range(1, largest_scale + 1), inf)
@@ -60,40 +64,42 @@ def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int
 
 
 def check_reference(task: Task, traces: Iterable[Trace]) -> None:
-    """Checks the reference circuit on every input of the traces.
+    """Check the reference circuit on every input of the traces.
 
     Raises:
-        TaskError: it does not compute some step, or reads what is not there before it; names the first.
+        TaskError: the circuit does not compute some step, or reads a position that is not earlier; names the first.
     """
     assert task.reference is not None
-    known: dict[tuple[str, int], int] = {}
-    for one in traces:
-        steps = _steps(task, task.reference, one.scale)
-        if len(steps) != len(one.steps):
+    values_by_key: dict[tuple[str, int], int] = {}
+    for trace in traces:
+        steps = _steps(task, task.reference, trace.scale)
+        if len(steps) != len(trace.steps):
             raise TaskError(
-                f"task '{task.name}': the reference circuit has {len(steps)} steps at scale {one.scale}, not "
-                f"{len(one.steps)}"
+                f"task '{task.name}': the reference circuit has {len(steps)} steps at scale {trace.scale}, not "
+                f"{len(trace.steps)}"
             )
-        for position, (operator, arguments) in zip(one.steps, steps, strict=True):
-            wrong = f"at scale {one.scale}, position {position}"
-            if not determines(one, position, arguments):
+        for position, (operator, arguments) in zip(trace.steps, steps, strict=True):
+            where = f"at scale {trace.scale}, position {position}"
+            if not determines(trace, position, arguments):
                 raise TaskError(
-                    f"task '{task.name}': its reference is no circuit of it: {arguments} do not decide it {wrong}"
+                    f"task '{task.name}': its reference circuit is wrong: the tokens at {arguments} do not determine "
+                    f"the step {where}"
                 )
-            keys, values = asked(one, position, arguments)
+            keys, values = step_entries(trace, position, arguments)
             for key, value in zip(keys.tolist(), values.tolist(), strict=True):
-                if (operator, key) not in known:
+                if (operator, key) not in values_by_key:
                     places = [key // len(task.alphabet) ** place for place in reversed(range(len(arguments)))]
                     symbols = tuple(task.alphabet[place % len(task.alphabet)] for place in places)
-                    known[operator, key] = _value(task, task.reference, operator, symbols)
-                if known[operator, key] != value:
+                    values_by_key[operator, key] = _value(task, task.reference, operator, symbols)
+                if values_by_key[operator, key] != value:
                     raise TaskError(
-                        f"task '{task.name}': its reference is no circuit of it: '{operator}' is wrong {wrong}"
+                        f"task '{task.name}': its reference circuit is wrong: operator '{operator}' gives a wrong "
+                        f"symbol {where}"
                     )
 
 
 def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, ...]) -> int:
-    """The token that an operator gives, UNDEFINED where it gives none."""
+    """Return the token that an operator gives for some symbols; UNDEFINED if it gives none."""
     try:
         value = reference.apply(operator, symbols)
     except TaskError:
@@ -106,5 +112,6 @@ def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, 
 
 
 def _table(task: Task, reference: Reference, operator: str) -> NDArray[np.uint8]:
+    """Return the complete table of an operator, uint8 [symbols ** arity]."""
     keys = product(task.alphabet, repeat=reference.arity)
     return np.array([_value(task, reference, operator, symbols) for symbols in keys], dtype=np.uint8)

@@ -1,8 +1,8 @@
-"""Do r operators suffice for a set of steps? Decided by a SAT solver, with a proof where they do not.
+"""SAT solver for the question: do r operators suffice for a set of steps? A negative answer can come with a proof.
 
-A step may be computed through any of its tables; tables share an operator when no key has two values among them.
-python-sat's CaDiCaL 1.9.5 decides the formula. It cannot be interrupted from within, so it runs in a process of its
-own, which is ended when the time is up and never outlives the one that asked.
+A step may be computed through any of its tables; tables share an operator if no key has two values among them. The
+formula is decided by CaDiCaL 1.9.5 from python-sat. The solver cannot be interrupted from within, so it runs in a
+process of its own, which is ended when the time is up and never outlives the calling process.
 """
 
 import inspect
@@ -20,35 +20,38 @@ from dataclasses import dataclass, field
 from theory.system.errors import LengthgenError
 
 Table = tuple[tuple[int, int], ...]
-"""A partial function: its (key, value) pairs, ascending."""
+"""Partial function: its (key, value) pairs, ascending."""
 
 MAX_CLAUSES = 1_000_000
-"""Clauses of a formula that is given to the solver; they take a quarter of a gigabyte and some seconds to pass on."""
+"""Largest number of clauses of a formula that is given to the solver; so many take a quarter of a gigabyte and
+some seconds to pass on.
+"""
 
 START, CLAUSE, CONFLICT = 100_000_000, 2_000, 30_000
-"""Steps of a solver's process, of each clause that is passed on, and of each conflict, a step more for each clause."""
+"""Steps counted for a solver's process, for each clause passed on, and for each conflict (plus one for each clause)."""
 MAX_SECONDS = 1e6
-"""More the system's timers do not take."""
+"""Longest time limit that the system's timers accept."""
 
 
 class SolverError(LengthgenError):
-    """The formula is too large for the solver."""
+    """Error of a formula that is too large for the solver."""
 
 
 class SolverFailed(SolverError):
-    """The solver's process ended without an answer: the machine is short of memory, for one."""
+    """Error of a solver process that ended without an answer, for example because the machine is short of memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SatResult:
-    """The solver's answer.
+    """Answer of the solver.
 
     Attributes:
-        satisfiable: whether the operators suffice; None if the limit was reached.
-        choice: for every class in order, if they do: (operator, alternative), both 0-based. The tables chosen for
+        satisfiable: True if the operators suffice; None if the limit was reached.
+        choice: if they suffice, (operator, alternative) of every class in order, both 0-based. The tables chosen for
             one operator have no key with two values.
-        proof: if they do not, and if asked for: DRAT lines ("1 -2 0", "d 3 4 0") that refute the formula.
-        steps: counted, as `circuits.clock.Clock` counts them.
+        proof: if they do not suffice and a proof was requested, DRAT lines ("1 -2 0", "d 3 4 0") that refute the
+            formula.
+        steps: steps counted as by `circuits.clock.Clock`.
     """
 
     satisfiable: bool | None
@@ -58,21 +61,22 @@ class SatResult:
 
 
 def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int]) -> tuple[int, list[list[int]]]:
-    """The formula that `count` operators serve all classes: its number of variables, and its clauses.
+    """Return the formula "`count` operators serve all classes": its number of variables, and its clauses.
 
-    Variables, numbered from 1: alt(s, a, c), class s is computed by operator c through its table a, with s outermost
-    and c innermost; then tab(c, key, value), operator c maps key to value, with c outermost, for every contested key
-    (one with two values among all tables) and every value that occurs with it. Clauses, in this order: every class
-    has some alt; alt implies the contested entries of its table; an operator maps no key to two values; the m-th
-    class of the clique is computed by operator m, for operators are interchangeable and members cannot share one.
+    Variables are numbered from 1. First come alt(s, a, c), class s is computed by operator c through its table a, with
+    s outermost and c innermost. Then come tab(c, key, value), operator c maps key to value, with c outermost, for every
+    contested key (one with two values among all tables) and every value that occurs with it. Clauses, in this order:
+    every class has some alt; alt implies the contested entries of its table; an operator maps no key to two values; the
+    m-th class of the clique is computed by operator m, since operators are interchangeable and members cannot share
+    one.
 
     Args:
         classes: the alternative tables of each class.
-        count: operators, at least 0.
-        clique: different classes, no two of which can share an operator.
+        count: number of operators, at least 0.
+        clique: distinct classes, no two of which can share an operator.
 
     Raises:
-        ValueError: the clique has more than `count` members, or one twice.
+        ValueError: the clique has more than `count` members, or contains one twice.
     """
     if len(clique) > count:
         raise ValueError(f"{len(clique)} classes that share no operator need more than {count}")
@@ -96,7 +100,7 @@ def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int
     for c in range(count):
         for key, values in contested.items():
             tabs = [offset[key, value] + c * len(pairs) for value in values]
-            clauses += [[-one, -other] for one, other in itertools.combinations(tabs, 2)]
+            clauses += [[-first, -second] for first, second in itertools.combinations(tabs, 2)]
     for m, s in enumerate(clique):
         for a in range(len(classes[s])):
             clauses += [[-(first_alt[s] + a * count + c)] for c in range(count) if c != m]
@@ -112,18 +116,18 @@ def decide(
     steps: int | None = None,
     proof: bool,
 ) -> SatResult:
-    """Whether `count` operators serve all classes.
+    """Decide with the SAT solver if `count` operators serve all classes.
 
     Args:
         classes: the alternative tables of each class.
-        count: operators, at least 0.
-        clique: different classes, no two of which can share an operator.
-        seconds: time limit, wall clock; None for none. Writing the formula down counts, but is not cut short.
-        steps: limit in counted steps; None for none. The solver ends at the same conflict each time.
-        proof: whether a refutation is wanted; it costs time.
+        count: number of operators, at least 0.
+        clique: distinct classes, no two of which can share an operator.
+        seconds: time limit in seconds of wall clock; None for none. Writing the formula counts, but is not cut short.
+        steps: limit in counted steps; None for none. The solver then ends at the same conflict each time.
+        proof: True to request a refutation, which costs time.
 
     Raises:
-        ValueError: as `formula`.
+        ValueError: as for `formula`.
         SolverError: the formula has more than MAX_CLAUSES clauses.
         SolverFailed: the solver's process died.
     """
@@ -145,26 +149,26 @@ def decide(
         "cpu_seconds": None if seconds is None else max(0, math.ceil(seconds)) + 1,
         "parent": os.getpid(),
     }
-    reply = _ask(json.dumps(request), None if seconds is None else max(0.0, end - time.monotonic()))
+    reply = _run_solver(json.dumps(request), None if seconds is None else max(0.0, end - time.monotonic()))
     if reply is None:
         return SatResult(satisfiable=None)
-    found = json.loads(reply)
-    taken = written + conflict * found["conflicts"]
-    if found["satisfiable"] is None:
-        return SatResult(satisfiable=None, steps=taken)
-    if not found["satisfiable"]:
-        return SatResult(satisfiable=False, proof=tuple(found["proof"]) if proof else None, steps=taken)
-    true = {literal for literal in found["model"] if literal > 0}
+    answer = json.loads(reply)
+    counted = written + conflict * answer["conflicts"]
+    if answer["satisfiable"] is None:
+        return SatResult(satisfiable=None, steps=counted)
+    if not answer["satisfiable"]:
+        return SatResult(satisfiable=False, proof=tuple(answer["proof"]) if proof else None, steps=counted)
+    true = {literal for literal in answer["model"] if literal > 0}
     choice, alt = [], 1
     for tables in classes:
         index = next(index for index in range(len(tables) * count) if alt + index in true)
         choice.append((index % count, index // count))
         alt += len(tables) * count
-    return SatResult(satisfiable=True, choice=tuple(choice), steps=taken)
+    return SatResult(satisfiable=True, choice=tuple(choice), steps=counted)
 
 
 def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:
-    """The keys with two values among all tables, ascending, and their values, ascending."""
+    """Return the keys with two values among all tables, ascending, and their values, ascending."""
     values: dict[int, set[int]] = {}
     for key, value in itertools.chain.from_iterable(itertools.chain.from_iterable(classes)):
         values.setdefault(key, set()).add(value)
@@ -172,20 +176,20 @@ def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:
 
 
 def _clause_count(classes: Sequence[Sequence[Table]], count: int) -> int:
-    """About how many clauses the formula has: all but the few of the clique."""
+    """Return the approximate number of clauses of the formula: all but the few of the clique."""
     contested = _contested(classes)
     entries = sum(key in contested for tables in classes for table in tables for key, _ in table)
     return len(classes) + count * (entries + sum(math.comb(len(values), 2) for values in contested.values()))
 
 
-def _ask(request: str, seconds: float | None) -> str | None:
-    """The reply of a solver process, or None if the time was up; in every case the process has ended."""
-    # The child runs one function and nothing else of this package, whose imports take far longer than the child's own.
+def _run_solver(request: str, seconds: float | None) -> str | None:
+    """Return the reply of a solver process, or None if the time was up. The process has always ended."""
+    # The child runs one function without this package, whose imports take far longer than the child's own.
     program = f"{inspect.getsource(_solve)}\n{_solve.__name__}()"
     pipe = subprocess.PIPE
     command = [sys.executable, "-P", "-c", program]
-    # Ctrl-C waits while the child starts: raised within Popen it would leave a child that nobody knows. The child
-    # inherits the mask, so that Ctrl-C is for the parent to see.
+    # Ctrl-C is blocked while the child starts: raised within Popen, it would leave a child without a handle. The child
+    # inherits the mask, so only the parent reacts to Ctrl-C.
     posix = sys.platform != "win32"
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if posix else set()
     process: subprocess.Popen[str] | None = None
@@ -217,7 +221,7 @@ def _ask(request: str, seconds: float | None) -> str | None:
 
 
 def _solve() -> None:
-    """The child: reads one request from its input, solves it, writes the reply to its output."""
+    """Read one request from standard input, solve it, and write the reply to standard output (runs in the child)."""
     import ctypes
     import json
     import os
@@ -229,7 +233,7 @@ def _solve() -> None:
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
     request = json.load(sys.stdin)
     if os.getppid() != request["parent"]:
-        sys.exit("the process that asked is gone")
+        sys.exit("the calling process is gone")
     if sys.platform != "win32" and request["cpu_seconds"] is not None:
         import resource
 

@@ -1,7 +1,7 @@
-"""Sequential tasks: what a user writes to have a problem analysed.
+"""Sequential tasks: the class that a user fills in to have a problem analysed.
 
 An instance of scale n starts with a prompt; each step appends one token ([F], definitions of arXiv 2510.04130,
-Def. 4). All tokens are visible, so a task is fully described by its prompts and by what is appended to each.
+Def. 4). All tokens are visible, so a task is fully described by its prompts and by the tokens appended to each.
 """
 
 import itertools
@@ -22,29 +22,31 @@ Tokens = NDArray[np.uint8]
 
 
 MAX_SYMBOLS = 254
-"""Token numbers are uint8, and 255 marks what is undefined."""
+"""Largest size of an alphabet. Token numbers are uint8, and 255 marks an undefined token."""
 LONGEST_SYMBOL = 50
+"""Largest number of characters of a symbol."""
 LONGEST = 100_000
-"""Positions of a prompt, and symbols appended to it, at most."""
+"""Largest number of positions of a prompt, and of symbols appended to it."""
 MAX_TOKENS = 200_000_000
-"""Tokens of a trace, and of what `generate` is asked for at once, at most."""
+"""Largest number of tokens of a trace, and of the prompts or outputs that are computed at once."""
 MAX_SLOTS = 64
-"""Slots of a reference circuit's operators, at most."""
+"""Largest number of argument slots of a reference circuit's operators."""
 
 
 class TaskError(LengthgenError):
-    """A task that breaks its own contract; the message is one line: what, where, how to mend it."""
+    """Error of a task that breaks its own contract. The message is one line: what, where, how to mend it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A circuit that is right at every scale because the task is defined by it.
+    """Circuit that is right at every scale because the task is defined by it.
 
     Attributes:
-        arity: slots of every operator.
-        steps: n -> for every step in order the name of its operator and its arguments: `arity` earlier positions,
-            1-based, which may repeat.
-        apply: an operator's name and `arity` symbols -> the symbol it gives; raises ValueError where it gives none.
+        arity: number of argument slots of every operator.
+        steps: function from n to the steps in order. Each step is the name of its operator and its arguments: `arity`
+            earlier positions, 1-based, which may repeat.
+        apply: function from an operator's name and `arity` symbols to the symbol that the operator gives. Raises
+            ValueError if the operator gives none.
     """
 
     arity: int
@@ -54,21 +56,22 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A sequential task over a finite alphabet.
+    """Sequential task over a finite alphabet.
 
-    Its functions are the user's own: in a task each of them raises TaskError for whatever it may raise itself, and
-    for an answer that is none.
+    The functions are the user's own code. The task wraps each of them, so that any exception in it and any malformed
+    answer becomes a TaskError.
 
     Attributes:
-        name: what the command line and the tables call it; up to 100 printable characters.
-        alphabet: all symbols, prompt and output alike; a symbol's token number is its index. Symbols are of 1 to 50
-            printable characters; a text stands for the tuple of its characters.
-        prompt: n -> the symbols allowed at each prompt position of scale n; every combination is an instance.
-        generate: one prompt, as a tuple of symbols -> the symbols appended to it, one by one. Their number must be
-            the same for all prompts of one scale.
-        vectorised: optional fast twin of `generate`: uint8 [count, prompt length] of token numbers, not to be written
-            to -> integers [count, output length]. A part of everything it computes is checked against `generate`.
-        reference: optional circuit that computes the task at every scale; it bounds SRC from above at all of them.
+        name: name on the command line and in tables; up to 100 printable characters.
+        alphabet: all symbols of prompts and outputs; the token number of a symbol is its index. A symbol has 1 to 50
+            printable characters. A single text stands for the tuple of its characters.
+        prompt: function from n to the symbols allowed at each prompt position of scale n. Every combination of them is
+            an instance.
+        generate: function from one prompt, a tuple of symbols, to the symbols appended to it, one by one. Their number
+            must be the same for all prompts of one scale.
+        vectorised: optional fast version of `generate`, from read-only uint8 [count, prompt length] token numbers to
+            integers [count, output length]. Part of every result is checked against `generate`.
+        reference: optional circuit that computes the task at every scale. It is an upper bound of SRC at all scales.
 
     Raises:
         TaskError: a field is not as described.
@@ -89,18 +92,20 @@ class Task:
             "generate": self._guarded(self.generate, self._read_output, "generate", "on prompt {}"),
         }
         if self.vectorised is not None:
-            guarded["vectorised"] = self._guarded(self.vectorised, self._read_twin, "the vectorised twin", "on {}")
+            guarded["vectorised"] = self._guarded(
+                self.vectorised, self._read_vectorised, "the vectorised function", "on {}"
+            )
         if self.reference is not None:
             guarded["reference"] = self._guarded_reference(self.reference)
         for name, function in guarded.items():
             object.__setattr__(self, name, function)
 
     def choices(self, scale: int) -> list[tuple[int, ...]]:
-        """The token numbers allowed at each prompt position of one scale.
+        """Return the token numbers allowed at each prompt position of one scale.
 
         Raises:
-            TaskError: no positions, none allowed at some position, one allowed twice, a symbol outside the alphabet,
-                or `prompt` fails.
+            TaskError: there are no positions, some position allows nothing or one symbol twice, a symbol is not in the
+                alphabet, or `prompt` fails.
         """
         if scale < 1:
             raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
@@ -113,7 +118,7 @@ class Task:
         return choices
 
     def all_prompts(self, scale: int) -> Tokens:
-        """Every prompt of one scale, uint8 [count, prompt length], in lexicographic order."""
+        """Return every prompt of one scale in lexicographic order, uint8 [count, prompt length]."""
         choices = self.choices(scale)
         stride = math.prod(len(symbols) for symbols in choices)
         rows = np.arange(stride)
@@ -124,49 +129,50 @@ class Task:
         return np.stack(columns, axis=1)
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
-        """`count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length].
+        """Return `count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length].
 
-        The array is position-major in memory, since tasks compute position by position. Positions without a choice
-        take nothing from `rng`.
+        The array is position-major in memory, because tasks compute position by position. Positions with a single
+        allowed symbol draw nothing from `rng`.
         """
         choices = self.choices(scale)
         prompts = np.empty((len(choices), count), dtype=np.uint8)
         # All positions with the same choices are drawn at once.
         for symbols in dict.fromkeys(choices):
             positions = [position for position, allowed in enumerate(choices) if allowed == symbols]
-            drawn = rng.integers(len(symbols), size=(len(positions), count), dtype=np.uint8)
-            prompts[positions] = np.array(symbols, dtype=np.uint8).take(drawn)
+            indices = rng.integers(len(symbols), size=(len(positions), count), dtype=np.uint8)
+            prompts[positions] = np.array(symbols, dtype=np.uint8).take(indices)
         return prompts.T
 
     def outputs(self, prompts: Tokens) -> Tokens:
-        """Tokens appended to each prompt of one scale: uint8 [count, output length].
+        """Return the tokens appended to each prompt of one scale, uint8 [count, output length].
 
         Raises:
-            TaskError: empty output, lengths that differ, a symbol outside the alphabet, `generate` fails, or a
-                vectorised twin disagrees with it.
+            TaskError: an output is empty, lengths differ, a symbol is not in the alphabet, `generate` fails, or the
+                vectorised version disagrees with it.
         """
-        # Spread over the batch: in a lexicographic list neighbours differ in their last symbols only.
+        # Compared rows are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
         rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
         if self.vectorised is None:
             outputs = self._plain_outputs(prompts)
-            again = self._plain_outputs(prompts[rows])
-            if again.shape[1] != outputs.shape[1] or (again != outputs[rows]).any():
-                raise TaskError(f"task '{self.name}': generate gives other output when asked again; make it a function")
+            repeated = self._plain_outputs(prompts[rows])
+            if repeated.shape[1] != outputs.shape[1] or (repeated != outputs[rows]).any():
+                raise TaskError(f"task '{self.name}': generate gives other output on a second call; make it a function")
             return outputs
         plain = self._plain_outputs(prompts[rows])
-        given = prompts.view()
-        given.flags.writeable = False  # else a twin could change the prompts that its output is compared for
-        outputs = self.vectorised(given)
+        read_only = prompts.view()
+        read_only.flags.writeable = False  # else the function could change the prompts it is checked on
+        outputs = self.vectorised(read_only)
         right = outputs.shape == (len(prompts), plain.shape[1]) and (outputs[rows] == plain).all()
         if not right or outputs.min() < 0 or outputs.max() >= len(self.alphabet):
-            raise TaskError(f"task '{self.name}': the vectorised twin disagrees with generate; mend or remove it")
+            raise TaskError(f"task '{self.name}': the vectorised function disagrees with generate; mend or remove it")
         return outputs.astype(np.uint8)
 
     def text(self, tokens: Sequence[int] | Tokens) -> str:
-        """Token numbers as symbols, separated by blanks."""
+        """Return token numbers as symbols, separated by blanks."""
         return " ".join(self.alphabet[token] for token in tokens)
 
     def _plain_outputs(self, prompts: Tokens) -> Tokens:
+        """Return the outputs computed by `generate`, prompt by prompt: uint8 [count, output length]."""
         outputs = np.empty((0, 0), dtype=np.uint8)
         for row, prompt in enumerate(prompts):
             output = self.generate(tuple(self.alphabet[token] for token in prompt))
@@ -184,7 +190,7 @@ class Task:
         return outputs
 
     def require_size(self, sequences: int, positions: int) -> None:
-        """Raises TaskError unless so many sequences of so many positions can be held in memory."""
+        """Raise TaskError if `sequences` sequences of `positions` positions are more than memory may hold."""
         if sequences * positions > MAX_TOKENS:
             raise TaskError(
                 f"task '{self.name}': {sequences:,} sequences of {positions:,} positions are more than {MAX_TOKENS:,} "
@@ -198,14 +204,14 @@ class Task:
     def _numbers(self, symbols: Sequence[str], where: str) -> list[int]:
         try:
             return [self._number[symbol] for symbol in symbols]
-        except Exception:  # not only KeyError: what is no symbol may have no hash
-            stranger = next(one for one in symbols if not isinstance(one, str) or one not in self.alphabet)
+        except Exception:  # not only KeyError: a value that is no symbol may be unhashable
+            unknown = next(symbol for symbol in symbols if not isinstance(symbol, str) or symbol not in self.alphabet)
             raise TaskError(
-                f"task '{self.name}': symbol {shown(stranger)} in {where} is not in the alphabet {self.alphabet}"
+                f"task '{self.name}': symbol {shown(unknown)} in {where} is not in the alphabet {self.alphabet}"
             ) from None
 
     def _symbols(self, alphabet: Any) -> tuple[str, ...]:
-        """The alphabet as a tuple of plain strings."""
+        """Return the alphabet as a tuple of plain strings."""
         if not isinstance(alphabet, tuple | list | str):
             raise TaskError(f"task '{self.name}': the alphabet must be a tuple of symbols, not {shown(alphabet)}")
         if len(alphabet) > MAX_SYMBOLS:
@@ -223,12 +229,12 @@ class Task:
     def _guarded(
         self, function: Any, read: Callable[[Any], Any], what: str, where: str, **options: Any
     ) -> Guarded[Any]:
-        """A function of the task whose failure is one line: "task 'NAME': WHAT fails WHERE: ..."."""
+        """Return a function of the task whose failures are one line: "task 'NAME': WHAT fails WHERE: ..."."""
         if not callable(function):
             raise TaskError(f"task '{self.name}': {what} must be a function, not {shown(function)}")
 
         def fails(*arguments: Any) -> str:
-            return f"task '{self.name}': {what} fails {where.format(_in_words(arguments[-1]))}"
+            return f"task '{self.name}': {what} fails {where.format(_argument_text(arguments[-1]))}"
 
         return Guarded(function, read=read, fails=fails, error=TaskError, **options)
 
@@ -249,26 +255,26 @@ class Task:
         )
 
     def _read_prompt(self, answer: Any) -> list[tuple[str, ...]]:
-        positions = self._taken(answer, "positions of a prompt")
+        positions = self._as_list(answer, "positions of a prompt")
         if any(isinstance(symbols, set | frozenset) for symbols in positions):
             raise TaskError(f"task '{self.name}': prompt allows a set of symbols, which has no order; give a tuple")
         return [tuple(map(_plain, itertools.islice(symbols, MAX_SYMBOLS + 1))) for symbols in positions]
 
     def _read_output(self, answer: Any) -> list[str]:
-        return [_plain(symbol) for symbol in self._taken(answer, "symbols that generate appends to a prompt")]
+        return [_plain(symbol) for symbol in self._as_list(answer, "symbols that generate appends to a prompt")]
 
-    def _read_twin(self, answer: Any) -> NDArray[Any]:
+    def _read_vectorised(self, answer: Any) -> NDArray[Any]:
         outputs = np.asarray(answer)
         if outputs.dtype.kind not in "biu":
-            raise TaskError(f"task '{self.name}': the vectorised twin must give integers, not {outputs.dtype}")
+            raise TaskError(f"task '{self.name}': the vectorised function must give integers, not {outputs.dtype}")
         return outputs
 
     def _read_steps(self, answer: Any) -> list[tuple[str, tuple[int, ...]]]:
         steps = []
-        for name, arguments in self._taken(answer, "steps of the reference circuit"):
+        for name, arguments in self._as_list(answer, "steps of the reference circuit"):
             if not isinstance(name, str):
                 raise TaskError(f"task '{self.name}': a reference circuit's operator has a name, not {shown(name)}")
-            steps.append((_plain(name), tuple(map(operator.index, self._taken(arguments, "arguments of a step")))))
+            steps.append((_plain(name), tuple(map(operator.index, self._as_list(arguments, "arguments of a step")))))
         return steps
 
     def _read_symbol(self, answer: Any) -> str:
@@ -276,21 +282,21 @@ class Task:
             raise TaskError(f"task '{self.name}': the reference circuit's apply gives {shown(answer)}, not a symbol")
         return str.__str__(answer)
 
-    def _taken(self, answer: Iterable[Any], what: str) -> list[Any]:
-        """All that an answer holds. Raises TaskError where that does not end soon."""
-        taken = list(itertools.islice(answer, LONGEST + 1))
-        if len(taken) > LONGEST:
+    def _as_list(self, answer: Iterable[Any], what: str) -> list[Any]:
+        """Return an answer as a list. Raise TaskError if it is longer than LONGEST."""
+        items = list(itertools.islice(answer, LONGEST + 1))
+        if len(items) > LONGEST:
             raise TaskError(f"task '{self.name}': more than {LONGEST:,} {what}")
-        return taken
+        return items
 
 
 def _plain(symbol: Any) -> Any:
-    """A text without what a subclass of the user's own makes of comparing it; anything else as it is."""
+    """Return a text as a plain str, without methods of a user's subclass; anything else unchanged."""
     return str.__str__(symbol) if isinstance(symbol, str) else symbol
 
 
-def _in_words(argument: Any) -> str:
-    """An argument of a task's function, in a message."""
+def _argument_text(argument: Any) -> str:
+    """Return an argument of a task's function as text for a message."""
     if isinstance(argument, np.ndarray):
         return f"{len(argument):,} prompts"
     return " ".join(argument) if isinstance(argument, tuple) else str(argument)

@@ -1,8 +1,8 @@
-"""The simplest circuit among those with the fewest operators.
+"""Choice of the simplest circuit among those with the fewest operators.
 
-Minimum circuits are not unique: an argument may be read at any position that holds the same token. A template says
-where an argument is found relative to the step, at every scale at once; of all wirings those are taken that need the
-fewest templates, then the smallest offsets ([F], the tie-breaking rule of docs/theory.md).
+Minimum circuits are not unique: an argument may be read at any position that holds the same token. A template gives
+the position of an argument relative to the step, for every scale at once. Among all wirings, those that need the
+fewest templates are taken, then those with the smallest offsets ([F], the tie-breaking rule of docs/theory.md).
 """
 
 import itertools
@@ -17,30 +17,31 @@ from circuits.wirings import determines, determining_sets
 KINDS = ("along", "start", "end", "against", "query")
 """Origins from which templates count; the order breaks ties.
 
-along: the segment's position with the number of the step; start, end: a fixed place in the segment; against: as
-along, from the segment's end; query: back from the query, the position before the step."""
+along: the position of the segment that moves on with the number of the step; start, end: a fixed place in the segment;
+against: as along, but from the segment's end; query: backwards from the query, the position before the step.
+"""
 
 MAX_COMBINATIONS = 250
-"""Template combinations looked at for one wiring; from arity 3 on each slot offers its simplest templates only."""
+"""Largest number of template combinations tried for one wiring; from arity 3 on, each slot offers its simplest only."""
 HOLE = 0
-"""Stands for a position in a slot that is open."""
+"""Marks an open slot in place of a position."""
 MAX_PACE = 4
-"""Steps of a group."""
+"""Largest number of steps in a group."""
 MAX_JUDGES = 256
-"""About as many steps decide which combination serves most."""
+"""Approximate number of steps that decide which combination serves most."""
 _JUDGED = 2_000
-"""Counted for each of them, whether it is looked at or not: the order of combinations must not matter."""
+"""Steps counted for each such step, tried or not: the order of combinations must not matter."""
 
 
 class Template(NamedTuple):
-    """One way to find an argument.
+    """Rule that gives the position of an argument.
 
     Attributes:
         kind: one of KINDS.
-        segment: index in the prompt; -1 for kind query.
-        offset: in positions.
-        pace: steps by which kinds along and against move on by one position: where outputs come in groups, as digit
-            and carry, a whole group reads one place of an operand.
+        segment: index of the segment in the prompt; -1 for kind query.
+        offset: offset in positions.
+        pace: number of steps by which kinds along and against move on by one position. If outputs come in groups, such
+            as digit and carry, a group of steps reads one place of an operand.
     """
 
     kind: str
@@ -49,11 +50,11 @@ class Template(NamedTuple):
     pace: int = 1
 
     def cost(self) -> tuple[int, int, int, int]:
-        """Smaller is simpler."""
+        """Return the sort key of simplicity; smaller is simpler."""
         return abs(self.offset), self.pace, KINDS.index(self.kind), self.segment
 
     def locate(self, position: int, segments: tuple[Segment, ...]) -> int:
-        """The argument's position for the step at `position`; 0 or another place outside where there is none."""
+        """Return the argument's position for the step at `position`; 0 or another position outside if there is none."""
         if self.segment >= len(segments):
             return 0
         number = position - segments[-1].last - 1
@@ -71,45 +72,44 @@ class Template(NamedTuple):
 
 
 Combination = tuple[Template, ...]
-"""A template for each slot."""
+"""One template for each slot."""
 
 
 Place = tuple[int, int]
-"""A step: its scale and its position."""
+"""One step: its scale and its position."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The wiring chosen for each step, maybe with holes, and the template combinations that were needed."""
+    """Wiring chosen for each step, possibly with holes, and the template combinations used."""
 
     wirings: Mapping[Place, tuple[int, ...]]
     combinations: tuple[Combination, ...]
 
 
 def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock) -> Choice:
-    """One wiring for each step, from as few template combinations as a greedy cover finds.
+    """Return one wiring for each step, from as few template combinations as a greedy cover finds.
 
-    The hardest step, which needs most positions and has fewest ways to choose them, and among equals is of the largest
-    scale, where fewest templates point alike, must be served by one of its own combinations: of these the one that
-    serves most other steps is taken, the simplest among equals; and again, until all are served.
+    The hardest step must be served by one of its own combinations. It needs most positions and has fewest ways to
+    choose them; ties go to the largest scale, where fewest templates give the same position. Among its combinations the
+    one that serves most other steps is taken, the simplest one on ties. This repeats until all steps are served.
 
-    A template may point to no earlier position of a step: then that slot is open (HOLE), and whatever fills it is in
-    vain there.
+    A template may give no earlier position for a step. Then the slot is open (HOLE), and its content does not matter.
 
     Args:
-        traces: one of each scale; every step is determined by some `arity` positions.
-        arity: slots of every wiring.
-        exact: whether a wiring has as many slots as the step needs, instead of `arity`.
-        clock: of the computation that asks.
+        traces: one trace of each scale; every step is determined by some `arity` positions.
+        arity: number of slots of every wiring.
+        exact: True if a wiring has exactly as many slots as the step needs, instead of `arity`.
+        clock: clock of the calling computation.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    trace_of = {one.scale: one for one in traces}
+    trace_of = {trace.scale: trace for trace in traces}
     sets = {
-        (one.scale, position): determining_sets(one, position, arity, clock).found
-        for one in traces
-        for position in one.steps
+        (trace.scale, position): determining_sets(trace, position, arity, clock).sets
+        for trace in traces
+        for position in trace.steps
     }
     hardest_first = sorted(sets, key=lambda place: (-min(map(len, sets[place])), len(sets[place]), -place[0], place[1]))
     open_places = dict.fromkeys(hardest_first)
@@ -118,9 +118,9 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     pace = pace_of(traces[-1]) if traces else 1
 
     def wiring_at(combination: Combination, place: Place) -> tuple[int, ...] | None:
-        one, position = trace_of[place[0]], place[1]
-        wiring = pointed_at(combination, one, position)
-        return wiring if is_wiring(wiring, one, position, arity, exact=exact) else None
+        trace, position = trace_of[place[0]], place[1]
+        wiring = located_wiring(combination, trace, position)
+        return wiring if is_wiring(wiring, trace, position, arity, exact=exact) else None
 
     while open_places:
         hardest = next(iter(open_places))
@@ -136,7 +136,7 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
             else:
                 costs = [template.cost() for template in combination]
                 best = min(best, (unserved, sum(cost[0] for cost in costs), costs, combination))
-        *_, combination = best  # the hardest, itself a judge, is served by every candidate
+        *_, combination = best  # every candidate serves the hardest step, which is a judge
         combinations.append(combination)
         for place in sorted(open_places):
             wiring = wiring_at(combination, place)
@@ -146,63 +146,69 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     return Choice(wirings=chosen, combinations=tuple(combinations))
 
 
-def pointed_at(combination: Combination, one: Trace, position: int) -> tuple[int, ...]:
-    """Positions to which templates point at a step; HOLE where that is no earlier position."""
-    located = (template.locate(position, one.segments) for template in combination)
+def located_wiring(combination: Combination, trace: Trace, position: int) -> tuple[int, ...]:
+    """Return the positions that templates give for a step; HOLE where that is no earlier position."""
+    located = (template.locate(position, trace.segments) for template in combination)
     return tuple(place if 0 < place < position else HOLE for place in located)
 
 
-def is_wiring(wiring: tuple[int, ...], one: Trace, position: int, arity: int, *, exact: bool) -> bool:
-    """Whether these earlier positions determine the step, whatever fills holes; with `exact`, none of them in vain."""
+def is_wiring(wiring: tuple[int, ...], trace: Trace, position: int, arity: int, *, exact: bool) -> bool:
+    """True if these earlier positions determine the step, whatever fills holes.
+
+    With `exact`, every position must be needed as well.
+    """
     positions = frozenset(wiring) - {HOLE}
-    sets, complete = determining_sets(one, position, arity)
+    sets, complete = determining_sets(trace, position, arity)
     if exact:
         return len(wiring) == len(positions) and positions in sets
-    if any(each <= positions for each in sets):
+    if any(needed <= positions for needed in sets):
         return True
-    return not complete and determines(one, position, sorted(positions))
+    return not complete and determines(trace, position, sorted(positions))
 
 
 def _candidates(
     place: Place, sets: Sequence[frozenset[int]], segments: tuple[Segment, ...], arity: int, exact: bool, pace: int
 ) -> Iterable[Combination]:
-    """Template combinations that serve one step, slots in order of cost. Slots to spare repeat what is needed."""
-    found = set()
-    for one in sets:
-        spare = 0 if exact else arity - len(one)
-        # Where nothing is needed anything will do, such as the query itself.
-        for fill in itertools.combinations_with_replacement(sorted(one) or [place[1] - 1], spare):
-            for combination in combinations_for((*sorted(one), *fill), place[1], segments, pace):
-                found.add(tuple(sorted(combination, key=Template.cost)))
-    return found
+    """Return the template combinations that serve one step, slots in order of cost.
+
+    Spare slots repeat needed positions.
+    """
+    combinations = set()
+    for needed in sets:
+        spare = 0 if exact else arity - len(needed)
+        # If no position is needed, any will do, such as the query itself.
+        for fill in itertools.combinations_with_replacement(sorted(needed) or [place[1] - 1], spare):
+            for combination in combinations_for((*sorted(needed), *fill), place[1], segments, pace):
+                combinations.add(tuple(sorted(combination, key=Template.cost)))
+    return combinations
 
 
 def combinations_for(
     wiring: tuple[int, ...], position: int, segments: tuple[Segment, ...], pace: int = 1
 ) -> Iterable[Combination]:
-    """Template combinations that find this wiring at this step, made of the simplest templates of each slot."""
+    """Return the template combinations that give this wiring at this step, from the simplest templates of each slot."""
     offered = int(MAX_COMBINATIONS ** (1 / max(1, len(wiring))))
     slots = [sorted(_templates(argument, position, segments, pace), key=Template.cost)[:offered] for argument in wiring]
     return itertools.product(*slots)
 
 
 def _templates(argument: int, position: int, segments: tuple[Segment, ...], pace: int) -> list[Template]:
-    """Every template that finds this argument at this step: what `locate` gives, solved for the offset."""
+    """Return every template that gives this argument at this step: `locate` solved for the offset."""
     number = position - segments[-1].last - 1
-    found = [Template("query", -1, position - 1 - argument)]
+    templates = [Template("query", -1, position - 1 - argument)]
     for index, segment in enumerate(segments):
-        found.append(Template("start", index, argument - segment.first))
-        if segment.operand:  # between operands the width is fixed: counting from the end says nothing new
-            found.append(Template("end", index, segment.last - argument))
+        templates.append(Template("start", index, argument - segment.first))
+        if segment.operand:  # parts between operands have a fixed width: counting from their end is redundant
+            templates.append(Template("end", index, segment.last - argument))
         for steps in {1, pace}:
-            found.append(Template("along", index, argument - segment.first - number // steps, steps))
+            templates.append(Template("along", index, argument - segment.first - number // steps, steps))
             if segment.operand:
-                found.append(Template("against", index, segment.last - number // steps - argument, steps))
-    return found
+                templates.append(Template("against", index, segment.last - number // steps - argument, steps))
+    return templates
 
 
-def pace_of(one: Trace) -> int:
-    """Number of steps that a task takes for a place of its widest operand, if at most MAX_PACE; else 1."""
-    widest = max((segment.width for segment in one.segments if segment.operand), default=len(one.steps))
-    pace = max(1, len(one.steps) // widest)
+def pace_of(trace: Trace) -> int:
+    """Return the number of steps that a task takes for a place of its widest operand, if at most MAX_PACE; else 1."""
+    widest = max((segment.width for segment in trace.segments if segment.operand), default=len(trace.steps))
+    pace = max(1, len(trace.steps) // widest)
     return pace if pace <= MAX_PACE else 1

@@ -1,4 +1,4 @@
-"""Traces: all tokens of many instances of one scale, from which everything about a task is computed."""
+"""Traces: all tokens of many instances of one scale. Every result about a task is computed from its traces."""
 
 import itertools
 import math
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from circuits.task import Task, Tokens
 
 MAX_EXHAUSTIVE = 20_000
-"""Prompts of one scale up to which a trace holds all of them."""
+"""Largest number of prompts of one scale for which a trace holds all of them."""
 SAMPLE = 4_096
-"""About as many prompts a trace holds of a scale that has more."""
+"""Approximate number of prompts in a trace of a scale with more than MAX_EXHAUSTIVE."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,32 +26,36 @@ class Segment:
 
     @property
     def width(self) -> int:
+        """Number of positions."""
         return self.last - self.first + 1
 
 
 def segments(task: Task, scale: int) -> tuple[Segment, ...]:
-    """The prompt of one scale cut into operands (maximal runs of positions with a choice) and what is between."""
-    found = []
+    """Return the prompt of one scale cut into operands and the parts between.
+
+    Operands are maximal runs of positions with a choice.
+    """
+    parts = []
     start = 1
     for operand, run in itertools.groupby(task.choices(scale), key=lambda symbols: len(symbols) > 1):
         width = len(list(run))
-        found.append(Segment(first=start, last=start + width - 1, operand=operand))
+        parts.append(Segment(first=start, last=start + width - 1, operand=operand))
         start += width
-    return tuple(found)
+    return tuple(parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """All tokens of many instances of one scale.
+    """Tokens of many instances of one scale.
 
     Attributes:
-        scale: n.
+        scale: the scale n.
         symbols: size of the alphabet; tokens are below it.
         tokens: uint8 [length, inputs], position-major; row p - 1 is position p, prompt and output.
-        segments: the prompt, cut into operands and what is between them; the rest are steps.
+        segments: the prompt, cut into operands and the parts between them; later positions are steps.
         near: int64 [pairs, 2], pairs of inputs whose prompts differ in one position only.
-        exhaustive: whether the inputs are all prompts of the scale.
-        memory: what was found out about the trace and will be asked again.
+        exhaustive: True if the inputs are all prompts of the scale.
+        memory: results about the trace that were computed before, by key.
     """
 
     scale: int
@@ -64,25 +68,25 @@ class Trace:
 
     @property
     def prompt_length(self) -> int:
-        """Positions 1..prompt_length are the prompt."""
+        """Length of the prompt: positions 1..prompt_length."""
         return self.segments[-1].last
 
     @property
     def length(self) -> int:
-        """Positions of the whole sequence."""
+        """Number of positions of the full sequence."""
         return len(self.tokens)
 
     @property
     def steps(self) -> range:
-        """The generated positions, 1-based. The step at position p is computed at query p - 1."""
+        """Generated positions, 1-based. The step at position p is computed at query p - 1."""
         return range(self.prompt_length + 1, self.length + 1)
 
 
 def trace(task: Task, scale: int) -> Trace:
-    """The trace of every prompt of one scale where there are at most MAX_EXHAUSTIVE, else of a sample of them.
+    """Return the trace of every prompt of one scale if there are at most MAX_EXHAUSTIVE, else of a sample of them.
 
-    A sample is made of random prompts and all their neighbours at distance one: two inputs that differ little tell
-    most about which earlier positions a step needs.
+    A sample holds random prompts and all their neighbours at distance one: two inputs that differ little tell most
+    about which earlier positions a step needs.
 
     Raises:
         TaskError: the task breaks its contract.
@@ -106,9 +110,9 @@ def trace(task: Task, scale: int) -> Trace:
     )
 
 
-def extended(task: Task, one: Trace, prompts: Tokens) -> Trace:
-    """The trace with more prompts, uint8 [count, prompt length]: those that refuted what the others allowed."""
-    return replace(one, tokens=np.concatenate([one.tokens, _tokens(task, prompts)], axis=1), memory={})
+def extended(task: Task, base: Trace, prompts: Tokens) -> Trace:
+    """Return the trace with more prompts, uint8 [count, prompt length]; they refuted a result of the smaller trace."""
+    return replace(base, tokens=np.concatenate([base.tokens, _tokens(task, prompts)], axis=1), memory={})
 
 
 def _tokens(task: Task, prompts: Tokens) -> Tokens:
@@ -116,7 +120,10 @@ def _tokens(task: Task, prompts: Tokens) -> Tokens:
 
 
 def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
-    """Pairs of rows of the lexicographic list of all prompts that differ in one position, by neighbouring symbols."""
+    """Return the pairs of prompts that differ in one position by neighbouring symbols: int64 [pairs, 2].
+
+    Each entry is a row of the lexicographic list of all prompts.
+    """
     rows = np.arange(math.prod(counts))
     pairs, stride = [], len(rows)
     for count in counts:
@@ -127,7 +134,7 @@ def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
 
 
 def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tokens, NDArray[np.int64]]:
-    """Different prompts, and the pairs of them that were made to differ in one position."""
+    """Return distinct prompts of one scale, and the pairs of them that differ in one position."""
     rng = np.random.default_rng(scale)
     operands = [position for position, symbols in enumerate(choices) if len(symbols) > 1]
     bases = task.sample_prompts(scale, max(1, SAMPLE // (2 * (1 + len(operands)))), rng)
@@ -140,10 +147,10 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
     prompts = np.concatenate([bases, *near, task.sample_prompts(scale, SAMPLE // 2, rng)])
     first = np.tile(np.arange(len(bases)), len(operands))
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
-    kept, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
-    return prompts[kept], row_of.reshape(-1)[pairs]
+    unique_rows, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
+    return prompts[unique_rows], row_of.reshape(-1)[pairs]
 
 
 def _as_rows(prompts: Tokens) -> NDArray[np.void]:
-    """Each row as one value, which sorts faster than rows do."""
+    """Return each row as one value, because such values sort faster than rows."""
     return np.ascontiguousarray(prompts).view(np.dtype((np.void, prompts.shape[1]))).reshape(-1)

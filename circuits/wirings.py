@@ -1,8 +1,8 @@
-"""Wirings of a step, the earlier positions that can determine it, and the partial table that each one asks for.
+"""Wirings of a step: the tuples of earlier positions that determine its token, with the partial table of each.
 
 A wiring of a step at arity k is an ordered tuple of k earlier positions, repeats allowed, such that the step's token
-is a function of their tokens. That function, on the keys that occur, is its partial table; an operator computes the
-step through the wiring iff it extends the table.
+is a function of their tokens. That function, on the keys that occur, is the wiring's partial table. An operator
+computes the step through the wiring iff it extends the table.
 """
 
 import itertools
@@ -19,23 +19,24 @@ from circuits.task import Tokens
 from circuits.trace import Trace
 
 MAX_WIRINGS = 20_000
-"""Wirings looked at for one step before the unused slots are filled from fewer positions (`Alternatives.complete`)."""
+"""Largest number of wirings for which unused slots of a step may hold any position (`Alternatives.complete`)."""
 MAX_BYTES = 200_000_000
-"""Bytes of all tables of one step, beyond which unused slots are filled from fewer positions too."""
+"""Largest size in bytes of all tables of one step for which unused slots may hold any position."""
 
 MAX_SETS = 300
-"""Determining sets looked at for one step."""
+"""Largest number of determining sets that are searched for one step."""
 _DENSE = 1 << 22
-"""Keys up to which a function is checked through an array of all keys."""
+"""Largest number of keys for which a function is checked through an array over all keys."""
 _NEAR = 1_000
-"""Pairs of near inputs that a search starts from."""
+"""Number of pairs of near inputs that a search starts from."""
 
 _MASK = 100
-"""Steps that it takes to look at one set of positions."""
+"""Steps counted for one look at a set of positions."""
 
 Table = int
-"""A partial table as a set of bits: bit key * symbols + value is set iff the table maps key to value, where key reads
-the argument tokens as digits in base `symbols`, slot 1 first."""
+"""Partial table as a set of bits: bit key * symbols + value is set iff the table maps key to value. The key reads
+the argument tokens as digits in base `symbols`, slot 1 first.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +44,9 @@ class Alternatives:
     """Ways to compute one step at one arity.
 
     Attributes:
-        wirings: table -> the wirings (tuples of 1-based positions) that ask for exactly this table.
-        complete: whether every wiring is there. If not, slots the step has no need of were filled only with needed
-            and constant positions: any circuit made of these is valid, but a lower bound may not rest on them.
+        wirings: table -> the wirings (tuples of 1-based positions) that have exactly this table.
+        complete: True if no wiring is missing. If False, unneeded slots were filled only with needed and constant
+            positions: circuits made of these wirings are valid, but they support no lower bound.
     """
 
     wirings: dict[Table, list[tuple[int, ...]]]
@@ -53,7 +54,7 @@ class Alternatives:
 
 
 def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
-    """Argument tokens [arity, inputs] read as numbers in base `symbols`, slot 1 first: int64 [inputs]."""
+    """Return argument tokens [arity, inputs] as numbers in base `symbols`, slot 1 first: int64 [inputs]."""
     keys = np.zeros(arguments.shape[1], dtype=np.int64)
     for row in arguments:
         keys *= symbols
@@ -61,47 +62,54 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
     return keys
 
 
-def look_steps(one: Trace, slots: int) -> int:
-    """The steps that it takes to look at a step of a trace through so many slots, on all its inputs."""
-    return LOOK + int(one.tokens.shape[1]) * (slots + 1)
+def counted_steps(trace: Trace, slots: int) -> int:
+    """Return the steps counted for one look at a step of a trace through `slots` slots, on all its inputs."""
+    return LOOK + int(trace.tokens.shape[1]) * (slots + 1)
 
 
-def determines(one: Trace, position: int, wiring: Sequence[int]) -> bool:
-    """Whether the step's token is a function of the tokens at these earlier positions, on the inputs of the trace."""
-    return _clashes(one, position, [p - 1 for p in wiring]) is None
+def determines(trace: Trace, position: int, wiring: Sequence[int]) -> bool:
+    """True if the step's token is a function of the tokens at these earlier positions, on the inputs of the trace."""
+    return _clashes(trace, position, [p - 1 for p in wiring]) is None
 
 
-def _clashes(one: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | None:
-    """Inputs that have another input with the same tokens in these rows and another token at the step, or None."""
-    output = one.tokens[position - 1]
-    count = one.symbols ** len(rows)
+def _clashes(trace: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | None:
+    """Return the inputs that contradict another input: equal tokens in these rows, different tokens at the step.
+
+    None if there are no such inputs.
+    """
+    output = trace.tokens[position - 1]
+    count = trace.symbols ** len(rows)
     if count <= _DENSE:
-        keys = keys_of(one.tokens[rows], one.symbols)
+        keys = keys_of(trace.tokens[rows], trace.symbols)
     else:
-        keys = np.unique(one.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
+        keys = np.unique(trace.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
     wrong = clashing(keys, output, count if count <= _DENSE else len(keys))
     return wrong if wrong.size else None
 
 
 def clashing(keys: NDArray[np.int64], values: NDArray[np.uint8], count: int) -> NDArray[np.intp]:
-    """Indices of the pairs of key, below `count`, and value that another pair with the same key contradicts."""
+    """Return the indices of pairs (key, value) that another pair with the same key contradicts.
+
+    Keys are below `count`.
+    """
     table = np.empty(count, dtype=np.uint8)
-    table[keys] = values  # of several pairs with one key some last one is kept; any other must agree with it
+    table[keys] = values  # pairs with the same key overwrite each other, so all of them must agree with the last
     return np.flatnonzero(table[keys] != values)
 
 
-def _missed(one: Trace, position: int, rows: list[int]) -> int | None:
-    """A set of positions, as bits, that any determining set must meet and this one does not; None if it determines.
+def _separating_mask(trace: Trace, position: int, rows: list[int]) -> int | None:
+    """Return a set of positions, as bits, that every determining set meets and this set of rows does not.
 
-    It is where two inputs differ that agree in the rows given and not at the step: a pair with few differences.
+    It is the set of positions where two inputs differ that agree in these rows but not at the step; a pair with few
+    differences is chosen. None if the rows determine the step.
     """
-    wrong = _clashes(one, position, rows)
+    wrong = _clashes(trace, position, rows)
     if wrong is None:
         return None
-    before, output = one.tokens[: position - 1], one.tokens[position - 1]
+    before, output = trace.tokens[: position - 1], trace.tokens[position - 1]
     best: NDArray[np.bool_] | None = None
     for first in wrong[:: max(1, len(wrong) // 4)][:4]:
-        same = (one.tokens[rows] == one.tokens[rows, first][:, None]).all(axis=0) & (output != output[first])
+        same = (trace.tokens[rows] == trace.tokens[rows, first][:, None]).all(axis=0) & (output != output[first])
         others = np.flatnonzero(same)[:64]
         differs = before[:, others] != before[:, first][:, None]
         fewest = differs[:, np.argmin(differs.sum(axis=0))]
@@ -112,59 +120,64 @@ def _missed(one: Trace, position: int, rows: list[int]) -> int | None:
 
 
 def _bits(mask: NDArray[np.bool_]) -> int:
+    """Return a boolean mask as the bits of an integer."""
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
-def _near_differences(one: Trace, position: int) -> list[int]:
-    """Positions at which near inputs with different tokens at the step differ, as bits, the smallest sets first."""
-    output = one.tokens[position - 1]
-    pairs = one.near[output[one.near[:, 0]] != output[one.near[:, 1]]]
+def _near_differences(trace: Trace, position: int) -> list[int]:
+    """Return the minimal position sets, as bits, where near inputs with different tokens at the step differ.
+
+    The smallest sets come first.
+    """
+    output = trace.tokens[position - 1]
+    pairs = trace.near[output[trace.near[:, 0]] != output[trace.near[:, 1]]]
     first, second = pairs[:: max(1, len(pairs) // _NEAR)].T
-    differs = one.tokens[: position - 1, first] != one.tokens[: position - 1, second]
+    differs = trace.tokens[: position - 1, first] != trace.tokens[: position - 1, second]
     packed = np.packbits(differs, axis=0, bitorder="little").T
-    found = {int.from_bytes(row.tobytes(), "little") for row in packed}
-    kept: list[int] = []
-    for mask in sorted(found, key=int.bit_count):
-        if not any(smaller & mask == smaller for smaller in kept):
-            kept.append(mask)
-    return kept
+    masks = {int.from_bytes(row.tobytes(), "little") for row in packed}
+    minimal: list[int] = []
+    for mask in sorted(masks, key=int.bit_count):
+        if not any(smaller & mask == smaller for smaller in minimal):
+            minimal.append(mask)
+    return minimal
 
 
 class DeterminingSets(NamedTuple):
-    """Sets of positions that determine a step, none within another.
+    """Sets of positions that determine a step; no set contains another.
 
-    Where `complete`, every determining set of at most as many positions as were allowed contains one of them.
+    If `complete`, every determining set within the allowed size contains one of them.
     """
 
-    found: tuple[frozenset[int], ...]
+    sets: tuple[frozenset[int], ...]
     complete: bool
 
 
-def determining_sets(one: Trace, position: int, arity: int, clock: Clock | None = None) -> DeterminingSets:
-    """Sets of at most `arity` positions that determine the step's token, on the inputs of the trace.
+def determining_sets(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> DeterminingSets:
+    """Return the minimal sets of at most `arity` positions that determine the step's token, on the inputs of the trace.
 
-    Two inputs with different tokens at the step must differ at some member of every determining set; the search finds
-    such a pair that the current set misses, and branches on the positions where the pair differs. It ends where
-    MAX_SETS are found: so many there are only where inputs are too few to tell what is needed.
+    Two inputs with different tokens at the step must differ at some member of every determining set. The search finds
+    such a pair that the current set misses, and branches on the positions where the pair differs. It ends after
+    MAX_SETS sets: so many exist only if there are too few inputs to tell which positions are needed.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    known = ("determining sets", position, arity)
-    if known not in one.memory:
-        one.memory[known] = _determining_sets(one, position, arity, clock)
-    result: DeterminingSets = one.memory[known]
+    key = ("determining sets", position, arity)
+    if key not in trace.memory:
+        trace.memory[key] = _determining_sets(trace, position, arity, clock)
+    result: DeterminingSets = trace.memory[key]
     return result
 
 
-def _determining_sets(one: Trace, position: int, arity: int, clock: Clock | None) -> DeterminingSets:
+def _determining_sets(trace: Trace, position: int, arity: int, clock: Clock | None) -> DeterminingSets:
+    """Compute `determining_sets` by a depth-first search over sets of positions as bits."""
     clock = clock or Clock()
     clock.check(_NEAR * position + LOOK)
-    differences = _near_differences(one, position)
-    found: list[int] = []
+    differences = _near_differences(trace, position)
+    determining: list[int] = []
     seen: set[int] = set()
     stack = [0]
-    while stack and len(found) < MAX_SETS:
+    while stack and len(determining) < MAX_SETS:
         chosen = stack.pop()
         if chosen in seen:
             continue
@@ -172,20 +185,23 @@ def _determining_sets(one: Trace, position: int, arity: int, clock: Clock | None
         clock.check(_MASK * (len(differences) + 1))
         missed = next((mask for mask in differences if not mask & chosen), None)
         if missed is None:
-            clock.check(look_steps(one, chosen.bit_count()))
-            missed = _missed(one, position, _members(chosen))
+            clock.check(counted_steps(trace, chosen.bit_count()))
+            missed = _separating_mask(trace, position, _members(chosen))
             if missed is None:
-                found.append(chosen)
+                determining.append(chosen)
                 continue
             insort(differences, missed, key=int.bit_count)
         if chosen.bit_count() < arity:
             stack += [chosen | 1 << row for row in _members(missed)]
-    minimal = [mask for mask in found if not any(other != mask and other & mask == other for other in found)]
+    minimal = [
+        mask for mask in determining if not any(other != mask and other & mask == other for other in determining)
+    ]
     sets = sorted((frozenset(row + 1 for row in _members(mask)) for mask in minimal), key=sorted)
-    return DeterminingSets(found=tuple(sets), complete=not stack)
+    return DeterminingSets(sets=tuple(sets), complete=not stack)
 
 
 def _members(mask: int) -> list[int]:
+    """Return the indices of the set bits of a mask, ascending."""
     rows = []
     while mask:
         low = mask & -mask
@@ -194,36 +210,39 @@ def _members(mask: int) -> list[int]:
     return rows
 
 
-def alternatives(one: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
-    """Wirings of one step, by the table they ask for; none when no set of `arity` positions determines it.
+def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
+    """Return the wirings of one step by their table; none if no set of `arity` positions determines the step.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    needed, known = determining_sets(one, position, arity, clock)
+    needed, all_sets = determining_sets(trace, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
-    most = min(MAX_WIRINGS, 8 * MAX_BYTES // one.symbols ** (arity + 1))
-    complete = known and spare <= most
-    candidates = _filled(needed, range(1, position), arity) if complete else plain_wirings(one, position, arity, clock)
+    max_wirings = min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
+    complete = all_sets and spare <= max_wirings
+    candidates = (
+        _filled(needed, range(1, position), arity) if complete else plain_wirings(trace, position, arity, clock)
+    )
     clock = clock or Clock()
     wirings: dict[Table, list[tuple[int, ...]]] = {}
-    for wiring in candidates if complete else itertools.islice(candidates, max(1, most)):
-        clock.check(look_steps(one, arity))
-        wirings.setdefault(table_of(one, position, wiring), []).append(wiring)
+    for wiring in candidates if complete else itertools.islice(candidates, max(1, max_wirings)):
+        clock.check(counted_steps(trace, arity))
+        wirings.setdefault(table_of(trace, position, wiring), []).append(wiring)
     return Alternatives(wirings=wirings, complete=complete)
 
 
-def plain_wirings(one: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
-    """Wirings of one step, slots that it has no need of filled with needed and constant positions only.
+def plain_wirings(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
+    """Yield wirings of one step whose unneeded slots hold only needed and constant positions.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    for chosen in determining_sets(one, position, arity, clock).found:
-        yield from _filled([chosen], sorted({*chosen, *constants(one, position)}) or [1], arity)
+    for chosen in determining_sets(trace, position, arity, clock).sets:
+        yield from _filled([chosen], sorted({*chosen, *constants(trace, position)}) or [1], arity)
 
 
 def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int) -> Iterator[tuple[int, ...]]:
+    """Yield every order of every needed set, its spare slots filled with positions from `fillers`."""
     done: set[tuple[int, ...]] = set()
     for chosen in needed:
         for fill in itertools.combinations_with_replacement(fillers, arity - len(chosen)):
@@ -233,57 +252,60 @@ def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int
                 yield from sorted(set(itertools.permutations(places)))
 
 
-def constants(one: Trace, position: int) -> list[int]:
-    """The last position of every token that some position before the step has in all inputs.
+def constants(trace: Trace, position: int) -> list[int]:
+    """Return, for each token that is constant over all inputs at some earlier position, the last such position.
 
-    The last: when operands are padded it does not move with the scale.
+    The last one is taken because it does not move with the scale when operands are padded.
     """
-    before = one.tokens[: position - 1]
+    before = trace.tokens[: position - 1]
     rows = np.flatnonzero((before == before[:, :1]).all(axis=1))
     return sorted({int(before[row, 0]): int(row) + 1 for row in rows}.values())
 
 
-def asked(one: Trace, position: int, wiring: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The keys that occur at a step through a wiring that determines it, and their values.
+def step_entries(trace: Trace, position: int, wiring: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the keys that occur at a step through a wiring that determines it, and their values.
 
     Returns:
-        int64 and uint8 [entries]; ascending and each key once where the operator is small.
+        int64 and uint8 [entries]; for small operators the keys are ascending and distinct.
     """
-    keys = keys_of(one.tokens[[p - 1 for p in wiring]], one.symbols)
-    output = one.tokens[position - 1]
-    count = one.symbols ** len(wiring)
-    if count > len(keys) * 16:  # then marking all keys costs more than it saves
+    keys = keys_of(trace.tokens[[p - 1 for p in wiring]], trace.symbols)
+    output = trace.tokens[position - 1]
+    count = trace.symbols ** len(wiring)
+    if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
     table = np.full(count, 255, dtype=np.uint8)
     table[keys] = output
-    distinct = np.flatnonzero(table != 255)
-    return distinct, table[distinct]
+    unique_keys = np.flatnonzero(table != 255)
+    return unique_keys, table[unique_keys]
 
 
-def table_of(one: Trace, position: int, wiring: Sequence[int]) -> Table:
-    """The partial table that a step asks for through a wiring."""
-    codes = keys_of(one.tokens[[p - 1 for p in wiring]], one.symbols) * one.symbols + one.tokens[position - 1]
-    # Where there are few codes counting them is faster than sorting.
-    few = one.symbols ** (len(wiring) + 1) <= len(codes)
+def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
+    """Return the partial table of a step through a wiring."""
+    codes = keys_of(trace.tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + trace.tokens[position - 1]
+    # Counting is faster than sorting if there are few distinct codes.
+    few = trace.symbols ** (len(wiring) + 1) <= len(codes)
     return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values, ascending: as np.unique, which hashes numbers, far slower where most differ (numpy 2.4)."""
+    """Return the distinct values, ascending.
+
+    Same as np.unique, which hashes numbers and is far slower if most of them differ (numpy 2.4).
+    """
     ordered = np.sort(values)
-    once: NDArray[Any] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
-    return once
+    unique: NDArray[Any] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    return unique
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:
-    """The table of ascending numbers key * symbols + value."""
+    """Return the table of ascending numbers key * symbols + value."""
     mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
     mask[bits] = True
     return _bits(mask)
 
 
 def entries(table: Table, symbols: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The keys on which a table is defined, ascending, and its values there: int64 [entries] each."""
+    """Return the keys on which a table is defined, ascending, and its values there: int64 [entries] each."""
     content = table.to_bytes(-(-table.bit_length() // 8), "little")
     bits = np.flatnonzero(np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little"))
     return bits // symbols, bits % symbols

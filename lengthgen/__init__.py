@@ -1,1 +1,1 @@
-"""The command line, and the pipeline `reproduce`."""
+"""Command line of the project, and the pipeline `reproduce`."""

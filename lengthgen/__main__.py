@@ -1,4 +1,4 @@
-"""`python -m lengthgen`, the same as the command `lengthgen`."""
+"""Entry point of `python -m lengthgen`, the same as the command `lengthgen`."""
 
 from lengthgen.cli import main
 

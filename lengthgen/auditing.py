@@ -1,4 +1,4 @@
-"""The precision audit as plain data."""
+"""Precision audit of an encoding as plain data."""
 
 import math
 import re
@@ -14,9 +14,9 @@ from lengthgen.progress import Progress
 from theory.encodings.own import is_file
 
 FARTHEST = 10_000_000
-"""Beyond, float32 is about to run out of integers, and tables out of memory."""
+"""Largest last position: beyond it float32 runs out of integers, and tables out of memory."""
 WIDTH = Range(1, 2_048)
-"""Widths of all heads together: the memory of an audit grows with them, to 1.6 GB."""
+"""Range of heads x head_dim: the memory of an audit grows with it, to 1.6 GB."""
 SIZES = {
     "heads": AUDITED,
     "head_dim": AUDITED,
@@ -27,10 +27,10 @@ SIZES = {
     "buckets": Range(1, 1_024),
     "longest": Range(1, 10_000),
 }
-"""Parameters of the project's encodings that say how large a table is."""
+"""Ranges of those parameters of the project's encodings that set the size of a table."""
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 LONGEST_NUMBER = 40
-"""Characters of the longest number that is read."""
+"""Largest number of characters of a number that is read."""
 
 
 def audit_answer(
@@ -46,35 +46,35 @@ def audit_answer(
     head_dim: int,
     device: str,
 ) -> dict[str, Any]:
-    """One audit for each way in which the encoding acts; `holds` if nothing was found in any.
+    """Return one audit for each way in which the encoding acts; `holds` is True if none has a finding.
 
     Args:
-        encoding: a name, or path/to/file.py:object, which is run.
-        dtypes: of inputs.
-        claims: in place of those that the encoding makes.
-        parameters: like "base=500000,factor=4".
-        other: of the second instance, alike.
-        to: the last position, at most FARTHEST.
-        budget: of the relative law, in place of the derived one.
-        heads: of queries and keys.
-        head_dim: of each head; heads x head_dim is in WIDTH.
+        encoding: a name, or path/to/file.py:object; the file is run.
+        dtypes: dtypes of inputs.
+        claims: claims to test instead of those that the encoding makes.
+        parameters: parameters of the encoding, for example "base=500000,factor=4".
+        other: parameters of the second instance, in the same form.
+        to: last position, at most FARTHEST.
+        budget: largest error of the relative law, instead of the derived one.
+        heads: number of heads of queries and keys.
+        head_dim: width of each head; heads x head_dim is in WIDTH.
         device: cpu or cuda.
 
     Raises:
-        AuditError, EncodingError: what was asked for cannot be audited.
-        BackendError: there is no such device.
+        AuditError, EncodingError: the request cannot be audited.
+        BackendError: the device does not exist.
     """
     unknown = [name for name in dtypes if name not in DTYPES]
     if unknown:
         raise AuditError(f"unknown dtype '{unknown[0]}': choose among {', '.join(DTYPES)}")
     if len(set(dtypes)) < len(dtypes):
-        raise AuditError("a dtype stands there twice")
+        raise AuditError("a dtype is given twice")
     if not 1 <= to <= FARTHEST:
         raise AuditError(f"the last position must be within 1..{FARTHEST}, not {to}")
     if budget is not None and not 0 <= budget < math.inf:
-        raise AuditError(f"the budget must be a finite number that is not negative, not {budget}")
+        raise AuditError(f"the budget must be a finite number >= 0, not {budget}")
     Backend(device).require()
-    instance, second = values(parameters), values(other)
+    instance, second = parse_parameters(parameters), parse_parameters(other)
     for given in (instance, second):
         _require_sizes({"heads": heads, "head_dim": head_dim} | ({} if is_file(encoding) else given))
     subjects = load(
@@ -89,37 +89,44 @@ def audit_answer(
     for subject in subjects:
         progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)))
         audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
-    return {"encoding": encoding, "device": device, "audits": audits, "holds": all(one["holds"] for one in audits)}
+    return {
+        "encoding": encoding,
+        "device": device,
+        "audits": audits,
+        "holds": all(result["holds"] for result in audits),
+    }
 
 
-def _require_sizes(given: Mapping[str, Any]) -> None:
-    numbers = {name: value for name, value in given.items() if name in SIZES and not isinstance(value, str)}
+def _require_sizes(parameters: Mapping[str, Any]) -> None:
+    """Raise AuditError if a size is out of its range."""
+    numbers = {name: value for name, value in parameters.items() if name in SIZES and not isinstance(value, str)}
     for name, value in numbers.items():
         if refusal := SIZES[name].refusal(value):
             raise AuditError(f"{name} = {value} {refusal}")
-    together = numbers.get("heads", 1) * numbers.get("head_dim", 1)
-    if refusal := WIDTH.refusal(together):
-        raise AuditError(f"heads x head_dim = {together} {refusal}; one head shows what its width does")
+    width = numbers.get("heads", 1) * numbers.get("head_dim", 1)
+    if refusal := WIDTH.refusal(width):
+        raise AuditError(f"heads x head_dim = {width} {refusal}; use fewer heads, one is enough")
 
 
-def values(text: str) -> dict[str, Any]:
-    """The parameters of "base=10000,layout=halves": numbers and truth values where they read as such.
+def parse_parameters(text: str) -> dict[str, Any]:
+    """Return the parameters of "base=10000,layout=halves": numbers and truth values if they read as such, else text.
 
     Raises:
-        AuditError: a part is not NAME=VALUE, a name stands there twice, or a number is not finite or very long.
+        AuditError: a part is not NAME=VALUE, a name is given twice, or a number is not finite or very long.
     """
-    read: dict[str, Any] = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, equals, value = (one.strip() for one in part.partition("="))
+    values: dict[str, Any] = {}
+    for part in filter(None, (item.strip() for item in text.split(","))):
+        name, equals, value = (item.strip() for item in part.partition("="))
         if not (equals and name and value):
             raise AuditError(f"'{part:.100}' is not NAME=VALUE")
-        if name in read:
-            raise AuditError(f"'{name:.100}' stands there twice")
-        read[name] = _value(value, part)
-    return read
+        if name in values:
+            raise AuditError(f"'{name:.100}' is given twice")
+        values[name] = _value(value, part)
+    return values
 
 
 def _value(text: str, part: str) -> bool | int | float | str:
+    """Return the value of one parameter."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):

@@ -1,6 +1,7 @@
-"""The command line: `lengthgen COMMAND`, each with --json.
+"""Command line: `lengthgen COMMAND`, where every command has the option --json.
 
-What only some commands need (matplotlib, scipy's statistics, sympy) is imported by them, so that the others start fast.
+Packages that only some commands need (matplotlib, scipy's statistics, sympy) are imported by these commands, so that
+the others start fast.
 """
 
 import signal
@@ -44,24 +45,24 @@ for command in (
 ):
     app.command()(command)
 
-# typer brings its own copy of click in some versions and uses the package in others; this is the right one's.
+# Some versions of typer contain a copy of click, others use the package; this finds the class in use.
 ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
 
 def main() -> None:
-    """Entry point: every expected error is one line on stderr and a non-zero exit."""
-    with interrupts_heeded() as came:
+    """Run the command line. Every expected error is one line on stderr and a non-zero exit code."""
+    with interrupts_heeded() as signals:
         code = _run()
     if code == INTERRUPTED:
-        how = f"ended by {came[0].name}" if came else "interrupted"
+        how = f"ended by {signals[0].name}" if signals else "interrupted"
         tell(f"error: {how}; run the same command again to go on")
-        exec("")  # else Python ends by a signal, not this status, if the interrupt met an exec of a string
-        sys.exit(128 + came[0] if came else INTERRUPTED)
+        exec("")  # else Python ends by a signal instead of this code, if the interrupt came during exec of a string
+        sys.exit(128 + signals[0] if signals else INTERRUPTED)
     sys.exit(code)
 
 
 def _run() -> int:
-    """Runs the command; returns its exit code."""
+    """Run the command; return its exit code."""
     try:
         open_streams()
         try:
@@ -76,8 +77,8 @@ def _run() -> int:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):  # some versions of typer return the code instead
         return INTERRUPTED
-    except SystemExit as ended:  # commands end by typer.Exit, so this is a user's own code
-        _fail(f"your own code ended the command by sys.exit({ended.code!r}) before there was an answer: leave that out")
+    except SystemExit as ended:  # commands end by typer.Exit, so this comes from a user's own code
+        _fail(f"your own code called sys.exit({ended.code!r}) before there was an answer: remove that call")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in TRAINING:
             raise
@@ -88,5 +89,6 @@ def _run() -> int:
 
 
 def _fail(message: str) -> NoReturn:
+    """Print a one-line error on stderr and end with exit code 2."""
     tell(f"error: {' '.join(message.split())}")
     sys.exit(2)

@@ -1,4 +1,4 @@
-"""SRC as the command line asks for it: at a chosen arity or the minimal one, with its roles, and with a certificate."""
+"""SRC as the command line computes it: at a chosen arity or the minimal one, with roles, and with a certificate."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.certificate import certificate
-from circuits.checker import SCALE, CertificateError, check, in_words
+from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
 from circuits.clock import Clock
 from circuits.roles import changing_pairs, role_labels
@@ -25,19 +25,19 @@ from theory.system.processes import interrupts_left, pool
 from theory.system.userfile import user_code
 
 LARGEST_CERTIFICATE = 16 << 20
-"""Bytes: a larger one would take minutes and gigabytes before it is refused."""
+"""Largest size in bytes of a certificate; a larger one would take minutes and gigabytes before it is refused."""
 SHOWN_PAIRS = 20
-"""Of the pairs whose role changes with the scale, as many are listed."""
+"""Largest number of listed pairs whose role changes with the scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked: SRC of a task, in one format, up to the last of the scales.
+    """Question for SRC of a task, in one format, up to the last of the scales.
 
     Attributes:
         spec: the task in its format.
         scales: ascending.
-        arity: None for the minimal one, in mode declared for that of the reference circuit.
+        arity: number of slots; None for the minimal one, or in mode declared for that of the reference circuit.
         mode: one of circuits.modes.Mode.
         seconds: time limit; None for none.
     """
@@ -49,21 +49,21 @@ class Question:
     seconds: float | None = None
 
     def task(self) -> Task:
-        """The task in its format. Raises TaskError as `TaskSpec.laid_out` does."""
+        """Return the task in its format. Raise TaskError as `TaskSpec.laid_out` does."""
         return self.spec.laid_out(self.scales[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Complexity:
-    """What was found."""
+class SRCAnswer:
+    """SRC of a task together with its question; the minimal arity is None if it is not known."""
 
     question: Question
     task: Task
     minimal_arity: int | None
     result: SRCResult
 
-    def answer(self) -> dict[str, Any]:
-        """As JSON holds it."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as JSON holds it."""
         scales, result = self.question.scales, self.result
         return {
             "task": self.task.name,
@@ -78,7 +78,7 @@ class Complexity:
             "coverage_scale": result.coverage_scale,
             "inputs": result.inputs,
             "kernel": result.kernel,
-            "wiring": [[template_text(one) for one in combination] for combination in result.templates],
+            "wiring": [[template_text(template) for template in combination] for combination in result.templates],
             "roles": self._roles(),
             "stopped": result.stopped,
             "seconds": {phase: round(seconds, 3) for phase, seconds in result.seconds.items()},
@@ -86,18 +86,21 @@ class Complexity:
         }
 
     def _sampled(self) -> int:
-        """The prompts on which the upper bound at the last scale rests, 0 if these were all there are or it is inf."""
+        """Return the number of sampled prompts on which the upper bound at the last scale rests.
+
+        It is 0 if all prompts were tried or the bound is infinite.
+        """
         infinite = math.isinf(self.result.bounds[self.question.scales[-1]][1])
         return 0 if infinite else self.result.sampled
 
     def _statement(self) -> str:
-        """The bounds at the last scale, in the words of `circuits.checker`."""
+        """Return the bounds at the last scale as a sentence (`circuits.checker.bounds_sentence`)."""
         result, scale = self.result, self.question.scales[-1]
         lower, upper = result.bounds[scale]
         if result.mode == "typed" and self._sampled():  # on some prompts fewer positions may seem to be needed
             lower = max((result.bounds[n][0] for n in range(1, result.exhaustive_to + 1)), default=1)
         layout = f", aligned to scale {scale}" if self.question.spec.format == "aligned" else ""
-        return in_words(
+        return bounds_sentence(
             f"SRC({self.question.spec.words}, {scale})",
             f"at arity {result.arity}, {result.mode}{layout}",
             lower,
@@ -108,6 +111,7 @@ class Complexity:
         )
 
     def _roles(self) -> dict[str, Any] | None:
+        """Return the labels of the ideal relation and the pairs whose role changes; None without a circuit."""
         circuit = self.result.circuit
         if circuit is None:
             return None
@@ -123,81 +127,83 @@ class Complexity:
         }
 
     def circuit(self) -> Circuit:
-        """The circuit found. Raises TaskError where there is none."""
+        """Return the circuit found. Raise TaskError if there is none."""
         if self.result.circuit is None:
             raise TaskError(f"task '{self.task.name}': no circuit of arity {self.result.arity} to draw")
         return self.result.circuit
 
     def certificate(self) -> dict[str, Any]:
-        """The certificate at the last scale. Raises TaskError as `circuits.certificate.certificate` does."""
+        """Return the certificate at the last scale. Raise TaskError as `circuits.certificate.certificate` does."""
         return certificate(self.task, self.result, spec=self.question.spec, clock=Clock(self.question.seconds))
 
 
-def compute(question: Question) -> Complexity:
-    """SRC at every scale up to the last one asked for.
+def compute(question: Question) -> SRCAnswer:
+    """Return SRC at every scale up to the last one of the question.
 
     Raises:
         TaskError: the task breaks its contract, or no bounded arity determines its steps and none was chosen.
-        Interrupted: Ctrl-C in the search; carries what was found.
+        Interrupted: Ctrl-C in the search; carries the results so far.
     """
     clock = Clock(question.seconds)
     task = question.task()
     traces = traces_up_to(task, question.scales[-1], clock)
     with clock.phase("arity"):
-        looked_at = []
+        analysed = []
         least: int | None = 1
-        for one in traces:
-            if looked_at and clock.used() > 0.4:
+        for trace in traces:
+            if analysed and clock.used() > 0.4:
                 break
-            looked_at.append(one)
-            least = minimal_arity([one], at_least=least)
+            analysed.append(trace)
+            least = minimal_arity([trace], at_least=least)
             if least is None:
                 break
     if question.arity is None and least is None:
         raise TaskError(
-            f"task '{task.name}': some step of scale {len(looked_at)} needs more than {MAX_ARITY} arguments; "
-            "say --arity K to have SRC = inf"
+            f"task '{task.name}': some step of scale {len(analysed)} needs more than {MAX_ARITY} arguments; "
+            "use --arity K to get SRC = inf"
         )
-    fewest = task.reference.arity if task.reference else None
-    arity = question.arity or (fewest if question.mode == "declared" else None) or least or 1
-    sure = least if least is None or len(looked_at) == question.scales[-1] or least == fewest else None
-    known: dict[str, Any] = {"question": question, "task": task, "minimal_arity": sure}
-    looked_at = looked_at if least else traces
+    reference_arity = task.reference.arity if task.reference else None
+    arity = question.arity or (reference_arity if question.mode == "declared" else None) or least or 1
+    known_minimal = least if least is None or len(analysed) == question.scales[-1] or least == reference_arity else None
+    fields: dict[str, Any] = {"question": question, "task": task, "minimal_arity": known_minimal}
+    analysed = analysed if least else traces
     try:
-        result = src(task, looked_at, arity, mode=question.mode, largest=question.scales[-1], clock=clock)
+        result = src(task, analysed, arity, mode=question.mode, largest=question.scales[-1], clock=clock)
     except Interrupted as stop:
-        raise Interrupted(Complexity(**known, result=stop.result)) from None
-    return Complexity(**known, result=result)
+        raise Interrupted(SRCAnswer(**fields, result=stop.result)) from None
+    return SRCAnswer(**fields, result=result)
 
 
-def curve(found: Complexity) -> dict[str, dict[str, int | str | None]]:
-    """Arity k -> scale -> SRC_k, at the minimal arity and one above ([F]: a selector may hide in a further slot).
+def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
+    """Return arity k -> scale -> SRC_k, at the minimal arity and one above.
+
+    [F]: the arity above is included because a selector may hide in a further slot.
 
     Raises:
         TaskError: the minimal arity is not known.
     """
-    least = found.minimal_arity
+    least = answer.minimal_arity
     if least is None:
-        raise TaskError(f"task '{found.task.name}': no curve, since the fewest slots possible are not known")
-    symbols = len(found.task.alphabet)
+        raise TaskError(f"task '{answer.task.name}': no curve, since the fewest slots possible are not known")
+    symbols = len(answer.task.alphabet)
     values = {}
     for arity in (least, least + 1):
         if arity > MAX_ARITY or symbols**arity > MAX_ENTRIES:
             continue
-        same = arity == found.result.arity
-        result = found.result if same else compute(replace(found.question, arity=arity)).result
-        values[str(arity)] = {str(scale): number(result.values[scale]) for scale in found.question.scales}
+        is_answered = arity == answer.result.arity
+        result = answer.result if is_answered else compute(replace(answer.question, arity=arity)).result
+        values[str(arity)] = {str(scale): number(result.values[scale]) for scale in answer.question.scales}
     return values
 
 
-def write_certificate(path: Path, found: Complexity) -> None:
-    """Writes the certificate of what was found.
+def write_certificate(path: Path, answer: SRCAnswer) -> None:
+    """Write the certificate of an answer.
 
     Raises:
-        TaskError: there is none, as `circuits.certificate.certificate` says.
+        TaskError: there is none, as for `circuits.certificate.certificate`.
         LengthgenError: it would be larger than `check-certificate` reads.
     """
-    content = json_bytes(found.certificate())
+    content = json_bytes(answer.certificate())
     if len(content) > LARGEST_CERTIFICATE:
         raise LengthgenError(
             f"the certificate would have {len(content):,} bytes, and at most {LARGEST_CERTIFICATE:,} are read: ask for "
@@ -206,28 +212,29 @@ def write_certificate(path: Path, found: Complexity) -> None:
     write_bytes(path, content)
 
 
-def checked(content: Any, spec: str | None, where: Path, seed: int | None = None) -> dict[str, Any]:
-    """What a certificate proves, and what it makes likely only.
+def check_content(content: Any, spec: str | None, where: Path, seed: int | None = None) -> dict[str, Any]:
+    """Return the verdict on the content of a certificate file.
 
-    A user's own task is loaded and called in a process of its own: whatever its code does there, to end that process
-    included, only a verdict that comes back is one.
+    A user's own task is loaded and called in a process of its own. Its code may do anything there, even end the
+    process: only a verdict that comes back counts.
 
     Args:
         content: the JSON.
-        spec: the user's own task, if the certificate is of one: its file is code, which a certificate may not choose.
+        spec: the user's own task, if the certificate is about one; its file is code, which a certificate may not
+            choose.
         where: the file, for messages.
-        seed: of the random prompts that a circuit is tried on where a scale has too many; the system's if left out,
-            so that nobody can write a certificate for the prompts that will be drawn.
+        seed: seed of the random prompts that a circuit is tried on if a scale has too many prompts. None for a seed of
+            the system, so that nobody can fit a certificate to the prompts.
 
     Raises:
-        LengthgenError: it proves nothing, or its task is one that the user has to name.
+        LengthgenError: the certificate proves nothing, or its task is one that the user has to name.
     """
     seed = secrets.randbits(32) if seed is None else seed
     if spec is None:
-        return _checked(content, None, where, seed)
+        return _verdict(content, None, where, seed)
     with pool(1) as processes:
         with interrupts_left():
-            answer = processes.submit(_checked_apart, content, spec, where, seed)
+            answer = processes.submit(_verdict_in_process, content, spec, where, seed)
         try:
             verdict, problem = answer.result()
         except BrokenProcessPool as error:
@@ -239,23 +246,24 @@ def checked(content: Any, spec: str | None, where: Path, seed: int | None = None
     return dict(verdict)
 
 
-def _checked_apart(content: Any, spec: str, where: Path, seed: int) -> tuple[dict[str, Any] | None, str]:
-    """The verdict, or None and what is wrong. Nothing that the user's code prints gets among the answer."""
+def _verdict_in_process(content: Any, spec: str, where: Path, seed: int) -> tuple[dict[str, Any] | None, str]:
+    """Return the verdict, or None and the error. Output of the user's code goes to stderr, not into the answer."""
     os.dup2(2, 1)
     try:
         with user_code(f"{where} is not checked: the code of {spec} fails", error=LengthgenError):
-            return _checked(content, spec, where, seed), ""
+            return _verdict(content, spec, where, seed), ""
     except LengthgenError as error:
         return None, str(error)
 
 
-def _checked(content: Any, spec: str | None, where: Path, seed: int) -> dict[str, Any]:
+def _verdict(content: Any, spec: str | None, where: Path, seed: int) -> dict[str, Any]:
+    """Return the verdict on a certificate as JSON."""
     try:
         if not isinstance(content, dict):
             raise CertificateError("a certificate is a JSON object")
         name, base, layout, largest = (content.get(field) for field in ("task", "base", "layout", "largest_scale"))
         if not isinstance(name, str) or not isinstance(layout, str) or type(largest) is not int or largest not in SCALE:
-            raise CertificateError("certificate: task, layout or largest_scale is not what it must be")
+            raise CertificateError("certificate: task, layout or largest_scale has a wrong type or value")
         if spec is None and ":" in name:
             raise LengthgenError(
                 f"{where}: a certificate of {name}; that file is code, so name it yourself with --task"

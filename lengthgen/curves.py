@@ -1,4 +1,4 @@
-"""Curves of stored runs for TensorBoard: one folder a run, loss and exact match by epoch."""
+"""Training curves of stored runs for TensorBoard: one folder a run, loss and exact match by epoch."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from theory.system.errors import LengthgenError
 
 
 class CurvesError(LengthgenError):
-    """TensorBoard is not installed."""
+    """Error: TensorBoard is not installed."""
 
 
 def write_curves(runs: list[Run], store: RunStore, folder: Path) -> None:
-    """Writes every finished run's checkpoints as event files under `folder`.
+    """Write every finished run's checkpoints as event files under `folder`.
 
     Raises:
         CurvesError: the package that writes them is not installed.

@@ -1,4 +1,4 @@
-"""Answers about symbolic encodings as plain data: the property matrix, and a user's own encoding."""
+"""Answers about symbolic encodings as plain data: the property matrix, and the encodings in a user's file."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,20 +18,21 @@ from theory.system.userfile import user_code
 
 
 def selected(names: Sequence[str]) -> list[Encoding]:
-    """The encodings of these names, and those of files of the user's own.
+    """Return the encodings of these names, and those of the user's own files.
 
     Raises:
-        EncodingError: no such name, with the closest ones; one without formulas; or a file defines none, or fails.
+        EncodingError: a name is unknown (the message has the closest ones), an encoding has no formulas, or a file
+            defines none or fails.
     """
-    found = [one for name in names for one in (records(name) if is_file(name) else [named(name)])]
-    for encoding in found:
+    encodings = [each for name in names for each in (records(name) if is_file(name) else [named(name)])]
+    for encoding in encodings:
         if encoding.no_formula:
             raise EncodingError(f"'{encoding.name}' has no formulas: {encoding.no_formula}")
-    return found
+    return encodings
 
 
 def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
-    """A row for each encoding, computed from its formulas."""
+    """Return a row of properties for each encoding, computed from its formulas."""
     rows = []
     for encoding in encodings:
         with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
@@ -39,30 +40,36 @@ def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
     return {"encodings": rows, "label": "F"}
 
 
-def whole_matrix() -> dict[str, Any]:
-    """The rows of all registered encodings with formulas, and why the others have none.
+def full_matrix() -> dict[str, Any]:
+    """Return the rows of all registered encodings with formulas, and the reason why the others have none.
 
-    Rows are kept until the formulas, or what decides them, change.
+    Rows are cached until the formulas, or the code that decides their properties, change.
     """
     place = user_cache("matrix") / "encodings.json"
     rows: dict[str, Any] = cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
     without = {name: encoding.no_formula for name, encoding in ENCODINGS.items() if encoding.no_formula}
-    return rows | {"without_formulas": without, "aliases": {name: list(one.aliases) for name, one in ENCODINGS.items()}}
+    return rows | {"without_formulas": without, "aliases": {name: list(e.aliases) for name, e in ENCODINGS.items()}}
 
 
-def own_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
-    """The rows of a user's encodings, and what each declares; `holds` if all of that is so."""
-    declared = [one for encoding in encodings for one in declarations(encoding)]
+def own_encodings_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    """Return the rows of a user's encodings, and the declarations of each; `holds` is True if all of them hold."""
+    declared = [declaration for encoding in encodings for declaration in declarations(encoding)]
     return matrix_answer(encodings) | {
         "declared": [
-            {"encoding": one.encoding, "what": one.what, "holds": one.ruling.holds, "reason": one.ruling.reason}
-            for one in declared
+            {
+                "encoding": declaration.encoding,
+                "what": declaration.what,
+                "holds": declaration.ruling.holds,
+                "reason": declaration.ruling.reason,
+            }
+            for declaration in declared
         ],
-        "holds": all(one.ruling.holds for one in declared),
+        "holds": all(declaration.ruling.holds for declaration in declared),
     }
 
 
 def _row(encoding: Encoding) -> dict[str, Any]:
+    """Return the properties of one encoding."""
     return {
         "name": encoding.name,
         "title": encoding.title,

@@ -1,4 +1,4 @@
-"""A finished run tested again: at other scales, with more samples, free running."""
+"""New test of a finished run: at other scales, with more samples, free running."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,20 +11,22 @@ from lengthgen.stored import stored_run
 def evaluation_answer(
     name: str, scales: Sequence[int], *, samples: int, free_running: bool, out: Path, device: str
 ) -> dict[str, Any]:
-    """Exact match and token accuracy at each scale; with `free_running` also that of generation from prompts alone.
+    """Return exact match and token accuracy at each scale.
+
+    With `free_running` also those of generation from prompts alone.
 
     Raises:
-        StoreError: no such run, or it is broken.
-        ScaleError: as `empirical.training.testing.trained`.
+        StoreError: the run does not exist or is broken.
+        ScaleError: as for `empirical.training.testing.trained`.
     """
     from empirical.training.testing import test
 
     store = RunStore(out / "runs")
     run = stored_run(store, name)
-    found = test(run, store, scales, samples=samples, running=free_running, device=device)
+    results = test(run, store, scales, samples=samples, running=free_running, device=device)
     return {
         "run": run.id,
         "samples": samples,
-        "scales": {str(scale): row for scale, row in found.items()},
-        "disagreements": sum(row.get("disagreements", 0) for row in found.values()),
+        "scales": {str(scale): row for scale, row in results.items()},
+        "disagreements": sum(row.get("disagreements", 0) for row in results.values()),
     }

@@ -1,7 +1,7 @@
-"""One experiment: the cells of a protocol, predicted, trained and judged, under one folder.
+"""Experiment: the cells of a protocol, predicted, trained and judged, in one folder.
 
-OUT/runs/                     the runs of all experiments
-OUT/PROTOCOL/predictions.json, conjecture.json
+OUT/runs/                                          runs of all experiments
+OUT/PROTOCOL/predictions.json, conjecture.json     predictions and verdicts of one protocol
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,66 +38,70 @@ from theory.system.files import write_sealed_json
 from theory.system.messages import tell
 
 MODE_STEPS = 120_000_000_000
-"""Counted steps (`circuits.clock`) for the circuit of an operator mode with which predictions are only compared."""
+"""Limit in counted steps (`circuits.clock`) for circuits of operator modes whose predictions are only compared."""
 ENGINES = {"local": local, "ray": ray}
-"""Where the runs of a sweep are trained."""
+"""Engines that train the runs of a sweep."""
 Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
-"""By cell and operator mode; None where there is none."""
+"""Prediction by cell and operator mode; None if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A protocol, and where it keeps everything."""
+    """Protocol together with the folder of its results."""
 
     protocol: Protocol
     out: Path
 
     @property
     def store(self) -> RunStore:
-        """The runs."""
+        """Store of the runs."""
         return RunStore(self.out / "runs")
 
     @property
     def folder(self) -> Path:
-        """What is this protocol's alone."""
+        """Folder of this protocol's own results."""
         return self.out / self.protocol.name
 
     def runs(self) -> dict[tuple[Cell, Model], list[Run]]:
-        """Every run of every cell and model. Raises as `plan` does."""
+        """Return every run of every cell and model. Raise as `plan` does."""
         return plan(self.protocol)
 
 
 def stored_predictions(experiment: Experiment) -> Predictions:
-    """Predictions for every cell, computed and stored before anything is trained."""
+    """Return the predictions for every cell, computed and stored before anything is trained."""
     protocol = experiment.protocol
 
     def compute() -> list[dict[str, Any]]:
-        laid_out = list(dict.fromkeys(cell.task for cell in protocol.cells))
-        progress = Progress("predictions", len(laid_out))
-        found = []
-        for task in laid_out:
+        task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
+        progress = Progress("predictions", len(task_specs))
+        records = []
+        for task in task_specs:
             cells = [cell for cell in protocol.cells if cell.task == task]
             for mode in Mode:
-                found += [
+                records += [
                     {"cell": cell.as_json(), "mode": mode.value, "prediction": answer}
-                    for cell, answer in _of_mode(protocol, cells, mode)
+                    for cell, answer in _predictions_of_mode(protocol, cells, mode)
                 ]
             progress.step(f"{task.words}, {task.format}")
-        return found
+        return records
 
     digests = [runs[0].digest for runs in experiment.runs().values()]
-    named = [cell.as_json() for cell in protocol.cells]
-    key = [source_digest("theory", "circuits"), named, protocol.train, protocol.test, digests]
+    cells_json = [cell.as_json() for cell in protocol.cells]
+    key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
     answer = cached(experiment.folder / "predictions.json", key, compute)
-    found: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
-    for one in answer:
-        content = one["prediction"]
-        found[Cell.from_json(one["cell"])][one["mode"]] = None if content is None else Prediction.from_json(content)
-    return found
+    predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
+    for record in answer:
+        content = record["prediction"]
+        predictions[Cell.from_json(record["cell"])][record["mode"]] = (
+            None if content is None else Prediction.from_json(content)
+        )
+    return predictions
 
 
-def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tuple[Cell, dict[str, Any] | None]]:
-    """Cells of one task and format; none where a mode does not apply to the task."""
+def _predictions_of_mode(
+    protocol: Protocol, cells: Sequence[Cell], mode: Mode
+) -> list[tuple[Cell, dict[str, Any] | None]]:
+    """Return the predictions for cells of one task and format; None if a mode does not apply to the task."""
     task, steps = cells[0].task, None if mode is Mode.FREE else MODE_STEPS
     try:
         analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, steps=steps)
@@ -111,30 +115,33 @@ def _of_mode(protocol: Protocol, cells: Sequence[Cell], mode: Mode) -> list[tupl
 
 
 def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str, Any] | None:
-    """One prediction; none where the circuit of a mode that is only compared has no ideal relation without a hint."""
+    """Return one prediction as JSON.
+
+    None if the circuit of a mode that is only compared has no ideal relation without scale hint.
+    """
     try:
-        found = predict(analysis, parse_encoding(cell.encoding), train=protocol.train, test=protocol.test)
+        prediction = predict(analysis, parse_encoding(cell.encoding), train=protocol.train, test=protocol.test)
     except HintNeeded:
         if analysis.mode == Mode.FREE:
             raise
         return None
-    return found.as_json()
+    return prediction.as_json()
 
 
 def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predictions:
-    """Stores predictions, then trains every run that is not finished, and shows how far they are.
+    """Store predictions, then train every unfinished run and show the progress.
 
     Raises:
-        SweepError: as `train_all`.
+        SweepError: as for `train_all`.
     """
     predictions = stored_predictions(experiment)
     cells = experiment.runs()
-    runs = [run for same in cells.values() for run in same]
-    predicted = sum(one is not None and one.generalizes is not None for one in _of_free(predictions))
+    runs = [run for cell_runs in cells.values() for run in cell_runs]
+    predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
     warning = too_few_seeds(experiment.protocol.profile.seeds, predicted)
     if warning and not all(experiment.store.finished(run) for run in runs):
         tell(warning)
-    provenance = {run.id: _named(predictions[cell]) for (cell, _), same in cells.items() for run in same}
+    provenance = {run.id: _digests(predictions[cell]) for (cell, _), cell_runs in cells.items() for run in cell_runs}
     with watching(experiment.store, runs) as on_done:
         train_all(
             runs, experiment.store, backend=backend, provenance=provenance, engine=ENGINES[engine], on_done=on_done
@@ -142,34 +149,38 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predicti
     return predictions
 
 
-def _of_free(predictions: Predictions) -> Iterator[Prediction | None]:
+def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
+    """Yield the predictions of mode free."""
     return (by_mode.get(Mode.FREE) for by_mode in predictions.values())
 
 
 def too_few_seeds(seeds: int, cells: int) -> str | None:
-    """A line to be told where so few runs a cell cannot give a verdict, if all cells with a prediction are learnt.
+    """Return a warning if so few runs per cell cannot give a verdict; None if there are enough.
 
-    With n agreeing runs a cell has p = 2^-n at best, and Holm multiplies the smallest p by the number of cells that
-    are tested: those with a prediction and a run that fits. So none is decided unless at most ALPHA 2^n are tested.
+    The warning assumes that all cells with a prediction are learnt. With n agreeing runs a cell has p = 2^-n at best,
+    and Holm's method multiplies the smallest p by the number of tested cells: those with a prediction and a run that
+    fits. So no cell is decided unless at most ALPHA 2^n are tested.
     """
-    needed, most = runs_needed(cells), int(ALPHA * 2**seeds)
+    needed, largest = runs_needed(cells), int(ALPHA * 2**seeds)
     if seeds >= needed:
         return None
-    unless = f", unless at most {most} of them {'has' if most == 1 else 'have'} a run that fits" if most else ""
+    unless = (
+        f", unless at most {largest} of them {'has' if largest == 1 else 'have'} a run that fits" if largest else ""
+    )
     return (
         f"{seeds} runs a cell can decide none of {cells} cells{unless}: {needed} that agree (seeds = {needed}) decide "
-        "one whatever the others do; the 2x2 table counts every cell all the same"
+        "one whatever the others do; the 2x2 table counts every cell anyway"
     )
 
 
 def log_curves(experiment: Experiment) -> None:
-    """Writes the curves of all runs. Raises as `write_curves` does."""
-    runs = [run for same in experiment.runs().values() for run in same]
+    """Write the curves of all runs. Raise as `write_curves` does."""
+    runs = [run for cell_runs in experiment.runs().values() for run in cell_runs]
     write_curves(runs, experiment.store, experiment.out / "tensorboard")
 
 
 def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "local") -> dict[str, Any]:
-    """Predicts, trains what is not trained yet, judges, and stores conjecture.json; returns its content."""
+    """Predict, train unfinished runs, judge, and store conjecture.json; return its content."""
     predictions = sweep_all(experiment, backend, engine)
     profile = experiment.protocol.profile
     evidence = [
@@ -180,28 +191,33 @@ def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "loca
     return trial
 
 
-def _named(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
-    """What a run's provenance says of its predictions."""
-    return {f"prediction_sha256_{mode}": one.digest for mode, one in predictions.items() if one is not None}
+def _digests(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
+    """Return the digests of predictions, which the provenance of a run records."""
+    return {
+        f"prediction_sha256_{mode}": prediction.digest
+        for mode, prediction in predictions.items()
+        if prediction is not None
+    }
 
 
 def _evidence(
     experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
 ) -> Evidence:
-    store, named = experiment.store, _named(predictions)
+    """Return the evidence of one cell: its predictions, its runs, and their order in time."""
+    store, digests = experiment.store, _digests(predictions)
     for run in runs:
-        store.digest(run)  # reads all its files: a damaged checkpoint is noticed, of which nothing here is shown
-    expected = {mode: one if one and one.generalizes is not None else None for mode, one in predictions.items()}
+        store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
+    expected = {mode: p if p and p.generalizes is not None else None for mode, p in predictions.items()}
     return Evidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
-        predicted_before_training=all(named.items() <= store.environment(run).items() for run in runs),
+        predicted_before_training=all(digests.items() <= store.environment(run).items() for run in runs),
     )
 
 
 def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:
-    """Trains one run of an experiment of one cell and model, in this process."""
+    """Train one run of an experiment with one cell and one model, in this process."""
     from empirical.training.train import train
 
     protocol = experiment.protocol
@@ -223,7 +239,7 @@ def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool 
     }
 
 
-def of_task(
+def task_experiment(
     task: str,
     pairs: Sequence[tuple[str, EncodingSpec]],
     *,
@@ -234,16 +250,19 @@ def of_task(
     out: Path,
     seeds: int | None = None,
 ) -> Experiment:
-    """An experiment on one task, of any name or file, with (format, encoding) pairs; stored under the task's name.
+    """Return an experiment on one task, named or in a file, with (format, encoding) pairs.
+
+    Stored under the task's name.
 
     Raises:
-        TaskError: no such task, or it has no such base.
-        ProfileError, ScalesError: as their options say.
+        TaskError: the task does not exist, or does not have this base.
+        ProfileError, ScalesError: an option has a wrong value.
     """
     cells = tuple(
-        Cell(task=TaskSpec(name=task, base=base, format=form), encoding=str(encoding)) for form, encoding in pairs
+        Cell(task=TaskSpec(name=task, base=base, format=format_name), encoding=str(encoding))
+        for format_name, encoding in pairs
     )
-    cells[0].task.plain()  # a file that defines no such task is told before anything else is
+    cells[0].task.plain()  # a file without this task is reported before anything else
     name = cells[0].task.short_name
     if name.casefold() in protocol_names():
         raise ProfileError(f"task '{task}': the name '{name}' is taken by a protocol of the project: rename the task")
@@ -263,31 +282,36 @@ def of_task(
 
 
 def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
-    """The experiment of a protocol's name or file, or else of a task with options.
+    """Return the experiment of a protocol's name or file, or else of a task with options.
 
     Raises:
-        ProfileError: options beside a protocol, which has its own.
+        ProfileError: options are given beside a protocol, which has its own.
     """
     if name in protocol_names() or name.endswith(".toml"):
-        given = [key for key, value in options.items() if value is not None]
-        if given:
-            raise ProfileError(f"protocol '{name}' says itself what its {given[0]} are: leave that out, or name a task")
+        set_options = [key for key, value in options.items() if value is not None]
+        if set_options:
+            raise ProfileError(
+                f"protocol '{name}' sets its own {set_options[0]}: leave that option out, or name a task"
+            )
         return Experiment(protocol=load_protocol(name, profile), out=out)
-    formats = _given(options["formats"], "aligned").split(",")
+    formats = _or_default(options["formats"], "aligned").split(",")
     pairs = [
-        (form, one) for form in formats for one in parse_encodings(_given(options["encodings"], usual_encodings(form)))
+        (format_name, spec)
+        for format_name in formats
+        for spec in parse_encodings(_or_default(options["encodings"], usual_encodings(format_name)))
     ]
-    return of_task(
+    return task_experiment(
         name,
         pairs,
         base=options["base"],
-        train=_given(options["train"], "1-5"),
-        test=_given(options["test"], "1-20"),
+        train=_or_default(options["train"], "1-5"),
+        test=_or_default(options["test"], "1-20"),
         seeds=options["seeds"],
         profile=profile,
         out=out,
     )
 
 
-def _given(option: str | None, usual: str) -> str:
+def _or_default(option: str | None, usual: str) -> str:
+    """Return the value of an option, or its usual value if it is not set."""
     return usual if option is None else option

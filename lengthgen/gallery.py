@@ -1,9 +1,9 @@
-"""The figures and tables of the catalogue: drawn side by side, and again only when something changed.
+"""Figures and tables of the catalogue: drawn in parallel, and redrawn only when something changed.
 
-What is computed from the code alone is kept for the user's machine as well, and copied from there into other folders.
+Figures computed from the code alone are also cached for the user, and copied from there into other folders.
 
 FOLDER/NAME.*              figures and tables
-FOLDER/.drawn/NAME.json    what each was drawn from, and the hashes of its files
+FOLDER/.drawn/NAME.json    sources of each figure, and the hashes of its files
 """
 
 import hashlib
@@ -32,20 +32,20 @@ from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
 
 PROCESSES = 2
-"""Processes that draw at once."""
+"""Number of processes that draw in parallel."""
 WORTH_PROCESSES = 4
-"""Figures: to start processes takes as long as to draw fewer."""
+"""Smallest number of figures for which processes are started; starting them takes as long as drawing fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """Outcome for the figures asked for, each by its name.
+    """Outcome for the requested figures, by name.
 
     Attributes:
-        files: of those that are there now.
-        unchanged: those of them that were there before.
-        missing: why one was not drawn: what it needs is not there, or nobody could read it.
-        broken: why one could not be drawn.
+        files: file names of the figures that exist now.
+        unchanged: names of figures that existed before.
+        missing: reason why a figure was not drawn: its sources do not exist, or it would be illegible.
+        broken: reason why a figure could not be drawn.
     """
 
     files: dict[str, list[str]] = field(default_factory=dict)
@@ -55,72 +55,72 @@ class Drawn:
 
     @property
     def skipped(self) -> dict[str, list[str]]:
-        """Reason -> the figures that are missing for it."""
-        found: dict[str, list[str]] = {}
+        """Reason -> names of the figures that are missing for this reason."""
+        names_by_reason: dict[str, list[str]] = {}
         for name, reason in self.missing.items():
-            found.setdefault(reason, []).append(name)
-        return found
+            names_by_reason.setdefault(reason, []).append(name)
+        return names_by_reason
 
 
 def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), own: Sequence[str] = ()) -> Drawn:
-    """Draws the figures and tables of the catalogue that are not drawn yet, two at a time.
+    """Draw the figures and tables of the catalogue that are not drawn yet, two at a time.
 
     Args:
-        sources: what they are drawn from.
-        folder: where they are written.
-        names: those wanted; all where none is named.
+        sources: sources of the figures.
+        folder: folder to write.
+        names: names of the requested figures; all if empty.
         own: protocols of the user's own, path/to/file.toml.
 
     Raises:
-        UnknownFigure, ProfileError: as `catalogue` and `select_entries`.
+        UnknownFigure, ProfileError: as for `catalogue` and `select_entries`.
         OSError: the folder cannot be written.
     """
-    wanted = select_entries(catalogue(sources, own), names)
+    requested = select_entries(catalogue(sources, own), names)
     stamps = folder / ".drawn"
-    found = Drawn()
+    drawn = Drawn()
     code = [source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs"), matplotlib.__version__]
     waiting: dict[str, str] = {}
-    ends: dict[str, _End] = {}
-    for entry in wanted:
+    outcomes: dict[str, _Outcome] = {}
+    for entry in requested:
         try:
             sources.require(entry.needs)
         except LengthgenError as reason:
-            found.missing[entry.name] = str(reason)
+            drawn.missing[entry.name] = str(reason)
             continue
         try:
-            read = sources.digest(entry.needs)
+            sources_digest = sources.digest(entry.needs)
         except (LengthgenError, OSError) as reason:
-            found.broken[entry.name] = str(reason)
+            drawn.broken[entry.name] = str(reason)
             continue
         width = max(sources.width, entry.least_width)
-        key = json.dumps([*code, sources.profile, entry.name, entry.make_arguments, width, read], default=str)
+        key = json.dumps([*code, sources.profile, entry.name, entry.make_arguments, width, sources_digest], default=str)
         before = _drawn_before(stamps / f"{entry.name}.json", key, folder)
         if before is None:
             waiting[entry.name] = key
         else:
-            ends[entry.name], _ = before
-            found.unchanged.append(entry.name)
+            outcomes[entry.name], _ = before
+            drawn.unchanged.append(entry.name)
     if waiting:
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
-            raise PermissionError(f"{folder} cannot be written: name another with --into")
+            raise PermissionError(f"{folder} cannot be written: name another folder with --into")
     progress = Progress("figures", len(waiting))
-    for name, end in _draw_all(sources, folder, waiting, own):
-        ends[name] = end
-        progress.step(f"{name} could not be drawn" if end.broken else name)
-    for name, end in ((entry.name, ends[entry.name]) for entry in wanted if entry.name in ends):
-        if end.broken:
-            found.broken[name] = end.broken
-        elif end.undrawable:
-            found.missing[name] = end.undrawable
+    for name, outcome in _draw_all(sources, folder, waiting, own):
+        outcomes[name] = outcome
+        progress.step(f"{name} could not be drawn" if outcome.broken else name)
+    for name, outcome in ((entry.name, outcomes[entry.name]) for entry in requested if entry.name in outcomes):
+        if outcome.broken:
+            drawn.broken[name] = outcome.broken
+        elif outcome.undrawable:
+            drawn.missing[name] = outcome.undrawable
         else:
-            found.files[name] = end.files
-    return found
+            drawn.files[name] = outcome.files
+    return drawn
 
 
 @dataclass(frozen=True, kw_only=True)
-class _End:
-    """Outcome for one figure: its files, or why it has none."""
+class _Outcome:
+    """Outcome for one figure: its files, or the reason why it has none."""
 
     files: list[str] = field(default_factory=list)
     undrawable: str = ""
@@ -131,24 +131,24 @@ _Contents = dict[str, bytes]
 """File name -> content."""
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_End, _Contents] | None:
-    """Outcome for a figure that was drawn from the same sources, if its files are as they were written."""
+def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_Outcome, _Contents] | None:
+    """Return the outcome for a figure drawn from the same sources, if its files are unchanged; else None."""
     try:
-        known = recalled(stamp, key)
-        if known is None:
+        recorded = recalled(stamp, key)
+        if recorded is None:
             return None
-        contents = {name: read_bytes(folder / name) for name in known["files"]}
-        if _hashes(contents) != known["files"]:
+        contents = {name: read_bytes(folder / name) for name in recorded["files"]}
+        if _hashes(contents) != recorded["files"]:
             return None
-        return _End(files=list(known["files"]), undrawable=known["undrawable"]), contents
-    except (OSError, LengthgenError):  # not there, or not as it was written: the figure is drawn
+        return _Outcome(files=list(recorded["files"]), undrawable=recorded["undrawable"]), contents
+    except (OSError, LengthgenError):  # missing or changed: the figure is drawn again
         return None
 
 
 def _draw_all(
     sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]
-) -> Iterator[tuple[str, _End]]:
-    """Name and outcome of each figure, as they end; a few are drawn in this process."""
+) -> Iterator[tuple[str, _Outcome]]:
+    """Yield name and outcome of each figure as it ends; few figures are drawn in this process."""
     draw = partial(_draw_one, sources, folder, own)
     if len(keys) < WORTH_PROCESSES:
         yield from ((name, draw(name, key)) for name, key in keys.items())
@@ -161,47 +161,55 @@ def _draw_all(
                 yield futures[done], done.result()
         except BrokenProcessPool:
             raise LengthgenError(
-                "a process that drew figures was ended, out of memory perhaps: run the command again to go on"
+                "a process that drew figures was ended, perhaps out of memory: run the command again to go on"
             ) from None
 
 
-def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _End:
+def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _Outcome:
+    """Draw one figure of the catalogue, or copy it from the user's cache."""
     entry = catalogue(sources, own)[name]
     stamp = folder / ".drawn" / f"{name}.json"
     try:
         if entry.needs != Needs():
             return _drawn(entry, sources, folder, stamp, key)[0]
-        # What is computed is the same for every OUT, and takes longest.
-        kept = user_cache("figures") / name
-        with locked(kept / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
-            its_stamp = kept / ".drawn.json"
-            end, contents = _drawn_before(its_stamp, key, kept) or _drawn(entry, sources, kept, its_stamp, key)
+        # Computed figures are the same for every OUT, and take longest.
+        cache_folder = user_cache("figures") / name
+        with locked(cache_folder / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
+            cache_stamp = cache_folder / ".drawn.json"
+            outcome, contents = _drawn_before(cache_stamp, key, cache_folder) or _drawn(
+                entry, sources, cache_folder, cache_stamp, key
+            )
         for file, content in contents.items():
             write_bytes(folder / file, content)
-        _note(stamp, key, end, contents)
-        return end
+        _store_stamp(stamp, key, outcome, contents)
+        return outcome
     except ModuleNotFoundError as reason:
         if reason.name not in TRAINING:
             raise
-        return _End(broken=missing_training(reason.name))
+        return _Outcome(broken=missing_training(reason.name))
     except (LengthgenError, OSError) as reason:
-        return _End(broken=str(reason))
+        return _Outcome(broken=str(reason))
 
 
-def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_End, _Contents]:
-    """Draws a figure, and stores what it was drawn from."""
+def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_Outcome, _Contents]:
+    """Draw a figure, and store the digest of its sources."""
     try:
         paths = write(entry.make(replace(sources, width=max(sources.width, entry.least_width))), folder, entry.name)
-        end, contents = _End(files=[path.name for path in paths]), {path.name: read_bytes(path) for path in paths}
+        outcome, contents = (
+            _Outcome(files=[path.name for path in paths]),
+            {path.name: read_bytes(path) for path in paths},
+        )
     except Undrawable as reason:
-        end, contents = _End(undrawable=str(reason)), {}
-    _note(stamp, key, end, contents)
-    return end, contents
+        outcome, contents = _Outcome(undrawable=str(reason)), {}
+    _store_stamp(stamp, key, outcome, contents)
+    return outcome, contents
 
 
-def _note(stamp: Path, key: str, end: _End, contents: _Contents) -> None:
-    keep(stamp, key, {"files": _hashes(contents), "undrawable": end.undrawable})
+def _store_stamp(stamp: Path, key: str, outcome: _Outcome, contents: _Contents) -> None:
+    """Store the key of a figure's sources, and the hashes of its files."""
+    keep(stamp, key, {"files": _hashes(contents), "undrawable": outcome.undrawable})
 
 
 def _hashes(contents: _Contents) -> dict[str, str]:
+    """Return the SHA-256 of each file."""
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}

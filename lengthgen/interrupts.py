@@ -1,7 +1,7 @@
-"""Signals that end a command: Ctrl-C, SIGTERM and SIGHUP all interrupt it, and none is lost.
+"""Signals that end a command: Ctrl-C, SIGTERM and SIGHUP all interrupt it, and none of them is lost.
 
-A signal that the command was started to ignore stays ignored, as SIGINT in the background jobs of a shell script and
-SIGHUP under nohup.
+A signal that is ignored when the command starts stays ignored, for example SIGINT in background jobs of a shell script
+and SIGHUP under nohup.
 """
 
 import signal
@@ -14,13 +14,13 @@ from types import FrameType
 from typing import Any
 
 SAME = 2.0
-"""Seconds within which a further signal counts as the same: timeout and service managers send several at once."""
+"""Seconds within which a further signal counts as the same one: timeout and service managers send several at once."""
 
 
 @contextmanager
 def interrupts_heeded() -> Iterator[list[signal.Signals]]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does; yields a list of those that came."""
-    came: list[signal.Signals] = []
+    """Make SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does; yield the list of received signals."""
+    received: list[signal.Signals] = []
     last = -SAME
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -28,10 +28,10 @@ def interrupts_heeded() -> Iterator[list[signal.Signals]]:
         if monotonic() - last < SAME:
             return
         last = monotonic()
-        came.append(signal.Signals(number))
+        received.append(signal.Signals(number))
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
-            signal.raise_signal(signal.SIGINT)  # comes when `interrupts_left` lets it
+            signal.raise_signal(signal.SIGINT)  # delivered when `interrupts_left` unblocks it
         else:
             raise KeyboardInterrupt
 
@@ -41,7 +41,7 @@ def interrupts_heeded() -> Iterator[list[signal.Signals]]:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 if before[number] != signal.SIG_IGN:
                     signal.signal(number, interrupt)
-            yield came
+            yield received
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -49,15 +49,15 @@ def interrupts_heeded() -> Iterator[list[signal.Signals]]:
 
 @contextmanager
 def _raised_again() -> Iterator[None]:
-    """An interrupt that meets a callback or `__del__`, as while a module is imported, is not lost.
+    """Raise an interrupt again that came inside a callback or `__del__`, for example while a module is imported.
 
-    Python prints and drops whatever these raise; this raises it once more, a moment later.
+    Python prints and drops exceptions raised there; this raises the interrupt once more, a moment later.
     """
     before = sys.unraisablehook
 
     def again(dropped: Any) -> None:
         if isinstance(dropped.exc_value, KeyboardInterrupt):
-            # Here it would be dropped once more; and a thread that waits is woken by nothing but a signal.
+            # Raised here, it would be dropped once more; and only a signal wakes a waiting thread.
             main = threading.main_thread().ident
             threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
         else:

@@ -1,4 +1,4 @@
-"""The relation that a finished run learned, beside the ideal one of its task."""
+"""Comparison of the relation that a finished run learned with the ideal relation of its task."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,12 +16,12 @@ from lengthgen.stored import stored_run
 
 
 def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str, Any]:
-    """Pair by pair, at the queries of `open_queries`: at how many pairs the learned label means the ideal role.
+    """Return the number of pairs whose learned label means the ideal role, at the queries of `open_queries`.
 
     Raises:
-        StoreError: no such run, or it is broken.
+        StoreError: the run does not exist or is broken.
         LearnedRelationError: the run's encoding learns no relation.
-        ScaleError: as `empirical.training.testing.trained`.
+        ScaleError: as for `empirical.training.testing.trained`.
     """
     store = RunStore(out / "runs")
     run = stored_run(store, name)
@@ -37,22 +37,23 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
             weights[scale] = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
     queries = open_queries(setting.analysis)
     ideal = ideal_relation(circuit, scale_hint=True)
-    found = compare(weights, ideal, queries={scale: queries[scale] for scale in scales})
-    names = {IRRELEVANT: "irrelevant"} | {label: _words(role) for role, label in role_labels(circuit).items()}
+    comparison = compare(weights, ideal, queries={scale: queries[scale] for scale in scales})
+    names = {IRRELEVANT: "irrelevant"} | {label: _role_text(role) for role, label in role_labels(circuit).items()}
     return {
         "run": run.id,
         "train": list(run.train),
-        "roles": {str(label): names[label] for label in found.pairs},
-        "meaning": {str(learned): ideal for learned, ideal in found.meaning.items()},
+        "roles": {str(label): names[label] for label in comparison.pairs},
+        "meaning": {str(learned): ideal for learned, ideal in comparison.meaning.items()},
         "scales": {
-            str(scale): {str(label): {"agreeing": both[0], "pairs": both[1]} for label, both in counts.items()}
-            for scale, counts in found.scales.items()
+            str(scale): {str(label): {"agreeing": count[0], "pairs": count[1]} for label, count in counts.items()}
+            for scale, counts in comparison.scales.items()
         },
-        "agreeing": {str(label): count for label, count in found.agreeing.items()},
-        "pairs": {str(label): count for label, count in found.pairs.items()},
-        "disagreements": [asdict(one) for one in found.disagreements],
+        "agreeing": {str(label): count for label, count in comparison.agreeing.items()},
+        "pairs": {str(label): count for label, count in comparison.pairs.items()},
+        "disagreements": [asdict(pair) for pair in comparison.disagreements],
     }
 
 
-def _words(role: Role) -> str:
+def _role_text(role: Role) -> str:
+    """Return a role as text."""
     return ", ".join(f"operator {operator + 1} slot {slot}" for operator, slot in sorted(role))

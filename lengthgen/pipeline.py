@@ -1,6 +1,6 @@
-"""`reproduce`: from claims to figures and the report under one folder.
+"""Pipeline `reproduce`: claims, circuits, runs, figures and the report in one folder.
 
-What is done is not redone; what was interrupted goes on.
+Finished parts are not computed again, and interrupted parts continue.
 """
 
 from collections.abc import Callable
@@ -30,17 +30,18 @@ from theory.system.messages import tell
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory.md, from scale 4 to 8."""
 SRC_SCALES = range(1, 7)
+"""Scales of SRC."""
 PROTOCOL = "fig1"
-"""The experiment that is small enough to be part of the main job; the others have commands of their own."""
+"""Experiment that is small enough for the pipeline; the others have commands of their own."""
 
 
 def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
-    """Everything, in order; returns what the summary shows.
+    """Run all parts in order; return the answers that the summary shows.
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
-    runs/, fig1/ with predictions.json and conjecture.json, figures/, report.html, and manifest.json, which names every
-    file and its SHA-256. Figures that cannot be drawn, as those of protocols whose runs are not there, are left out
-    and named on stderr with the reason.
+    runs/, fig1/ with predictions.json and conjecture.json, figures/, report.html, and manifest.json, which lists every
+    file with its SHA-256. Figures that cannot be drawn, such as those of protocols without runs, are left out and named
+    on stderr with the reason.
     """
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
@@ -53,7 +54,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             "src": _computed(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
             "conjecture": run_conjecture(experiment, backend),
         }
-        answers["claims"] = _claims(out, profile_name)  # once more, for those that the new runs decide
+        answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
         answers["figures"] = _figures(out, profile_name)
         report = write_report(out, profile_name)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
@@ -62,34 +63,34 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
 
 
 def _computed(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
-    """What rests on the code alone: kept in the folder, and for the user's machine."""
+    """Return an answer that depends on the code alone, cached in the folder and for the user."""
     return cached(path, key, lambda: cached(user_cache("answers") / path.name, key, compute))
 
 
 def _lrc() -> list[dict[str, Any]]:
+    """Return LRC of the worked patterns."""
     return [
         {"name": name, **lrc_answer(from_formula(text), [4, 8], explain=True)} for name, text in WORKED_PATTERNS.items()
     ]
 
 
 def _claims(out: Path, profile_name: str) -> dict[str, Any]:
-    """The ledger, with what the runs in the folder decide.
+    """Return the ledger of claims, including the claims that the runs in the folder decide.
 
-    What is unsettled for another reason than its runs, as a claim that passed its time limit, is run again the next
-    time.
+    Claims that are unsettled for another reason than missing runs, such as the time limit, are run again the next time.
     """
     path = out / "claims.json"
     code = source_digest("theory", "circuits", "empirical", "proofs_checks")
     trained = [*out.glob("runs/[!.]*/files.json"), *out.glob("*/predictions.json")]
-    read = {str(one.relative_to(out)): file_digest(one) for one in sorted(trained)}
-    answer: dict[str, Any] = cached(path, [code, profile_name, read], partial(_run_claims, out, profile_name))
+    hashes = {str(path.relative_to(out)): file_digest(path) for path in sorted(trained)}
+    answer: dict[str, Any] = cached(path, [code, profile_name, hashes], partial(_run_claims, out, profile_name))
     if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
-        keep(path, None, answer)  # under no key that is asked for
+        keep(path, None, answer)  # under a key that never matches
     return answer
 
 
 def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
-    """`holds` is about what is proved: what runs say is a finding, whichever way it turns out, as in the conjecture."""
+    """Run all claims. `holds` covers the proofs only: verdicts on runs are findings, like those of the conjecture."""
     from lengthgen.verification import failing
     from proofs_checks.ledger import run
     from proofs_checks.registry import selection
@@ -102,7 +103,7 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
 
 
 def _figures(out: Path, profile_name: str) -> dict[str, Any]:
-    """Names of the figures and tables there are, and of the others by the reason why they are not."""
+    """Draw all figures; return the drawn names, and the reasons for the others."""
     drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
     for reason, names in drawn.skipped.items():
         tell(f"not drawn: {', '.join(names)}: {reason}")
@@ -110,21 +111,23 @@ def _figures(out: Path, profile_name: str) -> dict[str, Any]:
 
 
 def _src() -> list[dict[str, Any]]:
-    found = []
+    """Return SRC of every task that has a reference circuit."""
+    answers = []
     for name in TASKS:
         if load(name).reference:
             computed = compute(Question(spec=TaskSpec(name=name), scales=SRC_SCALES))
             if computed.result.failed:
                 raise SolverFailed(f"task '{name}': {computed.result.stopped}")
-            answer = computed.answer()
+            answer = computed.as_json()
             del answer["seconds"]  # so that the file is the same each time
-            found.append(answer)
-    return found
+            answers.append(answer)
+    return answers
 
 
 def _manifest(protocol: Protocol, out: Path, backend: Backend) -> dict[str, Any]:
-    hidden = (path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json")
-    files = sorted(path for path in hidden if not any(part.startswith(".") for part in path.relative_to(out).parts))
+    """Return the environment of the pipeline, and the hash of every file except hidden ones."""
+    all_files = (path for path in out.rglob("*") if path.is_file() and path.name != "manifest.json")
+    files = sorted(path for path in all_files if not any(part.startswith(".") for part in path.relative_to(out).parts))
     return {
         "protocol": protocol.name,
         "profile": protocol.profile_name,

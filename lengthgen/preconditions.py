@@ -1,4 +1,4 @@
-"""What a command needs, asked before it computes anything: installed extras, a device, a folder that can be written."""
+"""Preconditions of a command, checked before it computes: installed extras, a device, a writable folder."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,28 +12,28 @@ TRAINING = ("torch", "safetensors", "pyarrow")
 
 
 class PreconditionError(LengthgenError):
-    """An extra is not installed; one line says which and how to mend it."""
+    """Error: an extra is not installed; one line says which and how to install it."""
 
 
 def require_training() -> None:
-    """Raises PreconditionError unless the extra `train` is installed. Imports nothing."""
+    """Raise PreconditionError unless the extra `train` is installed. Imports nothing."""
     for name in TRAINING:
         if not _installed(name):
             raise PreconditionError(missing_training(name))
 
 
 def missing_training(name: str) -> str:
-    """The line on a package of the extra `train` that is not there."""
+    """Return the error line for a missing package of the extra `train`."""
     return f"this needs {name}: install the extra with pip install 'lengthgen[train]'"
 
 
 def require_ready(out: Path, backend: Backend, *, engine: str = "local", log: bool = False) -> None:
-    """Raises unless models can be trained, and what is found can be stored in `out`.
+    """Raise unless models can be trained and the results stored in `out`.
 
     Raises:
         PreconditionError: an extra is not installed.
-        BackendError: this machine, if it is to train, has no such backend.
-        LengthgenError: `out` is no folder that can be written.
+        BackendError: training is on this machine, and it has no such backend.
+        LengthgenError: `out` is not a writable folder.
     """
     require_training()
     if log and not _installed("tensorboard"):
@@ -46,6 +46,7 @@ def require_ready(out: Path, backend: Backend, *, engine: str = "local", log: bo
 
 
 def _installed(name: str) -> bool:
+    """True if the package is installed."""
     try:
         return find_spec(name) is not None
     except ModuleNotFoundError:

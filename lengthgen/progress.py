@@ -1,4 +1,4 @@
-"""Progress with time left: one line for each piece of work that ends, on stderr."""
+"""Progress with time left: one line on stderr for each finished piece of work."""
 
 from time import monotonic
 
@@ -6,16 +6,16 @@ from theory.system.messages import tell
 
 
 class Progress:
-    """Counts the pieces of one piece of long work; time left is judged from those done here."""
+    """Counter of the pieces of a long computation; time left is estimated from the pieces done so far."""
 
     def __init__(self, what: str, total: int) -> None:
-        """Says what begins, unless there is nothing to do."""
+        """Print the number of pieces, unless it is 0."""
         self.what, self.total, self.done, self.started = what, total, 0, monotonic()
         if total:
             tell(f"{what}: {total} to do")
 
     def step(self, name: str) -> None:
-        """One more piece is done."""
+        """Count one more finished piece and print a line."""
         self.done += 1
         elapsed = monotonic() - self.started
         left = elapsed / self.done * (self.total - self.done)

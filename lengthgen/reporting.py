@@ -1,4 +1,4 @@
-"""`lengthgen report`: what is stored, settled and computed, gathered into one page."""
+"""Report of `lengthgen report`: stored results, decided claims and computed theory on one page."""
 
 import hashlib
 import os
@@ -32,23 +32,24 @@ from theory.system.files import user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
 
 PAGE = "report.html"
+"""File name of the page."""
 BOUNDS = {"smoke": relations.Bounds(largest=(6,), steps=4_000_000_000)}
-"""Profile -> how far tasks are explored, where that is to be quick."""
+"""Profile -> limits of the exploration of tasks, for profiles that must be quick."""
 MEMORY = "report"
-"""Folder, in the one of all that is stored, of what the page was made from and need not be made again."""
+"""Folder in OUT with intermediate data of the page that need not be computed again."""
 
 
 def write_report(out: Path, profile: str) -> dict[str, Any]:
-    """Writes OUT/report.html from what `out` holds; returns what the command says of it.
+    """Write OUT/report.html from the results in `out`; return the answer of the command.
 
-    Nothing is trained, and no claim is run but those on trained runs. The circuits and predictions of the tasks are
-    computed where they are not stored yet, which takes minutes, and is not done again.
+    Nothing is trained, and only claims on trained runs are run. Circuits and predictions of the tasks are computed if
+    they are not stored yet; this takes minutes and is done once.
     """
     out.mkdir(parents=True, exist_ok=True)
-    found, label_pool = relations.pool_labels(_explored(BOUNDS.get(profile, relations.Bounds())))
+    relation_data, label_pool = relations.pool_labels(_explorations(BOUNDS.get(profile, relations.Bounds())))
     stored, broken = _stored_claims(out, profile)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
-    of_runs = _runs(out)
+    of_runs = _runs_data(out)
     of_trials = trials.trials_data(out, profile)
     verdicts = Counter(claim["verdict"] for claim in ledger)
     summary = page.Summary(
@@ -62,21 +63,23 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
         broken=broken | of_runs.broken | of_trials.broken,
         missing=[*_missing_claims(verdicts, claims.NOT_RUN, out), *_missing_formulas(), *of_trials.missing],
     )
-    known = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
-    drawn = looks.encoding_looks(sorted({group["encoding"] for group in of_runs.content["groups"]} | known))
+    trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
+    encoding_looks = looks.encoding_looks(
+        sorted({group["encoding"] for group in of_runs.content["groups"]} | trial_encodings)
+    )
     content = page.page(
         summary,
         {
             "claims": ledger,
             "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.slot_looks()},
             "relations": {
-                "found": found,
+                "found": relation_data,
                 "pool": label_pool,
                 "encodings": looks.encoding_looks(ENCODINGS),
                 "train": [relations.TRAIN[0], relations.TRAIN[-1]],
             },
-            "runs": of_runs.content | {"looks": drawn},
-            "trials": {"trials": of_trials.trials, "looks": drawn},
+            "runs": of_runs.content | {"looks": encoding_looks},
+            "trials": {"trials": of_trials.trials, "looks": encoding_looks},
             "provenance": {
                 "out": text(str(out)),
                 "profile": profile,
@@ -90,33 +93,34 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     return {
         "page": str(out / PAGE),
         "bytes": len(content),
-        "counts": [{"count": int(count), "of": of} for count, of in summary.counts],
-        "missing": [{"what": what, "made_by": made} for what, made in summary.missing],
+        "counts": [{"count": int(count), "of": subject} for count, subject in summary.counts],
+        "missing": [{"what": what, "made_by": command} for what, command in summary.missing],
         "broken": dict(summary.broken),
     }
 
 
-def _runs(out: Path) -> runs.RunsData:
-    """Of the runs, those are read that the last report did not have."""
+def _runs_data(out: Path) -> runs.RunsData:
+    """Return the data of all runs; only runs that the last report did not have are read."""
     memory, code = out / MEMORY / "runs.json", source_digest("empirical", "paper_figs")
-    known = recalled(memory, code)
-    known = known if isinstance(known, dict) else {}
-    found = runs.runs_data(RunStore(out / "runs"), known)
-    if found.read != known:
-        keep(memory, code, found.read)
-    return found
+    cached_runs = recalled(memory, code)
+    cached_runs = cached_runs if isinstance(cached_runs, dict) else {}
+    data = runs.runs_data(RunStore(out / "runs"), cached_runs)
+    if data.read != cached_runs:
+        keep(memory, code, data.read)
+    return data
 
 
 def _stored_claims(out: Path, profile: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The claims of claims.json, or what is wrong with it."""
-    again = shlex.join(["lengthgen", "reproduce", "--profile", profile, "--out", str(out)])
+    """Return the claims of claims.json, or the error in it by file name."""
+    command = shlex.join(["lengthgen", "reproduce", "--profile", profile, "--out", str(out)])
     try:
-        return claims.stored_claims(out / "claims.json", again), {}
+        return claims.stored_claims(out / "claims.json", command), {}
     except (LengthgenError, OSError) as error:
         return {}, {"claims.json": str(error)}
 
 
 def _missing_claims(verdicts: Counter[str], not_run: str, out: Path) -> list[tuple[str, str]]:
+    """Return the claims without a verdict, with the command that decides them."""
     count = verdicts[not_run]
     if not count:
         return []
@@ -125,29 +129,34 @@ def _missing_claims(verdicts: Counter[str], not_run: str, out: Path) -> list[tup
 
 
 def _missing_formulas() -> list[tuple[str, str]]:
-    return [] if mathematics.available() else [("formulas: they stand as LaTeX", "pip install latex2mathml")]
+    """Return a note if formulas cannot be converted, with the command that helps."""
+    return [] if mathematics.available() else [("formulas: they are shown as LaTeX", "pip install latex2mathml")]
 
 
 def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the names and hashes of the files that the page was made from."""
     ledger = out / "claims.json"
     read = {ledger.name: file_digest(ledger)} if ledger.is_file() else {}
     return [(text(name), digest) for name, digest in sorted((read | hashes).items())]
 
 
-def _explored(bounds: relations.Bounds) -> list[dict[str, Any]]:
-    """Every task in every format, each computed once, beside each other; what is done is kept at an interrupt."""
+def _explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
+    """Return the exploration of every task in every format, computed in parallel once.
+
+    An interrupt keeps finished ones.
+    """
     code = _exploring_code()
     tasks = (TaskSpec(name=name, format=form) for name in TASKS for form in reversed(FORMATS))
-    wanted = [_Exploration(task, bounds, code) for task in tasks]
-    found = {one: recalled(one.path, one.key) for one in wanted}
-    absent = [one for one, answer in found.items() if answer is None]
+    explorations = [_Exploration(task, bounds, code) for task in tasks]
+    answers = {exploration: recalled(exploration.path, exploration.key) for exploration in explorations}
+    absent = [exploration for exploration, answer in answers.items() if answer is None]
     if absent:
-        found |= _explore(absent)
-    return [found[one] for one in wanted]
+        answers |= _explore(absent)
+    return [answers[exploration] for exploration in explorations]
 
 
 class _Exploration(NamedTuple):
-    """What the page says of one task in one format, and where it is kept."""
+    """Exploration of one task in one format for the page, and its place in the cache."""
 
     task: TaskSpec
     bounds: relations.Bounds
@@ -155,39 +164,43 @@ class _Exploration(NamedTuple):
 
     @property
     def path(self) -> Path:
+        """File of the cache."""
         return user_cache("explorations") / f"{self.task.identifier()}-{self.task.format}.json"
 
     @property
     def key(self) -> list[Any]:
+        """Key under which the cached answer is valid."""
         return [self.code, self.bounds.largest, self.bounds.steps]
 
     def computed(self) -> dict[str, Any]:
+        """Return the answer, computed and cached if necessary."""
         try:
             answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explore, self.task, self.bounds))
-        except SolverFailed as reason:  # which is not kept: the next report tries it again
+        except SolverFailed as reason:  # not cached: the next report tries it again
             return {"task": self.task.name, "format": self.task.format, "why": str(reason)}
         return answer
 
 
 def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any]]:
+    """Compute explorations in parallel processes."""
     progress = Progress("circuits and predictions", len(absent))
-    found = {}
+    answers = {}
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():
-            futures = {processes.submit(one.computed): one for one in absent}
+            futures = {processes.submit(exploration.computed): exploration for exploration in absent}
         try:
             for future in as_completed(futures):
-                one = futures[future]
-                found[one] = future.result()
-                progress.step(f"{one.task.words}, {one.task.format}")
+                exploration = futures[future]
+                answers[exploration] = future.result()
+                progress.step(f"{exploration.task.words}, {exploration.task.format}")
         except BrokenProcessPool:
             raise LengthgenError(
-                "a process that explored tasks was ended, out of memory perhaps: run the command again to go on"
+                "a process that explored tasks was ended, perhaps out of memory: run the command again to go on"
             ) from None
-    return found
+    return answers
 
 
 def _exploring_code() -> str:
-    """Hash of the code that an exploration depends on."""
+    """Return the hash of the code that an exploration depends on."""
     own = [file_digest(Path(str(module.__file__))) for module in (instance, relations)]
     return hashlib.sha256("".join([source_digest("theory", "circuits"), *own]).encode()).hexdigest()

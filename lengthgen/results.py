@@ -1,4 +1,4 @@
-"""Computed answers as plain data: what the commands print with --json and what `reproduce` stores."""
+"""Computed answers as plain data: the output of commands with --json, stored by `reproduce`."""
 
 import inspect
 import math
@@ -12,12 +12,12 @@ from circuits.templates import Template
 
 
 def tasks_answer() -> dict[str, Any]:
-    """The tasks that have a name: layout, default base, arity of the reference circuit."""
-    found = []
+    """Return the named tasks: layout, default base, arity of the reference circuit."""
+    tasks = []
     for name, make in TASKS.items():
         reference = make().reference
         base = inspect.signature(make).parameters.get("base")
-        found.append(
+        tasks.append(
             {
                 "task": name,
                 "layout": (inspect.getdoc(make) or "").partition("\n")[0],
@@ -25,13 +25,16 @@ def tasks_answer() -> dict[str, Any]:
                 "reference_arity": reference.arity if reference else None,
             }
         )
-    return {"tasks": found}
+    return {"tasks": tasks}
 
 
 def prediction_answer(
     analysis: Analysis, encodings: Sequence[EncodingSpec], train: Sequence[int], test: Sequence[int]
 ) -> dict[str, Any]:
-    """Predictions for several encodings on one task, format and mode, by their texts. Raises as `predict` does."""
+    """Return the predictions for several encodings on one task, format and mode; keys are the texts of the encodings.
+
+    Raises as `predict` does.
+    """
     return {
         "task": analysis.task.name,
         "format": analysis.format,
@@ -47,14 +50,14 @@ def prediction_answer(
 
 
 def number(value: float | None) -> int | str | None:
-    """A count as JSON holds it: infinite is "inf", unknown is null."""
+    """Return a count as JSON holds it: infinite is "inf", unknown is null."""
     if value is None:
         return None
     return "inf" if math.isinf(value) else int(value)
 
 
 def template_text(template: Template) -> str:
-    """Where an argument is found, in words; t is the number of the step."""
+    """Return the position of an argument in words; t is the number of the step."""
     offset = f" {'+' if template.offset > 0 else '-'} {abs(template.offset)}" if template.offset else ""
     part = f"part {template.segment + 1} of the prompt"
     t = "t" if template.pace == 1 else f"ceil(t/{template.pace})"

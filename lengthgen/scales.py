@@ -1,4 +1,4 @@
-"""Scales as they are typed: `4,8`, `1-20`, `1-5,8`."""
+"""Scales as they are typed on the command line: `4,8`, `1-20`, `1-5,8`."""
 
 import itertools
 import re
@@ -6,18 +6,19 @@ import re
 from theory.system.errors import LengthgenError
 
 MAX_SCALE = 10_000
-"""Largest scale of SRC; patterns and models have their own."""
+"""Largest scale of SRC; patterns and models have their own limits."""
 
 
 class ScalesError(LengthgenError):
-    """Scales that cannot be read; one line."""
+    """Error of a text that gives no valid scales; one line."""
 
 
 def parse_scales(text: str, *, largest: int = MAX_SCALE) -> list[int]:
-    """The scales of a comma-separated list of numbers and ranges.
+    """Return the scales of a comma-separated list of numbers and ranges.
 
     Raises:
-        ScalesError: empty, not ascending, below 1, above the largest, or not numbers.
+        ScalesError: the text is empty, not ascending, below 1, above the largest scale, or has parts that are no
+            numbers.
     """
     scales: list[int] = []
     for part in text.split(","):

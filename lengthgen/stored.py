@@ -1,4 +1,4 @@
-"""Stored runs: listed, filtered, removed."""
+"""Stored runs: list, filter and remove."""
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from empirical.runs.store import RunStore, Stored, StoreError
 from theory.system.errors import nearest
 
 STATES = ("finished", "unfinished", "broken")
+"""States of a stored run."""
 
 
 def runs_answer(
@@ -19,18 +20,18 @@ def runs_answer(
     encoding: str | None = None,
     state: str | None = None,
 ) -> dict[str, Any]:
-    """What lies in OUT/runs, all of it or what fits: each run's state, and what it reached when it is finished.
+    """Return the runs in OUT/runs that match the filters: each run's state, and its results if it is finished.
 
-    A number that is not known (a run's environment lacks it, or no scale is of that kind) is None.
+    A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind.
 
     Raises:
-        StoreError: no such state.
+        StoreError: the state does not exist.
     """
     if state is not None and state not in STATES:
         raise StoreError(f"unknown state '{state}': choose one of {', '.join(STATES)}")
     store = RunStore(out / "runs")
-    rows = [_row(store, one) for one in store.contents()]
-    shown = [
+    rows = [_row(store, stored) for stored in store.contents()]
+    matching = [
         row
         for row in rows
         if (names is None or row["name"] in names)
@@ -38,61 +39,63 @@ def runs_answer(
         and (encoding is None or row["encoding"] == encoding)
         and (state is None or row["state"] == state)
     ]
-    return {"runs": shown, "broken": sum(row["state"] == "broken" for row in shown)}
+    return {"runs": matching, "broken": sum(row["state"] == "broken" for row in matching)}
 
 
-def removed(out: Path, names: Sequence[str]) -> None:
-    """Removes finished runs and unfinished trainings by name.
+def remove_runs(out: Path, names: Sequence[str]) -> None:
+    """Remove finished runs and unfinished trainings by name.
 
     Raises:
-        StoreError: no such run, or it is trained together with others: none is removed then. Or another process trains
-            it, or it cannot be removed.
+        StoreError: a run does not exist, or is trained together with others: then none is removed. Or another process
+            trains it, or it cannot be removed.
     """
     store = RunStore(out / "runs")
-    known = store.removable()
-    together = {run.id: store.state_path(runs).parent.name for runs, _ in store.notes() for run in runs}
+    removable = store.removable()
+    group_of = {run.id: store.state_path(runs).parent.name for runs, _ in store.notes() for run in runs}
     for name in names:
-        if name in together and name not in known:
-            raise StoreError(f"{name} is trained together with others: remove them all by --remove {together[name]}")
-        if name not in known:
-            raise _unknown("run", name, known, store)
+        if name in group_of and name not in removable:
+            raise StoreError(f"{name} is trained together with others: remove them all by --remove {group_of[name]}")
+        if name not in removable:
+            raise _unknown("run", name, removable, store)
     for name in names:
         store.remove(name)
 
 
 def stored_run(store: RunStore, name: str) -> Run:
-    """The finished run of this name.
+    """Return the finished run of this name.
 
     Raises:
         StoreError: there is none, or it is broken.
     """
-    known = store.finished_names()
-    if name not in known:
-        raise _unknown("finished run", name, known, store)
-    found = store.look(name)
-    if found.run is None:
-        raise StoreError(str(found.broken))
-    return found.run
+    finished = store.finished_names()
+    if name not in finished:
+        raise _unknown("finished run", name, finished, store)
+    stored = store.look(name)
+    if stored.run is None:
+        raise StoreError(str(stored.broken))
+    return stored.run
 
 
-def _unknown(kind: str, name: str, known: Sequence[str], store: RunStore) -> StoreError:
-    hint = nearest(name, known, otherwise="`lengthgen runs` lists all that are there")
+def _unknown(kind: str, name: str, names: Sequence[str], store: RunStore) -> StoreError:
+    """Return the error for a name that does not exist, with the nearest name."""
+    hint = nearest(name, names, otherwise="`lengthgen runs` lists all stored runs")
     return StoreError(f"no {kind} '{name}' in {store.root}: {hint}")
 
 
-def _row(store: RunStore, one: Stored) -> dict[str, Any]:
-    run = one.run
+def _row(store: RunStore, stored: Stored) -> dict[str, Any]:
+    """Return one run as a row of the answer."""
+    run = stored.run
     row: dict[str, Any] = {
-        "name": one.name,
-        "state": "broken" if run is None else "finished" if one.done is None else "unfinished",
-        "reason": one.broken,
+        "name": stored.name,
+        "state": "broken" if run is None else "finished" if stored.done is None else "unfinished",
+        "reason": stored.broken,
         "task": run and run.task.name,
         "format": run and run.task.format,
         "encoding": run and run.encoding,
-        "epochs": None if run is None else run.training.epochs if one.done is None else one.done,
+        "epochs": None if run is None else run.training.epochs if stored.done is None else stored.done,
         "of_epochs": run and run.training.epochs,
     }
-    if run is not None and one.done is None:
+    if run is not None and stored.done is None:
         exact, environment = store.final_exact_match(run), store.environment(run)
         row |= {
             "worst_in_training": min((exact[scale] for scale in exact if scale in run.train), default=None),
@@ -104,5 +107,6 @@ def _row(store: RunStore, one: Stored) -> dict[str, Any]:
 
 
 def _number(environment: Mapping[str, Any], key: str) -> float | None:
+    """Return a number of the run's environment; None if it is missing."""
     value = environment.get(key)
     return value if type(value) in (int, float) else None

@@ -1,4 +1,4 @@
-"""The standard streams of a command: all three open, in UTF-8, and a lost answer is told from other errors."""
+"""Standard streams of a command: all are open and in UTF-8, and a failed write of the answer has its own error."""
 
 import io
 import os
@@ -7,12 +7,12 @@ from typing import Any
 
 
 class LostAnswer(Exception):
-    """The answer cannot be written to stdout; the message says why.
+    """Error: the answer cannot be written to stdout; the message says why.
 
-    It is no OSError, since typer and rich answer those of a broken pipe themselves, by ending the process.
+    It is no OSError, since typer and rich react to those of a broken pipe themselves and end the process.
 
     Attributes:
-        unwanted: its reader has gone, as `head` does when it has its lines.
+        unwanted: True if the reader has closed the pipe, as `head` does when it has its lines.
     """
 
     def __init__(self, why: str, *, unwanted: bool = False) -> None:
@@ -21,18 +21,18 @@ class LostAnswer(Exception):
 
 
 class _Answer(io.FileIO):
-    """Stdout."""
+    """Stdout; a failed write raises LostAnswer."""
 
     def write(self, content: Any) -> int:
         try:
             return super().write(content)
         except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # for what Python writes at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # for the output that Python flushes at exit
             raise LostAnswer(str(error.strerror), unwanted=isinstance(error, BrokenPipeError)) from error
 
 
 class _Messages(io.FileIO):
-    """Stderr. Messages that cannot be written are dropped: nobody is there to be told, and the work goes on."""
+    """Stderr; messages that cannot be written are dropped, and the work continues."""
 
     def write(self, content: Any) -> int:
         try:
@@ -42,16 +42,18 @@ class _Messages(io.FileIO):
 
 
 def open_streams() -> None:
-    """Makes the streams fit to be used; those that the caller has replaced, as tests do, only get another encoding.
+    """Open and configure the standard streams.
+
+    Streams that the caller has replaced, as tests do, only get another encoding.
 
     Raises:
-        LostAnswer: stdout was closed, which is told before the work and not after it.
+        LostAnswer: stdout was closed; it is raised before any work starts.
     """
     closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
-    for name in closed:  # else the next file that is opened takes the stream's place, and messages go into it
+    for name in closed:  # else the next opened file gets the stream's number, and messages go into it
         null = os.open(os.devnull, os.O_RDWR)
         os.set_inheritable(null, True)
-        setattr(sys, name, open(null, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 (to the end)
+        setattr(sys, name, open(null, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 (open until exit)
     if sys.stdout is sys.__stdout__:
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(_Answer(1, "wb", closefd=False)), encoding="utf-8", line_buffering=sys.stdout.isatty()
@@ -61,7 +63,7 @@ def open_streams() -> None:
             io.BufferedWriter(_Messages(2, "wb", closefd=False)), encoding="utf-8", line_buffering=True
         )
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # whatever the locale; a lone surrogate of a file name is escaped
+        if isinstance(stream, io.TextIOWrapper):  # independent of the locale; lone surrogates in file names are escaped
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if "stdout" in closed:
         raise LostAnswer("it is closed; name a file, or /dev/null")

@@ -1,8 +1,7 @@
-"""A sweep as it goes, on stderr: a live table on a terminal, elsewhere lines.
+"""Display of a running sweep on stderr: a live table on a terminal, lines elsewhere.
 
-Lines say each group that ends, and every minute what is under way.
-
-What is known of a group is the note its processes leave in the store after every epoch, wherever they run.
+A line is printed when a group ends, and every minute for the groups under way. The progress of a group is read from
+the note that its processes leave in the store after every epoch, on whatever machine they run.
 """
 
 import threading
@@ -22,12 +21,12 @@ from empirical.training.sweep import Group
 from theory.system.messages import tell
 
 EVERY = 60.0
-"""Seconds between lines on what is under way."""
+"""Seconds between lines on the groups under way."""
 
 
 @contextmanager
 def watching(store: RunStore, runs: Sequence[Run]) -> Iterator[Callable[[Group], None]]:
-    """Shows how far the runs are that are not finished; yields what is to be called with each group that ends."""
+    """Show the progress of the unfinished runs; yield the function to call with each group that ends."""
     watch = _Watch(store, [run for run in runs if not store.finished(run)])
     console = Console(stderr=True)
     if not watch.runs:
@@ -36,50 +35,50 @@ def watching(store: RunStore, runs: Sequence[Run]) -> Iterator[Callable[[Group],
         with Live(get_renderable=watch.table, console=console, refresh_per_second=2, transient=True):
             yield watch.end
     else:
-        with _lines(watch) as say_end:
-            yield say_end
+        with _lines(watch) as on_end:
+            yield on_end
 
 
 @contextmanager
 def _lines(watch: "_Watch") -> Iterator[Callable[[Group], None]]:
-    """Writes lines; yields what is to be called with each group that ends."""
-    ended, one_looks = threading.Event(), threading.Lock()
+    """Print lines in a thread; yield the function to call with each group that ends."""
+    ended, look_lock = threading.Event(), threading.Lock()
 
-    def say(what: str) -> None:
-        tell(f"training: {watch.total()}; {what}")
+    def tell_progress(message: str) -> None:
+        tell(f"training: {watch.total()}; {message}")
 
-    def say_end(group: Group) -> None:
-        with one_looks:
+    def on_end(group: Group) -> None:
+        with look_lock:
             watch.end(group)
             watch.look()
-            say(f"ended: {_name(group)}")
+            tell_progress(f"ended: {_group_name(group)}")
 
-    def say_under_way() -> None:
+    def tell_under_way() -> None:
         while not ended.wait(EVERY):
-            with one_looks:
+            with look_lock:
                 watch.look()
                 for name, epochs, left in watch.rows():
-                    say(f"under way: {name}, {epochs} epochs, about {left} left")
+                    tell_progress(f"under way: {name}, {epochs} epochs, about {left} left")
 
     tell(f"training: {len(watch.runs)} runs to do")
-    looker = threading.Thread(target=say_under_way, daemon=True)
+    looker = threading.Thread(target=tell_under_way, daemon=True)
     looker.start()
     try:
-        yield say_end
+        yield on_end
     finally:
         ended.set()
         looker.join()
 
 
 class _Pace:
-    """How many of some epochs are done, and how fast: judged from those seen done since the first look."""
+    """Progress of some epochs and their speed, estimated from the epochs done since the first look."""
 
     def __init__(self, done: int, total: int) -> None:
         self.first = self.done = done
         self.total, self.started = total, monotonic()
 
     def left(self) -> str:
-        """About how long it takes to the end."""
+        """Return the estimated time to the end as text."""
         if self.done <= self.first:
             return "?"
         seconds = (monotonic() - self.started) * (self.total - self.done) / (self.done - self.first)
@@ -87,40 +86,40 @@ class _Pace:
 
 
 class _Watch:
-    """Runs, and what was seen of them. Only `end` is called by others than the one who looks."""
+    """Runs and their progress. Other threads than the one that looks may call only `end`."""
 
     def __init__(self, store: RunStore, runs: Sequence[Run]) -> None:
         self.store, self.runs = store, {run.id: run for run in runs}
         self.ended: set[str] = set()
         self.epochs = dict.fromkeys(self.runs, 0)
         self.before = dict(self._notes())
-        """Trainings begun by an earlier sweep: under way only once their notes change."""
+        """Trainings begun by an earlier sweep; they count as under way only once their notes change."""
         self.under_way: dict[Group, _Pace] = {}
-        self.whole = _Pace(0, sum(run.training.epochs for run in runs))
+        self.sweep = _Pace(0, sum(run.training.epochs for run in runs))
         self.look()
-        self.whole.first = self.whole.done
+        self.sweep.first = self.sweep.done
 
     def end(self, group: Group) -> None:
-        """A group has ended, one way or the other."""
+        """Mark a group as ended, finished or failed."""
         self.ended.update(run.id for run in group)
 
     def look(self) -> None:
-        """Reads all notes."""
+        """Read all notes."""
         notes = dict(self._notes())
         for group, done in notes.items():
             if self.before.get(group) != done:
                 self.before.pop(group, None)
                 pace = self.under_way.get(group)
-                if pace is None or done < pace.done:  # it began anew, from a checkpoint
+                if pace is None or done < pace.done:  # it restarted from a checkpoint
                     self.under_way[group] = pace = _Pace(done, group[0].training.epochs)
                 pace.done = done
             self.epochs |= {run.id: done for run in group if run.id in self.epochs}
         self.under_way = {group: pace for group, pace in self.under_way.items() if group in notes}
         self.epochs |= {name: self.runs[name].training.epochs for name in self.ended & self.epochs.keys()}
-        self.whole.done = sum(self.epochs.values())
+        self.sweep.done = sum(self.epochs.values())
 
     def table(self) -> RenderableType:
-        """What is under way, below the whole."""
+        """Return the groups under way as a table, below the total."""
         self.look()
         table = Table(box=None)
         table.add_column("under way", no_wrap=True)
@@ -131,23 +130,25 @@ class _Watch:
         return Stacked(f"training: {self.total()}", table)
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Of each group under way: its name, epochs done of all, and about how long is left."""
-        return [(_name(group), f"{pace.done}/{pace.total}", pace.left()) for group, pace in self.under_way.items()]
+        """Return, for each group under way: its name, epochs done of all, and the time left."""
+        return [
+            (_group_name(group), f"{pace.done}/{pace.total}", pace.left()) for group, pace in self.under_way.items()
+        ]
 
     def total(self) -> str:
-        """The sweep as a whole."""
+        """Return the progress of the sweep as text."""
         ended = len(self.ended & self.runs.keys())
-        return f"{ended}/{len(self.runs)} runs, about {self.whole.left()} left"
+        return f"{ended}/{len(self.runs)} runs, about {self.sweep.left()} left"
 
     def _notes(self) -> Iterator[tuple[Group, int]]:
-        """Trainings of runs that have not ended, and how many epochs of each are done."""
+        """Yield the trainings of runs that have not ended, and the number of epochs done in each."""
         for group, done in self.store.notes():
             if any(run.id in self.runs and run.id not in self.ended for run in group):
                 yield group, done
 
 
-def _name(group: Group) -> str:
-    """Readable, without hashes."""
+def _group_name(group: Group) -> str:
+    """Return a readable name of a group, without hashes."""
     if len(group) == 1:
         return group[0].id.rpartition("-")[0]
     return f"{group[0].group.rpartition('-')[0]}-seeds{group[0].seed}-{group[-1].seed}"

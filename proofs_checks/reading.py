@@ -1,8 +1,8 @@
 """Find the code that a claim reads, without running it: the module that lists the claim and all that this imports.
 
 Imports are found by reading the import statements of each file, wherever they stand; a file that imports
-`sibling_modules` reads all modules beside it. Two things are not seen: modules imported under another computed name, and
-what a package's `__init__` does to other modules if no name is taken from it.
+`sibling_modules` reads all modules beside it. Two things are not seen: modules imported under another computed name,
+and what a package's `__init__` does to other modules if no name is taken from it.
 """
 
 import ast

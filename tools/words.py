@@ -1,7 +1,7 @@
 """Lint for plain words: `python tools/words.py` names every docstring and variable that reads like a riddle.
 
-A docstring begins with its subject or a verb ("Logits of one head", "Return the slope", "True if ..."), so that a reader
-who meets it alone knows what it speaks of. Names say what they hold.
+A docstring begins with its subject or a verb ("Logits of one head", "Return the slope", "True if ..."), so that whoever
+reads it alone knows its subject. Names say what they hold.
 """
 
 import ast
@@ -11,10 +11,36 @@ from pathlib import Path
 
 FOLDERS = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen", "bench", "tools", "tests")
 OPENINGS = frozenset(
-    "As At By For From How In It No Not Nothing Of On One So That Those To What When Where Whether Which Who With".split()
+    {
+        "As",
+        "At",
+        "By",
+        "For",
+        "From",
+        "How",
+        "In",
+        "It",
+        "No",
+        "Not",
+        "Nothing",
+        "Of",
+        "On",
+        "One",
+        "So",
+        "That",
+        "Those",
+        "To",
+        "What",
+        "When",
+        "Where",
+        "Whether",
+        "Which",
+        "Who",
+        "With",
+    }
 )
 """First words of docstrings that have no subject; a question, which ends with a question mark, may begin with them."""
-NAMES = frozenset("asked found known one said told whole".split())
+NAMES = frozenset({"asked", "found", "known", "one", "said", "told", "whole"})
 """Names that fit anything."""
 
 

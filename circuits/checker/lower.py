@@ -1,4 +1,4 @@
-"""The lower bound of a certificate: steps that fewer operators cannot serve, all their wirings found anew."""
+"""Lower bound of a certificate: steps that fewer operators cannot serve; all their wirings are recomputed."""
 
 import itertools
 import math
@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import mul
 from typing import Any
 
-from circuits.checker.problem import Column, Problem, Spend, determine
+from circuits.checker.problem import Column, GuardedTask, Spend, determine
 from circuits.checker.rup import ProofError, refuted
 from circuits.checker.shape import CertificateError, need
 
 MAX_SIZE = 3_000_000
-"""Entries of one step's tables, or parts of a formula."""
+"""Largest number of entries of one step's tables, or of parts of a formula."""
 
 Table = tuple[tuple[int, int], ...]
-"""(key, value), ascending; a key reads argument symbols as digits in base q = len(alphabet), slot 1 first."""
+"""(key, value) pairs, ascending; a key reads argument symbols as digits in base q = len(alphabet), slot 1 first."""
 
 
-def check_lower(problem: Problem, c: Mapping[str, Any]) -> None:
-    """Raises CertificateError unless the steps and prompts of a certificate prove its lower bound."""
+def check_lower(problem: GuardedTask, c: Mapping[str, Any]) -> None:
+    """Raise CertificateError unless the steps and prompts of a certificate prove its lower bound."""
     sequences: dict[int, list[tuple[int, ...]]] = {}
-    lengths: dict[int, int] = {}  # of the prompts
+    lengths: dict[int, int] = {}  # prompt length by scale
     complete = True
     for scale, lines in c["prompts"].items():
         need(scale in map(str, range(1, c["scale"] + 1)), "prompts are of a scale that is not claimed")
@@ -47,23 +47,23 @@ def check_lower(problem: Problem, c: Mapping[str, Any]) -> None:
         need(not classes[0], "the step has a wiring, so inf is not proved")
         return
     need(all(classes), "a step has no wiring, so the lower bound is inf")
-    # With prompts left out a smaller set of positions may seem enough, and the one that is needed would be missed.
+    # With prompts left out, a smaller set of positions may seem to suffice, and the needed set would be missed.
     need(problem.mode != "typed" or c["lower"] == 1 or complete, "mode typed needs all prompts of the scales listed")
-    for one, other in itertools.combinations(c["clique"], 2):
-        problem.spend(len(classes[one]) * sum(map(len, classes[other])))
-        known = [dict(table) for table in classes[one]]
-        unshareable = all(any(a.get(key, value) != value for key, value in b) for a in known for b in classes[other])
-        need(unshareable, f"steps {one} and {other} of the clique can share an operator")
+    for first, second in itertools.combinations(c["clique"], 2):
+        problem.spend(len(classes[first]) * sum(map(len, classes[second])))
+        dicts = [dict(table) for table in classes[first]]
+        unshareable = all(any(a.get(key, value) != value for key, value in b) for a in dicts for b in classes[second])
+        need(unshareable, f"steps {first} and {second} of the clique can share an operator")
     need((c["proof"] is None) == (c["lower"] <= max(1, len(c["clique"]))), "the bound lacks a proof, or needs none")
     if c["proof"] is not None:
         formula = formula_of(classes, c["lower"] - 1, c["clique"])
         need(_refuted(*formula, c["proof"], problem.spend), "the proof does not refute the formula")
 
 
-def tables_of(problem: Problem, scale: int, position: int, step: int, rows: list[tuple[int, ...]]) -> list[Table]:
-    """The partial tables that a step's wirings ask for, in canonical order.
+def tables_of(problem: GuardedTask, scale: int, position: int, step: int, rows: list[tuple[int, ...]]) -> list[Table]:
+    """Return the partial tables of a step's wirings, in canonical order.
 
-    Without those that contain another: they never help. Equal columns give equal tables, so one of each is kept.
+    Tables that contain another are left out: they never help. Equal columns give equal tables, so one of each is kept.
     """
     q, k, mode = len(problem.index), problem.arity, problem.mode
     *earlier, output = list(zip(*(row[:position] for row in rows), strict=True))
@@ -77,7 +77,7 @@ def tables_of(problem: Problem, scale: int, position: int, step: int, rows: list
     for chosen in arguments:
         size = len(chosen)
         pairs = set(zip(*(columns[index] for index in chosen), output, strict=True))
-        # Mode typed: marks of the operator's number of arguments, so that different numbers exclude each other.
+        # Mode typed: extra entries make tables with different numbers of arguments exclude each other.
         marks = [(q**k + other, int(other == size)) for other in range(k + 1)] if mode == "typed" else []
         different = {tuple(chosen[slot] for slot in order): order for order in itertools.permutations(range(size))}
         orders = [tuple(range(size))] if mode == "declared" else list(different.values())
@@ -95,20 +95,20 @@ def tables_of(problem: Problem, scale: int, position: int, step: int, rows: list
 
 
 def _arguments(columns: list[Column], output: Column, k: int, free: bool, spend: Spend) -> Iterator[tuple[int, ...]]:
-    """The columns that a step can be computed from, one order of each.
+    """Yield the sets of columns from which a step can be computed, one order of each.
 
-    Exactly those of an inclusion-minimal determining set; or in mode free k columns, with repeats, that include such a
-    set: every wiring does. The sets are found thus. Two sequences with different outputs differ at some member of every
-    determining set; so where what is chosen so far misses such a pair, one of the columns where it differs has to be
-    added, and all of them are tried. By induction every determining set contains one that is found.
+    These are the inclusion-minimal determining sets; in mode free they are filled up to k columns, with repeats, since
+    every wiring contains such a set. The search is as follows. Two sequences with different outputs differ at some
+    member of every determining set. So if the columns chosen so far miss such a pair, one of the columns where it
+    differs has to be added, and all of them are tried. By induction every determining set contains one that is found.
     """
-    differences: list[frozenset[int]] = []  # of pairs missed before
+    differences: list[frozenset[int]] = []  # differing columns of pairs missed before
 
     def missed(chosen: frozenset[int]) -> frozenset[int] | None:
         spend(len(differences) + (len(chosen) + 1) * len(output))
-        known = min((pair for pair in differences if pair.isdisjoint(chosen)), key=len, default=None)
-        if known is not None:
-            return known
+        difference = min((pair for pair in differences if pair.isdisjoint(chosen)), key=len, default=None)
+        if difference is not None:
+            return difference
         last: dict[tuple[int, ...], int] = {}
         for row, tokens in enumerate(zip(*(columns[index] for index in chosen), output, strict=True)):
             before = last.get(tokens[:-1], row)
@@ -118,20 +118,20 @@ def _arguments(columns: list[Column], output: Column, k: int, free: bool, spend:
                 return differences[-1]
         return None
 
-    found: list[frozenset[int]] = []
+    determining: list[frozenset[int]] = []
     seen, stack = {frozenset[int]()}, [frozenset[int]()]
     while stack:
         chosen = stack.pop()
         difference = missed(chosen)
         if difference is None:
-            found.append(chosen)
+            determining.append(chosen)
         elif len(chosen) < k:
             new = {chosen | {index} for index in difference} - seen
             seen |= new
             stack += new
-    spend(len(found) ** 2)
+    spend(len(determining) ** 2)
     done: set[tuple[int, ...]] = set()
-    for needed in (one for one in found if not any(other < one for other in found)):
+    for needed in (chosen for chosen in determining if not any(other < chosen for other in determining)):
         spare = k - len(needed) if free else 0
         for fill in itertools.combinations_with_replacement(range(len(columns)), spare):
             multiset = tuple(sorted((*needed, *fill)))
@@ -141,37 +141,38 @@ def _arguments(columns: list[Column], output: Column, k: int, free: bool, spend:
 
 
 def formula_of(classes: list[list[Table]], count: int, clique: Sequence[int]) -> tuple[int, list[list[int]]]:
-    """The formula that `count` operators serve all steps: its number of variables, and its clauses.
+    """Return the formula "`count` operators serve all steps": its number of variables, and its clauses.
 
-    alt[s, a, c]: step s is computed by operator c through its table a. tab[c, key, value]: what operator c gives, for
-    keys with two values among all tables; others exclude nothing. The members of the clique need different operators,
-    and operators are interchangeable, so its m-th member may be given operator m.
+    alt[s, a, c]: step s is computed by operator c through its table a. tab[c, key, value]: operator c maps key to
+    value, for keys with two values among all tables; other keys exclude nothing. The members of the clique need
+    different operators, and operators are interchangeable, so the m-th member may be given operator m.
     """
     values: dict[int, set[int]] = {}
     for key, value in itertools.chain(*itertools.chain(*classes)):
         values.setdefault(key, set()).add(value)
     contested = {key: sorted(values[key]) for key in sorted(values) if len(values[key]) > 1}
     size = sum(2 + sum(key in contested for key, _ in table) for table in itertools.chain(*classes))
-    size += sum(len(found) + math.comb(len(found), 2) for found in contested.values())
+    size += sum(len(key_values) + math.comb(len(key_values), 2) for key_values in contested.values())
     need(count * size <= MAX_SIZE, f"the formula has more than {MAX_SIZE:,} parts")
     operators = range(count)
     alternatives = [(s, a) for s, tables in enumerate(classes) for a in range(len(tables))]
     alt = {
-        which: number for number, which in enumerate(((s, a, c) for s, a in alternatives for c in operators), start=1)
+        triple: number for number, triple in enumerate(((s, a, c) for s, a in alternatives for c in operators), start=1)
     }
-    entries = ((c, key, value) for c in operators for key, found in contested.items() for value in found)
+    entries = ((c, key, value) for c in operators for key, key_values in contested.items() for value in key_values)
     tab = {entry: number for number, entry in enumerate(entries, start=len(alt) + 1)}
     clauses = [[alt[s, a, c] for a in range(len(tables)) for c in operators] for s, tables in enumerate(classes)]
     for (s, a, c), variable in alt.items():
         clauses += [[-variable, tab[c, key, value]] for key, value in classes[s][a] if key in contested]
-    for c, (key, found) in itertools.product(operators, contested.items()):
-        clauses += [[-tab[c, key, v], -tab[c, key, w]] for v, w in itertools.combinations(found, 2)]
+    for c, (key, key_values) in itertools.product(operators, contested.items()):
+        clauses += [[-tab[c, key, v], -tab[c, key, w]] for v, w in itertools.combinations(key_values, 2)]
     for m, s in enumerate(clique):
         clauses += [[-alt[s, a, c]] for a in range(len(classes[s])) for c in operators if c != m]
     return len(alt) + len(tab), clauses
 
 
 def _refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: Spend) -> bool:
+    """True if the proof refutes the formula; raise CertificateError if it is malformed."""
     try:
         return refuted(variables, clauses, proof, spend)
     except ProofError as error:

@@ -1,40 +1,41 @@
-"""Checks proofs that a formula has no solution: plain Python, and nothing else of the project."""
+"""Checker of DRAT proofs that a formula has no solution: plain Python, independent of the rest of the project."""
 
 import re
 from collections.abc import Callable
 
 
 class ProofError(ValueError):
-    """Not a proof of the formula; the message is one line."""
+    """Error of a text that is no proof of the formula; the message is one line."""
 
 
 def refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: Callable[[int], None]) -> bool:
-    """Whether a DRAT proof, restricted to reverse unit propagation (RUP), shows that the clauses cannot all hold.
+    """True if a DRAT proof, restricted to reverse unit propagation (RUP), shows that the clauses cannot all hold.
 
-    A clause is added if unit propagation refutes its negation: then it follows from the clauses there are. So all that
-    is ever there follows from the formula, which makes it sound to honour deletions, to ignore those of unknown
-    clauses, and to keep what a deleted clause had implied.
+    A clause is added if unit propagation refutes its negation: then it follows from the clauses before it. So all
+    clauses follow from the formula. It is therefore sound to honour deletions, to ignore deletions of unknown clauses,
+    and to keep literals that a deleted clause had implied.
 
     Args:
-        variables: numbered from 1.
-        clauses: of the formula; literals as in DIMACS.
+        variables: number of variables, numbered from 1.
+        clauses: clauses of the formula; literals as in DIMACS.
         proof: lines "1 -2 0" (add) and "d 3 4 0" (delete).
-        spend: told about the effort as it is made; may raise.
+        spend: called with the effort as it is made; may raise.
 
     Raises:
         ProofError: a line is not DRAT, or a clause does not follow from those before it.
     """
-    value = [0] * (2 * variables + 1)  # by literal, negative ones from the end: 1 true, -1 false, 0 open
+    value = [0] * (2 * variables + 1)  # by literal, negative literals from the end: 1 true, -1 false, 0 open
     watching: list[list[list[int]]] = [[] for _ in value]  # by literal: the clauses that have it in place 0 or 1
     present: dict[tuple[int, ...], list[list[int]]] = {}
     trail: list[int] = []
 
     def assume(literal: int) -> None:
+        """Set a literal to true."""
         value[literal], value[-literal] = 1, -1
         trail.append(literal)
 
     def contradiction(head: int) -> bool:
-        """Propagates what is on the trail from `head` on."""
+        """Propagate the literals on the trail from `head` on; return True if a clause becomes false."""
         while head < len(trail):
             false = -trail[head]
             head += 1
@@ -62,11 +63,11 @@ def refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: C
         return False
 
     def add(literals: list[int]) -> bool:
-        """Adds a clause for good; whether that is a contradiction."""
+        """Add a clause permanently; return True if that is a contradiction."""
         clause = sorted(set(literals), key=lambda literal: (value[literal] == -1, literal))
         present.setdefault(tuple(sorted(clause)), []).append(clause)
         if any(value[literal] == 1 for literal in clause):
-            return False  # holds for good
+            return False  # true for good
         if len(clause) > 1 and value[clause[1]] == 0:
             watching[clause[0]].append(clause)
             watching[clause[1]].append(clause)

@@ -1,4 +1,4 @@
-"""The shape of a certificate: its fields, and what each may be."""
+"""Shape of a certificate: its fields, and the allowed values of each field."""
 
 from typing import Any
 
@@ -20,21 +20,21 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "proof": (None, [str]),
     "circuit": (None, {"reference": True}, {"operators": [{str: str}], "wirings": {str: [(range(2000), [PLACE])]}}),
 }
-"""The fields of a certificate, and what each may be (`fits`)."""
+"""Fields of a certificate, and the allowed shapes of each (`fits`)."""
 
 
 class CertificateError(ValueError):
-    """Not a certificate, or one that does not prove what it says; the message is one line."""
+    """Error of a text that is no certificate, or does not prove its statement; the message is one line."""
 
 
-def need(holds: object, otherwise: str) -> None:
-    """Raises CertificateError, with what is wrong, unless something holds."""
-    if not holds:
+def need(condition: object, otherwise: str) -> None:
+    """Raise CertificateError with the message `otherwise` unless the condition holds."""
+    if not condition:
         raise CertificateError(f"certificate: {otherwise}")
 
 
 def fits(value: Any, shape: Any) -> bool:
-    """Whether JSON is as a shape says: a type, a range, [each], (first, second), {str: each}, {field: its shape}."""
+    """True if JSON has a shape: a type, a range, [each], (first, second), {str: each}, {field: its shape}."""
     if isinstance(shape, range):
         return type(value) is int and value in shape
     if isinstance(shape, list):

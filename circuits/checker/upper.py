@@ -1,4 +1,4 @@
-"""The upper bound of a certificate: a circuit, evaluated on all prompts of a scale or on random ones."""
+"""Upper bound of a certificate: a circuit, evaluated on all prompts of a scale or on random ones."""
 
 import itertools
 import math
@@ -6,22 +6,23 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from circuits.checker.problem import Problem, determine
+from circuits.checker.problem import GuardedTask, determine
 from circuits.checker.shape import need
 
 MAX_PROMPTS, SAMPLE = 20_000, 300
-"""A circuit is tried on all prompts of a scale that has at most so many, else on so many random ones."""
+"""Largest number of prompts of a scale that are all tried; at other scales SAMPLE random prompts are tried."""
 
 
-def check_upper(problem: Problem, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
-    """Evaluates the circuit at every scale.
+def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
+    """Evaluate the circuit at every scale.
 
-    Returns the scale up to which that was on all prompts, and the number of random prompts at the others.
+    Returns the scale up to which all prompts were tried, and the number of random prompts at the other scales.
 
-    Mode typed allows no argument without need. A sample cannot show that there is none, so only up to that scale.
+    Mode typed allows no unneeded argument. A sample cannot show that there is none, so this is checked only at scales
+    with all prompts.
     """
     mode, checked_to, sampled = problem.mode, 0, 0
-    slots = dict[Any, int]()  # of every operator in use its number of arguments
+    slots = dict[Any, int]()  # number of arguments of each operator in use
     give, wirings = _circuit(problem, c["circuit"], c["scale"])
     for scale in range(1, c["scale"] + 1):
         allowed, steps, rng = problem.allowed(scale), wirings(scale), random.Random(f"{seed}, scale {scale}")
@@ -31,19 +32,19 @@ def check_upper(problem: Problem, c: Mapping[str, Any], seed: int) -> tuple[int,
         sample = (tuple(map(rng.choice, allowed)) for _ in range(SAMPLE))
         rows = [problem.sequence(prompt) for prompt in (itertools.product(*allowed) if every else sample)]
         length = len(allowed) + len(steps)
-        need(steps and all(len(row) == length for row in rows), f"the circuit has not the steps of scale {scale}")
+        need(steps and all(len(row) == length for row in rows), f"the circuit does not have the steps of scale {scale}")
         problem.spend(len(rows) * (length + len(steps) * (problem.arity + 1)))
         columns = list(zip(*rows, strict=True))
         for step, (operator, places) in enumerate(steps):
             before = len(allowed) + step
             where = f"the circuit at scale {scale}, position {before + 1}"
-            need(all(0 < p <= before for p in places), f"{where} reads what is not an earlier position")
+            need(all(0 < p <= before for p in places), f"{where} reads a position that is not earlier")
             if mode == "declared":
-                need(places == problem.declared(scale, step, before), f"{where} has not the declared wiring")
+                need(places == problem.declared(scale, step, before), f"{where} does not have the declared wiring")
             if mode == "typed":
                 rests = [[columns[p - 1] for p in places if p != dropped] for dropped in places]
                 spare = every and any(determine(rest, columns[before]) for rest in rests)
-                need(len(set(places)) == len(places) and not spare, f"{where} has an argument without need")
+                need(len(set(places)) == len(places) and not spare, f"{where} has an unneeded argument")
             need(slots.setdefault(operator, len(places)) == len(places), f"{where}: one operator, two arities")
             for *key, token in set(zip(*(columns[p - 1] for p in places), columns[before], strict=True)):
                 need(give(operator, tuple(key)) == token, f"{where} is wrong")
@@ -51,8 +52,8 @@ def check_upper(problem: Problem, c: Mapping[str, Any], seed: int) -> tuple[int,
     return checked_to, sampled
 
 
-def _circuit(problem: Problem, circuit: Any, scale: int) -> tuple[Callable[..., Any], Callable[[int], Any]]:
-    """Two functions: operator and arguments -> token; scale -> operator and positions of every step."""
+def _circuit(problem: GuardedTask, circuit: Any, scale: int) -> tuple[Callable[..., Any], Callable[[int], Any]]:
+    """Return two functions: (operator, arguments) -> token, and scale -> operator and positions of every step."""
     index, k, reference = problem.index, problem.arity, problem.task.reference
     if "reference" in circuit:
         usable = problem.mode != "typed" and reference is not None and reference.arity <= k
@@ -71,7 +72,7 @@ def _circuit(problem: Problem, circuit: Any, scale: int) -> tuple[Callable[..., 
         sizes = range(k + 1) if problem.mode == "typed" else [k]
         need(
             len(set(map(len, table))) <= 1 and all(len(key) in sizes for key in table),
-            "an operator is not of this arity",
+            "an operator does not have this arity",
         )
         tables.append(table)
     steps = {n: [(operator, tuple(places)) for operator, places in wired] for n, wired in circuit["wirings"].items()}
@@ -80,6 +81,6 @@ def _circuit(problem: Problem, circuit: Any, scale: int) -> tuple[Callable[..., 
     need(all(operator < len(tables) for operator, _ in wired), "the circuit uses an operator that is not there")
     need(
         all(len(places) == k or (problem.mode == "typed" and len(places) < k) for _, places in wired),
-        "a wiring is not of this arity",
+        "a wiring does not have this arity",
     )
     return lambda operator, key: tables[operator].get(key), lambda n: steps[str(n)]

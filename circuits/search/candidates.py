@@ -16,8 +16,8 @@ class Feasible:
 
     Attributes:
         scales: ascending, without a gap.
-        stuck: the first step that no wiring determines, if one was met.
-        stopped: why no more scales were looked at; None if all were, or a step is stuck.
+        stuck: first step that no wiring determines; None if all have one.
+        stopped: reason why no more scales were searched; None if all were, or if a step is stuck.
     """
 
     scales: tuple[int, ...] = ()
@@ -26,25 +26,28 @@ class Feasible:
 
 
 def feasible(problem: Problem, clock: Clock, *, patient: bool) -> Feasible:
-    """The scales at which every step has a wiring; unless `patient`, as far as half of the clock's limit allows.
+    """Return the scales at which every step has a wiring.
+
+    Unless `patient`, the search of scales ends at half of the clock's limit.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    found: list[int] = []
+    feasible_scales: list[int] = []
     for scale in problem.traces:
-        if found and not patient and clock.used() > 0.5:
-            return Feasible(scales=tuple(found), stopped=clock.reason())
+        if feasible_scales and not patient and clock.used() > 0.5:
+            return Feasible(scales=tuple(feasible_scales), stopped=clock.reason())
         stuck = next((place for place in problem.places([scale]) if not _has_wiring(problem, place, clock)), None)
         if stuck:
-            return Feasible(scales=tuple(found), stuck=stuck)
-        found.append(scale)
-    return Feasible(scales=tuple(found))
+            return Feasible(scales=tuple(feasible_scales), stuck=stuck)
+        feasible_scales.append(scale)
+    return Feasible(scales=tuple(feasible_scales))
 
 
 def _has_wiring(problem: Problem, place: Place, clock: Clock) -> bool:
-    one, position = problem.traces[place[0]], place[1]
-    return problem.mode == "declared" or bool(determining_sets(one, position, problem.arity, clock).found)
+    """True if some wiring determines the step."""
+    trace, position = problem.traces[place[0]], place[1]
+    return problem.mode == "declared" or bool(determining_sets(trace, position, problem.arity, clock).sets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ class Candidates:
     Attributes:
         scales: ascending.
         circuits: at least one, unless there are no scales.
-        combinations: the template combinations of the first circuit; none in mode "declared".
+        combinations: template combinations of the first circuit; none in mode "declared".
     """
 
     scales: tuple[int, ...]
@@ -62,8 +65,8 @@ class Candidates:
     combinations: tuple[Combination, ...]
 
     def openers(self) -> dict[int, list[Place]]:
-        """Scale -> the first steps of the operators that the smallest circuit up to this scale has."""
-        first = [one.openers() for one in self.circuits]
+        """Return scale -> the first steps of each operator of the circuit that is smallest up to this scale."""
+        first = [circuit.openers() for circuit in self.circuits]
         return {
             scale: min(([place for place in places if place[0] <= scale] for places in first), key=len)
             for scale in self.scales
@@ -71,7 +74,7 @@ class Candidates:
 
 
 def candidates(problem: Problem, scales: Sequence[int], clock: Clock) -> Candidates:
-    """A circuit of few templates, and the reference circuit, where the mode and the arity allow these.
+    """Return a circuit of few templates, and the reference circuit, as far as the mode and the arity allow them.
 
     Raises:
         OutOfTime: the clock's limit has passed.
@@ -88,14 +91,14 @@ def candidates(problem: Problem, scales: Sequence[int], clock: Clock) -> Candida
 
 
 def _simple(problem: Problem, scales: Sequence[int], clock: Clock) -> tuple[Served, tuple[Combination, ...]]:
-    """A circuit of few templates. The steps that show a combination at its clearest come first."""
+    """Return a circuit of few templates. Steps without holes are served first."""
     traces = [problem.traces[scale] for scale in scales]
     choice = choose_wirings(traces, problem.arity, exact=problem.exact, clock=clock)
     attempt = Attempt(problem, clock, combinations=choice.combinations)
-    # A step with a hole is served by whatever filling suits the operators of the others.
-    for place, pointed in sorted(choice.wirings.items(), key=lambda item: HOLE in item[1]):
-        wiring = next(filled(problem, place, pointed))
-        step = problem.asked(place, wiring)
+    # A step with a hole comes last, with a filling that suits the operators of the others.
+    for place, located in sorted(choice.wirings.items(), key=lambda item: HOLE in item[1]):
+        wiring = next(filled(problem, place, located))
+        step = problem.step_entries(place, wiring)
         fit = attempt.operators.first_fit(step)
         if fit is not None or not attempt.serve(place):
             attempt.give(place, wiring, fit, step)
@@ -103,7 +106,7 @@ def _simple(problem: Problem, scales: Sequence[int], clock: Clock) -> tuple[Serv
 
 
 def _declared(problem: Problem, scales: Sequence[int], clock: Clock) -> Served:
-    """The reference circuit; slots that it does not have repeat its last."""
+    """Return the reference circuit; slots beyond its arity repeat its last argument."""
     attempt = Attempt(problem, clock)
     reference = problem.task.reference
     assert reference is not None
@@ -112,5 +115,5 @@ def _declared(problem: Problem, scales: Sequence[int], clock: Clock) -> Served:
         for position, (name, arguments) in zip(problem.traces[scale].steps, reference.steps(scale), strict=True):
             place = scale, position
             wiring = (*arguments, *[arguments[-1]] * (problem.arity - len(arguments)))
-            numbers[name] = attempt.give(place, wiring, numbers.get(name), problem.asked(place, wiring))
+            numbers[name] = attempt.give(place, wiring, numbers.get(name), problem.step_entries(place, wiring))
     return attempt.served()

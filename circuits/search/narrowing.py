@@ -1,8 +1,8 @@
-"""The stage of the search in which bounds are narrowed until they meet.
+"""Stage of the search that narrows the bounds until they meet.
 
-A lower bound rests on some steps, all their wirings considered: at first those at which a circuit's operators are met
-for the first time. Where it is below the upper bound, the operators that serve these steps are tried on all others;
-the first step that they cannot serve joins those of the lower bound, and again.
+A lower bound rests on some steps, with all their wirings: at first the steps at which a circuit's operators are used
+for the first time. While it is below the upper bound, the operators that serve these steps are tried on all others;
+the first step that they cannot serve joins the steps of the lower bound, and the stage repeats.
 """
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -19,13 +19,13 @@ from circuits.wirings import Alternatives, Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class BoundSteps:
     """Steps that a lower bound rests on.
 
     Attributes:
         wirings: step -> all its wirings, as far as possible; in the order in which steps were admitted.
         tables: step -> its minimal tables.
-        kernel: how many of the steps were left when equal and served ones were dropped.
+        kernel: number of the steps without equal steps and steps served by solutions of others.
     """
 
     wirings: Mapping[Place, Alternatives] = field(default_factory=dict)
@@ -39,20 +39,22 @@ class Narrowed:
 
     Attributes:
         bounds: scale -> (lower, upper).
-        fewer: a circuit of fewer operators than any candidate has, up to the scale that was looked at last.
+        bound_steps: steps that the lower bounds rest on.
+        fewer: circuit with fewer operators than any candidate, up to the scale that was searched last; None if none is
+            known.
     """
 
     bounds: Mapping[int, tuple[int, int]]
-    evidence: Evidence = field(default_factory=Evidence)
+    bound_steps: BoundSteps = field(default_factory=BoundSteps)
     fewer: Served | None = None
 
 
 Narrowing = Generator[Narrowed, None, Narrowed]
-"""Gives all that is known each time more is: whatever ends the computation, the last of these stands."""
+"""Generator of all that is known so far: whenever the computation ends, the last of these results is valid."""
 
 
 def narrowed(problem: Problem, candidates: Candidates, clock: Clock) -> Narrowing:
-    """Bounds at every scale of the candidates.
+    """Yield bounds at every scale of the candidates.
 
     Raises:
         OutOfTime: the clock's limit has passed.
@@ -73,34 +75,34 @@ def narrowed(problem: Problem, candidates: Candidates, clock: Clock) -> Narrowin
 def _at_scale(
     now: Narrowed, scale: int, places: Sequence[Place], problem: Problem, candidates: Candidates, clock: Clock
 ) -> Narrowing:
-    """Bounds at one scale that meet, or are as near as possible, once those of all scales before it are known."""
+    """Yield bounds at one scale until they meet or cannot be improved, given those of all smaller scales."""
     for place in places:
-        now = replace(now, evidence=admitted(now.evidence, place, problem, clock))
+        now = replace(now, bound_steps=admitted(now.bound_steps, place, problem, clock))
         yield now
-    found = fewest(now.evidence, problem, clock)
-    now = _at_least(_with_kernel(now, found), scale, found.lower)
+    partition = fewest(now.bound_steps, problem, clock)
+    now = _at_least(_with_kernel(now, partition), scale, partition.lower)
     yield now
     if now.fewer:
-        served = extended(now.fewer, [scale], now.evidence, problem, candidates.combinations, clock)
+        served = extended(now.fewer, [scale], now.bound_steps, problem, candidates.combinations, clock)
         now = replace(now, fewer=served if isinstance(served, Served) else None)
         yield now
     lower, fewer = now.bounds[scale][0], now.fewer
     best = len(fewer.operators) if fewer else len(places)
     while lower < best:
-        found = fewest(now.evidence, problem, clock)
-        now = _with_kernel(now, found)
+        partition = fewest(now.bound_steps, problem, clock)
+        now = _with_kernel(now, partition)
         yield now
-        lower = max(lower, found.lower)
-        if found.upper >= best:  # they meet, or the solver was stopped
+        lower = max(lower, partition.lower)
+        if partition.upper >= best:  # the bounds meet, or the solver was stopped
             break
-        tables = tuple(as_array(table, problem.arity, problem.symbols) for table in found.operators)
+        tables = tuple(as_array(table, problem.arity, problem.symbols) for table in partition.operators)
         start = Served(operators=tables, wirings={}, serving={})
         scales = [each for each in candidates.scales if each <= scale]
-        served = extended(start, scales, now.evidence, problem, candidates.combinations, clock)
+        served = extended(start, scales, now.bound_steps, problem, candidates.combinations, clock)
         if isinstance(served, Served):
-            fewer, best = served, found.upper
+            fewer, best = served, partition.upper
         else:
-            now = replace(now, evidence=admitted(now.evidence, served, problem, clock))
+            now = replace(now, bound_steps=admitted(now.bound_steps, served, problem, clock))
             yield now
     now = replace(_at_least(now, scale, lower), fewer=fewer)
     if fewer:
@@ -110,59 +112,66 @@ def _at_scale(
 
 
 def _at_least(now: Narrowed, scale: int, lower: int) -> Narrowed:
-    """The bounds with a lower bound at one scale, which holds at all later ones."""
+    """Return the bounds with a lower bound raised at one scale and all later ones."""
     lower = max(lower, now.bounds[scale][0])
     return replace(
         now, bounds={each: (lower, high) if each >= scale else (low, high) for each, (low, high) in now.bounds.items()}
     )
 
 
-def _with_kernel(now: Narrowed, found: Partition) -> Narrowed:
-    return replace(now, evidence=replace(now.evidence, kernel=len(found.kernel)))
+def _with_kernel(now: Narrowed, partition: Partition) -> Narrowed:
+    """Return the bounds with the kernel size of a partition."""
+    return replace(now, bound_steps=replace(now.bound_steps, kernel=len(partition.kernel)))
 
 
-def admitted(evidence: Evidence, place: Place, problem: Problem, clock: Clock) -> Evidence:
-    """The evidence with all wirings of one more step.
+def admitted(bound_steps: BoundSteps, place: Place, problem: Problem, clock: Clock) -> BoundSteps:
+    """Return the steps of the lower bound, joined by one more step with all its wirings.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    if place in evidence.wirings:
-        return evidence
+    if place in bound_steps.wirings:
+        return bound_steps
     with clock.phase("wirings"):
-        found = problem.alternatives(place, clock)
-        tables = minimal_tables(found.wirings, clock)
-    return replace(evidence, wirings={**evidence.wirings, place: found}, tables={**evidence.tables, place: tables})
+        alternatives = problem.alternatives(place, clock)
+        tables = minimal_tables(alternatives.wirings, clock)
+    return replace(
+        bound_steps, wirings={**bound_steps.wirings, place: alternatives}, tables={**bound_steps.tables, place: tables}
+    )
 
 
-def fewest(evidence: Evidence, problem: Problem, clock: Clock) -> Partition:
-    """The fewest operators of the steps. Only steps with all their wirings count for the lower bound.
+def fewest(bound_steps: BoundSteps, problem: Problem, clock: Clock) -> Partition:
+    """Return the fewest operators of the steps. Only steps with all their wirings count for the lower bound.
 
     Raises:
         SolverError: the solver cannot decide.
     """
-    found = fewest_operators(list(evidence.tables.values()), problem.symbols, clock)
-    lower = found.lower
-    if not all(one.complete for one in evidence.wirings.values()):
-        sure = [evidence.tables[place] for place, one in evidence.wirings.items() if one.complete]
-        lower = fewest_operators(sure, problem.symbols, clock).lower if sure else 1
-    return replace(found, lower=max(1, lower))
+    partition = fewest_operators(list(bound_steps.tables.values()), problem.symbols, clock)
+    lower = partition.lower
+    if not all(alternatives.complete for alternatives in bound_steps.wirings.values()):
+        complete_steps = [
+            bound_steps.tables[place] for place, alternatives in bound_steps.wirings.items() if alternatives.complete
+        ]
+        lower = fewest_operators(complete_steps, problem.symbols, clock).lower if complete_steps else 1
+    return replace(partition, lower=max(1, lower))
 
 
 def extended(
     start: Served,
     scales: Iterable[int],
-    evidence: Evidence,
+    bound_steps: BoundSteps,
     problem: Problem,
     combinations: Sequence[Combination],
     clock: Clock,
 ) -> Served | Place:
-    """All steps of some scales, served by operators that are extended as steps are met; or the first unserved one.
+    """Serve all steps of some scales by operators that are extended on the way.
+
+    Return them, or the first unserved step.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
     with clock.phase("wirings"):
-        attempt = Attempt(problem, clock, start=start, combinations=combinations, known=evidence.wirings)
+        attempt = Attempt(problem, clock, start=start, combinations=combinations, alternatives=bound_steps.wirings)
         unserved = next((place for place in problem.places(scales) if not attempt.serve(place)), None)
     return unserved or attempt.served()

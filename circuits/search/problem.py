@@ -1,4 +1,4 @@
-"""The problem of a search: a circuit of a task at some scales, of one arity and in one mode."""
+"""Problem of a search: find a circuit of a task at some scales, of one arity and in one mode."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Self
 
 from circuits.clock import Clock
 from circuits.modes import all_wirings
-from circuits.operators import Asked, asked_of
+from circuits.operators import StepEntries, entries_of_step
 from circuits.task import Task
 from circuits.templates import Place
 from circuits.trace import Trace
@@ -15,11 +15,12 @@ from circuits.wirings import Alternatives
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Traces of a task, one of each scale, and which circuits may compute them.
+    """Traces of a task, one of each scale, with the arity and mode that circuits for them must have.
 
     Attributes:
+        task: the task.
         traces: scale -> its trace, ascending.
-        arity: slots of every operator, in mode "typed" at most.
+        arity: number of slots of every operator; in mode "typed" the largest number.
         mode: one of circuits.modes.Mode.
     """
 
@@ -30,8 +31,8 @@ class Problem:
 
     @classmethod
     def of(cls, task: Task, traces: Sequence[Trace], arity: int, mode: str) -> Self:
-        """The problem of these traces, whose scales ascend."""
-        return cls(task=task, traces={one.scale: one for one in traces}, arity=arity, mode=mode)
+        """Return the problem of these traces, whose scales ascend."""
+        return cls(task=task, traces={trace.scale: trace for trace in traces}, arity=arity, mode=mode)
 
     @property
     def symbols(self) -> int:
@@ -40,17 +41,17 @@ class Problem:
 
     @property
     def exact(self) -> bool:
-        """Whether a wiring has as many slots as its step needs, instead of `arity`."""
+        """True if a wiring has exactly as many slots as its step needs, instead of `arity`."""
         return self.mode == "typed"
 
     def places(self, scales: Iterable[int]) -> Iterator[Place]:
-        """The steps of some scales, in order."""
+        """Return the steps of some scales, in order."""
         return ((scale, position) for scale in scales for position in self.traces[scale].steps)
 
-    def asked(self, place: Place, wiring: tuple[int, ...]) -> Asked:
-        """The entries that a step asks its operator for, through a wiring that determines it."""
-        return asked_of(self.traces[place[0]], place[1], wiring)
+    def step_entries(self, place: Place, wiring: tuple[int, ...]) -> StepEntries:
+        """Return the entries that a step needs through a wiring; the wiring must determine the step."""
+        return entries_of_step(self.traces[place[0]], place[1], wiring)
 
     def alternatives(self, place: Place, clock: Clock) -> Alternatives:
-        """Every wiring that the mode allows a step. Raises OutOfTime: the clock's limit has passed."""
+        """Return every wiring that the mode allows for a step. Raise OutOfTime if the clock's limit has passed."""
         return all_wirings(self.task, self.traces[place[0]], place[1], self.arity, self.mode, clock)

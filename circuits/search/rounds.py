@@ -1,4 +1,4 @@
-"""Searches in rounds: prompts that refute a circuit found on a sample join it, and the search begins anew."""
+"""Search in rounds: prompts that refute a circuit found on a sample join the sample, and the search starts again."""
 
 import math
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from circuits.templates import Place
 from circuits.trace import Trace, extended
 
 CHECKED = 4_096
-"""Fresh prompts that a circuit found on a sample is checked on, at each scale."""
+"""Number of fresh prompts at each scale on which a circuit found on a sample is checked."""
 ADDED = 64
-"""Fresh prompts on which a circuit is wrong that join the sample, at most, at each scale."""
+"""Largest number of refuting prompts that join the sample at each scale."""
 MAX_ROUNDS = 8
-"""Rounds of a search, at most."""
+"""Largest number of rounds of a search."""
 
 Bounds = Mapping[int, tuple[float, float]]
 """scale -> (lower, upper)."""
@@ -26,13 +26,13 @@ Bounds = Mapping[int, tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """The result of all rounds together.
+    """Result of all rounds together.
 
     Attributes:
-        problem: with all prompts looked at in the last round.
-        last: the last round.
-        bounds: of all rounds, as far as later prompts leave them standing.
-        hardest: the steps that the lower bounds of any round rest on; where one is stuck, that is the last.
+        problem: the problem with all prompts of the last round.
+        last: result of the last round.
+        bounds: bounds of all rounds, as far as later prompts leave them valid.
+        hardest: steps that the lower bounds of any round rest on; a stuck step is the last of them.
     """
 
     problem: Problem
@@ -42,61 +42,62 @@ class Rounds:
 
 
 def search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
-    """Searches until fresh prompts do not refute the circuit found, or for MAX_ROUNDS."""
-    done = _next(Rounds(problem=problem, last=Searched()), clock, patient=False)
+    """Search until fresh prompts do not refute the circuit found, or for MAX_ROUNDS."""
+    rounds = _one_more_round(Rounds(problem=problem, last=Searched()), clock, patient=False)
     for number in range(MAX_ROUNDS - 1):
-        refuted = refuting(done.last, done.problem, number, clock)
+        refuted = refuting(rounds.last, rounds.problem, number, clock)
         if not refuted:
             break
-        # More prompts leave every lower bound standing, and the upper bounds of the scales before theirs.
-        held = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in done.bounds.items()}
-        again = replace(done.problem, traces={**done.problem.traces, **refuted})
-        done = _next(replace(done, problem=again, bounds=held), clock, patient=True)
-    if done.last.stuck:
-        done = replace(done, hardest=_joined(done.hardest, (done.last.stuck,)))
-    return done
+        # More prompts keep every lower bound valid, and the upper bounds of all smaller scales.
+        valid_bounds = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in rounds.bounds.items()}
+        extended_problem = replace(rounds.problem, traces={**rounds.problem.traces, **refuted})
+        rounds = _one_more_round(replace(rounds, problem=extended_problem, bounds=valid_bounds), clock, patient=True)
+    if rounds.last.stuck:
+        rounds = replace(rounds, hardest=_joined(rounds.hardest, (rounds.last.stuck,)))
+    return rounds
 
 
-def _next(before: Rounds, clock: Clock, *, patient: bool) -> Rounds:
-    """One round more."""
-    found = search(before.problem, clock, patient=patient)
-    held = dict(before.bounds)
-    for scale, (low, high) in found.bounds.items():
-        least, most = held.get(scale, (1, math.inf))
-        held[scale] = max(least, low), min(most, high)
-    return replace(before, last=found, bounds=held, hardest=_joined(before.hardest, found.hardest))
+def _one_more_round(before: Rounds, clock: Clock, *, patient: bool) -> Rounds:
+    """Search once more and merge the bounds with those before."""
+    searched = search(before.problem, clock, patient=patient)
+    merged = dict(before.bounds)
+    for scale, (low, high) in searched.bounds.items():
+        lowest, highest = merged.get(scale, (1, math.inf))
+        merged[scale] = max(lowest, low), min(highest, high)
+    return replace(before, last=searched, bounds=merged, hardest=_joined(before.hardest, searched.hardest))
 
 
 def _joined(places: tuple[Place, ...], more: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Return both tuples of steps as one, without duplicates."""
     return tuple(dict.fromkeys((*places, *more)))
 
 
-def refuting(found: Searched, problem: Problem, number: int, clock: Clock) -> dict[int, Trace]:
-    """The sampled traces on whose fresh prompts the circuit found is wrong, with such prompts.
+def refuting(searched: Searched, problem: Problem, number: int, clock: Clock) -> dict[int, Trace]:
+    """Return the sampled traces with fresh prompts on which the circuit is wrong, extended by such prompts.
 
     Args:
-        found: on the prompts of the problem.
-        problem: whose traces are extended.
-        number: of the round, for other fresh prompts each time.
-        clock: no more traces are looked at once its limit has passed.
+        searched: result of the search on the prompts of the problem.
+        problem: the problem whose traces are extended.
+        number: number of the round; each round draws other fresh prompts.
+        clock: no more traces are checked once its limit has passed.
     """
-    if found.circuit is None or found.stopped:
+    if searched.circuit is None or searched.stopped:
         return {}
     wrong: dict[int, Trace] = {}
     with clock.phase("check"):
-        for scale, one in problem.traces.items():
-            if not one.exhaustive and scale in found.circuit.wirings and not clock.over():
-                again = _with_refuting(one, found.circuit, number, clock)
-                if again:
-                    wrong[scale] = again
+        for scale, trace in problem.traces.items():
+            if not trace.exhaustive and scale in searched.circuit.wirings and not clock.over():
+                extended_trace = _with_refuting(trace, searched.circuit, number, clock)
+                if extended_trace:
+                    wrong[scale] = extended_trace
     return wrong
 
 
-def _with_refuting(one: Trace, circuit: Circuit, number: int, clock: Clock) -> Trace | None:
-    """A sampled trace with fresh prompts on which the circuit is wrong; None if there are none among CHECKED."""
-    rng = np.random.default_rng([one.scale, number])
-    prompts = circuit.task.sample_prompts(one.scale, CHECKED, rng)
-    fresh = extended(circuit.task, replace(one, tokens=one.tokens[:, :0]), prompts)
+def _with_refuting(trace: Trace, circuit: Circuit, number: int, clock: Clock) -> Trace | None:
+    """Return a sampled trace with fresh prompts on which the circuit is wrong; None if none of CHECKED prompts is."""
+    rng = np.random.default_rng([trace.scale, number])
+    prompts = circuit.task.sample_prompts(trace.scale, CHECKED, rng)
+    fresh = extended(circuit.task, replace(trace, tokens=trace.tokens[:, :0]), prompts)
     clock.count(fresh.tokens.size)
-    wrong = (circuit.evaluate(fresh) != fresh.tokens[one.prompt_length :]).any(axis=0)
-    return extended(circuit.task, one, prompts[wrong][:ADDED]) if wrong.any() else None
+    wrong = (circuit.evaluate(fresh) != fresh.tokens[trace.prompt_length :]).any(axis=0)
+    return extended(circuit.task, trace, prompts[wrong][:ADDED]) if wrong.any() else None

@@ -1,4 +1,4 @@
-"""Steps served by operators: which operator computes each step, and through which wiring."""
+"""Steps served by operators: the operator that computes each step, and the wiring through which it does."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.clock import LOOK, Clock
-from circuits.operators import Asked, Operators
+from circuits.operators import Operators, StepEntries
 from circuits.search.problem import Problem
-from circuits.templates import HOLE, Combination, Place, is_wiring, pointed_at
-from circuits.wirings import Alternatives, constants, look_steps, plain_wirings
+from circuits.templates import HOLE, Combination, Place, is_wiring, located_wiring
+from circuits.wirings import Alternatives, constants, counted_steps, plain_wirings
 
 MAX_FILLED = 64
-"""Ways looked at to fill slots whose templates point nowhere."""
+"""Largest number of fillings tried for slots whose templates give no position."""
 MAX_TRIED = 2_000
-"""Other wirings of a step looked at before it counts as one that the operators cannot serve."""
+"""Largest number of other wirings of a step tried before the operators count as unable to serve it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Served:
     serving: Mapping[Place, int]
 
     def openers(self) -> tuple[Place, ...]:
-        """The first step of each operator, ascending."""
+        """Return the first step of each operator, ascending."""
         first: dict[int, Place] = {}
         for place, operator in sorted(self.serving.items()):
             first.setdefault(operator, place)
@@ -42,7 +42,7 @@ class Served:
 
 
 class Attempt:
-    """A `Served` in the making: it serves one step after the other."""
+    """A `Served` under construction: one step after the other is served."""
 
     def __init__(
         self,
@@ -51,48 +51,48 @@ class Attempt:
         *,
         start: Served | None = None,
         combinations: Sequence[Combination] = (),
-        known: Mapping[Place, Alternatives] | None = None,
+        alternatives: Mapping[Place, Alternatives] | None = None,
     ) -> None:
-        """Begins with what is served already, of which nothing is changed, or with nothing.
+        """Begin with the steps that are already served, of which none is changed, or with nothing.
 
         Args:
-            problem: whose steps these are.
-            clock: of the computation that asks.
+            problem: the problem whose steps are served.
+            clock: clock of the calling computation.
             start: operators and steps to begin with.
-            combinations: templates, which point to the wirings that are tried first.
-            known: every wiring of some steps.
+            combinations: templates; the wirings that they give are tried first.
+            alternatives: every wiring of some steps.
         """
         self._problem = problem
         self._clock = clock
         self._combinations = combinations
-        self._known = known or {}
+        self._alternatives = alternatives or {}
         self.operators = Operators(problem.symbols, start.operators if start else ())
         self._wirings = dict(start.wirings) if start else {}
         self._serving = dict(start.serving) if start else {}
 
     def served(self) -> Served:
-        """The operators and the steps served so far."""
+        """Return the operators and the steps served so far."""
         return Served(operators=tuple(self.operators.tables), wirings=self._wirings, serving=self._serving)
 
-    def give(self, place: Place, wiring: tuple[int, ...], operator: int | None, step: Asked) -> int:
-        """Has a step served by an operator, or by a new one; returns which it is."""
+    def give(self, place: Place, wiring: tuple[int, ...], operator: int | None, step: StepEntries) -> int:
+        """Let an operator serve a step, or a new operator if None; return its index."""
         self._wirings[place] = wiring
         self._serving[place] = self.operators.give(operator, step)
         return self._serving[place]
 
     def serve(self, place: Place) -> bool:
-        """Has a step served by some operator there is, extended by as few entries as need be, if any can serve it.
+        """Serve a step by the existing operator that needs the fewest new entries; return False if none can serve it.
 
         Raises:
             OutOfTime: the clock's limit has passed.
         """
         count = len(self.operators.tables)
-        cost = look_steps(self._problem.traces[place[0]], self._problem.arity) + LOOK * count
+        cost = counted_steps(self._problem.traces[place[0]], self._problem.arity) + LOOK * count
         for wirings in self._wirings_to_try(place) if count else ():
-            best: tuple[int, int, tuple[int, ...], Asked] | None = None
+            best: tuple[int, int, tuple[int, ...], StepEntries] | None = None
             for wiring in wirings:
                 self._clock.check(cost)
-                step = self._problem.asked(place, wiring)
+                step = self._problem.step_entries(place, wiring)
                 for operator in range(count):
                     missing = self.operators.missing(operator, step)
                     if missing is not None and (best is None or missing < best[0]):
@@ -106,29 +106,30 @@ class Attempt:
         return False
 
     def _wirings_to_try(self, place: Place) -> Iterator[Iterable[tuple[int, ...]]]:
-        """Wirings of a step, the simplest first: where the templates point, then with slots in any order, then others.
+        """Yield wirings of a step in groups, the simplest first.
 
-        A slot whose template points nowhere may read any constant token instead.
+        First come the wirings that templates give, then these with slots in any order, then others. A slot whose
+        template gives no position may read any constant token instead.
         """
         problem = self._problem
-        one, position = problem.traces[place[0]], place[1]
-        pointed: dict[tuple[int, ...], None] = {}
+        trace, position = problem.traces[place[0]], place[1]
+        located: dict[tuple[int, ...], None] = {}
         if problem.mode != "declared":
             for combination in self._combinations:
-                found = pointed_at(combination, one, position)
-                if is_wiring(found, one, position, problem.arity, exact=problem.exact):
-                    pointed |= dict.fromkeys(itertools.islice(filled(problem, place, found), MAX_FILLED))
-            yield pointed
-            yield (order for wiring in pointed for order in itertools.permutations(wiring) if order != wiring)
-        if place in self._known or problem.mode != "free":
-            known = self._known.get(place) or problem.alternatives(place, self._clock)
-            yield itertools.chain.from_iterable(known.wirings.values())
+                template_wiring = located_wiring(combination, trace, position)
+                if is_wiring(template_wiring, trace, position, problem.arity, exact=problem.exact):
+                    located |= dict.fromkeys(itertools.islice(filled(problem, place, template_wiring), MAX_FILLED))
+            yield located
+            yield (order for wiring in located for order in itertools.permutations(wiring) if order != wiring)
+        if place in self._alternatives or problem.mode != "free":
+            alternatives = self._alternatives.get(place) or problem.alternatives(place, self._clock)
+            yield itertools.chain.from_iterable(alternatives.wirings.values())
         else:
-            yield itertools.islice(plain_wirings(one, position, problem.arity, self._clock), MAX_TRIED)
+            yield itertools.islice(plain_wirings(trace, position, problem.arity, self._clock), MAX_TRIED)
 
 
-def filled(problem: Problem, place: Place, pointed: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Wirings without holes: constant tokens fill them, or where there are none other arguments."""
-    one, position = problem.traces[place[0]], place[1]
-    fillers = constants(one, position) or [p for p in pointed if p != HOLE] or [1]
-    return itertools.product(*(fillers if p == HOLE else [p] for p in pointed))
+def filled(problem: Problem, place: Place, located: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Return wirings without holes: constant tokens fill the holes, or other arguments if no token is constant."""
+    trace, position = problem.traces[place[0]], place[1]
+    fillers = constants(trace, position) or [p for p in located if p != HOLE] or [1]
+    return itertools.product(*(fillers if p == HOLE else [p] for p in located))

@@ -1,4 +1,4 @@
-"""All stages of the search one after the other, as far as a limit allows."""
+"""Stages of the search run in order, as far as a limit allows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from circuits.circuit import Circuit
 from circuits.clock import Clock, OutOfTime
 from circuits.sat import SolverError, SolverFailed
 from circuits.search.candidates import Candidates, Feasible, candidates, feasible
-from circuits.search.narrowing import Evidence, Narrowed, narrowed
+from circuits.search.narrowing import BoundSteps, Narrowed, narrowed
 from circuits.search.problem import Problem
 from circuits.search.serving import Served
 from circuits.search.simplest import circuit_of
@@ -18,18 +18,18 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """Bounds at the scales of a problem, and the circuit that attains the upper one.
+    """Bounds at the scales of a problem, and the circuit that attains the upper bound.
 
     Attributes:
-        bounds: scale -> (lower, upper), as far as the search came; scales with a step that nothing determines are not
-            among them.
-        stuck: the first step that no wiring determines, if there is one.
-        stopped: why the search ended before its end; None if it did not.
-        failed: whether that was the machine's fault, so that another time it may not end there.
-        hardest: the steps that the lower bounds rest on, all their wirings looked at.
-        kernel: how many steps were left when equal and served ones were dropped.
-        circuit: attains the upper bound of the last scale; None if the search did not come so far.
-        combinations: the template combinations of its wiring.
+        bounds: scale -> (lower, upper), as far as the search came; scales with a step that no wiring determines are
+            left out.
+        stuck: first step that no wiring determines; None if there is none.
+        stopped: reason why the search ended early; None if it did not.
+        failed: True if the machine was the reason, so that another run may succeed.
+        hardest: steps that the lower bounds rest on, with all their wirings searched.
+        kernel: number of these steps without equal steps and steps served by solutions of others.
+        circuit: circuit that attains the upper bound of the last scale; None if the search did not come so far.
+        combinations: template combinations of its wiring.
     """
 
     bounds: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -43,23 +43,25 @@ class Searched:
 
 
 def search(problem: Problem, clock: Clock, *, patient: bool = False) -> Searched:
-    """The bounds and the circuit of a problem, or as much of them as time allows; Ctrl-C is such an end too.
+    """Return the bounds and the circuit of a problem, or as much as time allows.
+
+    Ctrl-C ends the search in the same way.
 
     Args:
-        problem: what is searched for.
+        problem: the problem.
         clock: the limit.
-        patient: half of the time need not be left when all scales are known to be feasible.
+        patient: True if the check that all scales are feasible may use more than half of the time.
     """
-    possible, found, known = Feasible(), None, None
+    possible, candidate_circuits, latest = Feasible(), None, None
     circuit: Circuit | None = None
     combinations: tuple[Combination, ...] = ()
     stopped, failed = None, False
     try:
         with clock.phase("wirings"):
             possible = feasible(problem, clock, patient=patient)
-            found = candidates(problem, possible.scales, clock)
-        for now in narrowed(problem, found, clock):
-            known = now
+            candidate_circuits = candidates(problem, possible.scales, clock)
+        for now in narrowed(problem, candidate_circuits, clock):
+            latest = now
     except OutOfTime as limit:
         stopped = str(limit)
     except SolverError as error:
@@ -67,28 +69,31 @@ def search(problem: Problem, clock: Clock, *, patient: bool = False) -> Searched
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     try:
-        if found and known and found.scales:
+        if candidate_circuits and latest and candidate_circuits.scales:
             circuit, combinations = circuit_of(
-                _smallest(found, known, problem), found.scales, problem, found.combinations
+                _smallest(candidate_circuits, latest, problem),
+                candidate_circuits.scales,
+                problem,
+                candidate_circuits.combinations,
             )
     except KeyboardInterrupt:
         stopped = INTERRUPTED
-    evidence = known.evidence if known else Evidence()
+    bound_steps = latest.bound_steps if latest else BoundSteps()
     return Searched(
-        bounds=known.bounds if known else {},
+        bounds=latest.bounds if latest else {},
         stuck=possible.stuck,
         stopped=stopped or possible.stopped,
         failed=failed,
-        hardest=tuple(place for place, one in evidence.wirings.items() if one.complete),
-        kernel=evidence.kernel,
+        hardest=tuple(place for place, alternatives in bound_steps.wirings.items() if alternatives.complete),
+        kernel=bound_steps.kernel,
         circuit=circuit,
         combinations=combinations,
     )
 
 
-def _smallest(found: Candidates, known: Narrowed, problem: Problem) -> Served:
-    """The circuit of the fewest operators that serves every step up to the last scale."""
-    last = found.scales[-1], problem.traces[found.scales[-1]].length
-    if known.fewer and last in known.fewer.wirings:
-        return known.fewer
-    return min(found.circuits, key=lambda one: len(one.openers()))
+def _smallest(candidate_circuits: Candidates, latest: Narrowed, problem: Problem) -> Served:
+    """Return the circuit of the fewest operators that serves every step up to the last scale."""
+    last = candidate_circuits.scales[-1], problem.traces[candidate_circuits.scales[-1]].length
+    if latest.fewer and last in latest.fewer.wirings:
+        return latest.fewer
+    return min(candidate_circuits.circuits, key=lambda served: len(served.openers()))

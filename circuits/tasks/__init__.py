@@ -1,4 +1,4 @@
-"""Tasks: those that come with the project, and how one is named and loaded."""
+"""Tasks that come with the project, and the names by which tasks are loaded."""
 
 from circuits.tasks.catalogue import TASKS
 from circuits.tasks.spec import TaskSpec, load, parse_task

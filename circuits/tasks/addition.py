@@ -11,8 +11,8 @@ from circuits.tasks.digits import Numbers, digit_task
 def addition(base: int = 10) -> Task:
     """`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first.
 
-    Unit operator, of a_t, b_t, a_(t-1), b_(t-1), c_(t-1): the carry into t is recovered from the last three; '+' and
-    '=' stand for a digit that is not there and count 0, and '+' as a_(t-1) gives '$'; arity 5.
+    Unit operator on a_t, b_t, a_(t-1), b_(t-1), c_(t-1): the carry into t is recovered from the last three. '+' and '='
+    stand for a missing digit and count 0; '+' as a_(t-1) gives '$'. The arity is 5.
     """
     return _low_first("addition", base, lambda n: n)
 
@@ -20,14 +20,17 @@ def addition(base: int = 10) -> Task:
 def unaligned_addition(base: int = 10) -> Task:
     """`a1 .. an + b1 .. bm = c1 .. c(n+1) $`, low digit first, m = ceil(n/2): operands of unequal length.
 
-    The predecessor's reversed addition (arXiv 2410.08898); that m follows from n is our choice [F], since a scale has
-    one layout. Unit operator and arity as in `addition`.
+    This is the predecessor's reversed addition (arXiv 2410.08898); that m follows from n is our choice [F], since a
+    scale has one layout. Unit operator and arity are those of `addition`.
     """
     return _low_first("unaligned-addition", base, lambda n: (n + 1) // 2)
 
 
 def addition_high_first(base: int = 2) -> Task:
-    """`a1 .. an + b1 .. bn = c0 c1 .. cn $`, high digit first: no bounded arity, as carries come from any distance."""
+    """`a1 .. an + b1 .. bn = c0 c1 .. cn $`, high digit first.
+
+    No arity is enough at all scales, because carries come from any distance.
+    """
     return digit_task(
         name="addition-high-first",
         base=base,
@@ -40,9 +43,10 @@ def addition_high_first(base: int = 2) -> Task:
 
 
 def addition_carry(base: int = 10) -> Task:
-    """`a1 .. an + b1 .. bn = c1 k1 .. cn kn $`, low digit first, k_t the carry out of place t; kn is the last digit.
+    """`a1 .. an + b1 .. bn = c1 k1 .. cn kn $`, low digit first.
 
-    Unit operators, of a_t, b_t, k_(t-1): digit and carry of the sum, where '=' counts 0; '+' as a_t gives '$'; arity 3.
+    k_t is the carry out of place t; kn is the last digit. Unit operators on a_t, b_t, k_(t-1): digit and carry of the
+    sum, where '=' counts 0; '+' as a_t gives '$'. The arity is 3.
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -82,15 +86,15 @@ def addition_carry(base: int = 10) -> Task:
 
 
 def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
-    """Operands of n and width(n) <= n digits."""
+    """Return an addition task, low digit first, with operands of n and width(n) <= n digits."""
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
         plus, equals = n + 1, n + width(n) + 2
-        found = []
+        sums = []
         for t in range(1, n + 2):
-            here, before = (min(plus + place, equals) for place in (t, t - 1))
-            found.append(("sum", (t, here, t - 1 if t > 1 else equals, before, equals + t - 1)))
-        return [*found, ("sum", (plus, equals, plus, equals, equals))]
+            b_place, b_place_before = (min(plus + place, equals) for place in (t, t - 1))
+            sums.append(("sum", (t, b_place, t - 1 if t > 1 else equals, b_place_before, equals + t - 1)))
+        return [*sums, ("sum", (plus, equals, plus, equals, equals))]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
         a, b, a_before, b_before, c_before = symbols
@@ -128,7 +132,10 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
 
 
 def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
-    """Digits of the sum, one more than the operands have, and the carries out of each place; low digit first."""
+    """Return the digits of the sum, one more than the operands have, and the carries out of each place.
+
+    The low digit comes first.
+    """
     carry, digits, carries = 0, [], []
     for pair in zip(a, b, strict=True):
         carry, digit = divmod(sum(pair) + carry, base)
@@ -138,7 +145,10 @@ def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
 
 
 def _sums(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """Digits and carries of many sums at once (`_sum`), operands of one length one after the other."""
+    """Return digits and carries of many sums at once (`_sum`).
+
+    The two operands follow each other and have one length.
+    """
     n = len(x) // 2
     totals = x[:n] + x[n:]
     carries = np.zeros((n + 1, x.shape[1]), dtype=np.uint16)

@@ -1,4 +1,4 @@
-"""The tasks that come with the project, by the names that the command line knows."""
+"""Catalogue of the tasks that come with the project, by their names on the command line."""
 
 from collections.abc import Callable
 

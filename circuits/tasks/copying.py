@@ -1,4 +1,4 @@
-"""Copies of the operand: as it is, reversed, shifted, and after a first token as the predecessor has it."""
+"""Copies of the operand: unchanged, reversed, shifted, and after a start token as in the predecessor's task."""
 
 from collections.abc import Callable
 
@@ -9,31 +9,31 @@ from circuits.tasks.digits import digit_task
 def copy(base: int = 2) -> Task:
     """`x1 .. xn = x1 .. xn $` over digits below `base`.
 
-    Unit operator: the identity, and '=' gives '$'; arity 1.
+    Unit operator: the identity, and '=' gives '$'. The arity is 1.
     """
-    return _moved("copy", base, lambda n: list(range(1, n + 1)))
+    return _permuted("copy", base, lambda n: list(range(1, n + 1)))
 
 
 def reverse(base: int = 2) -> Task:
     """`x1 .. xn = xn .. x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
-    return _moved("reverse", base, lambda n: list(range(n, 0, -1)))
+    return _permuted("reverse", base, lambda n: list(range(n, 0, -1)))
 
 
 def shift(base: int = 2) -> Task:
     """`x1 .. xn = x2 .. xn x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
-    return _moved("shift", base, lambda n: [*range(2, n + 1), 1])
+    return _permuted("shift", base, lambda n: [*range(2, n + 1), 1])
 
 
 def unaligned_copy(base: int = 2) -> Task:
     """`> x1 .. xn = x1 .. xn $` over digits below `base`: the predecessor's [BOS] x = x [EOS] (arXiv 2410.08898).
 
-    Unit operator and arity as in `copy`.
+    Unit operator and arity are those of `copy`.
     """
-    return _moved("unaligned-copy", base, lambda n: list(range(1, n + 1)), first=">")
+    return _permuted("unaligned-copy", base, lambda n: list(range(1, n + 1)), first=">")
 
 
-def _moved(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
-    """Output position t holds the operand's digit order(n)[t - 1]."""
+def _permuted(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
+    """Return a task whose output position t holds the operand's digit order(n)[t - 1]."""
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
         return [("identity", (len(first) + read,)) for read in [*order(n), n + 1]]

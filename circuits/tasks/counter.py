@@ -1,4 +1,4 @@
-"""Running sums modulo the base, parity among them; and parity at once."""
+"""Running sums modulo the base, including parity with all intermediate results; and parity without them."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from circuits.tasks.digits import digit_task
 def counter(base: int = 5) -> Task:
     """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = (y_(t-1) + x_t) mod base, y_0 = 0.
 
-    Unit operator: the sum modulo the base, where '=' as y counts 0 and '=' as x gives '$'; arity 2.
+    Unit operator: the sum modulo the base; '=' as y counts 0, and '=' as x gives '$'. The arity is 2.
     """
     return _running_sum("counter", base)
 
@@ -17,13 +17,13 @@ def counter(base: int = 5) -> Task:
 def parity() -> Task:
     """`x1 .. xn = y1 .. yn $` over bits, y_t = x_1 xor .. xor x_t.
 
-    Unit operator: y_t = y_(t-1) xor x_t where '=' counts as 0, and the end of the operand gives '$'; arity 2.
+    Unit operator: y_t = y_(t-1) xor x_t, where '=' as y counts 0 and '=' as x gives '$'. The arity is 2.
     """
     return _running_sum("parity", 2)
 
 
 def parity_direct() -> Task:
-    """`x1 .. xn = y $` over bits, y = x_1 xor .. xor x_n at once: needs n arguments."""
+    """`x1 .. xn = y $` over bits, y = x_1 xor .. xor x_n in one step, which needs n arguments."""
     return digit_task(
         name="parity-direct",
         base=2,
@@ -36,6 +36,8 @@ def parity_direct() -> Task:
 
 
 def _running_sum(name: str, base: int) -> Task:
+    """Return the task of running sums modulo the base."""
+
     def generate(x: list[int]) -> list[int]:
         output: list[int] = []
         for digit in x:

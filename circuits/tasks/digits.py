@@ -1,4 +1,4 @@
-"""Tasks over digits: tokens below the base are the digits, and the task's own symbols follow."""
+"""Tasks over digits: token numbers below the base are the digits, and the task's other symbols follow."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from circuits.task import MAX_SYMBOLS, Reference, Task, TaskError, Tokens
 Numbers = NDArray[np.uint16]
 """Digits of many inputs, [positions, inputs].
 
-In 16 bits there is room for a number of two digits, and for the product of two digits plus a third: each is less than
+16 bits hold a number of two digits, and the product of two digits plus a third: each is less than
 base**2 <= 252**2 < 2**16.
 """
 Integers = NDArray[np.integer[Any]]
@@ -28,26 +28,26 @@ def digit_task(
     vectorised: Callable[[Numbers], Integers],
     reference: Reference | None,
 ) -> Task:
-    """A task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
+    """Return a task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
 
     Args:
-        name: of the task.
+        name: name of the task.
         base: digits are 0..base - 1.
-        marks: the prompt's symbols besides digits, each one character.
-        prompt: n and the digits -> the choices at each position.
-        generate: the digits of one prompt, marks left out -> the digits of its output.
-        vectorised: the same for many prompts: uint16 [digits, inputs] -> integers [output digits, inputs].
-        reference: its circuit, if it has one of bounded arity.
+        marks: the prompt's symbols besides digits, one character each.
+        prompt: function from n and the digits to the choices at each position.
+        generate: function from the digits of one prompt, marks left out, to the digits of its output.
+        vectorised: the same for many prompts, from uint16 [digits, inputs] to integers [output digits, inputs].
+        reference: the reference circuit; None if no bounded arity is enough.
 
     Raises:
-        TaskError: the base is below 2, or makes more symbols than a token number can name.
+        TaskError: the base is below 2, or needs more symbols than there are token numbers.
     """
     if not 2 <= base <= MAX_SYMBOLS - len(marks) - 1:
         raise TaskError(f"task '{name}': the base must be 2 to {MAX_SYMBOLS - len(marks) - 1}, not {base}")
     digits = tuple(str(digit) for digit in range(base))
 
     def plain(symbols: tuple[str, ...]) -> list[str]:
-        return [*(digits[digit] for digit in generate([int(one) for one in symbols if one not in marks])), "$"]
+        return [*(digits[digit] for digit in generate([int(symbol) for symbol in symbols if symbol not in marks])), "$"]
 
     def fast(prompts: Tokens) -> Integers:
         output = vectorised(prompts.T[prompts[0] < base].astype(np.uint16))

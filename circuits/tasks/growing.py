@@ -1,4 +1,4 @@
-"""Controls whose SRC must grow: the law of a step depends on its number."""
+"""Controls whose SRC must grow: the function of a step depends on the number of the step."""
 
 import math
 
@@ -11,8 +11,8 @@ from circuits.tasks.digits import Numbers, digit_task
 def permutation(base: int = 5) -> Task:
     """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = pi_t(x_t).
 
-    pi_t is the t-th permutation of the digits in lexicographic order, beginning again after base! steps. No two of
-    them fit one operator of one argument, so SRC(n) = min(n, base!) at arity 1, where '=' gives '$' in any of them.
+    pi_t is the t-th permutation of the digits in lexicographic order, repeated after base! steps. No two of them fit
+    one operator of one argument, so SRC(n) = min(n, base!) at arity 1; '=' gives '$' in any of them.
     """
 
     def law(t: int) -> list[int]:
@@ -39,8 +39,8 @@ def permutation(base: int = 5) -> Task:
 def log_shift(base: int = 10) -> Task:
     """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = (x_t + floor(log2 t)) mod base.
 
-    Unit operators: to add k, for every k there is, and '=' gives '$' in any of them; arity 1. SRC(n) is the lesser of
-    floor(log2 n) + 1 and the base.
+    Unit operators: add k, one for every k that occurs; '=' gives '$' in any of them. The arity is 1. SRC(n) is the
+    lesser of floor(log2 n) + 1 and the base.
     """
 
     def shift(t: int) -> int:
@@ -67,17 +67,17 @@ def log_shift(base: int = 10) -> Task:
 def scaled_sum(base: int = 7) -> Task:
     """`x1 .. xn = y1 .. yn $` over digits below `base`, y_t = (x_t + t x_(t-1)) mod base, x_0 = 0.
 
-    Unit operators, of x_t, x_(t-1): to add k times, 0 < k < base; two '=' give '$' in any of them; arity 2. Where
-    there is nothing to add, at the first step and at multiples of the base, any of them serves with '=' for x_(t-1),
-    which counts 0. So SRC(n) is how many k are t mod base for some t = 2..n, but at least 1.
+    Unit operators on x_t, x_(t-1): add k times, 0 < k < base; two '=' give '$' in any of them. The arity is 2. If there
+    is nothing to add, at the first step and at multiples of the base, any of them serves with '=' for x_(t-1), which
+    counts 0. So SRC(n) is the number of distinct k = t mod base, k > 0, with t = 2..n, but at least 1.
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
         idle = f"add times {2 if base > 2 else 1}"
-        found = [
+        sums = [
             (f"add times {t % base}", (t, t - 1)) if t > 1 and t % base else (idle, (t, n + 1)) for t in range(1, n + 1)
         ]
-        return [*found, (idle, (n + 1, n + 1))]
+        return [*sums, (idle, (n + 1, n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         x, before = symbols
@@ -105,10 +105,10 @@ def scaled_sum(base: int = 7) -> Task:
 
 
 def _nth_permutation(size: int, index: int) -> list[int]:
-    """The permutation of 0..size-1 with the given index in lexicographic order."""
-    left = list(range(size))
-    found = []
+    """Return the permutation of 0..size-1 with the given index in lexicographic order."""
+    unused = list(range(size))
+    result = []
     for remaining in range(size - 1, -1, -1):
         place, index = divmod(index, math.factorial(remaining))
-        found.append(left.pop(place))
-    return found
+        result.append(unused.pop(place))
+    return result

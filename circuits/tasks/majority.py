@@ -1,4 +1,4 @@
-"""Whether most bits are ones: with a running count, whose symbols grow with the scale, and at once."""
+"""Majority: are most bits ones? With a running count, whose symbols grow with the scale, and in one step."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from circuits.tasks.digits import digit_task
 def majority_count(base: int = 21) -> Task:
     """`x1 .. xn = c1 .. cn y $`, x bits, c_t = x_1 + .. + x_t one token, y = 1 iff more than n/2 are ones.
 
-    Counts below `base` have a symbol, so scales end before it.
-    Unit operators: the sum, where '=' as c counts 0 and '=' as x gives '$', and for each n whether c > n/2, which may
-    share tables where they agree; arity 2.
+    Only counts below `base` have a symbol, so the scale must be below `base`. Unit operators: the sum, where '=' as c
+    counts 0 and '=' as x gives '$'; and, for each n, the test c > n/2. Tests that agree where both are defined may
+    share a table. The arity is 2.
     """
 
     def prompt(n: int, digits: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -49,7 +49,7 @@ def majority_count(base: int = 21) -> Task:
 
 
 def majority_direct() -> Task:
-    """`x1 .. xn = y $`, x bits, y = 1 iff more than n/2 are ones, at once: needs n arguments."""
+    """`x1 .. xn = y $`, x bits, y = 1 iff more than n/2 are ones, in one step, which needs n arguments."""
     return digit_task(
         name="majority-direct",
         base=2,

@@ -9,14 +9,14 @@ from circuits.tasks.digits import Integers, Numbers, digit_task
 def multiplication(base: int = 10) -> Task:
     """`a * b1 .. bn = c1 .. c(n+1) $`, low digit first, a one digit.
 
-    Unit operator, of a, b_t, b_(t-1), c_(t-1): the carry into t is (c_(t-1) - a b_(t-1)) mod base, carried on; '*' as
-    b_(t-1) means that there is none, '=' as b_t counts 0, and '=' as b_(t-1) gives '$'; arity 4.
+    Unit operator on a, b_t, b_(t-1), c_(t-1): the old carry is (c_(t-1) - a b_(t-1)) mod base, from which the carry
+    into t follows. '*' as b_(t-1) means carry 0, '=' as b_t counts 0, and '=' as b_(t-1) gives '$'. The arity is 4.
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
         equals = n + 3
-        found = [("product", (1, 2 + t, 1 + t, equals + t - 1)) for t in range(1, n + 2)]
-        return [*found, ("product", (1, equals, equals, equals))]
+        products = [("product", (1, 2 + t, 1 + t, equals + t - 1)) for t in range(1, n + 2)]
+        return [*products, ("product", (1, equals, equals, equals))]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
         a, b, b_before, c_before = symbols
@@ -52,7 +52,10 @@ def multiplication(base: int = 10) -> Task:
 
 
 def multiplication_nn(base: int = 2) -> Task:
-    """`a1 .. an * b1 .. bn = c1 .. c(2n) $`, low digit first: no bounded arity, since c_t needs t products."""
+    """`a1 .. an * b1 .. bn = c1 .. c(2n) $`, low digit first.
+
+    No arity is enough at all scales, since c_t needs t products.
+    """
 
     def generate(x: list[int]) -> list[int]:
         n = len(x) // 2
@@ -60,7 +63,7 @@ def multiplication_nn(base: int = 2) -> Task:
         return [a * b // base**place % base for place in range(len(x))]
 
     def vectorised(x: Numbers) -> Integers:
-        # In 32 bits there is room for sums of 60,000 products of two digits.
+        # 32 bits hold sums of 60,000 products of two digits.
         a, b = np.split(x.astype(np.uint32), 2)
         columns = np.zeros_like(x, dtype=np.uint32)
         for place, digit in enumerate(a):
@@ -79,7 +82,7 @@ def multiplication_nn(base: int = 2) -> Task:
 
 
 def _carried(columns: Integers, base: int) -> Integers:
-    """The digits of sums of base**place * column; what is carried out of the last place is 0."""
+    """Return the digits of the sum of base**place * column; the carry out of the last place is 0."""
     digits = columns.copy()
     for place in range(len(columns) - 1):
         digits[place + 1] += digits[place] // base

@@ -1,4 +1,4 @@
-"""One digit of the operand: the first, the middle or the last."""
+"""Selection of one digit of the operand: the first, the middle or the last."""
 
 from collections.abc import Callable
 
@@ -8,20 +8,21 @@ from circuits.tasks.digits import digit_task
 
 def select_first(base: int = 10) -> Task:
     """`x1 .. xn = x1 $` over digits below `base`. Unit operator: the identity, and '=' gives '$'; arity 1."""
-    return _selected("select-first", base, lambda n: 1)
+    return _select_task("select-first", base, lambda n: 1)
 
 
 def select_middle(base: int = 10) -> Task:
     """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select_first`."""
-    return _selected("select-middle", base, lambda n: (n + 1) // 2)
+    return _select_task("select-middle", base, lambda n: (n + 1) // 2)
 
 
 def select_last(base: int = 10) -> Task:
     """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select_first`."""
-    return _selected("select-last", base, lambda n: n)
+    return _select_task("select-last", base, lambda n: n)
 
 
-def _selected(name: str, base: int, place: Callable[[int], int]) -> Task:
+def _select_task(name: str, base: int, place: Callable[[int], int]) -> Task:
+    """Return the task whose output is the operand's digit number place(n), 1-based."""
     return digit_task(
         name=name,
         base=base,

@@ -1,4 +1,4 @@
-"""Sorting, with the trace of a sorting network and at once."""
+"""Sorting: with the trace of a sorting network, and in one step."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ from circuits.tasks.digits import Numbers, digit_task
 def sort_trace(base: int = 10) -> Task:
     """`x1 .. xn = r1 .. rn $` over digits below `base`, r_k all n digits after round k of odd-even transposition.
 
-    Odd rounds compare the places (1, 2), (3, 4), ..., even rounds (2, 3), (4, 5), ..., and exchange what is not in
-    order; after n rounds the digits ascend (Knuth, TAOCP 3, 5.3.4).
-    Unit operators: minimum and maximum of two, and two '=' give '$'; arity 2.
+    Odd rounds compare the places (1, 2), (3, 4), ..., even rounds (2, 3), (4, 5), ..., and exchange digits that are not
+    in order; after n rounds the digits ascend (Knuth, TAOCP 3, 5.3.4). Unit operators: minimum and maximum of two; two
+    '=' give '$'. The arity is 2.
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        found = []
+        operations = []
         for number in range(n):
-            before = number * n + (1 if number else 0)  # of the row that the round reads
-            found += [
+            before = number * n + (1 if number else 0)  # offset of the row that the round reads
+            operations += [
                 (operator, (before + low + 1, before + high + 1)) for operator, low, high in _comparisons(n, number)
             ]
-        return [*found, ("minimum", (n + 1, n + 1))]
+        return [*operations, ("minimum", (n + 1, n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         if symbols == ("=", "="):
@@ -57,7 +57,7 @@ def sort_trace(base: int = 10) -> Task:
 
 
 def sort_direct(base: int = 3) -> Task:
-    """`x1 .. xn = y1 .. yn $` over digits below `base`, y the digits ascending, at once: needs n arguments."""
+    """`x1 .. xn = y1 .. yn $` over digits below `base`, y the digits ascending, in one step: needs n arguments."""
     return digit_task(
         name="sort-direct",
         base=base,
@@ -70,12 +70,12 @@ def sort_direct(base: int = 3) -> Task:
 
 
 def _comparisons(n: int, number: int) -> list[tuple[str, int, int]]:
-    """Operation at each place after a round, both from 0: minimum or maximum, and the places compared before it."""
-    found = []
+    """Return, for each place after a round: minimum or maximum, and the two places compared. All are counted from 0."""
+    operations = []
     for place in range(n):
         first = place if (place - number) % 2 == 0 else place - 1
         if 0 <= first < n - 1:
-            found.append(("minimum" if place == first else "maximum", first, first + 1))
+            operations.append(("minimum" if place == first else "maximum", first, first + 1))
         else:
-            found.append(("minimum", place, place))
-    return found
+            operations.append(("minimum", place, place))
+    return operations

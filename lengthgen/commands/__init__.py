@@ -1,1 +1,1 @@
-"""The commands, by what they are about."""
+"""Commands of the command line, one module a subject."""

@@ -1,4 +1,4 @@
-"""Commands on tasks: their circuits, their complexity, and what is predicted of encodings."""
+"""Commands on tasks: their circuits, their complexity, and predictions for encodings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,8 +21,8 @@ from lengthgen.commands.options import (
     TaskArgument,
     TestScales,
     TrainScales,
+    nonempty_path,
     show,
-    some_path,
     usual_encodings,
 )
 from lengthgen.results import prediction_answer, tasks_answer
@@ -33,83 +33,98 @@ from theory.system.files import parse_json, read_bytes, require_folder, require_
 
 def src(
     task: TaskArgument,
-    arity: Annotated[int | None, typer.Option(min=1, max=8, help="Slots of an operator; the fewest possible.")] = None,
-    scales: Annotated[str, typer.Option(help="Scales, like 1-6.")] = "1-6",
+    arity: Annotated[
+        int | None,
+        typer.Option(min=1, max=8, help="Argument slots of every operator. Without it: the fewest possible."),
+    ] = None,
+    scales: Annotated[str, typer.Option(help="Scales, for example 1-6.")] = "1-6",
     format: Format = "unaligned",
     base: Base = None,
     mode: Annotated[
-        Mode, typer.Option(help="Any wiring; that of the reference circuit; or operators of an exact number of slots.")
+        Mode,
+        typer.Option(
+            help="Allowed wirings: any (free), the reference circuit's (declared), or without unneeded slots (typed)."
+        ),
     ] = Mode.FREE,
-    curve: Annotated[bool, typer.Option("--curve", help="Also at the fewest slots possible and at one more.")] = False,
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then the bounds so far are given.")] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also compute SRC at the minimal arity and at one slot more.")
+    ] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Time limit in seconds; then the bounds known so far are printed.")
+    ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(parser=some_path, metavar="PATH", help="File for a proof of the bounds at the last scale."),
+        typer.Option(
+            parser=nonempty_path, metavar="PATH", help="File to write with a proof of the bounds at the last scale."
+        ),
     ] = None,
     draw: Annotated[
-        Path | None, typer.Option(parser=some_path, metavar="PATH", help="Folder for a drawing of the circuit.")
+        Path | None,
+        typer.Option(parser=nonempty_path, metavar="PATH", help="Folder to write with a drawing of the circuit."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Sequential Representation Complexity of a task, with the circuit that attains it."""
+    """Compute the Sequential Representation Complexity (SRC) of a task, with a circuit that attains it."""
     from lengthgen import complexity
 
-    wanted = parse_scales(scales)
+    scale_list = parse_scales(scales)
     if certificate:
         require_writable(certificate)
     if draw:
         require_folder(draw)
     question = complexity.Question(
         spec=TaskSpec(name=task, base=base, format=format),
-        scales=wanted,
+        scales=scale_list,
         arity=arity,
         mode=mode.value,
         seconds=time_limit,
     )
     try:
-        found = complexity.compute(question)
+        computed = complexity.compute(question)
     except Interrupted as stop:
-        show(stop.result.answer(), src_table(stop.result.answer()), as_json)
+        show(stop.result.as_json(), src_table(stop.result.as_json()), as_json)
         raise typer.Exit(INTERRUPTED) from None
-    answer = found.answer()
+    answer = computed.as_json()
     if curve:
-        answer["curve"] = complexity.curve(found)
+        answer["curve"] = complexity.curve(computed)
     if certificate:
-        complexity.write_certificate(certificate, found)
+        complexity.write_certificate(certificate, computed)
         answer["certificate"] = str(certificate)
     if draw:
         from paper_figs import circuit_diagram
 
-        answer["figure"] = circuit_diagram.write(found.circuit(), draw, wanted)
+        answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
     show(answer, src_table(answer), as_json)
 
 
 def check_certificate(
-    file: Annotated[Path, typer.Argument(help="Written by `lengthgen src --certificate`.")],
-    task: Annotated[str | None, typer.Option(help="path/to/file.py:name, if it is of a task of your own.")] = None,
+    file: Annotated[Path, typer.Argument(help="Certificate file, written by `lengthgen src --certificate`.")],
+    task: Annotated[
+        str | None, typer.Option(help="Your own task as path/to/file.py:name, if the certificate is about one.")
+    ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Seed of the random prompts, to repeat a check; a new one each time if left out."),
+        typer.Option(min=0, help="Seed of the random prompts, to repeat a check. Without it: a new seed each time."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate by a program that shares nothing with what wrote it.
+    """Check a certificate with a program that shares no code with the one that wrote it.
 
     A circuit is tried on all prompts of scales that have at most 20,000, and on 300 random prompts of each other scale.
-    Exit code: 0 if all of it is proved; 3 if the lower bound is proved and the circuit was right, but tried on random
-    prompts at some scale, so that the upper bound is not proved; 2 if it proves nothing.
+    Exit code: 0 if everything is proved; 3 if the lower bound is proved and the circuit was right, but some scale was
+    tried on random prompts only, so that the upper bound is not proved; 2 if nothing is proved.
     """
     from lengthgen import complexity
 
     content = parse_json(read_bytes(file, largest=complexity.LARGEST_CERTIFICATE), file)
-    answer = complexity.checked(content, task, file, seed)
+    answer = complexity.check_content(content, task, file, seed)
     show(answer, certificate_table(answer), as_json)
     if not answer["proved"]:
         raise typer.Exit(NOT_PROVED)
 
 
 def tasks(as_json: Json = False) -> None:
-    """The tasks that come with the project: their layout and their digits."""
+    """List the tasks that come with the project, with their token layout and default base."""
     answer = tasks_answer()
     show(answer, tasks_table(answer), as_json)
 
@@ -123,10 +138,10 @@ def predict(
     base: Base = None,
     as_json: Json = False,
 ) -> None:
-    """Which encodings should generalize on a task, where the others break, and why."""
+    """Predict which encodings generalize on a task, and where and why the others break."""
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
-    wanted = parse_encodings(usual_encodings(format) if encoding is None else encoding)
+    specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)
     analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]))
-    answer = prediction_answer(analysis, wanted, training, testing)
+    answer = prediction_answer(analysis, specs, training, testing)
     show(answer, prediction_table(answer), as_json)

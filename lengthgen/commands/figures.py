@@ -1,4 +1,4 @@
-"""The command that draws the figures and tables of the catalogue."""
+"""Command `figures`: draw the figures and tables of the catalogue."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from lengthgen.commands.options import Json, Out, ProfileName, show, some_path
+from lengthgen.commands.options import Json, Out, ProfileName, nonempty_path, show
 from theory.system.errors import LengthgenError, one_line
 from theory.system.files import require_folder
 from theory.system.messages import tell
 
 
 class WidthName(StrEnum):
-    """How wide figures are printed; inches in `paper_figs.style.WIDTHS`."""
+    """Names of printed widths of figures; `paper_figs.style.WIDTHS` has them in inches."""
 
     PAGE = "page"
     COLUMN = "column"
@@ -27,35 +27,40 @@ class WidthName(StrEnum):
 def figures(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="As --list names them; all that can be drawn, if left out."),
+        typer.Argument(
+            metavar="[NAME]...", help="Names of figures, as listed by --list. Without names: all that can be drawn."
+        ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Name all figures and tables, and draw none.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List all figures and tables without drawing any.")] = False,
     protocol: Annotated[
-        list[str] | None, typer.Option(help="Also of this protocol of your own, path/to/file.toml; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Also draw the figures of your own protocol, path/to/file.toml; may be given several times."),
     ] = None,
     profile: ProfileName = "quick",
     width: Annotated[
         WidthName,
-        typer.Option(help="Of a page or a column; what is not legible so narrow is drawn as wide as it must be."),
+        typer.Option(help="Printed width: a page or a column. A figure that would be illegible is drawn wider."),
     ] = WidthName.PAGE,
     out: Out = Path("out"),
     into: Annotated[
         Path | None,
-        typer.Option(parser=some_path, metavar="PATH", help="Folder for the figures; OUT/figures, if left out."),
+        typer.Option(parser=nonempty_path, metavar="PATH", help="Folder for the figures. Without it: OUT/figures."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw figures and tables from stored runs and computed theory; what is drawn and unchanged is not drawn again.
+    """Draw figures and tables from stored runs and computed theory.
 
-    Ends with 0 only if every figure that was named was drawn, and no run that some figure reads is broken.
+    Figures whose sources did not change are not redrawn.
+
+    The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
     from paper_figs.sources import Sources
     from paper_figs.style import WIDTHS
 
     sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
     if listed:
-        answer = _listed(sources, protocol or [])
-        lines = [one_line(f"{one['name']:<28}{one['title']}; {one['reads']}") for one in answer["figures"]]
+        answer = _catalogue_listing(sources, protocol or [])
+        lines = [one_line(f"{entry['name']:<28}{entry['title']}; {entry['reads']}") for entry in answer["figures"]]
         show(answer, "\n".join(lines), as_json)
         return
     folder = into or out / "figures"
@@ -63,7 +68,8 @@ def figures(
     _draw(sources, folder, names or [], protocol or [], as_json)
 
 
-def _listed(sources: Any, own: list[str]) -> dict[str, Any]:
+def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
+    """Return name, title and sources of every figure and table."""
     from paper_figs.catalogue import catalogue
 
     return {
@@ -75,6 +81,7 @@ def _listed(sources: Any, own: list[str]) -> dict[str, Any]:
 
 
 def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json: bool) -> None:
+    """Draw the figures, print the answer, and end with exit code 1 if a figure failed."""
     from lengthgen.gallery import draw_catalogue
 
     drawn = draw_catalogue(sources, folder, names, own)
@@ -93,7 +100,7 @@ def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json:
         "broken": drawn.broken,
     }
     lines = [
-        f"{name}{' (unchanged)' if name in drawn.unchanged else ''}: {', '.join(Path(one).suffix[1:] for one in files)}"
+        f"{name}{' (unchanged)' if name in drawn.unchanged else ''}: {', '.join(Path(p).suffix[1:] for p in files)}"
         for name, files in drawn.files.items()
     ]
     lines.append(f"in {folder}")

@@ -1,4 +1,4 @@
-"""The command that writes the page to explore everything stored."""
+"""Command `report`: write one page to explore all stored results."""
 
 from pathlib import Path
 from time import perf_counter
@@ -12,10 +12,10 @@ from theory.system.messages import tell
 
 
 def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json = False) -> None:
-    """Write OUT/report.html: claims, tasks, relations, runs and verdicts to explore, in one file without network.
+    """Write OUT/report.html: one page, usable offline, to explore claims, tasks, relations, runs and verdicts.
 
-    Shows what is stored and settled, and names what is missing with the command that makes it. Ends with 0 only if
-    nothing stored is broken.
+    The page shows stored results and decided claims, and names missing parts with the command that makes them. The exit
+    code is 0 only if nothing stored is broken.
     """
     load_profile(profile)
     require_folder(out)
@@ -26,8 +26,8 @@ def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json
     answer["seconds"] = round(perf_counter() - began, 2)
     lines = [
         f"written: {answer['page']}, {answer['bytes'] / 1e6:.1f} MB",
-        *(f"{one['count']} {one['of']}" for one in answer["counts"]),
-        *(f"missing: {one['what']}: {one['made_by']}" for one in answer["missing"]),
+        *(f"{count['count']} {count['of']}" for count in answer["counts"]),
+        *(f"missing: {part['what']}: {part['made_by']}" for part in answer["missing"]),
     ]
     show(answer, "\n".join(lines), as_json)
     if answer["broken"]:

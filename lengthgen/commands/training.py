@@ -1,4 +1,4 @@
-"""Commands that train, and that show what was trained."""
+"""Commands that train models, and that show or test trained runs."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -35,40 +35,46 @@ from lengthgen.tables.trials import conjecture_table, sensitivity_table
 from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
-    str, typer.Argument(help="fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml")
+    str,
+    typer.Argument(help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml."),
 ]
 
 
 class EngineName(StrEnum):
-    """Where the runs of a sweep are trained."""
+    """Engine that trains the runs of a sweep."""
 
     LOCAL = "local"
     RAY = "ray"
 
 
 class LogName(StrEnum):
-    """Who else is told of every checkpoint."""
+    """Additional log of every checkpoint."""
 
     TENSORBOARD = "tensorboard"
 
 
 EngineOption = Annotated[
-    EngineName, typer.Option("--engine", help="Processes of this machine, or an existing Ray cluster.")
+    EngineName,
+    typer.Option(
+        "--engine", help="Where to train: processes of this machine (local), or an existing Ray cluster (ray)."
+    ),
 ]
 
 LogOption = Annotated[
-    LogName | None, typer.Option("--log", help="Also write curves for TensorBoard, into OUT/tensorboard.")
+    LogName | None, typer.Option("--log", help="Also write training curves for TensorBoard, into OUT/tensorboard.")
 ]
 
 
 def train(
     task: TaskArgument,
-    encoding: Annotated[str | None, typer.Option(help="One, as `lengthgen predict` names it.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="One encoding, named as for `lengthgen predict`. Without it: the ideal one.")
+    ] = None,
     train: TrainScales = "1-5",
     test: TestScales = "1-20",
     format: Format = "aligned",
     base: Base = None,
-    seed: Annotated[int, typer.Option(min=SEED.least, max=SEED.most)] = 0,
+    seed: Annotated[int, typer.Option(min=SEED.least, max=SEED.most, help="Random seed of the run.")] = 0,
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
@@ -76,12 +82,12 @@ def train(
     log: LogOption = None,
     as_json: Json = False,
 ) -> None:
-    """Train one model and test it at every scale; goes on where it stopped, never trains a finished run twice."""
-    from lengthgen.experiment import of_task, train_one
+    """Train one model and test it at every scale. An interrupted run continues; a finished run is not trained again."""
+    from lengthgen.experiment import task_experiment, train_one
 
     backend = Backend(device, compile)
     pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
-    experiment = of_task(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
+    experiment = task_experiment(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
     require_ready(out, backend, log=log is not None)
     answer = train_one(experiment, seed, backend, log=log is not None)
     show(answer, accuracy_table(answer), as_json)
@@ -97,7 +103,10 @@ def sweep(
     log: LogOption = None,
     as_json: Json = False,
 ) -> None:
-    """Train every run of a protocol that is not finished, predictions first. Ends with 0 only if no run is broken."""
+    """Store the predictions of a protocol, then train every unfinished run.
+
+    The exit code is 0 only if no run is broken.
+    """
     from lengthgen.experiment import Experiment, log_curves, sweep_all
     from lengthgen.stored import runs_answer
 
@@ -107,7 +116,7 @@ def sweep(
     sweep_all(experiment, backend, engine.value)
     if log:
         log_curves(experiment)
-    answer = runs_answer(out, names={run.id for same in experiment.runs().values() for run in same})
+    answer = runs_answer(out, names={run.id for cell_runs in experiment.runs().values() for run in cell_runs})
     show(answer, runs_table(answer), as_json)
     if answer["broken"]:
         raise typer.Exit(1)
@@ -117,14 +126,17 @@ def conjecture(
     name: Annotated[str, typer.Argument(help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.")] = "fig1",
     encoding: Encodings = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="Of a task: aligned,unaligned; aligned if left out.")
+        str | None,
+        typer.Option("--format", help="For a task: formats, comma-separated (aligned,unaligned). Without it: aligned."),
     ] = None,
     base: Base = None,
-    train: Annotated[str | None, typer.Option("--train", help="Of a task: 1-5 if left out.")] = None,
-    test: Annotated[str | None, typer.Option("--test", help="Of a task: 1-20 if left out.")] = None,
+    train: Annotated[str | None, typer.Option("--train", help="For a task: training scales. Without it: 1-5.")] = None,
+    test: Annotated[str | None, typer.Option("--test", help="For a task: test scales. Without it: 1-20.")] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=SEEDS.least, max=SEEDS.most, help="Runs of each cell of a task, if not as the profile says."),
+        typer.Option(
+            min=SEEDS.least, max=SEEDS.most, help="For a task: runs of each cell. Without it: as in the profile."
+        ),
     ] = None,
     profile: ProfileName = "quick",
     out: Out = Path("out"),
@@ -133,7 +145,7 @@ def conjecture(
     engine: EngineOption = EngineName.LOCAL,
     as_json: Json = False,
 ) -> None:
-    """Store predictions, train every cell over seeds, and judge each prediction."""
+    """Store predictions, train every cell over several seeds, and judge each prediction."""
     from lengthgen.experiment import chosen, run_conjecture
 
     backend = Backend(device, compile)
@@ -154,15 +166,19 @@ def conjecture(
 
 
 def evaluate(
-    run: Annotated[str, typer.Argument(help="A finished run, as `lengthgen runs` lists it.")],
+    run: Annotated[str, typer.Argument(help="Name of a finished run, as listed by `lengthgen runs`.")],
     test: TestScales = "1-20",
-    samples: Annotated[int, typer.Option(min=TEST_SAMPLES.least, max=TEST_SAMPLES.most, help="At each scale.")] = 1000,
-    free_running: Annotated[bool, typer.Option("--free-running", help="Also generate from the prompts alone.")] = False,
+    samples: Annotated[
+        int, typer.Option(min=TEST_SAMPLES.least, max=TEST_SAMPLES.most, help="Test samples at each scale.")
+    ] = 1000,
+    free_running: Annotated[
+        bool, typer.Option("--free-running", help="Also generate freely, from the prompts alone.")
+    ] = False,
     out: Out = Path("out"),
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """Test a finished run at any scales, far beyond those it was tested at while it was trained."""
+    """Test a finished run at any scales, also far beyond those at which it was tested during training."""
     scales, backend = parse_scales(test, largest=SCALE.most), Backend(device)
     require_training()
     backend.require()
@@ -175,7 +191,9 @@ def evaluate(
 
 
 def relation(
-    run: Annotated[str, typer.Argument(help="A finished run of lbpe or lbpe-sh, as `lengthgen runs` lists it.")],
+    run: Annotated[
+        str, typer.Argument(help="Name of a finished run of lbpe or lbpe-sh, as listed by `lengthgen runs`.")
+    ],
     test: TestScales = "1-20",
     out: Out = Path("out"),
     as_json: Json = False,
@@ -190,18 +208,22 @@ def relation(
 
 
 def runs(
-    task: Annotated[str | None, typer.Option(help="Only of this task.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Only of this encoding.")] = None,
-    state: Annotated[str | None, typer.Option(help="Only finished, unfinished or broken.")] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="Remove this run, finished or not; may be repeated.")] = None,
+    task: Annotated[str | None, typer.Option(help="List only runs of this task.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="List only runs of this encoding.")] = None,
+    state: Annotated[
+        str | None, typer.Option(help="List only runs in this state: finished, unfinished or broken.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Remove this run, finished or not; may be given several times.")
+    ] = None,
     out: Out = Path("out"),
     as_json: Json = False,
 ) -> None:
-    """List, filter and remove stored runs. Ends with 0 only if none of those listed is broken."""
-    from lengthgen.stored import removed, runs_answer
+    """List, filter and remove stored runs. The exit code is 0 only if no listed run is broken."""
+    from lengthgen.stored import remove_runs, runs_answer
 
     if remove:
-        removed(out, remove)
+        remove_runs(out, remove)
     answer = runs_answer(out, task=task, encoding=encoding, state=state)
     show(answer, runs_table(answer), as_json)
     if answer["broken"]:
@@ -211,7 +233,7 @@ def runs(
 def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
-    """The main job: claims, circuits, predictions, runs, verdicts, figures and the report under one folder."""
+    """Run everything into one folder: claims, circuits, predictions, runs, verdicts, figures and the report."""
     backend = Backend(device)
     load_profile(profile)
     require_ready(out, backend)

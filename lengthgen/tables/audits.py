@@ -1,4 +1,4 @@
-"""Audits of implementations, for people."""
+"""Audits of implementations as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,60 +10,70 @@ from lengthgen.tables.layout import columns, titled
 
 
 def audit_table(answer: Mapping[str, Any]) -> Group:
-    """For each way in which an encoding acts: every setting, the law by decade, what was found."""
+    """Return the audit of each way an encoding is applied: settings, errors of the law by decade, and findings."""
     return Group(
-        *(part for one in answer["audits"] for part in (_audited(one), _by_decade(one), Text("\n".join(_found(one)))))
+        *(
+            part
+            for audit in answer["audits"]
+            for part in (_settings_table(audit), _by_decade(audit), Text("\n".join(_findings(audit))))
+        )
     )
 
 
-def _audited(one: Mapping[str, Any]) -> Group:
+def _settings_table(audit: Mapping[str, Any]) -> Group:
+    """Return the table of one audit with a row for each setting, and notes below."""
     table = columns(
-        "setting", "worst error of the law", "beyond its budget from", "distinct codes", "ways of use that agree"
+        "setting", "worst error of the law", "beyond its budget from", "distinct codes", "call patterns that agree"
     )
-    for setting, found in one["settings"].items():
-        law, ways = found["law"], found["agreement"].values()
+    for setting, result in audit["settings"].items():
+        law, patterns = result["law"], result["agreement"].values()
         table.add_row(
             setting,
             "not claimed" if law is None else _error(law["worst"]),
             "-" if law is None else _since(law),
-            _distinct(found["codes"]["windows"]),
-            f"{sum(way['first_beyond'] is None for way in ways)} of {len(ways)}",
+            _distinct(result["codes"]["windows"]),
+            f"{sum(pattern['first_beyond'] is None for pattern in patterns)} of {len(patterns)}",
         )
-    claims = ", ".join(one["claims"]) or "nothing"
-    title = f"Audit of {one['subject']} ({one['kind']}), which claims: {claims}; positions to {one['last_position']}"
-    return titled(title, table, *_measured(one))
+    claims = ", ".join(audit["claims"]) or "nothing"
+    title = (
+        f"Audit of {audit['subject']} ({audit['kind']}), which claims: {claims}; positions to {audit['last_position']}"
+    )
+    return titled(title, table, *_notes(audit))
 
 
-def _measured(one: Mapping[str, Any]) -> list[str]:
-    """What is about the first setting, or was not measured."""
-    setting, first = next(iter(one["settings"].items()))
+def _notes(audit: Mapping[str, Any]) -> list[str]:
+    """Return the notes on the first setting, and on settings that were not measured."""
+    setting, first = next(iter(audit["settings"].items()))
     codes, lines = first["codes"], []
     if runs := codes["windows"][1:]:
         lines.append(f"distinct codes: of runs of {runs[0]['of']} from {', '.join(str(run['from']) for run in runs)}")
-    if one["slope"]:
-        lines.append(f"with the distance the bias {', '.join(one['slope']['directions'])} (by head)")
+    if audit["slope"]:
+        lines.append(f"with the distance the bias {', '.join(audit['slope']['directions'])} (by head)")
     if repeated := codes["first_repeated"]:
-        lines.append(f"in {setting} the code of {repeated['same_as']} comes again first at {repeated['position']}")
-    if codes["clamped_from"] is not None and 2 * codes["clamped_from"] < one["last_offset"]:  # else it is a rounding
-        lines.append(f"in {setting} all from {codes['clamped_from']} on have one code")
-    return lines + [f"{refused} is refused: {why}" for refused, why in one["refused"].items()]
+        lines.append(f"in {setting} the code of {repeated['same_as']} is first repeated at {repeated['position']}")
+    # Codes that are equal only at far positions are a rounding, not a clamp.
+    if codes["clamped_from"] is not None and 2 * codes["clamped_from"] < audit["last_offset"]:
+        lines.append(f"in {setting} all positions from {codes['clamped_from']} on have the same code")
+    return lines + [f"{refused} is refused: {why}" for refused, why in audit["refused"].items()]
 
 
-def _by_decade(one: Mapping[str, Any]) -> Group:
-    laws = {setting: found["law"]["decades"] for setting, found in one["settings"].items() if found["law"]}
+def _by_decade(audit: Mapping[str, Any]) -> Group:
+    """Return the worst error of the relative law by decade of the query position."""
+    laws = {setting: result["law"]["decades"] for setting, result in audit["settings"].items() if result["law"]}
     if not laws:
         return Group()
-    unit = "a logit, over |q| |k|" if one["kind"] in ("rotate", "scores") else "the bias"
+    unit = "a logit, over |q| |k|" if audit["kind"] in ("rotate", "scores") else "the bias"
     decades = list(next(iter(laws.values())))
     table = columns("setting", *decades)
-    for setting, found in laws.items():
-        table.add_row(setting, *(_error(found[decade]["error"]) for decade in decades))
+    for setting, errors in laws.items():
+        table.add_row(setting, *(_error(errors[decade]["error"]) for decade in decades))
     return titled(f"Worst error of the relative law by query position ({unit})", table)
 
 
-def _found(one: Mapping[str, Any]) -> list[str]:
+def _findings(audit: Mapping[str, Any]) -> list[str]:
+    """Return the findings and notes of one audit as lines."""
     lines = []
-    for finding in one["findings"]:
+    for finding in audit["findings"]:
         where: dict[int | None, list[str]] = {}
         for setting, position in finding["first"].items():
             where.setdefault(position, []).append(setting)
@@ -74,21 +84,24 @@ def _found(one: Mapping[str, Any]) -> list[str]:
         ]
         ending = "; ".join(part.strip() for part in parts if part)
         lines.append(f"found: {finding['says']}" + (f" ({ending})" if ending else ""))
-    lines += [f"note: {note} ({why})" for note, why in one["notes"].items()]
+    lines += [f"note: {note} ({why})" for note, why in audit["notes"].items()]
     return lines or ["nothing found"]
 
 
 def _distinct(windows: list[Mapping[str, int]]) -> str:
+    """Return the numbers of distinct codes as text."""
     if all(run["distinct"] == run["of"] for run in windows):
         return "all"
     return ", ".join(str(run["distinct"]) for run in windows[1:]) or f"{windows[0]['distinct']} of {windows[0]['of']}"
 
 
 def _since(law: Mapping[str, Any]) -> str:
+    """Return the first position beyond the budget as text."""
     if law["first_beyond"] is None:
         return "-"
     return f"{'' if law['exact'] else 'at most '}{law['first_beyond']} (offset {law['offset']})"
 
 
 def _error(value: float | None) -> str:
+    """Return an error as text."""
     return "not finite" if value is None else f"{value:.1e}"

@@ -1,4 +1,4 @@
-"""Tasks, SRC and predictions, for people."""
+"""Tasks, SRC and predictions as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,41 +10,48 @@ from lengthgen.tables.layout import columns, titled
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:
-    """A row for each task."""
+    """Return a table with a row for each task."""
     table = columns("task", "layout", "base", "slots")
-    for one in answer["tasks"]:
-        table.add_row(one["task"], one["layout"], str(one["base"] or "-"), str(one["reference_arity"] or "unbounded"))
+    for task in answer["tasks"]:
+        table.add_row(
+            task["task"], task["layout"], str(task["base"] or "-"), str(task["reference_arity"] or "unbounded")
+        )
     return titled(
-        "Tasks", table, "base: digits unless --base is given; slots: of the reference circuit's operators [F]"
+        "Tasks",
+        table,
+        "base: number base unless --base is given; slots: argument slots of the reference circuit's operators [F]",
     )
 
 
 def src_table(answer: Mapping[str, Any]) -> Group:
-    """SRC by scale, with status, wiring and roles."""
+    """Return SRC by scale, with status, wiring and roles."""
     table = columns("scale", "SRC", "bounds")
     for scale, value in answer["src"].items():
         table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
     least = answer["minimal_arity"] or "not known"
     notes = [
         f"{answer['status']}: {answer['statement']}",
-        f"{answer['inputs']} prompts looked at; the fewest slots possible: {least}",
+        f"{answer['inputs']} prompts tried; the fewest slots possible: {least}",
     ]
     if answer["stopped"]:
         notes.append(f"not finished: {answer['stopped']}; the bounds hold")
     if answer["coverage_scale"]:
-        notes.append(f"every table entry in use is met up to scale {answer['coverage_scale']}")
+        notes.append(f"every table entry in use occurs up to scale {answer['coverage_scale']}")
     for combination in answer["wiring"]:
         notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
     if answer["roles"]:
         notes.append(_roles(answer["roles"]))
     for arity, values in answer.get("curve", {}).items():
-        notes.append(f"at arity {arity}: " + ", ".join("?" if one is None else str(one) for one in values.values()))
+        notes.append(
+            f"at arity {arity}: " + ", ".join("?" if value is None else str(value) for value in values.values())
+        )
     notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
     notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
 
 
 def _roles(roles: Mapping[str, Any]) -> str:
+    """Return the number of labels of the ideal relation, and its need for a scale hint, as text."""
     labels = f"the ideal relation has {roles['labels']} labels"
     if not roles["scale_hint"]:
         return f"{labels} and needs no scale hint"
@@ -56,7 +63,7 @@ def _roles(roles: Mapping[str, Any]) -> str:
 
 
 def certificate_table(answer: Mapping[str, Any]) -> Group:
-    """What a certificate proves, or what was tried on random prompts and how to try the same again."""
+    """Return the bounds that a certificate proves; for random prompts also the way to repeat the check."""
     if answer["proved"]:
         return Group(Text(f"proved: {answer['statement']}"))
     return Group(
@@ -66,23 +73,27 @@ def certificate_table(answer: Mapping[str, Any]) -> Group:
 
 
 def prediction_table(answer: Mapping[str, Any]) -> Group:
-    """Predictions by encoding; dashes where there is none."""
+    """Return the predictions by encoding; dashes where there is no prediction."""
     train, test = answer["train"], answer["test"]
     title = (
         f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
         f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
     )
     table = columns("encoding", "relation", "operators: train", "test", "generalizes", "breaks at", "literally")
-    for encoding, one in answer["predictions"].items():
-        complexities = ("-" if one[of] is None else str(one[of]) for of in ("complexity_train", "complexity_test"))
-        generalizes, literal = ({True: "yes", False: "no", None: "-"}[one[of]] for of in ("generalizes", "literal"))
-        breaks_at = str(one["breaks_at"] or "-")
-        # As Text, in which brackets are no markup.
-        names = (Text(encoding), Text(one["relation"] or "-"))
+    for encoding, prediction in answer["predictions"].items():
+        complexities = (
+            "-" if prediction[key] is None else str(prediction[key]) for key in ("complexity_train", "complexity_test")
+        )
+        generalizes, literal = (
+            {True: "yes", False: "no", None: "-"}[prediction[key]] for key in ("generalizes", "literal")
+        )
+        breaks_at = str(prediction["breaks_at"] or "-")
+        # Brackets in a Text are no markup.
+        names = (Text(encoding), Text(prediction["relation"] or "-"))
         table.add_row(*names, *complexities, generalizes, breaks_at, literal)
     return titled(
         title,
         table,
-        *(f"{encoding}: {one['why']}" for encoding, one in answer["predictions"].items()),
-        "literally: the conjecture by operators alone; generalizes: with labels and entries covered as well [F]",
+        *(f"{encoding}: {prediction['why']}" for encoding, prediction in answer["predictions"].items()),
+        "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
     )

@@ -1,4 +1,4 @@
-"""The property matrix and the lattice of encodings, for people."""
+"""Property matrix and lattice of encodings as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,19 +10,19 @@ from lengthgen.tables.layout import columns, titled
 
 
 def encodings_table(answer: Mapping[str, Any]) -> Group:
-    """The property matrix, a row for each encoding."""
+    """Return the property matrix, a row for each encoding."""
     table = columns(
         "encoding", "hooks", "trained", "relative", "shift", "norms", "cache", "causal", "bounded", "far keys"
     )
-    for one in answer["encodings"]:
+    for row in answer["encodings"]:
         decided = [
-            _yes(one[what]) for what in ("translation", "norm_preserving", "streaming", "causal_only", "bounded")
+            _yes(row[what]) for what in ("translation", "norm_preserving", "streaming", "causal_only", "bounded")
         ]
-        hooks = ", ".join(one["hooks"]) or "-"
-        table.add_row(one["name"], hooks, one["learned"], one["relative"], *decided, one["far_field"])
+        hooks = ", ".join(row["hooks"]) or "-"
+        table.add_row(row["name"], hooks, row["learned"], row["relative"], *decided, row["far_field"])
     notes = [
-        "trained: numbers, for H heads of width d, model width D; shift: attention weights unchanged when all "
-        "positions move; cache: no score changes as the sequence grows; causal: only keys up to the query are meant"
+        "trained: number of trained values, for H heads of width d, model width D; shift: attention weights unchanged "
+        "when all positions move; cache: no score changes as the sequence grows; causal: for keys up to the query only"
     ]
     notes += [f"{name} has no formulas: {why}" for name, why in answer.get("without_formulas", {}).items()]
     also = [f"{name} ({', '.join(aliases)})" for name, aliases in answer.get("aliases", {}).items() if aliases]
@@ -31,28 +31,29 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
 
 
 def lattice_table(answer: Mapping[str, Any]) -> Group:
-    """Which encoding contains which, and which does not."""
+    """Return the recoveries: which encoding contains which, and which does not."""
     table = columns("encoding", "contains", "how", "claim", "verdict")
-    for one in answer["lattice"]:
-        kind = "does not" if one["kind"] == "impossible" else one["kind"]
-        how = f"{kind}: {one['reason']}" if one["reason"] else kind
-        table.add_row(one["contains"], one["contained"], how, one["claim"], one["verdict"])
+    for edge in answer["lattice"]:
+        kind = "does not" if edge["kind"] == "impossible" else edge["kind"]
+        how = f"{kind}: {edge['reason']}" if edge["reason"] else kind
+        table.add_row(edge["contains"], edge["contained"], how, edge["claim"], edge["verdict"])
     written = [f"written: {path}" for path in answer["figure"]]
     return titled(
         "Exact recoveries [F]",
         table,
-        "some: for some of its parameters; limit: at the edge of the parameters; within: up to the trained length; "
-        "function: the same, by some function that the trained network is not",
+        "some: for some of its parameters; limit: in the limit of the parameters; within: up to the trained length; "
+        "function: for some function that the trained network does not represent",
         *written,
     )
 
 
 def own_table(answer: Mapping[str, Any]) -> Group:
-    """What a user's encodings declare, with the reason of each verdict, under their rows of the matrix."""
+    """Return the verdict on each declaration of a user's encodings, with its reason, below their rows of the matrix."""
     words = {True: "holds", False: "fails", None: "is not decided"}
-    lines = [f"{one['encoding']}: {one['what']} {words[one['holds']]}: {one['reason']}" for one in answer["declared"]]
+    lines = [f"{law['encoding']}: {law['what']} {words[law['holds']]}: {law['reason']}" for law in answer["declared"]]
     return Group(encodings_table(answer), *(Text(line) for line in lines or ["no laws or special cases are declared"]))
 
 
 def _yes(holds: bool | None) -> str:
+    """Return a truth value as text."""
     return {True: "yes", False: "no", None: "?"}[holds]

@@ -1,4 +1,4 @@
-"""LRC and what stops each relation, for people."""
+"""LRC of a pattern, and the obstacle for each relation, as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from rich.console import Group
 from lengthgen.tables.layout import columns, titled
 
 MOST_ROWS = 40
-"""Scales of which a table for people shows each."""
+"""Largest number of rows shown in full."""
 
 
 def lrc_table(answer: Mapping[str, Any]) -> Group:
-    """LRC by scale, its growth, and with `relations` what stops each encoding."""
+    """Return LRC by scale, its growth, and with `relations` the obstacle for each encoding."""
     table = columns("scale", "LRC")
     rows = list(answer["bounds"].items())
     for scale, (low, high) in rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], rows[-1]]:
@@ -33,6 +33,7 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
 
 
 def _growth(growth: Mapping[str, Any]) -> str:
+    """Return the growth of LRC as text."""
     bounds = "" if growth["low"] == growth["high"] else f", {growth['low']} to {growth['high'] or 'more'}"
     since = f" from scale {growth['from_scale']} on" if growth["from_scale"] else ""
     proved = f"proved for all scales ({growth['strength']})" if growth["strength"] else "not proved"
@@ -40,41 +41,52 @@ def _growth(growth: Mapping[str, Any]) -> str:
 
 
 def _relations(answer: Mapping[str, Any]) -> Group:
+    """Return the table of relations."""
     table = columns("relation", "encodings with it", "generalizes", "why", "a learner from zero")
-    for one in answer["relations"]:
-        limits = one["limits"]
+    for relation in answer["relations"]:
+        limits = relation["limits"]
         which = f" (limits {limits[0]} to {limits[-1]})" if limits else ""
-        yes = {True: "yes", False: "no", None: "undecided"}[one["generalizes"]]
-        table.add_row(f"{one['relation']}{which}", one["encodings"], yes, one["why"], _learned(one["learned"]))
-    title = f"Trained on scales 1 to {answer['from_scale']}, looked at up to {answer['to_scale']} [F]"
+        yes = {True: "yes", False: "no", None: "undecided"}[relation["generalizes"]]
+        table.add_row(
+            f"{relation['relation']}{which}",
+            relation["encodings"],
+            yes,
+            relation["why"],
+            _learner_text(relation["learned"]),
+        )
+    title = f"Trained on scales 1 to {answer['from_scale']}, tested up to {answer['to_scale']} [F]"
     return titled(
         title,
         table,
         "An encoding whose scores follow a law (RoPE, ALiBi, FIRE, sinusoids) ties its parameters: one label with two "
-        "values rules it out as well, a label never met need not.",
+        "values excludes it as well; a label never seen in training need not.",
     )
 
 
 def _ideal(answer: Mapping[str, Any]) -> Group:
+    """Return the table of the ideal relation."""
     table = columns("label", "entry", "cells", "first at")
-    for one in answer["ideal"][:MOST_ROWS]:
-        table.add_row(str(one["label"]), one["value"], str(one["cells"]), _place(one["first"]))
+    for label in answer["ideal"][:MOST_ROWS]:
+        table.add_row(str(label["label"]), label["value"], str(label["cells"]), _cell_text(label["first"]))
     left = len(answer["ideal"]) - MOST_ROWS
     return titled(
         f"The ideal relation up to scale {answer['to_scale']}: the level sets of the pattern, label 0 where it is zero",
         table,
-        *([f"and {left} labels more"] if left > 0 else []),
+        *([f"and {left} more labels"] if left > 0 else []),
     )
 
 
-def _learned(learned: Mapping[str, Any]) -> str:
+def _learner_text(learned: Mapping[str, Any]) -> str:
+    """Return the result of a learner as text."""
     if not learned["wrong_cells"]:
         return "is right everywhere"
     return (
-        f"is wrong at {learned['wrong_cells']} of {learned['cells']} cells, first at {_place(learned['first_wrong'])}: "
+        f"is wrong at {learned['wrong_cells']} of {learned['cells']} cells, "
+        f"first at {_cell_text(learned['first_wrong'])}: "
         f"{learned['learned_there']:.40} for {learned['entry_there']:.40}"
     )
 
 
-def _place(cell: list[int]) -> str:
+def _cell_text(cell: list[int]) -> str:
+    """Return the positions of a cell as text."""
     return ", ".join(f"{name}={position}" for name, position in zip("ijn", cell, strict=False))

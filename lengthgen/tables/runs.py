@@ -1,4 +1,4 @@
-"""Stored runs, and what single runs do, for people."""
+"""Stored runs, and results of single runs, as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from lengthgen.tables.layout import columns, titled
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:
-    """Exact match of one run by scale."""
+    """Return the exact match of one run by scale."""
     table = columns("scale", "exact match")
     for scale, value in answer["accuracy"].items():
         table.add_row(scale, f"{value:.3f}")
@@ -20,9 +20,9 @@ def accuracy_table(answer: Mapping[str, Any]) -> Group:
 
 
 def runs_table(answer: Mapping[str, Any]) -> Group:
-    """Stored runs: state, epochs, and exact match at its worst in training and beyond; below it what is broken."""
+    """Return the stored runs: state, epochs, and worst exact match in training and beyond; broken runs are below."""
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")
-    table.columns[0].overflow = "fold"  # a name is never cut: other commands ask for it
+    table.columns[0].overflow = "fold"  # a name is never cut, since other commands take it as an argument
     for row in answer["runs"]:
         if row["state"] == "broken":
             table.add_row(Text(row["name"]), "broken")
@@ -37,7 +37,7 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
 
 
 def evaluation_table(answer: Mapping[str, Any]) -> Group:
-    """Exact match by scale of one run."""
+    """Return the exact match of one run by scale."""
     running = any("free_running" in row for row in answer["scales"].values())
     table = columns("scale", "exact match", "token accuracy", *(["free running", "disagree"] if running else []))
     for scale, row in answer["scales"].items():
@@ -47,16 +47,21 @@ def evaluation_table(answer: Mapping[str, Any]) -> Group:
 
 
 def relation_table(answer: Mapping[str, Any]) -> Group:
-    """By scale and role, at how many pairs the learned label means the role; below it the first that do not."""
+    """Return, by scale and role, the number of pairs whose learned label means the role.
+
+    The first pairs that disagree are below.
+    """
     table = columns("scale", *answer["roles"].values())
     for scale, counts in answer["scales"].items():
         of_role = (counts.get(label) for label in answer["roles"])
         trained = " (trained)" if int(scale) in answer["train"] else ""
-        table.add_row(scale + trained, *(f"{one['agreeing']}/{one['pairs']}" if one else "-" for one in of_role))
+        table.add_row(
+            scale + trained, *(f"{count['agreeing']}/{count['pairs']}" if count else "-" for count in of_role)
+        )
     table.add_row("all", *(f"{answer['agreeing'][label]}/{answer['pairs'][label]}" for label in answer["roles"]))
     notes = [
-        f"scale {one['scale']}, key {one['key']}, query {one['query']}: {answer['roles'][str(one['ideal'])]}; "
-        f"learned label {one['learned']} means {answer['roles'][str(one['means'])]}"
-        for one in answer["disagreements"]
+        f"scale {pair['scale']}, key {pair['key']}, query {pair['query']}: {answer['roles'][str(pair['ideal'])]}; "
+        f"learned label {pair['learned']} means {answer['roles'][str(pair['means'])]}"
+        for pair in answer["disagreements"]
     ]
     return titled(f"{answer['run']}: pairs whose learned label means their role", table, *notes)

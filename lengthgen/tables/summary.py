@@ -1,4 +1,4 @@
-"""The one screen at the end of `reproduce`."""
+"""Summary screen at the end of `reproduce`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,16 +11,16 @@ from rich.text import Text
 from lengthgen.tables.trials import conjecture_table
 
 NAMES = 60
-"""Characters of the names of figures that are not drawn."""
+"""Largest number of characters for the names of figures that are not drawn."""
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
-    """The one screen at the end of `reproduce`."""
+    """Return the summary screen of `reproduce`."""
     claims = answers["claims"]["claims"]
     rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
-    patterns = [f"{one['name']} {' -> '.join(map(str, one['lrc'].values()))}" for one in answers["lrc"]]
+    patterns = [f"{row['name']} {' -> '.join(map(str, row['lrc'].values()))}" for row in answers["lrc"]]
     tasks = [
-        f"{one['task']} {', '.join(map(str, one['src'].values()))} (arity {one['arity']})" for one in answers["src"]
+        f"{row['task']} {', '.join(map(str, row['src'].values()))} (arity {row['arity']})" for row in answers["src"]
     ]
     return Group(
         Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
@@ -37,7 +37,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
 
 
 def _not_drawn(missing: Mapping[str, str]) -> list[Text]:
-    """How many figures are not there; the reasons, a line each, are on stderr."""
+    """Return a line on the figures that are not drawn; the reasons are on stderr, a line each."""
     if not missing:
         return []
     names = shorten(", ".join(missing), NAMES, placeholder="...")

@@ -11,7 +11,7 @@ import pytest
 from circuits import checker, partition, sat
 from circuits import trace as trace_module
 from circuits.certificate import certificate
-from circuits.checker import CertificateError, Verdict, problem
+from circuits.checker import CertificateError, CertificateVerdict, problem
 from circuits.search import rounds
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task, TaskError
@@ -34,7 +34,7 @@ def _written(
     return result, json.loads(json.dumps(certificate(task, result, spec=spec)))
 
 
-def _checked(written: Written, task: Task, result: SRCResult) -> Verdict:
+def _checked(written: Written, task: Task, result: SRCResult) -> CertificateVerdict:
     """The checker proves exactly the bounds found."""
     scale = max(result.bounds)
     verdict = checker.check(written, task, seed=0)

@@ -212,7 +212,7 @@ def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.Monke
     assert mended.inputs > first.inputs, "the prompts that refuted the first circuit are among the inputs"
     assert first.circuit.wirings != mended.circuit.wirings
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 300)
-    assert determining_sets(trace(rare, 1), 9, 8).found == (frozenset(range(1, 9)),)
+    assert determining_sets(trace(rare, 1), 9, 8).sets == (frozenset(range(1, 9)),)
     assert {step.arguments for step in mended.circuit.wirings[1]} <= set(permutations(range(1, 9)))
 
 
@@ -230,7 +230,7 @@ def test_a_reference_circuit_that_is_wrong_beyond_the_traces_is_found_out() -> N
     reference = task.reference
     assert reference is not None
     later = replace(reference, steps=lambda n: reference.steps(n) if n < 9 else [("sum", (1, 1))] * (n + 1))
-    with pytest.raises(TaskError, match=r"no circuit of it: .* at scale 9"):
+    with pytest.raises(TaskError, match=r"reference circuit is wrong: .* at scale 9"):
         src(replace(task, reference=later), traces_up_to(task, 4), 2, largest=9)
 
 

@@ -202,10 +202,10 @@ def test_a_wrong_reference_circuit_is_found_out() -> None:
     assert (_src(task, 3, 4).values, _src(task, 3, 4).status) == ({1: 1, 2: 1, 3: 1}, "exact")
     assert task.reference is not None
     wrong = replace(task, reference=replace(task.reference, apply=lambda *_: "0"))
-    with pytest.raises(TaskError, match=r"its reference is no circuit of it: .* wrong at scale 1, position 5"):
+    with pytest.raises(TaskError, match=r"its reference circuit is wrong: .* at scale 1, position 5"):
         _src(wrong, 2, 4)
     blind = replace(task, reference=replace(task.reference, steps=lambda n: [("u", (1, 1, 1, 1))] * (n + 2)))
-    with pytest.raises(TaskError, match=r"it: \(1, 1, 1, 1\) do not decide it at scale 1, position 5"):
+    with pytest.raises(TaskError, match=r"at \(1, 1, 1, 1\) do not determine the step at scale 1, position 5"):
         _src(blind, 2, 4)
 
 

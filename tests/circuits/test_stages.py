@@ -10,7 +10,7 @@ import pytest
 from circuits.clock import Clock, OutOfTime
 from circuits.search import stages
 from circuits.search.candidates import candidates, feasible
-from circuits.search.narrowing import Evidence, Narrowed, admitted, extended, fewest, narrowed
+from circuits.search.narrowing import BoundSteps, Narrowed, admitted, extended, fewest, narrowed
 from circuits.search.problem import Problem
 from circuits.search.serving import Served
 from circuits.search.simplest import circuit_of
@@ -62,7 +62,7 @@ def test_bounds_only_narrow_and_what_was_known_stays_as_it_was(problem: Problem)
     for now, bounds in seen:
         assert now.bounds == bounds
     for (before, _), (after, _) in itertools.pairwise(seen):
-        assert before.evidence.wirings.keys() <= after.evidence.wirings.keys()
+        assert before.bound_steps.wirings.keys() <= after.bound_steps.wirings.keys()
         for scale, (low, high) in after.bounds.items():
             assert before.bounds[scale][0] <= low <= high <= before.bounds[scale][1]
     whole = src(problem.task, list(problem.traces.values()), problem.arity)
@@ -72,7 +72,7 @@ def test_bounds_only_narrow_and_what_was_known_stays_as_it_was(problem: Problem)
 def test_operators_are_extended_in_a_copy(problem: Problem) -> None:
     served = candidates(problem, (1,), Clock()).circuits[0]
     before = copy.deepcopy(served)
-    extended(served, problem.traces, Evidence(), problem, (), Clock())
+    extended(served, problem.traces, BoundSteps(), problem, (), Clock())
     assert (served.wirings, served.serving) == (before.wirings, before.serving)
     for table, was in zip(served.operators, before.operators, strict=True):
         assert np.array_equal(table, was)
@@ -81,12 +81,12 @@ def test_operators_are_extended_in_a_copy(problem: Problem) -> None:
 def test_no_operators_serve_no_step() -> None:
     problem = problem_of("copy", None, 2, 1)
     nothing = Served(operators=(), wirings={}, serving={})
-    assert extended(nothing, [1, 2], Evidence(), problem, (), Clock()) == (1, problem.traces[1].steps[0])
+    assert extended(nothing, [1, 2], BoundSteps(), problem, (), Clock()) == (1, problem.traces[1].steps[0])
 
 
 def test_evidence_grows_by_a_step_and_bounds_the_operators() -> None:
     problem = problem_of("permutation", 3, 6, 1)
-    evidence, counts = Evidence(), []
+    evidence, counts = BoundSteps(), []
     for scale in range(1, 7):
         place = scale, problem.traces[scale].steps[scale - 1]
         more = admitted(evidence, place, problem, Clock())

@@ -91,7 +91,7 @@ def test_within_its_steps_the_solver_answers_as_without_a_limit() -> None:
 
 
 def test_a_solver_is_not_started_for_which_too_few_steps_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sat, "_ask", None)
+    monkeypatch.setattr(sat, "_run_solver", None)
     answer = sat.decide(FIVE_CYCLE, 2, [], seconds=None, steps=sat.START, proof=False)
     assert answer.satisfiable is None
     assert answer.steps >= sat.START
@@ -116,6 +116,6 @@ def test_a_solver_that_dies_is_no_answer_about_the_task(monkeypatch: pytest.Monk
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")
 
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    monkeypatch.setattr(sat, "_ask", dies)
+    monkeypatch.setattr(sat, "_run_solver", dies)
     with pytest.raises(SolverFailed, match="task 'majority-count-base15', mode 'free': the SAT solver gave no answer"):
         analyse(load("majority-count", base=15), "unaligned", 14, steps=10**12)

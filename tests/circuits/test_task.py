@@ -45,9 +45,9 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
     "a number for a symbol": (lambda: trace(_task(generate=lambda p: [0]), 1), "0 in the output"),
     "empty output": (lambda: trace(_task(generate=lambda p: []), 1), "appends nothing to prompt 0 ="),
     "uneven output": (lambda: trace(_task(generate=_uneven), 1), "1 and 2 symbols .* give 1 = as many as 0 ="),
-    "wrong twin": (lambda: trace(replace(parity(), vectorised=lambda p: p * 0), 3), "twin disagrees"),
-    "twin of wrong width": (lambda: trace(replace(parity(), vectorised=lambda p: p[:, :1]), 3), "twin disagrees"),
-    "twin of wrong count": (lambda: trace(replace(parity(), vectorised=lambda p: p[:1]), 3), "twin disagrees"),
+    "wrong twin": (lambda: trace(replace(parity(), vectorised=lambda p: p * 0), 3), "function disagrees"),
+    "twin of wrong width": (lambda: trace(replace(parity(), vectorised=lambda p: p[:, :1]), 3), "function disagrees"),
+    "twin of wrong count": (lambda: trace(replace(parity(), vectorised=lambda p: p[:1]), 3), "function disagrees"),
 }
 
 
@@ -75,7 +75,7 @@ def test_a_twin_that_leaves_the_alphabet_is_refused_wherever_it_does() -> None:
         output[len(output) // 2, 0] = 200
         return output
 
-    with pytest.raises(TaskError, match="twin"):
+    with pytest.raises(TaskError, match="function disagrees"):
         trace(replace(parity(), vectorised=twin), 8)
 
 

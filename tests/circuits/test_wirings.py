@@ -65,8 +65,8 @@ def test_determining_sets_are_the_minimal_ones(seed: int) -> None:
 
 
 def test_a_set_may_be_as_large_as_the_arity_even_beyond_eight() -> None:
-    assert determining_sets(trace(direct_parity(), 8), 9, 8).found == (frozenset(range(1, 9)),)
-    assert determining_sets(trace(direct_parity(), 9), 10, 9).found == (frozenset(range(1, 10)),)
+    assert determining_sets(trace(direct_parity(), 8), 9, 8).sets == (frozenset(range(1, 9)),)
+    assert determining_sets(trace(direct_parity(), 9), 10, 9).sets == (frozenset(range(1, 10)),)
 
 
 def test_where_too_many_wirings_exist_some_are_left_out_and_it_is_said() -> None:

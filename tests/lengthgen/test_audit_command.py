@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.auditing import values
+from lengthgen.auditing import parse_parameters
 
 EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"
 QUICK = ("--to", "3000", "--dtype", "bfloat16", "--heads", "2", "--head-dim", "16")
@@ -51,13 +51,13 @@ def test_budget_claims_and_parameters_are_taken(answer, run):
 
 
 def test_parameters_read_as_numbers_truth_values_or_words():
-    assert values(" base=10000, factor=1.5,layout=halves ,on=true") == {
+    assert parse_parameters(" base=10000, factor=1.5,layout=halves ,on=true") == {
         "base": 10000,
         "factor": 1.5,
         "layout": "halves",
         "on": True,
     }
-    assert values("") == {}
+    assert parse_parameters("") == {}
 
 
 MISTAKES = {

@@ -113,7 +113,7 @@ def test_infinite_complexity_is_proved_on_few_prompts(answer, tmp_path):
 def test_help_says_what_the_exit_codes_mean(run):
     _, out, _ = run("check-certificate", "--help")
     words = " ".join(out.split())
-    assert "Exit code: 0 if all of it is proved; 3 if" in words
+    assert "Exit code: 0 if everything is proved; 3 if" in words
     assert "--seed" in words
 
 
@@ -128,7 +128,7 @@ def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch
     found = compute(Question(spec=TaskSpec(name="addition-carry", base=2), scales=range(1, 5), arity=3, mode="typed"))
     exhaustive = found.result.exhaustive_to
     assert exhaustive == 2
-    statement = found.answer()["statement"]
+    statement = found.as_json()["statement"]
     assert statement.startswith(
         f"SRC(addition-carry base 2, 4) >= {found.result.bounds[exhaustive][0]} at arity 3, typed"
     )

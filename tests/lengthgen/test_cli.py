@@ -226,7 +226,7 @@ MISTAKES = {
         "use the aligned format",
     ),
     "unknown protocol": (("sweep", "nothing"), "choose one of controls, fig1"),
-    "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "says itself what its base"),
+    "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "sets its own base"),
     "unknown run": (("evaluate", "nothing", "--out", "nowhere"), "no finished run 'nothing'"),
     "unknown run to remove": (("runs", "--remove", "nothing", "--out", "nowhere"), "no run 'nothing'"),
     "unknown state": (("runs", "--state", "lost", "--out", "nowhere"), "choose one of finished, unfinished, broken"),

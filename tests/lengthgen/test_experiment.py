@@ -11,7 +11,7 @@ from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import load_protocol
 from empirical.trial.statistics import ALPHA, holm, tail
 from lengthgen import experiment
-from lengthgen.experiment import Experiment, of_task, stored_predictions, sweep_all, too_few_seeds
+from lengthgen.experiment import Experiment, stored_predictions, sweep_all, task_experiment, too_few_seeds
 from tests.paper_figs.made_up import PROTOCOL, protocol_file
 
 
@@ -52,7 +52,7 @@ def test_seeds_that_cannot_decide_any_cell_are_told_before_training(tmp_path, mo
     assert out == "training begins\n"
     assert (
         "5 runs a cell can decide none of 6 cells, unless at most 1 of them has a run that fits: 7 that agree (seeds "
-        "= 7) decide one whatever the others do; the 2x2 table counts every cell all the same\n"
+        "= 7) decide one whatever the others do; the 2x2 table counts every cell anyway\n"
     ) in err
 
 
@@ -90,4 +90,4 @@ def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_re
     file.write_text(f"from circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
     pairs = [("aligned", parse_encoding("ipe"))]
     with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
-        of_task(f"{file}:{name}", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=tmp_path)
+        task_experiment(f"{file}:{name}", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=tmp_path)

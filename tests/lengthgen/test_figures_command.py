@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(made_up, run, tmp_path, mon
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: "closed" not in str(path) and allowed(path, mode))
     code, _, err = run("figures", "table-hyperparameters", *options, "--into", str(tmp_path / "closed"))
-    assert code == 2 and "cannot be written: name another with --into" in err
+    assert code == 2 and "cannot be written: name another folder with --into" in err
 
 
 def test_a_protocol_file_that_is_none_is_one_line(tmp_path, run):

@@ -174,4 +174,4 @@ def test_other_errors_that_python_drops_are_still_told(called):
 def test_a_user_s_sys_exit_is_an_error_and_not_the_command_s_status(called, code):
     status, _, stderr = called(f"sys.exit({code})")
     assert status == 2
-    assert stderr.startswith("error: your own code ended the command by sys.exit(")
+    assert stderr.startswith("error: your own code called sys.exit(")

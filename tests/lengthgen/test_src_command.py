@@ -269,7 +269,7 @@ def test_the_time_limit_gives_the_bounds_so_far(answer, question, limit):
     unequal = any(low != high for low, high in found["bounds"].values())
     assert bool(found["stopped"]) >= unequal, "bounds that differ have a reason"
     if found["stopped"]:
-        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not looked at", found["stopped"])
+        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not searched", found["stopped"])
     assert list(found["bounds"]) == [str(scale) for scale in range(1, 31)]
     sound(found)
 
@@ -400,7 +400,7 @@ MINE = {
     "another output every time": (
         "import random\nmine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * (n + 6),\n"
         "            generate=lambda prompt: [random.choice('01')])",
-        "other output when asked again",
+        "other output on a second call",
     ),
     "outputs of unequal length": (
         "mine = Task(name='mine', alphabet=('0', '1'), prompt=lambda n: [('0', '1')] * n,\n"
@@ -441,7 +441,7 @@ def test_a_task_that_breaks_its_contract_is_one_line(run, name, tmp_path):
         (("sort-direct", "--mode", "declared", "--scales", "1-2"), "needs a reference circuit; it is missing"),
         (("parity", "--mode", "declared", "--arity", "3"), "it has arity 2"),
         (("parity", "--mode", "any"), "--mode"),
-        (("parity-direct", "--scales", "1-9"), "say --arity K"),
+        (("parity-direct", "--scales", "1-9"), "use --arity K"),
         (("parity", "--time-limit", "-1"), "--time-limit"),
         (("parity", "--time-limit", "nan"), "--time-limit"),
         (("parity", "--time-limit", "soon"), "--time-limit"),
