@@ -17,7 +17,7 @@ from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend
 from empirical.runs.limits import SCALE
 from empirical.runs.profile import Model, ProfileError, load_profile
-from empirical.runs.protocol import Cell, Protocol, load_protocol, made
+from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
 from empirical.runs.protocol import names as protocol_names
 from empirical.runs.run import Run, one_run, plan
 from empirical.runs.store import RunStore
@@ -248,9 +248,9 @@ def of_task(
     if name.casefold() in protocol_names():
         raise ProfileError(f"task '{task}': the name '{name}' is taken by a protocol of the project: rename the task")
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
-    protocol = made(
+    protocol = checked_protocol(
         name=name,
-        said=task,
+        cli_name=task,
         title=f"Encodings on '{task:.200}'",
         source="",
         cells=cells,

@@ -23,7 +23,7 @@ Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[G
 """(groups, root of the store, backend, provenance) -> each group as it ends, with what went wrong, if anything."""
 
 
-MOST_NUMBERS_TOGETHER = 200_000_000
+MOST_PARAMETERS_TOGETHER = 200_000_000
 """Trained numbers of models that are trained together: with their optimiser 5 GB."""
 
 
@@ -47,7 +47,7 @@ def train_all(
         SweepError: runs that did not come to their end, after all others did; or a worker was killed. What had
             finished is stored, what was under way goes on from its checkpoint another time.
     """
-    store.forget_finished()
+    store.remove_leftovers()
     waiting = [run for run in runs if not store.finished(run)]
     failures = []
     engine = engine or local
@@ -74,7 +74,7 @@ def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
     """
     left = {run.id: run for run in runs}
     found: list[Group] = []
-    for group in store.begun():
+    for group in store.resumable():
         if len(group) > 1 and any(run.id in left for run in group):
             found.append(group)
             for run in group:
@@ -86,7 +86,7 @@ def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
 
 def _fitting(run: Run) -> int:
     """How many models of a run's size are trained together at most."""
-    return max(1, MOST_NUMBERS_TOGETHER // run.model.numbers)
+    return max(1, MOST_PARAMETERS_TOGETHER // run.model.parameters)
 
 
 def _parts(runs: Group, largest: int) -> Iterator[Group]:

@@ -70,7 +70,7 @@ def train(
     torch.compiler.reset()  # what was compiled for another group is of other shapes
     with store.locks(runs):
         if all(store.finished(run) for run in runs):
-            store.forget_state(runs)  # what is left where its training was killed at its very end
+            store.remove_state(runs)  # what is left where its training was killed at its very end
             return
         setup = Setup.of(runs[0], backend.device)
         parts, probe = _parts(runs, store, setup, backend)
@@ -109,10 +109,10 @@ def _parts(
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
     """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
-    begun_alone = any(store.finished(run) or store.begun_together([run]) for run in runs)
+    begun_alone = any(store.finished(run) or store.has_state([run]) for run in runs)
     if len(runs) == 1:
         return alone, {}
-    if store.begun_together(runs):
+    if store.has_state(runs):
         return together, {}
     if begun_alone:
         return alone, {}
@@ -136,14 +136,14 @@ class _Training:
             scale: examples(setup.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
         self.seen = [setup.seen(data, self.test_sets) for data in self.ensemble.train_sets]
-        self.checkpoints = {epoch for epoch, _ in run.measured()}
+        self.checkpoints = {epoch for epoch, _ in run.metric_keys()}
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
 
     def to_end(self, progress: Progress, provenance: Mapping[str, Mapping[str, str]]) -> None:
         """Epoch after epoch; a checkpoint every `evaluate_every`, and at the end."""
         self._restore()
-        self.store.tell(self.runs, self.epoch)
+        self.store.note_progress(self.runs, self.epoch)
         total = self.runs[0].training.epochs
         while self.epoch < total:
             losses = self.ensemble.epoch(self.epoch)
@@ -152,7 +152,7 @@ class _Training:
             if self.epoch in self.checkpoints:
                 self._measure(losses.mean(axis=0))
                 self._save()
-            self.store.tell(self.runs, self.epoch)
+            self.store.note_progress(self.runs, self.epoch)
             progress(self.epoch, total)
         seconds = self.seconds + monotonic() - self.started
         for model, run in enumerate(self.runs):
@@ -171,7 +171,7 @@ class _Training:
                 }
                 | dict(provenance.get(run.id, {})),
             )
-        self.store.forget_state(self.runs)
+        self.store.remove_state(self.runs)
 
     def _require_finite(self, losses_TM: NDArray[np.float64]) -> None:
         """Stops at a loss that is not finite; models trained together go on alone, each from the last checkpoint."""
@@ -200,7 +200,7 @@ class _Training:
 
     def _save(self) -> None:
         """Weights, optimiser, epoch and metrics as one file, replaced whole."""
-        self.store.keep_state(self.runs, self._state(slice(None)))
+        self.store.save_state(self.runs, self._state(slice(None)))
 
     def _state(self, models: slice) -> bytes:
         progress = {
@@ -212,14 +212,14 @@ class _Training:
 
     def _split(self) -> None:
         """A state for each model alone: that of the last checkpoint of all, or of the beginning."""
-        if self.store.begun_together(self.runs):
+        if self.store.has_state(self.runs):
             self._restore()
         else:
             self.ensemble = Ensemble(self.runs, self.setup, self.backend)
             self.epoch = 0
         for model, run in enumerate(self.runs):
-            self.store.keep_state([run], self._state(slice(model, model + 1)))
-        self.store.forget_state(self.runs)
+            self.store.save_state([run], self._state(slice(model, model + 1)))
+        self.store.remove_state(self.runs)
 
     def _restore(self) -> None:
         """Back to the last checkpoint, if there is one."""

@@ -53,7 +53,7 @@ OF_TRAINING = {
     "an encoding file that is not there": (
         ("conjecture", "parity", *SMOKE, "--encoding", "nowhere.py:x"), "encoding file 'nowhere.py' does not exist",
     ),
-    "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "a cell stands there twice"),
+    "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "the same cell occurs twice"),
     "no task": (("train", "", *SMOKE), "unknown task '': known are copy"),
     "a task that is nearly one": (("conjecture", "paritty", *SMOKE), "did you mean parity"),
     "no format": (("conjecture", "parity", *SMOKE, "--format", ""), "unknown format ''"),

@@ -16,7 +16,7 @@ from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST, examples
 from empirical.runs.profile import ProfileError, load_profile
-from empirical.runs.protocol import Cell, made
+from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.run import one_run
 from empirical.runs.store import RunStore, StoreError
 from empirical.training import train as training_module
@@ -260,8 +260,8 @@ def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_pat
 def quick_run(encoding, *, test, **training):
     profile = load_profile("quick", {"training": training})
     cell = Cell(task=TaskSpec(name="parity"), encoding=encoding)
-    protocol = made(
-        name="short", said="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
+    protocol = checked_protocol(
+        name="short", cli_name="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
         profile_name="quick", profile=profile,
     )  # fmt: skip
     return one_run(protocol, cell, profile.models[0], seed=0)
@@ -390,7 +390,7 @@ def test_a_sealed_state_of_something_else_is_named(stopped, metadata):
     runs, store = stopped
     if metadata == "other":
         metadata = unfinished.metadata(runs, epoch=2, progress={"metrics": [], "seconds": 1.0})
-    store.keep_state(runs, save({"numbers": torch.zeros(3)}, metadata=metadata))
+    store.save_state(runs, save({"numbers": torch.zeros(3)}, metadata=metadata))
     with pytest.raises(DamagedFile, match=r"state.sealed cannot be used .*lengthgen runs --remove"):
         train(runs, store)
 
@@ -415,7 +415,7 @@ def test_a_state_without_a_note_is_shown_and_gone_on_from(stopped):
 def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
     run = replace(run, training=replace(run.training, epochs=0))
-    with pytest.raises(ProfileError, match="is measured nowhere"):
+    with pytest.raises(ProfileError, match="has no checkpoint to measure"):
         train([run], store)
     assert store.contents() == []
 

@@ -71,5 +71,5 @@ def rows_of(run, **numbers):
     } | numbers  # fmt: skip
     return [
         Measurement(**{"epoch": epoch, "scale": scale, "exact_match": epoch / (8 * scale), **numbers})
-        for epoch, scale in run.measured()
+        for epoch, scale in run.metric_keys()
     ]
