@@ -56,7 +56,7 @@ def test_sequences_too_long_for_any_model_are_refused_before_they_are_drawn(monk
     def draw(*arguments, **options):
         raise AssertionError("samples at all scales are drawn")
 
-    monkeypatch.setattr(runs, "_drawn", draw)
+    monkeypatch.setattr(runs, "_task_digest", draw)
     monkeypatch.setattr("empirical.runs.buildable.MOST_TOKENS", 8)
     with pytest.raises(ProfileError, match="a sequence has 11 tokens, and a model reads at most 8: lower the scales"):
         smoke_run("ipe")
