@@ -23,7 +23,7 @@ from empirical.runs.run import Run, one_run, plan
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import CellKey, Criteria, Evidence
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from empirical.trial.outcomes import outcome
 from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
@@ -187,12 +187,12 @@ def _named(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
 
 def _evidence(
     experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
-) -> Evidence:
+) -> CellEvidence:
     store, named = experiment.store, _named(predictions)
     for run in runs:
         store.digest(run)  # reads all its files: a damaged checkpoint is noticed, of which nothing here is shown
     expected = {mode: one if one and one.generalizes is not None else None for mode, one in predictions.items()}
-    return Evidence(
+    return CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],

@@ -65,8 +65,8 @@ def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: i
             if different_sizes:
                 stored, needed = different_sizes[0]
                 raise ScaleError(
-                    f"'{run.encoding}' has {stored} rows in its table {name.removeprefix('encoding.')}, and scale {scale} "
-                    f"needs {needed}: train with --test up to that scale"
+                    f"'{run.encoding}' has {stored} rows in its table {name.removeprefix('encoding.')}, and scale "
+                    f"{scale} needs {needed}: train with --test up to that scale"
                 )
     except LengthgenError:
         raise
