@@ -72,10 +72,10 @@ def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
     import torch
 
     from empirical.encodings.lbpe import LBPE
-    from empirical.encodings.learned_relation import compare, open_queries, strongest
-    from empirical.training.testing import trained
+    from empirical.encodings.learned_relation import compare, open_queries, strongest_labels
+    from empirical.training.testing import load_trained
 
-    setting, model = trained(run, store, [scale], "cpu")
+    setting, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()
     assert isinstance(encoding, LBPE)
     positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
@@ -84,7 +84,7 @@ def learned(run: Run, store: RunStore, scale: int, task: str) -> Learned:
     queries = open_queries(setting.analysis)[scale]
     relation = ideal_relation(setting.analysis.circuit, scale_hint=True)
     found = compare({scale: weights_JIK}, relation, queries={scale: queries})
-    labels, weights = strongest(weights_JIK, RANKS)
+    labels, weights = strongest_labels(weights_JIK, RANKS)
     return Learned(
         task=task,
         encoding=run.encoding,

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.grid import spread
 from empirical.audit.subject import AuditError
-from empirical.audit.use import Adapter
 
 TOKENS = 24
 """Tokens of the test sequence."""
@@ -84,6 +84,7 @@ def _call_patterns(adapter: Adapter, tokens: Tokens, positions: Tensor) -> Itera
 
 
 def _concatenate(first: Tokens, second: Tokens, axis: int) -> Tokens:
+    """Join queries and keys of two sequences along an axis."""
     return torch.cat([first[0], second[0]], axis), torch.cat([first[1], second[1]], axis)
 
 

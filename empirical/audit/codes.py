@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.grid import first_positions, windows
-from empirical.audit.use import Adapter
 
 ROUNDINGS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 """Low-precision dtypes to which positions may have been rounded."""
@@ -28,7 +28,7 @@ class Codes:
 
     Attributes:
         windows: for each run of neighbours: first position `from`, length `of`, number of `distinct` codes, and the
-            number `expected`, see `at_least`.
+            number `expected`, see `expected_distinct`.
         repetition: first repeated code among the first positions; None if there is none.
         clamped_from: first position that has the same code as all positions after it; None if there is none.
         rounded_to: dtype to which positions seem to be rounded, because their codes coincide accordingly.
@@ -74,7 +74,7 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
     first_beyond = first_not_finite = None
     for positions in windows(reach):
         code, exact = fresh.code(positions), fresh_reference.code(positions)
-        expected = at_least(exact, fresh.setting.dtype, vanishing_terms=fresh.vanishing_terms)
+        expected = expected_distinct(exact, fresh.setting.dtype, vanishing_terms=fresh.vanishing_terms)
         window_counts.append(
             {"from": int(positions[0]), "of": len(positions), "distinct": distinct(code), "expected": expected}
         )
@@ -103,7 +103,7 @@ def distinct(code: Tensor) -> int:
     return len({row.tobytes() for row in code.numpy()})
 
 
-def at_least(exact: Tensor, dtype: torch.dtype, *, vanishing_terms: int = 0) -> int:
+def expected_distinct(exact: Tensor, dtype: torch.dtype, *, vanishing_terms: int = 0) -> int:
     """Number of codes that must stay distinct if each is within a unit in the last place of its float64 value.
 
     Codes are rounded to two bits fewer, that is to cells of four units. Codes two cells apart stay distinct. All codes
@@ -132,7 +132,7 @@ def repetition(code: Tensor) -> Repetition | None:
     return None
 
 
-def same(first: Tensor, second: Tensor) -> bool:
+def bitwise_equal(first: Tensor, second: Tensor) -> bool:
     """True if both are equal bit by bit; NaN counts as equal to NaN."""
     return first.shape == second.shape and torch.equal(first.nan_to_num(nan=torch.pi), second.nan_to_num(nan=torch.pi))
 
@@ -145,7 +145,7 @@ def _rounded_to(code: Tensor) -> str | None:
         inside = rounded < len(code)
         if (
             (rounded != positions).any()
-            and same(code[inside], code[rounded[inside]])
+            and bitwise_equal(code[inside], code[rounded[inside]])
             and distinct(code[inside]) == len(rounded[inside].unique())
         ):
             return name
@@ -157,9 +157,9 @@ def _clamped_from(adapter: Adapter, reach: int) -> int | None:
     if reach < 2:
         return None
     last = _code_of_one(adapter, reach)
-    if not same(_code_of_one(adapter, reach - 1), last):
+    if not bitwise_equal(_code_of_one(adapter, reach - 1), last):
         return None
-    return _bisect(reach - 1, lambda position: same(_code_of_one(adapter, position), last))
+    return _bisect(reach - 1, lambda position: bitwise_equal(_code_of_one(adapter, position), last))
 
 
 def _code_of_one(adapter: Adapter, position: int) -> Tensor:
@@ -167,9 +167,9 @@ def _code_of_one(adapter: Adapter, position: int) -> Tensor:
     return adapter.code(torch.tensor([position]))
 
 
-def _bisect(last: int, holds: Callable[[int], bool]) -> int:
-    """First position from which on the condition holds, given that it holds at `known` and never stops holding."""
-    low, high = -1, last
+def _bisect(upper: int, holds: Callable[[int], bool]) -> int:
+    """First position from which on the condition holds, given that it holds at `upper` and never stops holding."""
+    low, high = -1, upper
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

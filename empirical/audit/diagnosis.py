@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from empirical.audit.adapter import MOVED
 from empirical.audit.agreement import Agreement
 from empirical.audit.codes import Codes
 from empirical.audit.independence import Independence
@@ -14,7 +15,6 @@ from empirical.audit.law import RelativeLawErrors
 from empirical.audit.rounded import rounded_to
 from empirical.audit.slope import Slope
 from empirical.audit.subject import Kind, Subject
-from empirical.audit.use import MOVED
 
 EPS = {"float32": 2.0**-23, "float16 or TF32": 2.0**-10, "bfloat16": 2.0**-7}
 """Machine epsilon (one unit in the last place of 1) of each dtype, the finest first."""
@@ -84,6 +84,7 @@ def findings(
 
 
 def _independence_defects(subject: Subject, result: Independence) -> list[str]:
+    """Descriptions of the independence tests that failed."""
     other = ", ".join(f"{name}={value}" for name, value in (result.other or {}).items())
     test_passed = {
         f"an instance with {other} has the codes of one without: a table is kept without {other.partition('=')[0]} in "
@@ -101,6 +102,7 @@ def _independence_defects(subject: Subject, result: Independence) -> list[str]:
 
 
 def _slope_defects(subject: Subject, slope: Slope) -> list[tuple[str, int | None]]:
+    """Defects of the sign, the slopes and the codes after the query of a bias."""
     defects: list[tuple[str, int | None]] = []
     rising = [head for head, direction in enumerate(slope.directions) if direction in ("rises", "mixed")]
     only_rises = set(slope.directions) == {"rises"}
@@ -141,6 +143,7 @@ def _setting_defects(subject: Subject, measures: SettingMeasures, drift: str | N
 def _agreement_defects(
     subject: Subject, measures: SettingMeasures, *, has_overflow: bool
 ) -> list[tuple[str, int | None]]:
+    """Defects shown by call patterns that differ from the full forward pass."""
     defects: list[tuple[str, int | None]] = []
     for patterns, description in WAYS.items():
         if patterns == GROWING and "streaming" not in subject.claims:
@@ -191,8 +194,8 @@ def _rounding_of_angles(law: RelativeLawErrors, errors: torch.Tensor, finest: to
     """Name of the dtype whose rounding of the angles explains all errors; None if there is none.
 
     Rounding four angles below w j causes an error of at most eps w j; real errors reach a quarter of that and more.
-    Errors near 1 tell nothing, because the angles have gone round. The dtype nearest to the largest other error must
-    explain all of them. An angle made by two operations may add as much again.
+    Errors near 1 tell nothing, because the angles have wrapped around. The dtype nearest to the largest other error
+    must explain all of them. An angle made by two operations may add as much again.
     """
     growth = law.rate * law.magnitude * law.positions
     informative = (errors > finest) & (errors < 0.25) & (law.positions > 0)
@@ -219,4 +222,5 @@ def _drift_description(setting: str, plain: SettingMeasures) -> str:
 
 
 def _position_word(subject: Subject) -> str:
+    """Word for what a code belongs to: the distance for pair hooks, else the position."""
     return "distance" if subject.kind in (Kind.BIAS, Kind.SCORES) else "position"

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.subject import AuditError
-from empirical.audit.use import Adapter
 
 
 class EmbedAdapter(Adapter):

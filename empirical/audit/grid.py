@@ -11,7 +11,7 @@ FIRST_POSITIONS = 4096
 """Positions tested without a gap: beyond the last exact integer in bfloat16 (256) and in float16 (2048)."""
 
 
-def queries(reach: int, per_octave: int) -> Tensor:
+def query_grid(reach: int, per_octave: int) -> Tensor:
     """Query positions in 0..reach: evenly spaced on a log scale, plus those near powers of two and of ten."""
     log_spaced = {round(2 ** (step / per_octave)) for step in range(per_octave * (reach.bit_length() + 1))}
     near_twos = {2**k + near for k in range(reach.bit_length() + 1) for near in (-1, 0, 1, 2)}

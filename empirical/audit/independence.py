@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.codes import same
+from empirical.audit.adapter import Adapter, Setting
+from empirical.audit.codes import bitwise_equal
 from empirical.audit.grid import spread
 from empirical.audit.kinds import adapter_for
 from empirical.audit.subject import Subject
-from empirical.audit.use import Adapter, Setting
 
 SHORT, LONG = 64, 512
 LENGTHS = (SHORT, 1024, 4096, 16384, 65536, 262144)
@@ -59,15 +59,17 @@ def measure(subject: Subject, reach: int, device: str = "cpu") -> Independence:
     first = fresh_adapter()
     first.code(ends[0])
     before = fresh_adapter().code(long)
-    lengths = [same(first.code(long), before)] + [
-        same(first.code(end), fresh_adapter().code(end)) for end in reversed(ends)
+    lengths = [bitwise_equal(first.code(long), before)] + [
+        bitwise_equal(first.code(end), fresh_adapter().code(end)) for end in reversed(ends)
     ]
     unchanged_by_other = other_differs = None
     if subject.other is not None:
         second = fresh_adapter(**subject.other).code(long)
         # The first instance is called before a fresh one is made: making one may repair or copy a shared table.
-        unchanged_by_other = same(first.code(long), before) and same(fresh_adapter().code(long), before)
-        other_differs = not same(second, before)
+        unchanged_by_other = bitwise_equal(first.code(long), before) and bitwise_equal(
+            fresh_adapter().code(long), before
+        )
+        other_differs = not bitwise_equal(second, before)
     return Independence(
         other=None if subject.other is None else dict(subject.other),
         unchanged_by_other=unchanged_by_other,
@@ -80,15 +82,17 @@ def measure(subject: Subject, reach: int, device: str = "cpu") -> Independence:
 
 
 def _unchanged_after_low_precision(adapter: Adapter, positions: Tensor, expected: Tensor) -> bool:
+    """True if the codes are the same after a call in bfloat16."""
     lower = copy(adapter)
     lower.setting = LAST
     lower.code(positions)
-    return same(adapter.code(positions), expected)
+    return bitwise_equal(adapter.code(positions), expected)
 
 
 def _unchanged_after_moves(adapter: Adapter, positions: Tensor, expected: Tensor) -> bool | None:
-    if not isinstance(adapter.instance, nn.Module) or adapter.subject.learned(adapter.instance):
+    """True if the codes are the same after a move to bfloat16 and back; None if the instance cannot be tested so."""
+    if not isinstance(adapter.instance, nn.Module) or adapter.subject.is_trainable(adapter.instance):
         return None
     adapter.move(torch.bfloat16)
     adapter.move(torch.float32)
-    return same(adapter.code(positions), expected)
+    return bitwise_equal(adapter.code(positions), expected)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from empirical.audit.adapter import Adapter, Setting
 from empirical.audit.content import ContentAdapter
 from empirical.audit.embedding import EmbedAdapter
 from empirical.audit.pairs import BiasAdapter, ScoresAdapter
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import Kind, Subject
-from empirical.audit.use import Adapter, Setting
 
 ADAPTERS = {
     Kind.ROTATE: RotateAdapter,

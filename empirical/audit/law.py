@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.grid import OFFSETS, decade, queries
-from empirical.audit.use import Adapter
+from empirical.audit.adapter import Adapter
+from empirical.audit.grid import OFFSETS, decade, query_grid
 
 SCANNED = {"rotate": 2**16, "bias": 2**12, "scores": 2**9}
 """Last position up to which the first violation is searched position by position; beyond, only the grid is tested."""
@@ -95,7 +95,7 @@ def measure(
             budgets = torch.full((len(offsets), len(positions)), budget, dtype=torch.float64)
         return torch.cat([adapter.law_errors(octave, offsets) for octave in _octaves(positions)], 1), budgets.double()
 
-    grid = queries(position_reach + min(0, int(offsets.min())), PER_OCTAVE[adapter.subject.kind])
+    grid = query_grid(position_reach + min(0, int(offsets.min())), PER_OCTAVE[adapter.subject.kind])
     errors, budgets = errors_and_budgets(grid)
     first, exact = _first_violation(grid, offsets, errors, budgets), True
     if first:
@@ -118,6 +118,7 @@ def measure(
 
 
 def _first_violation(positions: Tensor, offsets: Tensor, errors: Tensor, budgets: Tensor) -> LawViolation | None:
+    """First position of the grid with an error beyond its budget, with its first such offset; None if there is none."""
     beyond = errors > budgets
     if not beyond.any():
         return None

@@ -210,6 +210,7 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
 
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
+    """Parameters of a function; AuditError if it has no readable signature."""
     with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=AuditError):
         return list(inspect.signature(function).parameters.values())
 

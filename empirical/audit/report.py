@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from empirical.audit import agreement, codes, independence, law, slope
+from empirical.audit.adapter import Adapter, RefusedPosition, Setting
 from empirical.audit.diagnosis import SettingMeasures, findings
 from empirical.audit.kinds import adapter_for
 from empirical.audit.pairs import BiasAdapter
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import AuditError, Subject
-from empirical.audit.use import Adapter, RefusedPosition, Setting
 
 DTYPES = {
     "float64": torch.float64,
@@ -84,7 +84,9 @@ def audit(
         raise AuditError(next(iter(refused.values())))
     shape = slope.measure(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
     frequencies = reference.frequencies if isinstance(reference, RotateAdapter) else None
-    defects = findings(subject, measured, isolation, shape, frequencies, learned=subject.learned(reference.instance))
+    defects = findings(
+        subject, measured, isolation, shape, frequencies, learned=subject.is_trainable(reference.instance)
+    )
     return {
         "subject": subject.name,
         "kind": subject.kind.value,
@@ -121,6 +123,7 @@ def _measure(
 
 
 def _setting_as_json(measures: SettingMeasures) -> dict[str, Any]:
+    """Measurements in one setting as JSON."""
     return {
         "law": measures.law and measures.law.as_json(),
         "codes": measures.codes.as_json(),

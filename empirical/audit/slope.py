@@ -52,5 +52,6 @@ def measure(reference: BiasAdapter, reach: int) -> Slope:
 
 
 def _direction(change: Tensor) -> str:
+    """Direction of one head's bias, from its changes per step of distance."""
     falls, rises = bool((change < 0).any()), bool((change > 0).any())
     return {(True, False): "falls", (False, True): "rises", (False, False): "flat"}.get((falls, rises), "mixed")

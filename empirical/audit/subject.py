@@ -88,6 +88,6 @@ class Subject:
             return instance.to(device) if isinstance(instance, nn.Module) else instance
 
     @staticmethod
-    def learned(instance: Any) -> bool:
+    def is_trainable(instance: Any) -> bool:
         """True if the instance is a module with trainable parameters."""
         return isinstance(instance, nn.Module) and any(parameter.requires_grad for parameter in instance.parameters())

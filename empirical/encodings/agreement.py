@@ -91,6 +91,7 @@ def _code_differences(encoding: Encoding, module: Any, codes_LD: Tensor) -> list
 
 
 def _parameter_values(encoding: Encoding, module: Any, head: int, plane: int) -> dict[Any, Any]:
+    """Values of the formula's parameters in the module, for one head and plane."""
     return dict(encoding.values(module, head, plane)) if encoding.values else {}
 
 

@@ -23,6 +23,7 @@ class ALiBi(PairBias):
         return _linear_bias(self._slopes(query_position)[head], query_position, key_position, dtype)
 
     def _slopes(self, positions: Tensor) -> Tensor:
+        """Slopes of the heads, float64 [H]."""
         return torch.tensor(self.slopes, dtype=torch.float64, device=positions.device)
 
 

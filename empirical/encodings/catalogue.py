@@ -18,7 +18,7 @@ from empirical.encodings.grape_contextual import GrapeContextual
 from empirical.encodings.grape_gated import GrapeGated
 from empirical.encodings.grape_path import GrapePath
 from empirical.encodings.grape_thin import GrapeThin
-from empirical.encodings.guarded import guarded
+from empirical.encodings.guarded import guard
 from empirical.encodings.hope import HoPE
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.kerple import KerpleLog, KerplePower
@@ -114,7 +114,7 @@ def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) ->
         module = make(**_accepted(make, sizes))
         if not isinstance(module, PositionEncoding):
             raise EncodingError(f"'{name}' makes a {type(module).__name__}, not a PositionEncoding")
-        return guarded(module, name)
+        return guard(module, name)
 
 
 def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | None:

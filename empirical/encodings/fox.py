@@ -107,6 +107,7 @@ class _PathSums(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, sums: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
+        """Compute the path sums, [..., J, I] of `dtype`."""
         ctx.keys, least = sums.shape[-1], torch.finfo(dtype).min
         paths = sums.new_zeros(*sums.shape[:-1], queries, ctx.keys, dtype=dtype)
         for rows, before, within in _blocks(queries, ctx.keys):
@@ -120,6 +121,7 @@ class _PathSums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        """Gradient of the running sums, float64 [..., I]."""
         queries, wide = gradient.shape[-2], torch.promote_types(gradient.dtype, torch.float32)
         of_sums = gradient.new_zeros(*gradient.shape[:-2], ctx.keys, dtype=torch.float64)
         for rows, before, within in _blocks(queries, ctx.keys):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import unit_softplus
 from empirical.encodings.grape_commuting import rope_frequencies
-from empirical.encodings.ordering import order
+from empirical.encodings.ordering import order_by_position
 from empirical.encodings.rotary import apply_rotary
 
 
@@ -52,7 +52,7 @@ class GrapeContextual(PositionEncoding):
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         logits_BL = x_BLD.to(wide) @ self.weights[content.layer].to(wide) + self.offsets[content.layer].to(wide)
         rates_BL = unit_softplus(logits_BL)
-        by_place, place = order(positions, len(x_BLD))
+        by_place, place = order_by_position(positions, len(x_BLD))
         ordered = rates_BL.gather(1, by_place)
         return (ordered.cumsum(1) - ordered).gather(1, place)
 

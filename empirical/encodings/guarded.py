@@ -22,7 +22,7 @@ class HookError(EncodingError, RuntimeError):
     """
 
 
-def guarded(encoding: PositionEncoding, name: str) -> PositionEncoding:
+def guard(encoding: PositionEncoding, name: str) -> PositionEncoding:
     """Return the same module with hooks that raise HookError for any error and for a result of the wrong form.
 
     Args:
@@ -68,6 +68,7 @@ def _check_scores(answer: Any, q_BHJC: Tensor, k_BHIC: Tensor, *_: Any) -> Tenso
 
 
 def _check_bias(answer: Any, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> Any:
+    """Return the bias if its shape is [H, J, I] or [B, H, J, I] of real numbers, or None; else raise ValueError."""
     if answer is None:
         return None
     pairs = (query_positions.shape[-1], key_positions.shape[-1])
@@ -103,4 +104,5 @@ def _check_tensor(answer: Any, shape: tuple[int, ...], dtype: torch.dtype) -> Te
 
 
 def _described(answer: Any) -> str:
+    """Dtype and shape of a tensor, or the type of anything else."""
     return f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else f"a {type(answer).__name__}"

@@ -81,7 +81,7 @@ class Comparison:
         return dict(sorted(totals.items()))
 
 
-def strongest(weights_JIK: Weights, count: int = 3) -> tuple[Labels, Weights]:
+def strongest_labels(weights_JIK: Weights, count: int = 3) -> tuple[Labels, Weights]:
     """Return the `count` labels of largest weight of every pair with their weights, the largest first  [P, Fig. 5].
 
     Args:
@@ -180,7 +180,7 @@ def _pairs(
     for scale, scale_queries in sorted(queries.items()):
         if scale not in weights:
             raise LearnedRelationError(f"there are queries but no weights of scale {scale}")
-        top_labels, _ = strongest(weights[scale], 1)
+        top_labels, _ = strongest_labels(weights[scale], 1)
         table = ideal.labels(len(top_labels), scale)
         for query in sorted(set(scale_queries)):
             if not 1 <= query <= len(top_labels):

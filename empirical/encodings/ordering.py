@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 
-def order(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:
+def order_by_position(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:
     """Return two tensors int64 [B, L]: the token at each place, and the place of each token.
 
     Tokens at the same position keep the order of their indices, so that padding on one side stays on that side.

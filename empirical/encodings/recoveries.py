@@ -43,6 +43,7 @@ def _with_parameters(encoding: PositionEncoding, **values: Tensor | float) -> Po
 
 
 def _slopes() -> Tensor:
+    """ALiBi's slopes, float64 [HEADS]."""
     return torch.tensor(ALiBi(heads=HEADS).slopes, dtype=torch.float64)
 
 
@@ -54,6 +55,7 @@ def _constant_gates() -> Pair:
 
 
 def _constant_learned_gates() -> Pair:
+    """Bias-only FoX with the gates of `_constant_gates`."""
     return _with_parameters(BiasOnlyFoX(heads=HEADS, layers=1), logits=-_slopes().expm1().log()), _alibi()
 
 

@@ -45,5 +45,6 @@ class Relational(PositionEncoding):
 
     @staticmethod
     def _repeat_for_heads(labels_BJI: Tensor, like_BHJX: Tensor) -> Tensor:
+        """Labels [B, J, I] as [B, H, J, I], with B and H of the other tensor."""
         batch, heads = like_BHJX.shape[:2]
         return labels_BJI[:, None].expand(batch, heads, -1, -1)

@@ -75,6 +75,7 @@ class RPESquare(PositionEncoding):
             return (query_BJS[:, None] @ toeplitz_HST @ key_BIS[:, None].transpose(-1, -2)).to(dtype)
 
     def _check(self, query_positions: Tensor, key_positions: Tensor, *, tokens: int) -> None:
+        """Raise ValueError for positions that `bias` refuses."""
         require_integers(query_positions)
         require_integers(key_positions)
         queries, keys = query_positions.shape[-1], key_positions.shape[-1]

@@ -21,7 +21,7 @@ class Decoder(nn.Module):
     """M causal decoders of equal shape: tokens int64 [M, B, L] -> logits of the next token [M, B, J, V]."""
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
-        """Make one model; `stacked` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
+        """Make one model; `stack_decoders` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
 
         Raises:
             ValueError: `width` is not a multiple of `heads`.
@@ -147,7 +147,7 @@ def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
     return (biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)).softmax(-1).to(logits.dtype)
 
 
-def stacked(members: Sequence[Decoder]) -> Decoder:
+def stack_decoders(members: Sequence[Decoder]) -> Decoder:
     """Join decoders of equal shape into one decoder of all their models, with copies of their weights."""
     decoder = copy.deepcopy(members[0])
     decoder.encoding = MappedEncoding([encoding for member in members for encoding in member.encoding.each()])

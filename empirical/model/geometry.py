@@ -65,17 +65,17 @@ class Geometry:
         """Index of each scale's label matrix."""
         return np.vectorize(self._row.__getitem__, otypes=[np.int64])(scales)
 
-    def positions(self, length: int, counters: Sequence[Sequence[int]], *, of: int | None = None) -> Tensor:
+    def positions(self, length: int, counters: Sequence[Sequence[int]], *, total: int | None = None) -> Tensor:
         """Positions, int64 [length], increasing; [M, length] if they are drawn.
 
         Args:
             length: number of positions.
             counters: (seed, split, step) of each model; they determine the drawn positions.
-            of: number of positions to draw, of which the first `length` are returned; default `length`.
+            total: number of positions to draw, of which the first `length` are returned; default `length`.
         """
         if self.longest is None:
             return torch.arange(length, device=self.device)
-        return torch.stack([self._draw_positions(of or length, counter)[:length] for counter in counters]).to(
+        return torch.stack([self._draw_positions(total or length, counter)[:length] for counter in counters]).to(
             self.device
         )
 

@@ -39,6 +39,7 @@ class MappedEncoding(nn.Module):
             self.register_parameter(stacked_name, nn.Parameter(stacked))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "MappedEncoding":
+        """Apply a conversion, such as `.to()`, to the shared encoding's buffers too."""
         self._shared[0]._apply(fn, recurse)
         super()._apply(fn, recurse)
         return self

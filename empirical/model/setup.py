@@ -72,6 +72,7 @@ class Setup:
 
     @cached_property
     def _trained_length(self) -> int:
+        """Number of tokens that the model reads at the largest training scale."""
         return max(self.analysis.traces[scale - 1].length - 1 for scale in self.run.train)
 
 

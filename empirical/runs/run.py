@@ -93,6 +93,7 @@ class Run:
         return [(epoch, scale) for epoch in (*range(interval, last_epoch, interval), last_epoch) for scale in self.test]
 
     def _name(self) -> str:
+        """Readable part of the run's names, without seed."""
         encoding = self.encoding.rpartition(":")[2].replace("[", "-").replace("=", "").replace(",", "-").rstrip("]")
         return f"{self.task.identifier()}-{self.task.format}-{encoding}-{self.model}"
 

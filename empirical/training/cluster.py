@@ -105,6 +105,7 @@ def _receive(answers: Connection) -> Any:
 
 
 def _no_cluster(why: str) -> str:
+    """Error message for a missing cluster."""
     address = os.environ.get("RAY_ADDRESS")
     at = f" at RAY_ADDRESS={address}" if address else ""
     return (

@@ -71,7 +71,7 @@ def _logits(
     """Logits [M, B, J, V] for tokens [B, L] or [M, B, L] of these rows of the data."""
     models = decoder.models
     counters = [(seed, TEST, rows.start)] * models
-    positions = geometry.positions(tokens.shape[-1], counters, of=data.tokens.shape[1] - 1)
+    positions = geometry.positions(tokens.shape[-1], counters, total=data.tokens.shape[1] - 1)
     scales = torch.from_numpy(data.scales[rows]).to(geometry.device)
     return decoder(
         tokens.expand(models, -1, -1),

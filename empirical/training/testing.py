@@ -24,7 +24,7 @@ class ScaleError(LengthgenError):
     """The model has no table row for a scale; the message says which position or label, and which table."""
 
 
-def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tuple[Setup, Decoder]:
+def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tuple[Setup, Decoder]:
     """Load a finished run's model, and the setup of its task and encoding at other scales.
 
     Raises:
@@ -49,7 +49,7 @@ def trained(run: Run, store: RunStore, scales: Sequence[int], device: str) -> tu
 
 
 def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: int) -> dict[str, Tensor]:
-    """Load the weights of a finished run for a model with tables of the shapes `wanted`. Raises as `trained`."""
+    """Load the weights of a finished run for a model with tables of the shapes `expected`. Raises as `load_trained`."""
     path = store.folder(run) / CHECKPOINT
     try:
         weights = {name: tensor[None] for name, tensor in current_names(load(store.checkpoint(run))).items()}
@@ -92,9 +92,9 @@ def test(
     """Test a finished run: scale -> exact match and token accuracy, with `running` also exact match of free running.
 
     `disagreements` counts samples that only one of the two passes gets right: there should be none. Raises as
-    `trained`.
+    `load_trained`.
     """
-    setup, model = trained(run, store, scales, device)
+    setup, model = load_trained(run, store, scales, device)
     scores: dict[int, dict[str, Any]] = {}
     with torch.inference_mode():
         for scale in scales:

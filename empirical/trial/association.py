@@ -77,7 +77,7 @@ def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
         "both_kinds": all(sum(row) for row in matrix),
         "fisher_p": float(fisher_exact(matrix, alternative="greater").pvalue),
         "permutation": {
-            name: asdict(permuted(cells, tasks=tasks, encodings=encodings))
+            name: asdict(cluster_permutation_test(cells, tasks=tasks, encodings=encodings))
             for name, (tasks, encodings) in clusters.items()
         },
         "misclassified": [str(cell.key) for cell in misclassified(cells)],
@@ -85,7 +85,7 @@ def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
     }
 
 
-def permuted(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Permutation:
+def cluster_permutation_test(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Permutation:
     """Permutation test that moves observed outcomes between tasks, between encodings, or both.
 
     Exact up to MOST_ARRANGEMENTS; else over DRAWN arrangements, the observed one among them, drawn with a fixed seed

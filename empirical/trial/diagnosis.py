@@ -181,7 +181,7 @@ def _by_scale(case: _Case) -> list[dict[str, Any]]:
     return [
         {"scale": scale}
         | {name: _mean(values) for name, values in zip(STEPS, zip(*scale_counts["steps"], strict=True), strict=True)}
-        | {kind: _match(*scale_counts[kind]) for kind in ("seen", "unseen")}
+        | {kind: _exact_match_counts(*scale_counts[kind]) for kind in ("seen", "unseen")}
         for scale, scale_counts in sorted(counts.items())
     ]
 
@@ -207,10 +207,11 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _pooled(scales: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:
     """Samples of one kind, pooled over the scales."""
-    return _match(sum(row[kind]["right"] for row in scales), sum(row[kind]["samples"] for row in scales))
+    return _exact_match_counts(sum(row[kind]["right"] for row in scales), sum(row[kind]["samples"] for row in scales))
 
 
-def _match(right: int, samples: int) -> dict[str, Any]:
+def _exact_match_counts(right: int, samples: int) -> dict[str, Any]:
+    """Exact match as JSON with its counts; None without samples."""
     return {"right": right, "samples": samples, "exact_match": right / samples if samples else None}
 
 
@@ -242,7 +243,7 @@ def _optimisation(case: _Case) -> Finding | None:
         )
         if elsewhere:
             sentences.append(f"{elsewhere} of {len(failing)} runs that fail solve {wanted} at another checkpoint")
-        fall, loss = _fall([list(checkpoints.values()) for _, checkpoints in failing])
+        fall, loss = _loss_drop([list(checkpoints.values()) for _, checkpoints in failing])
         if fall is not None and fall >= FALL and loss >= FLOOR:
             sentences.append(
                 f"the training loss fell by {fall:.0%} to {loss:.2g} since the checkpoint before (medians)"
@@ -251,7 +252,7 @@ def _optimisation(case: _Case) -> Finding | None:
     return Finding(kind="optimisation", says="; ".join(sentences), evidence=evidence) if sentences else None
 
 
-def _fall(courses: Sequence[Sequence[Mapping[int, Measurement]]]) -> tuple[float | None, float]:
+def _loss_drop(courses: Sequence[Sequence[Mapping[int, Measurement]]]) -> tuple[float | None, float]:
     """Relative drop of the training loss between the last two checkpoints, and the last loss: medians over runs."""
     losses = [[next(iter(scores.values())).training_loss for scores in course[-2:]] for course in courses]
     falls = [1 - last / before for before, last in (pair for pair in losses if len(pair) > 1) if before > 0]

@@ -169,7 +169,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
     criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    from empirical.trial.association import association, permuted  # which takes a second to import
+    from empirical.trial.association import association, cluster_permutation_test  # which takes a second to import
 
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
     found = association(cells)
@@ -178,7 +178,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     agree = f"{right} of {right + len(missed)} observed cells do as predicted"
     more = found["permutation"]["task and encoding"]["p"]
     if more > ALPHA:
-        fewer = permuted([_negated(cell) for cell in cells], tasks=True, encodings=True).p
+        fewer = cluster_permutation_test([_negated(cell) for cell in cells], tasks=True, encodings=True).p
         if fewer <= ALPHA:
             raise Refuted(f"{agree}, fewer than by chance: p = {fewer:.2g}; not {missed[0]}, for one")
         raise Unsettled(f"not decided: {agree}, p = {more:.2g}")

@@ -23,7 +23,7 @@ from empirical.training import train as training_module
 from empirical.training.evaluation import free_running, teacher_forced
 from empirical.training.probe import seconds_of_step
 from empirical.training.sweep import groups
-from empirical.training.testing import trained
+from empirical.training.testing import load_trained
 from empirical.training.train import TrainingError, train
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import rows_of
@@ -446,4 +446,4 @@ def test_a_checkpoint_of_another_model_is_named(small_run, tmp_path):
         with pytest.raises(
             StoreError, match=rf"checkpoint.safetensors holds no weights of this model .*: remove {run.id}"
         ):
-            trained(run, store, [1, 2], "cpu")
+            load_trained(run, store, [1, 2], "cpu")
