@@ -69,7 +69,7 @@ def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **op
     spec = parse_encoding(text)
     record, make = spec.record, MODULES[spec.record.drawn_from or spec.name]
     if record.learns_labels or getattr(make, "needs_labels", False):
-        raise AuditError(f"'{spec}' acts through labels of a relation, in which nothing is rounded")
+        raise AuditError(f"'{spec}' acts through integer labels of a relation: there is no rounding to audit")
 
     def build(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
         return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
@@ -115,7 +115,7 @@ def subjects(
             raise AuditError(f"'{name}' has no module: there is nothing to audit")
         thing, claims = thing.module, _claims_of_record(thing) if claims is None and not thing.no_formula else claims
     if issubclass(type(thing), Relation):
-        raise AuditError(f"'{name}' is a relation, in whose labels nothing is rounded: there is nothing to audit")
+        raise AuditError(f"'{name}' is a relation with integer labels: there is no rounding to audit")
     return _subjects_of_factory(*_factory(thing, name), name=name, claims=claims, **options)
 
 
@@ -194,7 +194,7 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
     if issubclass(type(thing), nn.Module):
         return lambda: deepcopy(thing), None
     if not callable(thing):
-        raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or what makes one")
+        raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or a factory of one")
     parameters = _parameters(thing, name)
     required = [
         parameter.name
@@ -211,7 +211,7 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
     """Parameters of a function; AuditError if it has no readable signature."""
-    with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=AuditError):
+    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
         return list(inspect.signature(function).parameters.values())
 
 

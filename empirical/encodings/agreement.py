@@ -106,5 +106,5 @@ def _evaluate(encoding: Encoding, formula: sp.Expr, values: Mapping[Any, Any]) -
     number = sp.N(formula.subs(numbers), 30)
     if number.free_symbols or not number.is_number:
         missing = ", ".join(sorted(map(str, number.free_symbols))) or str(number)
-        raise EncodingError(f"'{encoding.name}': its `values` leave open {missing}")
+        raise EncodingError(f"'{encoding.name}': its `values` give no value for {missing}")
     return number

@@ -93,7 +93,7 @@ def module_of(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
     make = _factory_of(spec)
     labels = sizes.get("labels", 0)
     if make is Relational and labels > MAX_LABELS:
-        raise EncodingError(f"'{spec}' has {labels:,} labels, a table row each: number them 0, 1, 2, ...")
+        raise EncodingError(f"'{spec}' has {labels:,} labels, and each takes a table row: number them 0, 1, 2, ...")
     if spec.is_own and make is not Relational:
         return own_module(make, sizes, str(spec))
     options = {} if spec.record.drawn_from else _accepted(make, dict(spec.options))
@@ -110,7 +110,7 @@ def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) ->
     Raises:
         EncodingError: the factory fails, or makes no PositionEncoding; `name` is the user's object in messages.
     """
-    with user_code(f"'{name}' cannot be made of sizes among {', '.join(sizes)}", error=EncodingError):
+    with user_code(f"'{name}' cannot be made from the sizes {', '.join(sizes)}", error=EncodingError):
         module = make(**_accepted(make, sizes))
         if not isinstance(module, PositionEncoding):
             raise EncodingError(f"'{name}' makes a {type(module).__name__}, not a PositionEncoding")
@@ -160,11 +160,11 @@ def _factory_of(spec: EncodingSpec) -> Callable[..., Any]:
         return MODULES[record.drawn_from or record.name]
     if record.module is not None:
         if not callable(record.module):
-            raise EncodingError(f"'{spec}' is neither a record nor what makes a PositionEncoding")
+            raise EncodingError(f"'{spec}' is neither a record nor a factory of a PositionEncoding")
         return record.module
     if record.relation is not None and record.no_formula:
         return Relational
-    raise EncodingError(f"'{spec}' has no module: give its record `module`, what makes a PositionEncoding")
+    raise EncodingError(f"'{spec}' has no module: give its record `module`, a factory of a PositionEncoding")
 
 
 def _accepted(make: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class FoX(PositionEncoding):
         require_integers(query_positions)
         require_integers(key_positions)
         if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError("positions must not decrease along the sequence, as log gates are added up along it")
+            raise ValueError("positions must not decrease along the sequence, because log gates are summed along it")
         sums_BHI = self.log_gates(content or Content()).double().cumsum(-1)
         tokens, queries, keys = sums_BHI.shape[-1], query_positions.shape[-1], key_positions.shape[-1]
         if tokens != keys:

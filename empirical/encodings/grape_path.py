@@ -67,7 +67,7 @@ class GrapePath(PositionEncoding):
         if x_BLD.shape[-1] != self.probes.shape[-1]:
             raise ValueError(f"the layer's input is {x_BLD.shape[-1]} wide, not width = {self.probes.shape[-1]}")
         if query_positions.shape[-1] != x_BLD.shape[1] or not torch.equal(query_positions, key_positions):
-            raise ValueError("GRAPE-AP adds up over tokens: queries and keys must both be those of the layer's input")
+            raise ValueError("GRAPE-AP sums over tokens: queries and keys must both be all tokens of the layer's input")
         by_place_BL, place_BL = order_by_position(query_positions, len(x_BLD))
         p_BHLP = self._rotated_probes(x_BLD, query_positions, content.layer)
         ordered_BHLP = p_BHLP.take_along_dim(by_place_BL[:, None, :, None], 2)

@@ -176,7 +176,7 @@ def _pairs(
     """Scale, key, query, ideal label and strongest label of every compared pair: five columns int64 [pairs]."""
     columns = []
     if len({weights_JIK.shape[-1:] for weights_JIK in weights.values()}) > 1:
-        raise LearnedRelationError("weights of all scales must be of the same labels")
+        raise LearnedRelationError("weights of all scales must have the same number of labels")
     for scale, scale_queries in sorted(queries.items()):
         if scale not in weights:
             raise LearnedRelationError(f"there are queries but no weights of scale {scale}")
@@ -198,7 +198,7 @@ def _require_weights(weights_JIK: Weights) -> int:
     """Check the weights and return the number of labels."""
     shape = weights_JIK.shape
     if len(shape) != 3 or shape[0] != shape[1] or not shape[2]:
-        raise LearnedRelationError(f"weights must be [queries, keys, labels] of as many queries as keys, not {shape}")
+        raise LearnedRelationError(f"weights must be [queries, keys, labels] with as many queries as keys, not {shape}")
     if not ((weights_JIK >= 0) & np.isfinite(weights_JIK)).all():
         raise LearnedRelationError("weights must be finite numbers >= 0: give p itself, not its logarithm")
     return int(shape[2])

@@ -86,11 +86,13 @@ class RPESquare(PositionEncoding):
                 f"the {queries} queries are not the last {queries} of the {keys} tokens, by their positions"
             )
         if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError("positions must not decrease along the sequence, as anchors are looked for before a token")
+            raise ValueError(
+                "positions must not decrease along the sequence, because anchors are searched before a token"
+            )
         if _span(key_positions) >= self.length:
             raise ValueError(
                 f"tokens {_span(key_positions)} positions apart are farther than the table of length {self.length} "
-                "knows: make RPE-Square with a larger length"
+                "covers: make RPE-Square with a larger length"
             )
 
 

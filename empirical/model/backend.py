@@ -48,7 +48,7 @@ class Backend:
             import torch
 
             if not torch.cuda.is_available():
-                raise BackendError("no CUDA device is available: leave out --device, or say --device cpu")
+                raise BackendError("no CUDA device is available: leave out --device, or use --device cpu")
         compiler = os.environ.get("CXX") or "g++"
         if self.compiled and not shutil.which(compiler):
             raise BackendError(

@@ -23,11 +23,11 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
     record = None if spec.is_own else spec.record
     if record and record.planes == "head" and head_width % 2:
         raise ProfileError(
-            f"'{spec}' needs heads of an even width, and {model.width} in {model.heads} have {head_width}"
+            f"'{spec}' needs an even head width, but width {model.width} with {model.heads} heads gives {head_width}"
         )
     if record and record.rotate and head_width < 2:
         raise ProfileError(
-            f"'{spec}' rotates a plane of each head, and heads of {model.width} in {model.heads} are 1 wide"
+            f"'{spec}' rotates a plane of each head, but width {model.width} with {model.heads} heads has head width 1"
         )
     if record and record.planes == "width" and model.width % 2:
         raise ProfileError(f"'{spec}' needs an even width, not {model.width}")
@@ -46,5 +46,5 @@ def require_positions(tokens: int, longest: int) -> None:
     """Raise ProfileError unless so many tokens can have different positions below `longest`."""
     if tokens > longest:
         raise ProfileError(
-            f"a sequence has {tokens:,} tokens, whose positions are drawn from {longest:,}: say longest={tokens}"
+            f"a sequence has {tokens:,} tokens, whose positions are drawn from {longest:,}: set longest={tokens}"
         )

@@ -90,7 +90,7 @@ def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]])
     try:
         table = pa.Table.from_pylist([asdict(row) for row in rows], schema=schema)
     except pa.ArrowException as error:
-        raise MetricsError(f"not all are numbers: {error}") from error
+        raise MetricsError(f"some values are not numbers: {error}") from error
     _require(table, expected)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
@@ -114,7 +114,7 @@ def from_parquet(content: bytes, expected: Sequence[tuple[int, int]]) -> list[Me
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         if file.metadata.num_rows != len(expected):
-            raise MetricsError(f"it has {file.metadata.num_rows:,} rows, and {len(expected):,} are asked for")
+            raise MetricsError(f"it has {file.metadata.num_rows:,} rows, expected {len(expected):,}")
         if [(field.name, str(field.type)) for field in file.schema_arrow] != _columns():
             raise MetricsError("its columns are not those of a measurement")
         # Not `read_table`: its threads outlive it, and if torch is loaded they abort the process at its exit.
@@ -136,8 +136,12 @@ def _require(table: Any, expected: Sequence[tuple[int, int]]) -> None:
     present = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
     if present != list(expected):
         missing = sorted(set(expected) - set(present))
-        reason = "none is of epoch {} and scale {}".format(*missing[0]) if missing else "some are others or in disorder"
-        raise MetricsError(f"{len(present):,} rows, and {len(expected):,} are asked for: {reason}")
+        reason = (
+            "there is no row of epoch {} and scale {}".format(*missing[0])
+            if missing
+            else "some rows are unexpected or out of order"
+        )
+        raise MetricsError(f"{len(present):,} rows, expected {len(expected):,}: {reason}")
     for name, kind in _columns():
         numbers = table[name].to_numpy() if kind == "double" else np.zeros(0)
         invalid = np.isinf(numbers) if name in MAY_BE_NAN else ~np.isfinite(numbers)

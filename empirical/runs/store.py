@@ -119,7 +119,7 @@ class RunStore:
             rows = to_parquet(metrics, run.metric_keys())
         except MetricsError as error:
             raise StoreError(
-                f"run {run.id} is not stored, for its metrics are not those it asks for: {error}"
+                f"run {run.id} is not stored, because its metrics have other rows than it needs: {error}"
             ) from error
         new = self.root / ".unfinished" / f"{run.id}.{secrets.token_hex(4)}.finished"
         try:
@@ -251,7 +251,7 @@ class RunStore:
         """
 
         def refuse(holder: str) -> NoReturn:
-            raise StoreError(f"{name} is not removed, for {holder} trains it: stop that first")
+            raise StoreError(f"{name} is not removed, because {holder} trains it: stop that first")
 
         with locked(self._lock(name), on_wait=refuse):
             for folder in (self.root / name, self.root / ".unfinished" / name):
@@ -275,9 +275,9 @@ class RunStore:
         try:
             run = Run.from_config(config)
         except (ValueError, TypeError, RecursionError) as error:
-            raise StoreError(f"{path} is no config of a run ({error}): {redo(folder)}") from error
+            raise StoreError(f"{path} is not the config of a run ({error}): {redo(folder)}") from error
         if run.id != folder.name:
-            raise StoreError(f"{path} is of another run, {run.id}: {redo(folder)}")
+            raise StoreError(f"{path} belongs to another run, {run.id}: {redo(folder)}")
         return run
 
     def _rows(self, run: Run) -> list[Measurement]:
@@ -287,7 +287,9 @@ class RunStore:
             return from_parquet(content, run.metric_keys())
         except LengthgenError as error:
             path = self.folder(run) / METRICS
-            raise StoreError(f"{path} does not hold what {CONFIG} asks for ({error}): {redo(path.parent)}") from error
+            raise StoreError(
+                f"{path} does not have the rows that {CONFIG} requires ({error}): {redo(path.parent)}"
+            ) from error
 
     def _read(self, run: Run, *names: str) -> dict[str, bytes]:
         """Files of a finished run by name, after a check that they and the run's config are as written."""
@@ -300,7 +302,7 @@ class RunStore:
             if _digest(content) != digests.get(filename):
                 raise StoreError(f"{folder / filename} is not as it was written: {redo(folder)}")
         if _json_object(contents[CONFIG], folder / CONFIG) != run.config:
-            raise StoreError(f"{folder / CONFIG} is of another run than its name says: {redo(folder)}")
+            raise StoreError(f"{folder / CONFIG} belongs to another run than the folder's name says: {redo(folder)}")
         return contents
 
     def _finished_folders(self) -> list[Path]:

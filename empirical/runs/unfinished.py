@@ -86,7 +86,9 @@ def read_state(folder: Path) -> State:
         OSError: it cannot be read.
     """
     if not (folder / STATE).exists() and (folder / OLD_STATE).exists():
-        raise damaged_state(folder / OLD_STATE, "a version of lengthgen wrote it that did not seal it")
+        raise damaged_state(
+            folder / OLD_STATE, "it was written by an older version of lengthgen, which did not seal it"
+        )
     try:
         content = read_sealed_bytes(folder / STATE, largest=LARGEST)
         texts = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
@@ -102,7 +104,7 @@ def damaged_state(path: Path, why: object) -> DamagedFile:
     """Error for a state that cannot be used."""
     return DamagedFile(
         f"{path} cannot be used ({why}): remove it (lengthgen runs --remove {path.parent.name}), and its training "
-        "begins anew"
+        "starts again"
     )
 
 
@@ -123,7 +125,7 @@ def read_note(folder: Path) -> tuple[Runs, int]:
         return _runs(folder, note["runs"]), _checked_epochs(note["done"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedFile(
-            f"{folder / NOTE} cannot be used ({error}): train the same again, which goes on and makes it anew, or "
+            f"{folder / NOTE} cannot be used ({error}): run the same training again, which resumes and rewrites it, or "
             f"remove it (lengthgen runs --remove {folder.name})"
         ) from error
 
@@ -145,7 +147,7 @@ def _runs(folder: Path, configs: Sequence[dict[str, Any]]) -> Runs:
     """Runs of these configs. Raises ValueError unless the folder is that of their training."""
     runs = tuple(Run.from_config(config) for config in configs)
     if not runs or name_of(runs) != folder.name:
-        raise ValueError("it is of other runs than the name of its folder says")
+        raise ValueError("it belongs to other runs than the folder's name says")
     return runs
 
 

@@ -59,7 +59,7 @@ def train_all(
     finally:
         sweep_partial(store.root)  # half-written files of killed workers
     if failures:
-        raise SweepError(f"not all of {len(unfinished)} runs came to their end: {'; '.join(failures)}")
+        raise SweepError(f"not all of {len(unfinished)} runs were finished: {'; '.join(failures)}")
 
 
 def workers(backend: Backend) -> int:

@@ -41,7 +41,7 @@ def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) 
     setup = Setup.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
     if not same_labels(Setup.of(run, device).geometry, setup.geometry, run.train):
         raise ScaleError(
-            f"up to scale {max(scales)} the circuit of '{run.task.words}' is another than that of the training"
+            f"up to scale {max(scales)} the circuit of '{run.task.words}' differs from that of the training"
         )
     model = Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **asdict(run.model)).to(device)
     model.load_state_dict(_weights(run, store, model.state_dict(), max(scales)))
@@ -54,14 +54,14 @@ def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: i
     try:
         weights = {name: tensor[None] for name, tensor in current_names(load(store.checkpoint(run))).items()}
         if weights.keys() != expected.keys():
-            raise ValueError(f"{sorted(weights.keys() ^ expected.keys())[0]} is lacking, or too many")
+            raise ValueError(f"{sorted(weights.keys() ^ expected.keys())[0]} is missing or unexpected")
         for name, tensor in weights.items():
             shape = expected[name].shape
             different_sizes = [
                 (stored, needed) for stored, needed in zip(tensor.shape, shape, strict=True) if stored != needed
             ]
             if tensor.dtype != expected[name].dtype or (different_sizes and not name.startswith("encoding.")):
-                raise ValueError(f"{name} is of another kind")
+                raise ValueError(f"{name} has another shape or dtype")
             if different_sizes:
                 stored, needed = different_sizes[0]
                 raise ScaleError(

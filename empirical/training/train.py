@@ -188,7 +188,7 @@ class _Training:
             self._split()
         raise _Diverged(
             f"the loss of {self.runs[model].id} is {losses_TM[step, model]} at step {step + 1} of epoch "
-            f"{self.epoch + 1}; its last checkpoint stays: take a lower learning rate"
+            f"{self.epoch + 1}; its last checkpoint is kept: use a lower learning rate"
         )
 
     def _measure(self, losses_M: NDArray[np.float64]) -> None:

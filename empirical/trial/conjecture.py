@@ -142,7 +142,7 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
     chosen = [entry for entry in evidence if entry.key.size == criteria.size]
     if not chosen:
         sizes = ", ".join(dict.fromkeys(entry.key.size for entry in evidence)) or "none"
-        raise TrialError(f"no cell has the model size '{criteria.size}': those on trial have {sizes}")
+        raise TrialError(f"no cell has the model size '{criteria.size}': the cells have {sizes}")
     outcomes = [_outcomes(entry, criteria) for entry in chosen]
     predictions = [entry.predictions.get(criteria.mode) for entry in chosen]
     predicted = [predicted_by(prediction, criteria.rule) for prediction in predictions]

@@ -182,7 +182,7 @@ def test_a_run_that_is_being_trained_is_not_removed(run, stored):
         fcntl.flock(file, fcntl.LOCK_EX)
         code, shown, err = run("runs", "--remove", of.id, "--out", str(out))
     assert (code, shown) == (2, "")
-    assert err == f"error: {of.id} is not removed, for process 17 on elsewhere trains it: stop that first\n"
+    assert err == f"error: {of.id} is not removed, because process 17 on elsewhere trains it: stop that first\n"
     assert folder.is_dir()
 
 

@@ -96,13 +96,13 @@ def test_a_guarded_encoding_computes_what_it_did(hook):
 
 
 MADE = {
-    "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made of sizes among heads, .*: SystemExit: 0"),
-    "raises": ("def mine(heads): [][heads]", "cannot be made of sizes among heads, head_dim, .*: IndexError"),
-    "asks for more": ("def mine(rank): pass", "cannot be made of sizes among .*: TypeError: .*'rank'"),
-    "hides what it takes": ("mine = max", "cannot be made of sizes among .*: ValueError"),
+    "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made from the sizes heads, .*: SystemExit: 0"),
+    "raises": ("def mine(heads): [][heads]", "cannot be made from the sizes heads, head_dim, .*: IndexError"),
+    "asks for more": ("def mine(rank): pass", "cannot be made from the sizes .*: TypeError: .*'rank'"),
+    "hides what it takes": ("mine = max", "cannot be made from the sizes .*: ValueError"),
     "makes nothing": ("def mine(): pass", "makes a NoneType, not a PositionEncoding"),
     "is nothing": ("mine = None", "has no module: give its record"),
-    "is an encoding": ("mine = PositionEncoding()", "cannot be made of sizes among .*: NotImplementedError"),
+    "is an encoding": ("mine = PositionEncoding()", "cannot be made from the sizes .*: NotImplementedError"),
     "learns nothing real": (
         """
         class mine(PositionEncoding):

@@ -104,11 +104,11 @@ def test_a_missing_run_is_named(small_run, tmp_path):
 
 
 WRONG_ROWS = {
-    "none": (lambda rows: [], "0 rows, and 16 are asked for"),
-    "one lacks": (lambda rows: rows[:-1], "15 rows, and 16 are asked for: none is of epoch 4 and scale 4"),
-    "one twice": (lambda rows: [*rows, rows[0]], "17 rows, and 16 are asked for"),
-    "another scale": (lambda rows: [replace(rows[0], scale=9), *rows[1:]], "none is of epoch 1 and scale 1"),
-    "another order": (lambda rows: rows[::-1], "16 rows, and 16 are asked for"),
+    "none": (lambda rows: [], "0 rows, expected 16"),
+    "one lacks": (lambda rows: rows[:-1], "15 rows, expected 16: there is no row of epoch 4 and scale 4"),
+    "one twice": (lambda rows: [*rows, rows[0]], "17 rows, expected 16"),
+    "another scale": (lambda rows: [replace(rows[0], scale=9), *rows[1:]], "there is no row of epoch 1 and scale 1"),
+    "another order": (lambda rows: rows[::-1], "16 rows, expected 16"),
     "no number": (lambda rows: [replace(rows[0], exact_match=nan), *rows[1:]], "not every exact_match is a finite"),
     "infinite": (lambda rows: [replace(rows[0], first_wrong=inf), *rows[1:]], "not every first_wrong is a finite"),
     "nothing": (lambda rows: [replace(rows[0], training_loss=None), *rows[1:]], "not every training_loss is a fin"),
@@ -139,7 +139,7 @@ class TestMetrics:
                 StoreError, match=rf"metrics.parquet does not hold .*: remove {run.id} \(lengthgen runs"
             ):
                 read(run)
-        assert "metrics.parquet does not hold what config.json asks for" in store.contents()[0].broken
+        assert "metrics.parquet does not have the rows that config.json requires" in store.contents()[0].broken
 
     def test_columns_of_another_type_or_name_are_refused(self, stored):
         run, store = stored
@@ -167,7 +167,7 @@ class TestMetrics:
                 writer.write_table(part)
         reseal(store.folder(run))
         monkeypatch.setattr(pq.ParquetFile, "read", None)
-        with pytest.raises(StoreError, match="it has 480,000 rows, and 16 are asked for"):
+        with pytest.raises(StoreError, match="it has 480,000 rows, expected 16"):
             store.metrics(run)
 
     def test_checkpoints_are_those_of_the_training_and_the_last_epoch(self, small_run):
@@ -322,7 +322,7 @@ class TestRemoval:
         run, store = stored
         with store.locks([run]):
             with pytest.raises(
-                StoreError, match=rf"{run.id} is not removed, for process {os.getpid()} on .* trains it"
+                StoreError, match=rf"{run.id} is not removed, because process {os.getpid()} on .* trains it"
             ):
                 store.remove(run.id)
             assert store.finished(run)
@@ -333,7 +333,7 @@ class TestRemoval:
         store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
         store.note_progress(runs, 2)
         [name] = store.removable()
-        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, for process"):
+        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, because process"):
             store.remove(name)
         assert store.removable() == [name]
 
@@ -398,7 +398,7 @@ class TestUnfinished:
         note = store.state_path([run]).with_name("progress.json")
         note.write_bytes(store.state_path([other]).with_name("progress.json").read_bytes())
         assert [one.run for one in store.contents()] == [None, other]
-        assert "it is of other runs than the name of its folder says" in store.contents()[0].broken
+        assert "it belongs to other runs than the folder's name says" in store.contents()[0].broken
 
     def test_what_a_killed_process_left_of_a_finished_run_is_not_shown(self, stored):
         run, store = stored

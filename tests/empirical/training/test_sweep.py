@@ -188,7 +188,7 @@ def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
     with pytest.raises(SweepError) as failed:
         train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)
     [line] = str(failed.value).splitlines()
-    assert line.startswith("not all of 3 runs came to their end: ")
+    assert line.startswith("not all of 3 runs were finished: ")
     assert "gone.py' does not exist" in line
     assert f"the loss of {diverging.id} is " in line
     assert len(ended) == 3

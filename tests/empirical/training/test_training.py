@@ -334,7 +334,7 @@ def refused(runs, store, says):
         train(runs, store)
     line, name = str(error.value), state.parent.name
     assert line.startswith(str(state.parent))
-    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training begins anew")
+    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training starts again")
     assert any(one.name == name and one.broken == line for one in store.contents())
     store.remove(name)
     assert store.contents() == []
@@ -374,7 +374,7 @@ def test_another_training_s_state_is_not_taken(stopped, begun):
     runs, store = stopped
     other_runs, other = next(pair for pair in begun if pair[0] != runs)
     store.state_path(runs).write_bytes(other.state_path(other_runs).read_bytes())
-    refused(runs, store, "it is of other runs than the name of its folder says")
+    refused(runs, store, "it belongs to other runs than the folder's name says")
 
 
 def test_a_state_that_was_not_sealed_is_named(stopped):
@@ -382,7 +382,11 @@ def test_a_state_that_was_not_sealed_is_named(stopped):
     sealed = store.state_path(runs)
     sealed.with_name("state.safetensors").write_bytes(sealed.read_bytes()[32:])
     sealed.unlink()
-    refused(runs, store, r"state.safetensors cannot be used \(a version of lengthgen wrote it that did not seal it\)")
+    refused(
+        runs,
+        store,
+        r"state.safetensors cannot be used \(it was written by an older version of lengthgen, which did not seal it\)",
+    )
 
 
 @pytest.mark.parametrize("metadata", [{}, {"runs": "[]", "epoch": "2", "progress": "{}"}, {"runs": "3"}, None, "other"])
