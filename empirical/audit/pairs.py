@@ -188,8 +188,7 @@ class ScoresAdapter(PairAdapter):
         """Budget of scores of vectors whose lengths have the product `size`.
 
         Both vectors may be rotated first, which adds 4 sqrt(2) eps S of that product. A sum of C terms, taken at least
-        in
-        float32, and one rounding of the score follow.
+        in float32, and one rounding of the score follow.
         """
         wide_eps = torch.finfo(torch.promote_types(self.setting.dtype, torch.float32)).eps
         terms = reference.magnitude * size * (4 * 2**0.5 * self.setting.eps + self.subject.head_dim * wide_eps)

@@ -26,9 +26,8 @@ class FoX(PositionEncoding):
     Parameters: w, float32 [layers, H, D], and b, float32 [layers, H].  The path runs along the sequence, over
         tokens and
     not over positions without a token.  So tokens before the key, such as left padding, and tokens after the query
-    change
-    nothing, whatever their content; all tokens between them are on the path.  A key after the query gets 0, which the
-    causal mask hides.
+    change nothing, whatever their content; all tokens between them are on the path.  A key after the query gets 0,
+    which the causal mask hides.
     """
 
     def __init__(self, *, width: int, heads: int, layers: int) -> None:
@@ -67,8 +66,7 @@ class FoX(PositionEncoding):
         """Bias [B, H, J, I]; the queries are the last J of the I tokens of x.
 
         Given log gates, its error is at most 2.01 u |D| + 2.01 L 2^-53 |c|, with u the unit roundoff of `dtype` and c
-        the sum
-        of all log gates of the L tokens.  It is never below the least number of `dtype`.
+        the sum of all log gates of the L tokens.  It is never below the least number of `dtype`.
 
         Raises:
             ValueError: positions are not integers or decrease along the sequence, x is missing or does not have a token
@@ -99,10 +97,8 @@ class _PathSums(torch.autograd.Function):
     """c_j - c_i, 0 for a key after the query: [..., J, I] from running sums c, float64 [..., I].
 
     Queries are the last J tokens.  For the keys before a block of queries the result is (c_j - c_r) + (c_r - c_i), r
-    the
-    block's first query.  Neither part is positive, so both may be rounded to `dtype`.  Within the block, where the
-    parts
-    would cancel, the difference is float64.
+    the block's first query.  Neither part is positive, so both may be rounded to `dtype`.  Within the block, where the
+    parts would cancel, the difference is float64.
     """
 
     @staticmethod

@@ -21,10 +21,8 @@ class GrapePath(PositionEncoding):
     """b(j, i) = sum over tokens l after i, up to j, of m_h log sigma(<R_j p_j, R_l p_l> / d), where p = W x in R^d.
 
     R_t turns every plane by t; m_h is ALiBi's slope.  Parameter: W, float32 [layers, H, d, D], initialised N(0,
-    1/(4D)).
-    The paper's formula and code rotate p_l alone, which makes the bias depend on where positions begin (claim
-    grape-16),
-    and the code normalises p_l alone.  Here both are rotated and neither is normalised.
+    1/(4D)). The paper's formula and code rotate p_l alone, which makes the bias depend on where positions begin (claim
+    grape-16), and the code normalises p_l alone.  Here both are rotated and neither is normalised.
 
     Cost: O(T^2 d) operations and T^2 numbers per head.  No state carries over from one query to the next, because all
     edges of a row change with the query.
@@ -56,8 +54,7 @@ class GrapePath(PositionEncoding):
 
         Raises:
             ValueError: positions are not integers, the layer's input is missing or not D wide, or queries and
-                keys are not
-                exactly all its tokens.
+                keys are not exactly all its tokens.
         """
         require_integers(query_positions)
         require_integers(key_positions)

@@ -27,8 +27,7 @@ class LBPE(PositionEncoding):
     Ours [F]: g is a ReLU network with one hidden layer, each of whose units reads one linear feature of i, j and n.  So
     g is a sum of piecewise linear functions, one per feature, defined at every length and scale.  It learns to separate
     pairs that differ in a feature, and does so at other scales too.  A role that depends on another combination, such
-    as
-    i = j - n, needs that feature.
+    as i = j - n, needs that feature.
 
     Parameters: g (slopes, offsets, heights, levels) is shared by layers and heads; the tables E^K and E^V are those of
     `Relational`: float32 [layers, labels, C], shared by heads, initialised N(0, 1).

@@ -39,9 +39,8 @@ class DynamicNTK(Rotary):
     """NTK-aware scaling with s = max(1, factor T/L - (factor - 1)) in a sequence of T tokens, L the trained length.
 
     T is the largest position of the row, plus 1, and all queries and keys of the row are rotated for this T.  A key
-    that
-    was rotated when the sequence was shorter has another base, and the relative law fails with it (claim dntk-2): a
-    cache must hold unrotated keys.  [P, code]
+    that was rotated when the sequence was shorter has another base, and the relative law fails with it (claim dntk-2):
+    a cache must hold unrotated keys.  [P, code]
     """
 
     def __init__(

@@ -25,8 +25,7 @@ class RPESquare(PositionEncoding):
         """Draw the parameters; `width` is D, `length` the largest number of positions that a text may span.
 
         R covers the distances 0 .. length - 1.  R is initialised N(0, 0.02^2), W1..W4 like PyTorch's linear layers:
-        both are
-        our choice.
+        both are our choice.
 
         Raises:
             ValueError: a size is below 1.
@@ -55,8 +54,7 @@ class RPESquare(PositionEncoding):
 
         Raises:
             ValueError: positions are not integers, decrease along the sequence, or span more than `length`; x
-                is missing
-                or does not have a token for each key; or the queries are not its last tokens.
+                is missing or does not have a token for each key; or the queries are not its last tokens.
         """
         if content is None or content.x_BLD is None:
             raise ValueError("RPE-Square finds anchors in the layer's input: the content has no x_BLD")

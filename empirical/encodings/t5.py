@@ -31,8 +31,7 @@ class T5(PairBias):
 
         Raises:
             RelationError: fewer than two buckets (four, if bidirectional), or `longest` is not beyond the
-                buckets that hold
-                a single distance.
+                buckets that hold a single distance.
         """
         super().__init__(heads=heads)
         self.longest = longest

@@ -35,8 +35,7 @@ class YaRN(Rotary):
         """Set the frequencies; no trainable parameters.
 
         `head_dim` is C, `scale` is s.  Planes with at most `alpha` turns are interpolated, those with `beta` or more
-        are
-        kept.
+        are kept.
 
         Raises:
             ValueError: scale is not a finite number, at least 1; trained_length is not positive; not 0 < alpha < beta;

@@ -23,8 +23,8 @@ class Backend:
     """Device, "cpu" or "cuda", and whether training steps are compiled for it by `torch.compile`.
 
     Compilation takes about half a minute for each shape of model and batch, and pays off in long runs: kernels are
-    fused,
-    and on a GPU a step is replayed as CUDA graphs. Sums are computed in another order, so their last bits differ.
+    fused, and on a GPU a step is replayed as CUDA graphs. Sums are computed in another order, so their last bits
+    differ.
 
     Raises:
         BackendError: the device has another name.

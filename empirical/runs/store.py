@@ -164,8 +164,7 @@ class RunStore:
 
         Raises:
             StoreError: the run is not finished, its files differ from what was written, or the rows are not
-                those of the
-                run.
+                those of the run.
         """
         return self._rows(run)
 

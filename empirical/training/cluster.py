@@ -66,9 +66,8 @@ def ray(
 
     Raises:
         SweepError: Ray is not installed, no cluster answers, no node has such a device, or the cluster is lost; or a
-            node cannot train, because it has other code, lacks a package, does not share the store's folder, or
-            locks do
-            not hold there.
+            node cannot train, because it has other code, lacks a package, does not share the store's folder, or locks
+            do not hold there.
     """
     if not groups:
         return

@@ -46,11 +46,9 @@ def train(
     """Train runs that differ in their seed to the end and store them; finished runs are skipped.
 
     They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; a training
-    that
-    was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends with
-    the
-    same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the number of
-    threads.
+    that was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends
+    with the same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the
+    number of threads.
 
     Args:
         runs: runs of one group.

@@ -14,12 +14,9 @@ def breaking(cell: JudgedCell) -> dict[str, Any] | None:
     """Predicted and observed breaking scale of one cell; None without a prediction or a fitting run.
 
     `observed` is the median of the fitting runs' first failures; a run that never fails counts as infinite, and an
-    infinite
-    median is given as None. `exact` is the share of fitting runs that break at the predicted scale. `range` holds the
-    first
-    and last failure among the runs that break. `difference` is observed minus predicted: positive if runs last longer
-    than
-    predicted.
+    infinite median is given as None. `exact` is the share of fitting runs that break at the predicted scale. `range`
+    holds the first and last failure among the runs that break. `difference` is observed minus predicted: positive if
+    runs last longer than predicted.
     """
     failures = [outcome.first_failure for outcome in cell.outcomes if outcome.fits]
     if cell.prediction is None or cell.predicted is None or not failures:
