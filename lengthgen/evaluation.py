@@ -15,7 +15,7 @@ def evaluation_answer(
 
     Raises:
         StoreError: no such run, or it is broken.
-        ScaleError: as `empirical.training.testing.trained`.
+        ScaleError: as `empirical.training.testing.load_trained`.
     """
     from empirical.training.testing import test
 

@@ -209,7 +209,7 @@ def _stored(path: Path) -> Predictions:
         raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
 
 
-def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.Evidence:
+def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.CellEvidence:
     """Evidence of a cell for the trial, if its runs name the prediction that is stored."""
     cell, prediction = trained.cell, predicted.get(trained.cell)
     if prediction is None:
@@ -218,7 +218,7 @@ def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> 
         if store.environment(run).get(f"prediction_sha256_{Mode.FREE}") != prediction.digest:
             raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
     first = trained.histories[0][0]
-    return conjecture.Evidence(
+    return conjecture.CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
