@@ -52,7 +52,7 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
         logits = logits if bias is None else logits + bias
         codes = module.embed(torch.zeros_like(x), positions)[0]
     differences = [abs(float(logits[0, head, row, column]) - _formula_logit(encoding, module, q, k, head, row, column))
-             for head in range(HEADS) for row in range(len(positions)) for column in range(row + 1)]  # fmt: skip
+                   for head in range(HEADS) for row in range(len(positions)) for column in range(row + 1)]  # fmt: skip
     return float(np.max(differences + _code_differences(encoding, module, codes)))  # NaN if an entry is NaN
 
 
@@ -86,7 +86,7 @@ def _code_differences(encoding: Encoding, module: Any, codes_LD: Tensor) -> list
         for row, position in enumerate(POSITIONS):
             code = encoding.embed(sp.Integer(position))
             differences += [abs(float(codes_LD[row, 2 * plane + side]) - float(_evaluate(encoding, code[side], values)))
-                      for side in range(2)]  # fmt: skip
+                            for side in range(2)]  # fmt: skip
     return differences
 
 

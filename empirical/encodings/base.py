@@ -47,17 +47,36 @@ class PositionEncoding(nn.Module):
     """True if `bias`, `scores` and `values` accept the last J of the I tokens as queries; if False, J = I always."""
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """Return the input of the first layer, [B, L, D], from the token embeddings."""
+        """Return the input of the first layer, [B, L, D].
+
+        Args:
+            x_BLD: token embeddings.
+            positions: int64 [L] or [B, L].
+        """
         return x_BLD
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return transformed queries and keys, in the shape and dtype of the inputs; some encodings need `content`."""
+        """Return transformed queries and keys, each [B, H, L, C] in the dtype of the input.
+
+        Args:
+            q_BHLC: queries.
+            k_BHLC: keys.
+            positions: int64 [L] or [B, L], of both.
+            content: further inputs, for encodings that read them.
+        """
         return q_BHLC, k_BHLC
 
     def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
-        """Scores of all pairs before the division by sqrt(C): [B, H, J, I]."""
+        """Return the scores of all pairs before the division by sqrt(C): [B, H, J, I].
+
+        Args:
+            q_BHJC: queries, after `rotate`.
+            k_BHIC: keys, after `rotate`.
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+        """
         return q_BHJC @ k_BHIC.transpose(-1, -2)
 
     def bias(
@@ -68,11 +87,25 @@ class PositionEncoding(nn.Module):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor | None:
-        """Bias added to the scaled logits: [H, J, I] or [B, H, J, I] of `dtype`; None for no bias."""
+        """Return the bias added to the scaled logits: [H, J, I] or [B, H, J, I]; None for no bias.
+
+        Args:
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+            content: further inputs, for encodings that read them.
+            dtype: dtype of the bias.
+        """
         return None
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
-        """Term added to the attention output: [B, H, J, C]."""
+        """Return the term added to the attention output: [B, H, J, C].
+
+        Args:
+            weights_BHJI: attention weights.
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+            content: further inputs.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not change values")
 
 

@@ -19,6 +19,8 @@ class FIRE(PositionEncoding):
     f is a ReLU network 1 -> 32 -> H; a factor of L is learned.  The formula is the paper's, which counts positions from
     1, hence j + 1.  Its listing counts from 0 and adds 1e-6 to the denominator.  Here the denominator is positive for
     every c but 0, and nothing is added (initially this would change the fraction by less than 3e-7 of itself).
+
+    Parameters of each layer, float32: c [], the factor of L [], and weights and biases of f.
     """
 
     def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:

@@ -23,9 +23,8 @@ _ROWS = 32
 class FoX(PositionEncoding):
     """D_ij = sum of log sigma(w . x_l + b) over the tokens i < l <= j, with w and b of the layer and head.  [P]
 
-    Parameters: w, float32 [layers, H, D], and b, float32 [layers, H].  The path runs along the sequence, over
-        tokens and
-    not over positions without a token.  So tokens before the key, such as left padding, and tokens after the query
+    Parameters: w, float32 [layers, H, D], and b, float32 [layers, H].  The path runs along the sequence, over tokens
+    and not over positions without a token.  So tokens before the key, such as left padding, and tokens after the query
     change nothing, whatever their content; all tokens between them are on the path.  A key after the query gets 0,
     which the causal mask hides.
     """

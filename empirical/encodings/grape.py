@@ -19,8 +19,7 @@ class Grape(PositionEncoding):
     """x at position p -> exp(p L) x, L = a b^T - b a^T, by its closed form: O(C) operations per vector.
 
     Parameters: a and b, float32 [H, C], initially orthonormal, so that the plane turns by angle 1 per step; |a| |b|
-        takes
-    the place of the paper's omega.  Shared by layers.
+    takes the place of the paper's omega.  Shared by layers.
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:

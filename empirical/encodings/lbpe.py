@@ -29,8 +29,9 @@ class LBPE(PositionEncoding):
     pairs that differ in a feature, and does so at other scales too.  A role that depends on another combination, such
     as i = j - n, needs that feature.
 
-    Parameters: g (slopes, offsets, heights, levels) is shared by layers and heads; the tables E^K and E^V are those of
-    `Relational`: float32 [layers, labels, C], shared by heads, initialised N(0, 1).
+    Parameters of g, float32, shared by layers and heads: slopes and offsets [features, hinges], heights
+    [features, hinges, labels], levels [labels].  The tables E^K and E^V are those of `Relational`: float32
+    [layers, labels, C], shared by heads, initialised N(0, 1).
     """
 
     changes_values = True

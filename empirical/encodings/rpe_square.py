@@ -12,10 +12,9 @@ from empirical.encodings.base import Content, PositionEncoding, require_integers
 class RPESquare(PositionEncoding):
     """sum over k <= j, l <= i of softmax_k(W1 x_j . W2 x_k) softmax_l(W3 x_i . W4 x_l) R_((j-k) - (i-l)).  [P]
 
-    Parameters: W1..W4, float32 [layers, inner, D], shared by heads; R, float32 [layers, H, 2 length - 1], one
-        number per
-    difference [F].  With A_js the weight that query j gives to anchors at distance s, and B_it that of key i, the bias
-    is sum_st A_js R_(s-t) B_it.
+    Parameters: W1..W4, float32 [layers, inner, D], shared by heads; R, float32 [layers, H, 2 length - 1], one number
+    per difference [F].  With A_js the weight that query j gives to anchors at distance s, and B_it that of key i, the
+    bias is sum_st A_js R_(s-t) B_it.
 
     "k <= j" is meant along the sequence, as in the causal mask, and any token may be an anchor: padding must come after
     the real tokens.  Attention finds the anchors from content, so no scale is needed.
