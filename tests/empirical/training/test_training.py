@@ -239,7 +239,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_checkpoint(small_
         train([run], store, progress=stop_after(2))
     kept = store.state_path([run]).read_bytes()
     spoil(monkeypatch, seed=0, step=9)
-    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint stays"):
+    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint is kept"):
         train([run], store)
     assert store.state_path([run]).read_bytes() == kept
 
