@@ -177,7 +177,7 @@ def test_the_list_is_cut_and_the_counts_are_not():
         ({2: np.ones((2, 2, 2))}, {2: [3]}, r"query 3 of scale 2 is not in 1\.\.2"),
         ({2: np.ones((2, 2, 2))}, {2: [0]}, r"query 0 of scale 2 is not in 1\.\.2"),
         ({2: np.ones((2, 2, 2))}, {2: []}, "no pair to compare"),
-        ({2: np.ones((2, 2, 2)), 3: np.ones((3, 3, 4))}, {2: [1]}, "of the same labels"),
+        ({2: np.ones((2, 2, 2)), 3: np.ones((3, 3, 4))}, {2: [1]}, "the same number of labels"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(weights, queries, said):
