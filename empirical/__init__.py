@@ -1,4 +1,4 @@
-"""The torch side: encodings, decoder, data, training, the run store and the test of the conjecture.
+"""Torch part of the project: encodings, decoder, data, training, the run store and the test of the conjecture.
 
-Only `decoder`, `encodings` and `training` import torch; all else works without it.
+Only `audit`, `encodings`, `model` and `training` import torch; everything else works without it.
 """

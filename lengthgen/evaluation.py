@@ -17,7 +17,7 @@ def evaluation_answer(
 
     Raises:
         StoreError: the run does not exist or is broken.
-        ScaleError: as for `empirical.training.testing.trained`.
+        ScaleError: as for `empirical.training.testing.load_trained`.
     """
     from empirical.training.testing import test
 

@@ -17,13 +17,13 @@ from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend
 from empirical.runs.limits import SCALE
 from empirical.runs.profile import Model, ProfileError, load_profile
-from empirical.runs.protocol import Cell, Protocol, load_protocol, made
+from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
 from empirical.runs.protocol import names as protocol_names
 from empirical.runs.run import Run, one_run, plan
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import CellKey, Criteria, Evidence
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from empirical.trial.outcomes import outcome
 from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
@@ -202,13 +202,13 @@ def _digests(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
 
 def _evidence(
     experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
-) -> Evidence:
+) -> CellEvidence:
     """Return the evidence of one cell: its predictions, its runs, and their order in time."""
     store, digests = experiment.store, _digests(predictions)
     for run in runs:
         store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
     expected = {mode: p if p and p.generalizes is not None else None for mode, p in predictions.items()}
-    return Evidence(
+    return CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
@@ -267,9 +267,9 @@ def task_experiment(
     if name.casefold() in protocol_names():
         raise ProfileError(f"task '{task}': the name '{name}' is taken by a protocol of the project: rename the task")
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
-    protocol = made(
+    protocol = checked_protocol(
         name=name,
-        said=task,
+        cli_name=task,
         title=f"Encodings on '{task:.200}'",
         source="",
         cells=cells,

@@ -11,7 +11,7 @@ from circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
 from empirical.encodings.lbpe import LBPE
 from empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
 from empirical.runs.store import RunStore
-from empirical.training.testing import trained
+from empirical.training.testing import load_trained
 from lengthgen.stored import stored_run
 
 
@@ -21,11 +21,11 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
     Raises:
         StoreError: the run does not exist or is broken.
         LearnedRelationError: the run's encoding learns no relation.
-        ScaleError: as for `empirical.training.testing.trained`.
+        ScaleError: as for `empirical.training.testing.load_trained`.
     """
     store = RunStore(out / "runs")
     run = stored_run(store, name)
-    setting, model = trained(run, store, scales, "cpu")
+    setting, model = load_trained(run, store, scales, "cpu")
     [encoding] = model.encoding.each()
     if not isinstance(encoding, LBPE):
         raise LearnedRelationError(f"'{run.encoding}' of {run.id} learns no relation: name a run of lbpe or lbpe-sh")

@@ -78,10 +78,10 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     import torch
 
     from empirical.encodings.lbpe import LBPE
-    from empirical.encodings.learned_relation import compare, open_queries, strongest
-    from empirical.training.testing import trained
+    from empirical.encodings.learned_relation import compare, open_queries, strongest_labels
+    from empirical.training.testing import load_trained
 
-    setting, model = trained(run, store, [scale], "cpu")
+    setting, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()
     assert isinstance(encoding, LBPE)
     positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
@@ -90,7 +90,7 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     queries = open_queries(setting.analysis)[scale]
     ideal = ideal_relation(setting.analysis.circuit, scale_hint=True)
     comparison = compare({scale: weights_JIK}, ideal, queries={scale: queries})
-    labels, weights = strongest(weights_JIK, RANKS)
+    labels, weights = strongest_labels(weights_JIK, RANKS)
     return LearnedRelation(
         task=task,
         encoding=run.encoding,

@@ -1,4 +1,4 @@
-"""A precision audit of anything that says how positions act on attention: see `report.audit`."""
+"""Precision audit: measure how accurately any code computes a position encoding. Entry point: `report.audit`."""
 
 from empirical.audit.report import audit
 from empirical.audit.subject import AuditError, Kind, Subject

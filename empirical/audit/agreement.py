@@ -1,4 +1,4 @@
-"""One sequence used in several ways: padded, in a batch, token by token. What is real must come out the same."""
+"""Agreement of call patterns: padding, batching and token-by-token decoding must not change results of real tokens."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,23 +7,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.grid import spread
 from empirical.audit.subject import AuditError
-from empirical.audit.use import Use
 
 TOKENS = 24
+"""Tokens of the test sequence."""
 PADS = 5
+"""Padding tokens on one side."""
 Tokens = tuple[Tensor, Tensor]
+"""Queries and keys, [B, H, L, C] each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Of one way of use with the whole sequence alone.
+    """Largest difference between one call pattern and a full forward pass of the sequence alone.
 
     Attributes:
-        difference: the largest on real tokens; infinite where one is no number.
-        tolerance: of a code that is rounded once, where the difference is largest in proportion to it.
-        first_beyond: the first position of a query (of a token) that differs by more.
+        difference: largest absolute difference on real tokens; infinite if a value is NaN.
+        tolerance: difference allowed for a code that is rounded once, at the entry with the largest ratio of both.
+        first_beyond: first query (token) position whose difference exceeds the tolerance; None if there is none.
     """
 
     difference: float
@@ -31,57 +34,62 @@ class Agreement:
     first_beyond: int | None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the fields for a JSON file; an infinite difference becomes null."""
         difference = self.difference if self.difference < float("inf") else None
         return {"difference": difference, "tolerance": self.tolerance, "first_beyond": self.first_beyond}
 
 
-def measure(use: Use, reference: Use, reach: int) -> tuple[dict[str, Agreement], str | None]:
-    """By way of use, and why rows of a batch could not have positions of their own, where they could not.
+def measure(adapter: Adapter, reference: Adapter, reach: int) -> tuple[dict[str, Agreement], str | None]:
+    """Compare every call pattern with a full forward pass.
 
-    `near`: positions 0, 1, 2, ...; `far`: spread out up to `reach`. Every call is made on a fresh instance, so that
-    none depends on those before it.
+    Each pattern is tested with `near` positions 0, 1, 2, ... and with `far` positions spread out up to `reach`.
+    Every call uses a fresh instance, so that no result depends on an earlier call.
+
+    Returns:
+        Agreement by pattern, such as "left padded, near"; and the error message if positions of each row, [B, L],
+        are refused, else None.
     """
     count = min(TOKENS, reach + 1)
     near, far = torch.arange(count), spread(reach, count)
-    tokens = use.draw(1, count)
-    found = {}
+    tokens = adapter.draw(1, count)
+    agreements = {}
     for name, positions in (("near", near), ("far", far)):
-        whole = use.fresh().outcome(tokens, positions)
-        tolerance = use.tolerance(tokens, whole, reference).expand_as(whole)
-        for way, outcome, first in _ways(use, tokens, positions):
-            difference = use.select(outcome, first, count) - use.select(whole, 0, count)
-            found[f"{way}, {name}"] = _judged(difference, use.select(tolerance, 0, count), positions)
+        full_pass = adapter.fresh().outcome(tokens, positions)
+        tolerance = adapter.tolerance(tokens, full_pass, reference).expand_as(full_pass)
+        for pattern, outcome, first in _call_patterns(adapter, tokens, positions):
+            difference = adapter.select(outcome, first, count) - adapter.select(full_pass, 0, count)
+            agreements[f"{pattern}, {name}"] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
     try:
-        both = use.fresh().outcome(_joined(tokens, tokens, 0), torch.stack([far, near]))
+        batch = adapter.fresh().outcome(_concatenate(tokens, tokens, 0), torch.stack([far, near]))
     except AuditError as error:
-        return found, str(error)
+        return agreements, str(error)
     for row, (name, positions) in enumerate((("far", far), ("near", near))):
-        whole = use.fresh().outcome(tokens, positions)
-        tolerance = use.tolerance(tokens, whole, reference).expand_as(whole)
-        difference = use.select(both[row : row + 1], 0, count) - use.select(whole, 0, count)
-        way = f"a row with positions of its own, {name}"
-        found[way] = _judged(difference, use.select(tolerance, 0, count), positions)
-    return found, None
+        full_pass = adapter.fresh().outcome(tokens, positions)
+        tolerance = adapter.tolerance(tokens, full_pass, reference).expand_as(full_pass)
+        difference = adapter.select(batch[row : row + 1], 0, count) - adapter.select(full_pass, 0, count)
+        pattern = f"a row with positions of its own, {name}"
+        agreements[pattern] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
+    return agreements, None
 
 
-def _ways(use: Use, tokens: Tokens, positions: Tensor) -> Iterator[tuple[str, Tensor, int]]:
-    """(way, outcome, where the real tokens begin in it)."""
-    pads = use.draw(1, PADS, seed=2)
+def _call_patterns(adapter: Adapter, tokens: Tokens, positions: Tensor) -> Iterator[tuple[str, Tensor, int]]:
+    """Yield (name of the call pattern, its result, index of the first real token in it)."""
+    pads = adapter.draw(1, PADS, seed=2)
     before, after = positions[:1].expand(PADS), positions[-1:].expand(PADS)
-    yield "left padded", use.fresh().outcome(_joined(pads, tokens, 2), torch.cat([before, positions])), PADS
-    yield "right padded", use.fresh().outcome(_joined(tokens, pads, 2), torch.cat([positions, after])), 0
-    others = use.draw(2, len(positions), seed=3)
-    yield "batched", use.fresh().outcome(_joined(tokens, others, 0), positions)[:1], 0
-    yield "token by token", use.fresh().stepwise(tokens, positions), 0
+    yield "left padded", adapter.fresh().outcome(_concatenate(pads, tokens, 2), torch.cat([before, positions])), PADS
+    yield "right padded", adapter.fresh().outcome(_concatenate(tokens, pads, 2), torch.cat([positions, after])), 0
+    others = adapter.draw(2, len(positions), seed=3)
+    yield "batched", adapter.fresh().outcome(_concatenate(tokens, others, 0), positions)[:1], 0
+    yield "token by token", adapter.fresh().stepwise(tokens, positions), 0
 
 
-def _joined(first: Tokens, second: Tokens, axis: int) -> Tokens:
+def _concatenate(first: Tokens, second: Tokens, axis: int) -> Tokens:
+    """Join queries and keys of two sequences along an axis."""
     return torch.cat([first[0], second[0]], axis), torch.cat([first[1], second[1]], axis)
 
 
-def _judged(difference: Tensor, tolerance: Tensor, positions: Tensor) -> Agreement:
-    """Where the axis before the last is that of queries (tokens)."""
+def _agreement(difference: Tensor, tolerance: Tensor, positions: Tensor) -> Agreement:
+    """Summarise a difference [..., J, I] or [..., L, D]; the second-last axis is that of queries (tokens)."""
     difference = difference.abs().nan_to_num(nan=torch.inf)
     beyond = (difference > tolerance).any(-1).flatten(0, -2).any(0)
     worst = int(torch.where(tolerance > 0, difference / tolerance, difference).argmax())

@@ -1,4 +1,4 @@
-"""Codes of positions: how many are distinct, how far each is from its own in float64, which coincide."""
+"""Codes of positions: how many are distinct, how far each is from its float64 value, and which ones coincide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,15 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.grid import first_positions, windows
-from empirical.audit.use import Use
 
 ROUNDINGS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+"""Low-precision dtypes to which positions may have been rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repetition:
-    """The first position whose code an earlier one has."""
+    """First position whose code equals that of an earlier position."""
 
     position: int
     same_as: int
@@ -23,15 +24,16 @@ class Repetition:
 
 @dataclass(frozen=True, kw_only=True)
 class Codes:
-    """What was measured.
+    """Measurements of the position codes.
 
     Attributes:
-        windows: for each run of positions: from, of, distinct, and expected, as `at_least` says.
-        repetition: among the first positions.
-        clamped_from: the first position that has the code of all after it.
-        rounded_to: the dtype to which positions are rounded, where codes agree with that.
-        not_finite_from: the first position whose code is infinite or no number, though it fits into the dtype.
-        first_beyond: the first position met whose distance from its code in float64 is beyond the budget.
+        windows: for each run of neighbours: first position `from`, length `of`, number of `distinct` codes, and the
+            number `expected`, see `expected_distinct`.
+        repetition: first repeated code among the first positions; None if there is none.
+        clamped_from: first position that has the same code as all positions after it; None if there is none.
+        rounded_to: dtype to which positions seem to be rounded, because their codes coincide accordingly.
+        not_finite_from: first position whose code is infinite or NaN although its value fits into the dtype.
+        first_beyond: first tested position whose distance from its float64 code exceeds the budget.
     """
 
     windows: list[dict[str, int]]
@@ -43,11 +45,11 @@ class Codes:
 
     @property
     def lost(self) -> bool:
-        """Whether some window has fewer codes than expected."""
-        return any(one["distinct"] < one["expected"] for one in self.windows)
+        """True if some window has fewer distinct codes than expected."""
+        return any(window["distinct"] < window["expected"] for window in self.windows)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the fields for a JSON file."""
         repeated = self.repetition
         return {
             "windows": self.windows,
@@ -59,45 +61,55 @@ class Codes:
         }
 
 
-def measure(use: Use, reference: Use, reach: int) -> Codes:
-    """Of positions (for a law of pairs: of offsets) up to `reach`; `reference` is the same subject in float64."""
-    one, wide = use.fresh(), reference.fresh()  # which have the same past, should codes depend on that
-    runs: list[dict[str, int]] = []
-    first_beyond = first_bad = None
+def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
+    """Measure the codes of positions (for a pair hook: of offsets) up to `reach`.
+
+    Args:
+        adapter: the subject in the setting to measure.
+        reference: the same subject in float64.
+        reach: last position (offset).
+    """
+    fresh, fresh_reference = adapter.fresh(), reference.fresh()  # fresh, so that both have made the same calls
+    window_counts: list[dict[str, int]] = []
+    first_beyond = first_not_finite = None
     for positions in windows(reach):
-        code, exact = one.code(positions), wide.code(positions)
-        expected = at_least(exact, one.setting.dtype, vanishing_terms=one.vanishing_terms)
-        runs.append({"from": int(positions[0]), "of": len(positions), "distinct": distinct(code), "expected": expected})
-        fits = exact.abs() < torch.finfo(one.setting.dtype).max / 2  # what does not is bound to overflow
+        code, exact = fresh.code(positions), fresh_reference.code(positions)
+        expected = expected_distinct(exact, fresh.setting.dtype, vanishing_terms=fresh.vanishing_terms)
+        window_counts.append(
+            {"from": int(positions[0]), "of": len(positions), "distinct": distinct(code), "expected": expected}
+        )
+        fits = exact.abs() < torch.finfo(fresh.setting.dtype).max / 2  # a larger value must overflow
         error = torch.where(fits, code - exact, 0).abs().nan_to_num(nan=torch.inf)
-        beyond = (error > use.code_budget(exact, positions, reference)).any(1)
+        beyond = (error > adapter.code_budget(exact, positions, reference)).any(1)
         if first_beyond is None and beyond.any():
             first_beyond = int(positions[beyond][0])
-        bad = (~code.isfinite() & (fits | ~exact.isfinite())).any(1)
-        if first_bad is None and bad.any():
-            first_bad = int(positions[bad][0])
-    code = one.code(first_positions(reach))
+        not_finite = (~code.isfinite() & (fits | ~exact.isfinite())).any(1)
+        if first_not_finite is None and not_finite.any():
+            first_not_finite = int(positions[not_finite][0])
+    code = fresh.code(first_positions(reach))
     return Codes(
-        windows=runs,
+        windows=window_counts,
         repetition=repetition(code),
-        clamped_from=_clamped_from(one, reach),
+        clamped_from=_clamped_from(fresh, reach),
         rounded_to=_rounded_to(code),
-        not_finite_from=first_bad and _bisect(first_bad, lambda position: not _alone(one, position).isfinite().all()),
+        not_finite_from=first_not_finite
+        and _bisect(first_not_finite, lambda position: not _code_of_one(fresh, position).isfinite().all()),
         first_beyond=first_beyond,
     )
 
 
 def distinct(code: Tensor) -> int:
-    """Rows that differ in some bit."""
+    """Number of rows that differ from each other in some bit."""
     return len({row.tobytes() for row in code.numpy()})
 
 
-def at_least(exact: Tensor, dtype: torch.dtype, *, vanishing_terms: int = 0) -> int:
-    """How many of the codes stay distinct if each comes within a unit in the last place of its own in float64.
+def expected_distinct(exact: Tensor, dtype: torch.dtype, *, vanishing_terms: int = 0) -> int:
+    """Number of codes that must stay distinct if each is within a unit in the last place of its float64 value.
 
-    Rounded to two bits fewer, so to cells of four units, codes that are two cells apart do. All should where all their
-    cells differ, and where they should differ in float64 already but do not. Where terms may underflow, what is below
-    so many of the smallest normal numbers is taken for 0, and 0 is no code.
+    Codes are rounded to two bits fewer, that is to cells of four units. Codes two cells apart stay distinct. All codes
+    must stay distinct if all their cells differ; the same is expected if codes coincide in float64 already, where they
+    should not. If terms may underflow, entries below `vanishing_terms` times the smallest normal number count as 0, and
+    codes that are 0 are left out.
     """
     if vanishing_terms:
         exact = torch.where(exact.abs() < vanishing_terms * torch.finfo(dtype).tiny, 0, exact)
@@ -111,52 +123,53 @@ def at_least(exact: Tensor, dtype: torch.dtype, *, vanishing_terms: int = 0) -> 
 
 
 def repetition(code: Tensor) -> Repetition | None:
-    """The first row that an earlier one equals."""
-    seen: dict[bytes, int] = {}
+    """First row that equals an earlier row; None if all differ."""
+    first_position: dict[bytes, int] = {}
     for position, row in enumerate(code.numpy()):
-        before = seen.setdefault(row.tobytes(), position)
+        before = first_position.setdefault(row.tobytes(), position)
         if before != position:
             return Repetition(position=position, same_as=before)
     return None
 
 
-def same(first: Tensor, second: Tensor) -> bool:
-    """Bit by bit; what is no number equals itself."""
+def bitwise_equal(first: Tensor, second: Tensor) -> bool:
+    """True if both are equal bit by bit; NaN counts as equal to NaN."""
     return first.shape == second.shape and torch.equal(first.nan_to_num(nan=torch.pi), second.nan_to_num(nan=torch.pi))
 
 
 def _rounded_to(code: Tensor) -> str | None:
-    """The dtype such that two positions have one code if and only if their roundings to it are one."""
+    """Name of the dtype for which two positions share a code exactly if they round to the same number; None if none."""
     positions = torch.arange(len(code))
     for name, dtype in ROUNDINGS.items():
         rounded = positions.to(dtype).long()
         inside = rounded < len(code)
         if (
             (rounded != positions).any()
-            and same(code[inside], code[rounded[inside]])
+            and bitwise_equal(code[inside], code[rounded[inside]])
             and distinct(code[inside]) == len(rounded[inside].unique())
         ):
             return name
     return None
 
 
-def _clamped_from(use: Use, reach: int) -> int | None:
-    """The first of the positions whose codes are all equal, to the end."""
+def _clamped_from(adapter: Adapter, reach: int) -> int | None:
+    """First position from which on all codes up to `reach` are equal; None if the last two codes differ."""
     if reach < 2:
         return None
-    last = _alone(use, reach)
-    if not same(_alone(use, reach - 1), last):
+    last = _code_of_one(adapter, reach)
+    if not bitwise_equal(_code_of_one(adapter, reach - 1), last):
         return None
-    return _bisect(reach - 1, lambda position: same(_alone(use, position), last))
+    return _bisect(reach - 1, lambda position: bitwise_equal(_code_of_one(adapter, position), last))
 
 
-def _alone(use: Use, position: int) -> Tensor:
-    return use.code(torch.tensor([position]))
+def _code_of_one(adapter: Adapter, position: int) -> Tensor:
+    """Code of one position, computed in a call of its own: float64 [1, F]."""
+    return adapter.code(torch.tensor([position]))
 
 
-def _bisect(known: int, holds: Callable[[int], bool]) -> int:
-    """The first position from which on it holds, if it holds at `known` and from some position on."""
-    low, high = -1, known
+def _bisect(upper: int, holds: Callable[[int], bool]) -> int:
+    """First position from which on the condition holds, given that it holds at `upper` and never stops holding."""
+    low, high = -1, upper
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

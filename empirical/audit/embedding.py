@@ -1,36 +1,36 @@
-"""Encodings that act on token embeddings: x -> x + e(p), or any function of both. They have no relative law."""
+"""Adapter for encodings that act on token embeddings: x -> x + e(p), or any function of both. No relative law."""
 
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import Adapter
 from empirical.audit.subject import AuditError
-from empirical.audit.use import Use
 
 
-class EmbedUse(Use):
-    """Of (x, positions) -> x."""
+class EmbedAdapter(Adapter):
+    """Adapter for (x, positions) -> x."""
 
     @property
     def width(self) -> int:
-        """D."""
+        """Model width D = H C."""
         return self.subject.heads * self.subject.head_dim
 
     def embedded(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """float64 [B, L, D]."""
+        """Embeddings with the position added: float64 [B, L, D]."""
         answer = self.call(x_BLD, self.positions(positions))
         if not isinstance(answer, Tensor) or answer.shape != x_BLD.shape:
             raise AuditError(f"{self.subject.name} must return embeddings of shape {list(x_BLD.shape)}")
         return answer.double().cpu()
 
     def code(self, positions: Tensor) -> Tensor:
-        """What is made of zeros."""
+        """Embeddings of zero vectors: float64 [P, D]."""
         zeros = torch.zeros(1, len(positions), self.width, dtype=self.setting.dtype, device=self.device)
         return self.embedded(zeros, positions)[0] + 0.0
 
-    def law(self, queries: Tensor, offsets: Tensor) -> Tensor:
+    def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
         raise AuditError(f"{self.subject.name} acts on embeddings: it has no relative law to claim")
 
-    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Use) -> Tensor:
+    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
         raise AuditError(f"{self.subject.name} acts on embeddings: it has no relative law to claim")
 
     @property
@@ -41,19 +41,19 @@ class EmbedUse(Use):
     def magnitude(self) -> float:
         return 1.0
 
-    def _x(self, tokens: tuple[Tensor, Tensor]) -> Tensor:
+    def _token_embeddings(self, tokens: tuple[Tensor, Tensor]) -> Tensor:
         return tokens[0].transpose(1, 2).flatten(2)
 
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
-        return self.embedded(self._x(tokens), positions)
+        return self.embedded(self._token_embeddings(tokens), positions)
 
     def stepwise(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
-        x = self._x(tokens)
+        x = self._token_embeddings(tokens)
         return torch.cat([self.embedded(x[:, t : t + 1], positions[t : t + 1]) for t in range(len(positions))], 1)
 
-    def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Use) -> Tensor:
-        """The row within eps and the sum within eps / 2, of their sizes; two of them."""
-        x = self._x(tokens).double().cpu()
+    def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Adapter) -> Tensor:
+        """Row within eps of its size and sum within eps / 2 of its size, for two results."""
+        x = self._token_embeddings(tokens).double().cpu()
         return 2 * self.setting.eps * (x.abs() + (outcome - x).abs())
 
     def select(self, outcome: Tensor, first: int, count: int) -> Tensor:

@@ -1,23 +1,23 @@
-"""The use that fits a subject."""
+"""Choice of the adapter that fits a subject's kind."""
 
 from typing import Any
 
-from empirical.audit.content import ContentUse
-from empirical.audit.embedding import EmbedUse
-from empirical.audit.pairs import BiasUse, ScoresUse
-from empirical.audit.rotation import RotateUse
+from empirical.audit.adapter import Adapter, Setting
+from empirical.audit.content import ContentAdapter
+from empirical.audit.embedding import EmbedAdapter
+from empirical.audit.pairs import BiasAdapter, ScoresAdapter
+from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import Kind, Subject
-from empirical.audit.use import Setting, Use
 
-USES = {
-    Kind.ROTATE: RotateUse,
-    Kind.BIAS: BiasUse,
-    Kind.SCORES: ScoresUse,
-    Kind.EMBED: EmbedUse,
-    Kind.CONTENT: ContentUse,
+ADAPTERS = {
+    Kind.ROTATE: RotateAdapter,
+    Kind.BIAS: BiasAdapter,
+    Kind.SCORES: ScoresAdapter,
+    Kind.EMBED: EmbedAdapter,
+    Kind.CONTENT: ContentAdapter,
 }
 
 
-def use(subject: Subject, setting: Setting, device: str = "cpu", **changed: Any) -> Use:
-    """A fresh instance of the subject, with some parameters changed, in a setting."""
-    return USES[subject.kind](subject, setting, device, **changed)
+def adapter_for(subject: Subject, setting: Setting, device: str = "cpu", **changed: Any) -> Adapter:
+    """Return an adapter around a fresh instance of the subject, in a setting, with some parameters changed."""
+    return ADAPTERS[subject.kind](subject, setting, device, **changed)

@@ -1,4 +1,4 @@
-"""The relative law: the logit of query j and key j - D is that of query D and key 0."""
+"""Relative law: the logit of query j and key j - D must equal that of query D and key 0. Measures the error of it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,19 +6,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.grid import OFFSETS, decade, queries
-from empirical.audit.use import Use
+from empirical.audit.adapter import Adapter
+from empirical.audit.grid import OFFSETS, decade, query_grid
 
 SCANNED = {"rotate": 2**16, "bias": 2**12, "scores": 2**9}
-"""Up to where every position is looked at for the first beyond the budget; above, only the grid is."""
+"""Last position up to which the first violation is searched position by position; beyond, only the grid is tested."""
 SCAN = 4096
+"""Positions tested in one step of that search."""
 PER_OCTAVE = {"rotate": 24, "bias": 6, "scores": 6}
-"""Positions of the grid; a call for each is needed where pairs are asked for."""
+"""Grid positions per factor of two; a bias and a score need one call for each, hence fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class First:
-    """A query position j and an offset D."""
+class LawViolation:
+    """First query position j at which the error of the relative law exceeds its budget, with the offset D = j - i."""
 
     position: int
     offset: int
@@ -26,35 +27,36 @@ class First:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Law:
-    """What was measured on the grid.
+class RelativeLawErrors:
+    """Errors of the relative law on a grid of query positions and offsets.
 
     Attributes:
-        positions: of queries, int64 [P].
-        offsets: D, int64 [N].
-        errors: float64 [N, P], as `Use.law`.
-        budgets: of the same shape.
-        first: the first query position beyond the budget, with its offset and its error; None if there is none.
-        exact: whether every position before it was looked at.
-        rate, magnitude: of the subject's code: by how much it changes in a step, and the size of its products.
+        positions: query positions j, int64 [P].
+        offsets: offsets D, int64 [N].
+        errors: absolute errors, float64 [N, P], see `Adapter.law_errors`.
+        budgets: largest allowed errors, of the same shape.
+        first: first query position whose error exceeds the budget; None if there is none.
+        exact: True if every position before `first` was tested, not only grid positions.
+        rate: largest change of the code in one position step.
+        magnitude: size of the products that make up a logit.
     """
 
     positions: Tensor
     offsets: Tensor
     errors: Tensor
     budgets: Tensor
-    first: First | None
+    first: LawViolation | None
     exact: bool
     rate: float
     magnitude: float
 
     def as_json(self) -> dict[str, Any]:
-        """The worst error of each decade, beside its budget there; null where it is not finite."""
+        """Return the largest error of each decade of positions with its budget; null for an infinite error."""
         worst: dict[str, tuple[float, float]] = {}
         for column, position in enumerate(self.positions.tolist()):
             row = int((self.errors[:, column] / self.budgets[:, column]).argmax())
-            one = (float(self.errors[row, column]), float(self.budgets[row, column]))
-            worst[decade(position)] = max(worst.get(decade(position), (0.0, one[1])), one)
+            pair = (float(self.errors[row, column]), float(self.budgets[row, column]))
+            worst[decade(position)] = max(worst.get(decade(position), (0.0, pair[1])), pair)
         return {
             "worst": finite(float(self.errors.max())),
             "decades": {name: {"error": finite(error), "budget": budget} for name, (error, budget) in worst.items()},
@@ -65,43 +67,45 @@ class Law:
 
 
 def finite(value: float) -> float | None:
-    """As JSON has it."""
+    """Return the value, or None (JSON null) if it is infinite or NaN."""
     return value if value < float("inf") else None
 
 
-def measure(use: Use, reference: Use, *, position_reach: int, offset_reach: int, budget: float | None) -> Law:
-    """The law on the grid, and the first position beyond the budget.
+def measure(
+    adapter: Adapter, reference: Adapter, *, position_reach: int, offset_reach: int, budget: float | None
+) -> RelativeLawErrors:
+    """Measure the relative law on the grid and find the first position whose error exceeds the budget.
 
     Args:
-        use: what to look at.
-        reference: the same in float64, from which the budget of a code that is rounded once is derived.
-        position_reach: the last position that the subject takes.
-        offset_reach: the last offset.
-        budget: in place of that budget: of logits over |q| |k|, or of a bias.
+        adapter: the subject in the setting to measure.
+        reference: the same subject in float64; the default budget, one rounding of the code, is derived from it.
+        position_reach: last position that the subject accepts.
+        offset_reach: last offset that the subject accepts.
+        budget: replaces the default budget: error of a logit divided by |q| |k|, or error of a bias.
     """
-    both = [one for one in OFFSETS if one <= offset_reach]
-    if "bidirectional" in use.subject.claims:
-        both += [-one for one in both if 0 < one <= position_reach // 2]
-    offsets = torch.tensor(both)
+    signed_offsets = [offset for offset in OFFSETS if offset <= offset_reach]
+    if "bidirectional" in adapter.subject.claims:
+        signed_offsets += [-offset for offset in signed_offsets if 0 < offset <= position_reach // 2]
+    offsets = torch.tensor(signed_offsets)
 
-    def looked_at(positions: Tensor) -> tuple[Tensor, Tensor]:
+    def errors_and_budgets(positions: Tensor) -> tuple[Tensor, Tensor]:
         if budget is None:
-            budgets = use.law_budget(positions, offsets, reference)
+            budgets = adapter.law_budget(positions, offsets, reference)
         else:
             budgets = torch.full((len(offsets), len(positions)), budget, dtype=torch.float64)
-        return torch.cat([use.law(run, offsets) for run in _runs(positions)], 1), budgets.double()
+        return torch.cat([adapter.law_errors(octave, offsets) for octave in _octaves(positions)], 1), budgets.double()
 
-    grid = queries(position_reach + min(0, int(offsets.min())), PER_OCTAVE[use.subject.kind])
-    errors, budgets = looked_at(grid)
-    first, exact = _first(grid, offsets, errors, budgets), True
+    grid = query_grid(position_reach + min(0, int(offsets.min())), PER_OCTAVE[adapter.subject.kind])
+    errors, budgets = errors_and_budgets(grid)
+    first, exact = _first_violation(grid, offsets, errors, budgets), True
     if first:
-        exact = first.position <= SCANNED[use.subject.kind]
+        exact = first.position <= SCANNED[adapter.subject.kind]
         for start in range(0, first.position if exact else 0, SCAN):
             positions = torch.arange(start, min(start + SCAN, first.position))
-            if found := _first(positions, offsets, *looked_at(positions)):
-                first = found
+            if earlier := _first_violation(positions, offsets, *errors_and_budgets(positions)):
+                first = earlier
                 break
-    return Law(
+    return RelativeLawErrors(
         positions=grid,
         offsets=offsets,
         errors=errors,
@@ -113,16 +117,17 @@ def measure(use: Use, reference: Use, *, position_reach: int, offset_reach: int,
     )
 
 
-def _first(positions: Tensor, offsets: Tensor, errors: Tensor, budgets: Tensor) -> First | None:
+def _first_violation(positions: Tensor, offsets: Tensor, errors: Tensor, budgets: Tensor) -> LawViolation | None:
+    """First position of the grid with an error beyond its budget, with its first such offset; None if there is none."""
     beyond = errors > budgets
     if not beyond.any():
         return None
     column = int(beyond.any(0).int().argmax())
     row = int(beyond[:, column].int().argmax())
-    return First(position=int(positions[column]), offset=int(offsets[row]), error=float(errors[row, column]))
+    return LawViolation(position=int(positions[column]), offset=int(offsets[row]), error=float(errors[row, column]))
 
 
-def _runs(positions: Tensor) -> list[Tensor]:
-    """By octave: each run is asked for in one call, as of a sequence at most twice as long as any query's prefix."""
+def _octaves(positions: Tensor) -> list[Tensor]:
+    """Split the positions by octave: each part is one call, with a sequence at most twice any query's prefix."""
     octaves = positions.double().clamp(min=1).log2().floor()
     return list(positions.split(octaves.unique_consecutive(return_counts=True)[1].tolist()))

@@ -1,13 +1,13 @@
-"""Subjects from what a user has: a name of ours, or an object of a file.
+"""Loading of subjects: an encoding of this project by name, or an object that a user's file defines.
 
-An object is one of
-    a record, `theory.encodings.encoding.Encoding`, with a module;
+The object is one of
+    a record, `theory.encodings.encoding.Encoding`, that has a module;
     a function (q, k, positions) -> (q, k), or -> bias [H, J, I] of all positions among themselves;
     a function (query_positions, key_positions) -> bias [H, J, I];
     a PositionEncoding, or any nn.Module whose forward is such a function;
-    what makes one of these: a class, or a function whose parameters all have defaults or are sizes, as for training:
+    a factory of one of these: a class, or a function whose parameters all have defaults or are sizes, as for training:
         heads, head_dim, width, layers, length, trained_length.
-Only what makes instances can be asked whether two of them are independent. Each may have an attribute `claims`.
+Independence of two instances can be tested for a factory only. The object may have an attribute `claims`.
 """
 
 import inspect
@@ -29,11 +29,14 @@ from theory.system.userfile import load_object, user_code
 
 HEADS, HEAD_DIM, LENGTH = 4, 64, 2048
 SIZES = ("heads", "head_dim", "width", "layers", "length", "trained_length")
-"""Sizes of a model that an encoding may ask for by name."""
+"""Model sizes that an encoding may name as parameters."""
 SECOND_BASES = (500.0, 10000.0)
-"""Of the second instance, the first that the audited one does not have, where a parameter is one of `BASES` and no
-others are asked for."""
+"""Default bases of the second instance: the first one that the audited instance does not have.
+
+Used if there is a base parameter and the caller gives no other parameters for the second instance.
+"""
 BASES = ("base", "theta", "rope_theta")
+"""Names of a base parameter."""
 NOT_CLAIMED = {
     Kind.ROTATE: frozenset(),
     Kind.BIAS: frozenset(),
@@ -41,45 +44,48 @@ NOT_CLAIMED = {
     Kind.EMBED: frozenset({"relative"}),
     Kind.CONTENT: frozenset({"relative", "distinct"}),
 }
-"""What a way of acting cannot claim, whatever its encoding does."""
+"""Claims dropped for a kind because that hook cannot satisfy them."""
 
 
 def load(spec: str, **options: Any) -> list[Subject]:
-    """The subjects of NAME or path/to/file.py:OBJECT. The file is run: it is the user's own code.
+    """Return the subjects of NAME or path/to/file.py:OBJECT. The file is executed: it is the user's own code.
 
     Args:
-        spec: a name of `empirical.encodings.catalogue`, or a file and the object that it defines.
-        **options: as `subjects`.
+        spec: a name of `empirical.encodings.catalogue`, or a file and an object that it defines.
+        **options: options of `subjects`.
 
     Raises:
-        AuditError: no such file or object, or it is of no known form.
-        EncodingError: no such name.
+        AuditError: the file or object does not exist, or the object has an unknown form.
+        EncodingError: the name does not exist.
     """
     if not is_file(spec):
-        return _named(spec, **options)
-    thing = load_object(spec, what="encoding", error=AuditError)
-    return subjects(thing, name=spec.rpartition(":")[2], **options)
+        return _registered_subjects(spec, **options)
+    loaded = load_object(spec, what="encoding", error=AuditError)
+    return subjects(loaded, name=spec.rpartition(":")[2], **options)
 
 
-def _named(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
-    """A registered encoding; it claims the laws that its record declares."""
+def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
+    """Subjects of a registered encoding, with the laws of its record as claims."""
     spec = parse_encoding(text)
     record, make = spec.record, MODULES[spec.record.drawn_from or spec.name]
     if record.learns_labels or getattr(make, "needs_labels", False):
-        raise AuditError(f"'{spec}' acts through labels of a relation, in which nothing is rounded")
+        raise AuditError(f"'{spec}' acts through integer labels of a relation: there is no rounding to audit")
 
     def build(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
         return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
 
-    taken = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
-    taken = [name for name in taken if name in SIZES or name in record.options]
-    declared = _declared(record) if claims is None else claims
-    return _subjects(build, taken, name=str(spec), claims=declared, sizes=("heads", "head_dim"), **options)
+    parameter_names = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
+    parameter_names = [name for name in parameter_names if name in SIZES or name in record.options]
+    claimed = _claims_of_record(record) if claims is None else claims
+    return _subjects_of_factory(
+        build, parameter_names, name=str(spec), claims=claimed, sizes=("heads", "head_dim"), **options
+    )
 
 
-def _declared(record: Encoding) -> frozenset[str]:
+def _claims_of_record(record: Encoding) -> frozenset[str]:
+    """Claims that follow from the laws of a record."""
     laws = {"relative": Law.RELATIVE in record.laws, "streaming": Law.STREAMING in record.laws}
-    # A bias may give several distances one value, unless its relation is the distance itself.
+    # A bias may give several distances the same value, unless its relation is the distance itself.
     distinct = not record.bias or (record.relation is not None and record.relation.name == relative().name)
     return frozenset([law for law, holds in laws.items() if holds] + ["distinct"] * distinct)
 
@@ -91,31 +97,31 @@ def subjects(
     claims: Iterable[str] | None = None,
     **options: Any,
 ) -> list[Subject]:
-    """One for each way in which an object acts.
+    """Return one subject for each hook through which an object acts.
 
     Args:
-        thing: as above.
-        name: for people.
-        claims: in place of its own or the usual ones.
-        options: heads: H of the queries it is given, and its parameter of this name where it has one; head_dim: C,
-            alike; parameters: of the instance that is audited, where `thing` makes instances; other: what the second
-            instance has in their place.
+        thing: object of one of the forms listed above.
+        name: name in messages and reports.
+        claims: replaces the object's own claims or the usual ones.
+        options: heads: number H of heads of the queries passed in, and of the encoding if it has a parameter `heads`;
+            head_dim: head width C, likewise; parameters: keyword arguments of the audited instance, if `thing` is a
+            factory; other: changed keyword arguments of the second instance.
 
     Raises:
-        AuditError: it is of no known form, has no such parameters, or fails.
+        AuditError: the object has an unknown form, lacks a named parameter, or fails.
     """
     if type(thing) is Encoding:
         if thing.module is None:
             raise AuditError(f"'{name}' has no module: there is nothing to audit")
-        thing, claims = thing.module, _declared(thing) if claims is None and not thing.no_formula else claims
+        thing, claims = thing.module, _claims_of_record(thing) if claims is None and not thing.no_formula else claims
     if issubclass(type(thing), Relation):
-        raise AuditError(f"'{name}' is a relation, in whose labels nothing is rounded: there is nothing to audit")
-    return _subjects(*_builder(thing, name), name=name, claims=claims, **options)
+        raise AuditError(f"'{name}' is a relation with integer labels: there is no rounding to audit")
+    return _subjects_of_factory(*_factory(thing, name), name=name, claims=claims, **options)
 
 
-def _subjects(
+def _subjects_of_factory(
     build: Callable[..., Any],
-    taken: list[str] | None,
+    parameter_names: list[str] | None,
     *,
     name: str,
     heads: int = HEADS,
@@ -125,48 +131,55 @@ def _subjects(
     claims: Iterable[str] | None = None,
     sizes: Sequence[str] = SIZES,
 ) -> list[Subject]:
-    """`taken`: the names of `build`'s parameters, None where it only gives what there is; `sizes`: those to fill in."""
-    names = taken or []
+    """Make an instance and return its subjects; `sizes` are the model sizes to fill in.
+
+    `parameter_names` are those of `build`; None if it only copies an existing object.
+    """
+    names = parameter_names or []
     for key in {**(parameters or {}), **(other or {})}:
         if key not in names:
             raise AuditError(f"'{name}' has no parameter '{key}'; it has {', '.join(names) or 'none'}")
     values = (heads, head_dim, heads * head_dim, 1, LENGTH, LENGTH)
-    filled = {key: size for key, size in zip(SIZES, values, strict=True) if key in names and key in sizes}
-    given = {**filled, **(parameters or {})}
-    base = next((one for one in BASES if one in names), None)
-    second = other or (base and {base: next(value for value in SECOND_BASES if value != given.get(base))}) or None
+    model_sizes = {key: size for key, size in zip(SIZES, values, strict=True) if key in names and key in sizes}
+    arguments = {**model_sizes, **(parameters or {})}
+    base_name = next((candidate for candidate in BASES if candidate in names), None)
+    second_arguments = (
+        other
+        or (base_name and {base_name: next(value for value in SECOND_BASES if value != arguments.get(base_name))})
+        or None
+    )
 
-    def made(**chosen: Any) -> Any:
-        with user_code(f"'{name}' cannot be made with {chosen}", error=AuditError):
-            instance = build(**chosen)
+    def make(**keywords: Any) -> Any:
+        with user_code(f"'{name}' cannot be made with {keywords}", error=AuditError):
+            instance = build(**keywords)
             if isinstance(instance, nn.Module):
-                list(instance.parameters())  # which there are none of where its __init__ left out that of Module
+                list(instance.parameters())  # fails if its __init__ does not call that of nn.Module
             return instance
 
-    instance = made(**given)
-    declared = _claims(instance, name) if claims is None else claims
-    unknown = [one for one in declared or () if one not in CLAIMS]
+    instance = make(**arguments)
+    claimed = _claims_attribute(instance, name) if claims is None else claims
+    unknown = [claim for claim in claimed or () if claim not in CLAIMS]
     if unknown:
         raise AuditError(f"unknown claim '{unknown[0]}': choose among {', '.join(CLAIMS)}")
-    ways = _ways(instance, name, heads, head_dim)
+    hooks = _hooks(instance, name, heads, head_dim)
     return [
         Subject(
-            name=name if len(ways) == 1 else f"{name}, {kind.value}",
+            name=name if len(hooks) == 1 else f"{name}, {kind.value}",
             kind=kind,
-            build=made,
+            build=make,
             bind=bind,
-            parameters=given,
-            other=second,
-            claims=USUAL_CLAIMS[kind] if declared is None else frozenset(declared) - NOT_CLAIMED[kind],
+            parameters=arguments,
+            other=second_arguments,
+            claims=USUAL_CLAIMS[kind] if claimed is None else frozenset(claimed) - NOT_CLAIMED[kind],
             heads=heads,
             head_dim=head_dim,
         )
-        for kind, bind in ways
+        for kind, bind in hooks
     ]
 
 
-def _claims(instance: Any, name: str) -> list[str] | None:
-    """What an instance says that it claims, if it says so."""
+def _claims_attribute(instance: Any, name: str) -> list[str] | None:
+    """Claims of the object's attribute `claims`; None if it has none."""
     with user_code(f"the attribute 'claims' of '{name}' fails", error=AuditError):
         claims = getattr(instance, "claims", None)
         if claims is None:
@@ -176,51 +189,59 @@ def _claims(instance: Any, name: str) -> list[str] | None:
         return [*claims]
 
 
-def _builder(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None]:
-    """What makes instances, and the names of its parameters; None where it only copies the one there is."""
+def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None]:
+    """Factory of instances with the names of its parameters; None as names if it copies an existing object."""
     if issubclass(type(thing), nn.Module):
         return lambda: deepcopy(thing), None
     if not callable(thing):
-        raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or what makes one")
-    taken = _parameters(thing, name)
+        raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or a factory of one")
+    parameters = _parameters(thing, name)
     required = [
-        one.name for one in taken if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     ]
     if set(required) <= set(SIZES):
-        return thing, [one.name for one in taken]
+        return thing, [parameter.name for parameter in parameters]
     if isinstance(thing, type):
         raise AuditError(f"'{name}' needs {', '.join(required)}: wrap it in a function with defaults")
     return lambda: thing, None
 
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
-    with user_code(f"'{name}' does not show its parameters; wrap it in a function", error=AuditError):
+    """Parameters of a function; AuditError if it has no readable signature."""
+    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
         return list(inspect.signature(function).parameters.values())
 
 
-def _ways(
+def _hooks(
     instance: Any, name: str, heads: int, head_dim: int
 ) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]]]]:
-    """How an instance acts, each with what turns it into a function of the kind's form."""
+    """Kinds of an instance, each with the function that turns the instance into a callable of the kind's signature."""
     if issubclass(type(instance), PositionEncoding):
-        acts = {kind: binding for kind, binding in BINDINGS.items() if _overrides(instance, kind)}
-        ways = [(kind, binding) for kind, binding in acts.items() if kind is not Kind.ROTATE or Kind.SCORES not in acts]
+        overridden = {kind: bind for kind, bind in BINDINGS.items() if _overrides(instance, kind)}
+        hooks = [
+            (kind, bind)
+            for kind, bind in overridden.items()
+            if kind is not Kind.ROTATE or Kind.SCORES not in overridden
+        ]
         with user_code(f"'{name}' fails for positions [4]", error=AuditError):
             if _reads_content(instance, heads, head_dim):
                 return [(Kind.CONTENT, _logits)]
-        if not ways:
+        if not hooks:
             raise AuditError(f"'{name}' does nothing with positions: there is nothing to audit")
-        return ways
+        return hooks
     if not callable(instance):
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
     with user_code(f"'{name}' has no forward", error=AuditError):
-        called = instance.forward if issubclass(type(instance), nn.Module) else instance
-    taken = [one for one in _parameters(called, name) if one.default is one.empty]
-    takes_pairs = len(taken) == 2 and not any(one.kind is one.VAR_POSITIONAL for one in taken)
-    four, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
-    given = "query and key positions [4]" if takes_pairs else f"q, k {list(q.shape)} and positions [4]"
-    with user_code(f"'{name}' fails for {given}", error=AuditError), torch.no_grad():
-        answer = instance(four, four) if takes_pairs else instance(q, q.clone(), four)
+        forward = instance.forward if issubclass(type(instance), nn.Module) else instance
+    required = [parameter for parameter in _parameters(forward, name) if parameter.default is parameter.empty]
+    takes_pairs = len(required) == 2 and not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in required)
+    positions, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
+    given_inputs = "query and key positions [4]" if takes_pairs else f"q, k {list(q.shape)} and positions [4]"
+    with user_code(f"'{name}' fails for {given_inputs}", error=AuditError), torch.no_grad():
+        answer = instance(positions, positions) if takes_pairs else instance(q, q.clone(), positions)
     if isinstance(answer, tuple | list) and len(answer) == 2 and not takes_pairs:
         return [(Kind.ROTATE, lambda made: made)]
     if isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (4, 4):
@@ -232,34 +253,34 @@ def _ways(
 
 
 def _reads_content(instance: PositionEncoding, heads: int, head_dim: int) -> bool:
-    """Whether it refuses to act without content, and acts with it."""
-    four, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
+    """True if the encoding raises without content and works with it."""
+    positions, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
     try:
         with torch.no_grad():
-            instance.rotate(q, q.clone(), four)
-            instance.bias(four, four)
+            instance.rotate(q, q.clone(), positions)
+            instance.bias(positions, positions)
     except ValueError:
         with torch.no_grad():
-            _logits(instance)(q, q.clone(), torch.ones(1, 4, heads * head_dim), four, q.dtype)
+            _logits(instance)(q, q.clone(), torch.ones(1, 4, heads * head_dim), positions, q.dtype)
         return True
     return False
 
 
-def _logits(made: PositionEncoding) -> Callable[..., Tensor]:
-    """Of a whole sequence and its content; products and sums of what the encoding gives are taken in float64."""
+def _logits(encoding: PositionEncoding) -> Callable[..., Tensor]:
+    """Return a function for the logits of a whole sequence with content; products and sums are computed in float64."""
 
     def logits(q: Tensor, k: Tensor, x: Tensor, positions: Tensor, dtype: torch.dtype) -> Tensor:
         content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
-        turned_q, turned_k = made.rotate(q, k, positions, content)
-        bias = made.bias(positions, positions, content, dtype=dtype)
-        scores = turned_q.double() @ turned_k.double().transpose(-1, -2) / q.shape[-1] ** 0.5
+        q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
+        bias = encoding.bias(positions, positions, content, dtype=dtype)
+        scores = q_rotated.double() @ k_rotated.double().transpose(-1, -2) / q.shape[-1] ** 0.5
         return scores if bias is None else scores + bias.double()
 
     return logits
 
 
 def _overrides(instance: PositionEncoding, hook: Kind) -> bool:
-    """Whether the method called as the kind does anything."""
+    """True if the encoding overrides the hook of this kind."""
     return getattr(type(instance), hook.value) is not getattr(PositionEncoding, hook.value)
 
 
@@ -275,13 +296,13 @@ BINDINGS: dict[Kind, Callable[[Any], Callable[..., Any]]] = {
 }
 
 
-def _bias_of_tokens(made: Any, heads: int, head_dim: int) -> Callable[[Tensor, Tensor, torch.dtype], Tensor]:
-    """Of all positions among themselves, for equal queries and equal keys, so that only positions differ."""
+def _bias_of_tokens(instance: Any, heads: int, head_dim: int) -> Callable[[Tensor, Tensor, torch.dtype], Tensor]:
+    """Return a bias function that reads the bias off equal queries and equal keys, so that only positions differ."""
 
     def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
         positions = torch.cat([keys, queries], -1)
         ones = torch.ones(1, heads, positions.shape[-1], head_dim, dtype=dtype, device=positions.device)
-        answer = made(ones, ones.clone(), positions)
+        answer = instance(ones, ones.clone(), positions)
         return answer[..., keys.shape[-1] :, : keys.shape[-1]]
 
     return bias

@@ -1,4 +1,4 @@
-"""The whole audit of one subject: measures in every setting, and what they show."""
+"""Audit of one subject: measure it in every precision setting and report the defects."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from empirical.audit import agreement, codes, independence, law, slope
-from empirical.audit.diagnosis import Measured, findings
-from empirical.audit.kinds import use
-from empirical.audit.pairs import BiasUse
-from empirical.audit.rotation import RotateUse
+from empirical.audit.adapter import Adapter, RefusedPosition, Setting
+from empirical.audit.diagnosis import SettingMeasures, findings
+from empirical.audit.kinds import adapter_for
+from empirical.audit.pairs import BiasAdapter
+from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import AuditError, Subject
-from empirical.audit.use import Refusal, Setting, Use
 
 DTYPES = {
     "float64": torch.float64,
@@ -25,14 +25,18 @@ EXACT = Setting(dtype=torch.float64)
 
 
 def settings(subject: Subject, dtypes: Sequence[str]) -> list[Setting]:
-    """Inputs of each dtype; where the subject is a module that holds numbers, moved to a low one; under autocast."""
+    """List the precision settings to test.
+
+    These are inputs of each dtype; the module moved to a low dtype, if it holds floating-point numbers; and autocast
+    to bfloat16.
+    """
     instance = subject.instance()
     movable = isinstance(instance, nn.Module) and any(
-        one.is_floating_point() for one in (*instance.parameters(), *instance.buffers())
+        tensor.is_floating_point() for tensor in (*instance.parameters(), *instance.buffers())
     )
-    found = [Setting(dtype=DTYPES[name]) for name in dtypes]
-    found += [Setting(dtype=DTYPES[name], moved=True) for name in dtypes if movable and DTYPES[name] in LOW]
-    return found + [Setting(dtype=DTYPES[name], autocast=True) for name in dtypes if name == "bfloat16"]
+    listed = [Setting(dtype=DTYPES[name]) for name in dtypes]
+    listed += [Setting(dtype=DTYPES[name], moved=True) for name in dtypes if movable and DTYPES[name] in LOW]
+    return listed + [Setting(dtype=DTYPES[name], autocast=True) for name in dtypes if name == "bfloat16"]
 
 
 def audit(
@@ -44,43 +48,45 @@ def audit(
     device: str = "cpu",
     on_step: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measures a subject and says what is wrong with it.
+    """Audit one subject and report its defects.
 
     Args:
-        subject: what to audit.
-        dtypes: of DTYPES.
-        to: the last position.
-        budget: of the relative law, in place of what one rounding of the code gives.
+        subject: encoding to audit.
+        dtypes: names in DTYPES.
+        to: last position to test.
+        budget: largest allowed error of the relative law; None: the error that one rounding of the code gives.
         device: cpu or cuda.
-        on_step: called with the name of each part that ends: `independence`, then every setting's label.
+        on_step: called with the name of each finished part: `independence`, then the label of each setting.
 
     Returns:
-        Plain data; `holds` says that nothing was found.
+        Plain data for JSON; `holds` is True if no defect was found.
 
     Raises:
-        AuditError: the subject fails at position 0 in float64, or returns what its kind does not.
+        AuditError: the subject fails at position 0 in float64, or returns values that do not fit its kind.
     """
-    reference = use(subject, EXACT, device)
+    reference = adapter_for(subject, EXACT, device)
     position_reach, offset_reach = reference.position_reach(to), reference.offset_reach(to)
-    alone = independence.measure(subject, min(position_reach, offset_reach), device)
+    isolation = independence.measure(subject, min(position_reach, offset_reach), device)
     on_step("independence")
     refused: dict[str, str] = {}
-    measured: dict[str, Measured] = {}
+    measured: dict[str, SettingMeasures] = {}
     notes: dict[str, str] = {}
     for setting in settings(subject, dtypes):
-        one = reference if setting == EXACT else use(subject, setting, device)
+        adapter = reference if setting == EXACT else adapter_for(subject, setting, device)
         try:
-            measured[setting.label], note = _measured(one, reference, position_reach, offset_reach, budget)
+            measured[setting.label], note = _measure(adapter, reference, position_reach, offset_reach, budget)
             if note:
                 notes["positions of their own for each row [B, L] are not taken"] = note
-        except Refusal as error:
+        except RefusedPosition as error:
             refused[setting.label] = str(error)
         on_step(setting.label)
     if not measured:
         raise AuditError(next(iter(refused.values())))
-    shape = slope.measure(reference, offset_reach) if isinstance(reference, BiasUse) else None
-    frequencies = reference.frequencies if isinstance(reference, RotateUse) else None
-    found = findings(subject, measured, alone, shape, frequencies, learned=subject.learned(reference.instance))
+    shape = slope.measure(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
+    frequencies = reference.frequencies if isinstance(reference, RotateAdapter) else None
+    defects = findings(
+        subject, measured, isolation, shape, frequencies, learned=subject.is_trainable(reference.instance)
+    )
     return {
         "subject": subject.name,
         "kind": subject.kind.value,
@@ -90,33 +96,36 @@ def audit(
         "to": to,
         "last_position": position_reach,
         "last_offset": offset_reach,
-        "settings": {label: _setting_as_json(one) for label, one in measured.items()},
+        "settings": {label: _setting_as_json(measures) for label, measures in measured.items()},
         "refused": refused,
-        "independence": alone.as_json(),
+        "independence": isolation.as_json(),
         "slope": shape and shape.as_json(),
         "notes": notes,
-        "findings": [one.as_json() for one in found],
-        "holds": not found,
+        "findings": [defect.as_json() for defect in defects],
+        "holds": not defects,
     }
 
 
-def _measured(
-    one: Use, reference: Use, position_reach: int, offset_reach: int, budget: float | None
-) -> tuple[Measured, str | None]:
-    """Of one setting; and why it takes no [B, L] positions, if it does not."""
+def _measure(
+    adapter: Adapter, reference: Adapter, position_reach: int, offset_reach: int, budget: float | None
+) -> tuple[SettingMeasures, str | None]:
+    """Measures in one setting, and the error message if per-row positions [B, L] are refused, else None."""
     codes_reach = min(position_reach, offset_reach)
-    found = (
-        law.measure(one, reference, position_reach=position_reach, offset_reach=offset_reach, budget=budget)
-        if "relative" in one.subject.claims
+    law_errors = (
+        law.measure(adapter, reference, position_reach=position_reach, offset_reach=offset_reach, budget=budget)
+        if "relative" in adapter.subject.claims
         else None
     )
-    ways, note = agreement.measure(one, reference, codes_reach)
-    return Measured(law=found, codes=codes.measure(one, reference, codes_reach), agreement=ways), note
+    agreements, note = agreement.measure(adapter, reference, codes_reach)
+    return SettingMeasures(
+        law=law_errors, codes=codes.measure(adapter, reference, codes_reach), agreement=agreements
+    ), note
 
 
-def _setting_as_json(one: Measured) -> dict[str, Any]:
+def _setting_as_json(measures: SettingMeasures) -> dict[str, Any]:
+    """Measurements in one setting as JSON."""
     return {
-        "law": one.law and one.law.as_json(),
-        "codes": one.codes.as_json(),
-        "agreement": {way: found.as_json() for way, found in one.agreement.items()},
+        "law": measures.law and measures.law.as_json(),
+        "codes": measures.codes.as_json(),
+        "agreement": {pattern: compared.as_json() for pattern, compared in measures.agreement.items()},
     }

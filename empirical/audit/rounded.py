@@ -1,4 +1,4 @@
-"""Whether numbers (frequencies, slopes) were rounded to a dtype on their way."""
+"""Detection of rounding: were numbers (frequencies, slopes) rounded to a low-precision dtype?"""
 
 import torch
 from torch import Tensor
@@ -6,14 +6,18 @@ from torch import Tensor
 from empirical.audit.codes import ROUNDINGS
 
 ENOUGH = 4
-"""Numbers that are no powers of two: those are in every dtype. By chance, each other number is within a relative a of
-one of t bits with probability 2^(t + 1) a: for t = 11 and a = 1e-6, four are with probability 3e-10."""
+"""Least count of numbers that are not powers of two (powers of two are exact in every dtype).
+
+By chance, any other number is within a relative distance a of a number of t bits with probability 2^(t + 1) a. For
+t = 11 and a = 1e-6, four numbers are all that close with probability 3e-10.
+"""
 
 
 def rounded_to(values: Tensor, accuracy: float) -> str | None:
-    """The dtype in which all values are, up to a relative `accuracy`, though most need all of its bits.
+    """Return the name of the dtype that represents all values up to a relative error `accuracy`; None if there is none.
 
-    Values that need three bits less (small integers, halves) may be exact by design, so they tell nothing.
+    Most values must need all bits of the dtype: values that need three bits less (small integers, halves) may be
+    exact by design and prove nothing.
     """
     values = values[values.isfinite() & (values.abs() > 1e-6)].abs().double()
     mantissa = torch.frexp(values).mantissa
@@ -28,6 +32,6 @@ def rounded_to(values: Tensor, accuracy: float) -> str | None:
 
 
 def _within(values: Tensor, bits: int, accuracy: float) -> Tensor:
-    """Which are multiples of their own 2^(exponent - bits)."""
+    """True for each value that is, up to `accuracy`, a number of `bits` mantissa bits."""
     scaled = torch.frexp(values).mantissa * 2**bits
     return (scaled - scaled.round()).abs() <= accuracy * scaled

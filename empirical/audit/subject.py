@@ -1,6 +1,6 @@
-"""What is audited: anything that says how positions act on attention, and how to make a fresh instance of it.
+"""Subject of an audit: a position encoding, the hook through which it acts, and a factory for fresh instances.
 
-Shapes: B batch, L length, D width, H heads, J queries, I keys, C head width. Positions are int64, 0-based.
+Shapes: B batch, L length, D model width, H heads, J queries, I keys, C head width. Positions are int64, 0-based.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,28 +16,31 @@ from theory.system.userfile import user_code
 
 
 class AuditError(LengthgenError):
-    """What is to be audited cannot be: not found, or not of a shape that an audit understands."""
+    """The encoding cannot be audited: it does not exist, fails, or returns values of an unexpected shape."""
 
 
 class Kind(StrEnum):
-    """How an encoding acts, and the form in which the audit calls it."""
+    """Hook through which an encoding acts on attention; it fixes the signature that the audit calls."""
 
     ROTATE = "rotate"
-    """(q_BHLC, k_BHLC, positions) -> (q, k), linear in q and in k."""
+    """(q_BHLC, k_BHLC, positions) -> (q, k), each of the input's shape; linear in q and in k."""
     BIAS = "bias"
-    """(query_positions, key_positions, dtype) -> [H, J, I] or [B, H, J, I]."""
+    """(query_positions, key_positions, dtype) -> bias added to the logits, [H, J, I] or [B, H, J, I]."""
     SCORES = "scores"
-    """(q_BHJC, k_BHIC, query_positions, key_positions) -> [B, H, J, I], bilinear in q and k."""
+    """(q_BHJC, k_BHIC, query_positions, key_positions) -> scores in place of q.k, [B, H, J, I]; bilinear in q and k."""
     EMBED = "embed"
-    """(x_BLD, positions) -> x_BLD."""
+    """(x_BLD, positions) -> token embeddings with the position added, [B, L, D]."""
     CONTENT = "content"
-    """(q_BHLC, k_BHLC, x_BLD, positions, dtype) -> logits [B, H, L, L]: of encodings that read what tokens hold."""
+    """(q_BHLC, k_BHLC, x_BLD, positions, dtype) -> logits [B, H, L, L]; for encodings that read token content."""
 
 
 CLAIMS = ("relative", "distinct", "streaming", "decays", "bidirectional")
-"""What a subject may claim: logits depend on j - i alone; every offset (position) has a code of its own; a logit does
-not change when the sequence grows, so that keys may be cached; the bias never rises with the distance; keys after the
-query are in use, so that `relative` and `distinct` are asked of both sides."""
+"""Properties that a subject may claim.
+
+relative: logits depend on j - i alone. distinct: every offset (or position) has its own code. streaming: a logit does
+not change when the sequence grows, so keys may be cached. decays: the bias never rises with the distance.
+bidirectional: keys after the query are used too, so `relative` and `distinct` are tested on both sides.
+"""
 
 USUAL_CLAIMS = {
     Kind.ROTATE: frozenset({"relative", "distinct", "streaming"}),
@@ -46,23 +49,24 @@ USUAL_CLAIMS = {
     Kind.EMBED: frozenset({"distinct", "streaming"}),
     Kind.CONTENT: frozenset({"streaming"}),
 }
-"""What is taken for claimed where a subject does not say."""
+"""Default claims of each kind, used if the subject declares none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """One way in which one encoding acts.
+    """Subject of an audit: one hook of an encoding, with all that is needed to make and call instances of it.
 
     Attributes:
-        name: for people.
-        kind: how it acts.
-        build: makes a fresh instance from the parameters; called with a fixed seed.
-        bind: the instance -> a function in the form of `kind`.
-        parameters: of the instance that is audited.
-        other: what the second instance has in their place; None if there is nothing to choose.
-        claims: of CLAIMS.
-        heads: H of the queries that it is given.
-        head_dim: C.
+        name: name in messages and reports.
+        kind: hook through which the encoding acts.
+        build: factory of a fresh instance; called with the parameters as keywords, under a fixed seed.
+        bind: function that turns an instance into a callable with the signature of `kind`.
+        parameters: keyword arguments of the audited instance.
+        other: changed keyword arguments of a second instance, which must not influence the first; None if the factory
+            has no parameter to vary.
+        claims: properties to test, a subset of CLAIMS.
+        heads: number H of heads of the queries passed in.
+        head_dim: head width C.
     """
 
     name: str
@@ -76,14 +80,14 @@ class Subject:
     head_dim: int
 
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
-        """A fresh one, with some parameters changed; drawn from seed 0 where it draws."""
+        """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            made = self.build(**{**self.parameters, **changed})
+            instance = self.build(**{**self.parameters, **changed})
         with user_code(f"{self.name} cannot be moved to {device}", error=AuditError):
-            return made.to(device) if isinstance(made, nn.Module) else made
+            return instance.to(device) if isinstance(instance, nn.Module) else instance
 
     @staticmethod
-    def learned(instance: Any) -> bool:
-        """Whether an instance has parameters that are trained."""
-        return isinstance(instance, nn.Module) and any(one.requires_grad for one in instance.parameters())
+    def is_trainable(instance: Any) -> bool:
+        """True if the instance is a module with trainable parameters."""
+        return isinstance(instance, nn.Module) and any(parameter.requires_grad for parameter in instance.parameters())

@@ -1,4 +1,4 @@
-"""Position encodings as modules with hooks, one file a mechanism."""
+"""Position encodings as torch modules, one file per mechanism; `base` defines the hooks."""
 
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.learned import LearnedAbsolute

@@ -11,22 +11,23 @@ from theory.encodings import alibi
 
 
 class ALiBi(PairBias):
-    """-m_h |j - i|, with the published slopes; for causal attention the paper's -m_h (j - i).  No parameters."""
+    """-m_h |j - i| with the published slopes m_h; in causal attention the paper's -m_h (j - i).  No parameters."""
 
     def __init__(self, *, heads: int) -> None:
-        """The slopes are kept as Python numbers: a module moved to half precision must not round them."""
+        """Compute the slopes, kept as Python numbers: a module moved to half precision must not round them."""
         super().__init__(heads=heads)
         self.slopes = tuple(float(slope) for slope in alibi.slopes(heads))
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """The bias of each triple."""
-        return _law(self._slopes(query_position)[head], query_position, key_position, dtype)
+        """Bias of each triple."""
+        return _linear_bias(self._slopes(query_position)[head], query_position, key_position, dtype)
 
     def _slopes(self, positions: Tensor) -> Tensor:
+        """Slopes of the heads, float64 [H]."""
         return torch.tensor(self.slopes, dtype=torch.float64, device=positions.device)
 
 
-def _law(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-    """At least in float32, where distances up to 2^24 are exact, so that slope and product are rounded only."""
+def _linear_bias(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+    """-slope |j - i|, at least in float32, where distances up to 2^24 are exact: only slope and product are rounded."""
     wide = torch.promote_types(dtype, torch.float32)
     return (-slope.to(wide) * (query_position - key_position).abs().to(wide)).to(dtype)

@@ -1,7 +1,7 @@
-"""The hooks through which a position encoding acts on attention.
+"""Base class of position encodings: the hooks through which an encoding acts on attention.
 
-Shapes: B batch, L length, D width, H heads, J query, I key, C head width.  Positions are int64, 0-based, [L] or [B, L],
-and always explicit: padding, packing and caching are choices of positions.
+Shapes: B batch, L length, D model width, H heads, J queries, I keys, C head width. Positions are int64, 0-based,
+[L] or [B, L], and always passed explicitly: padding, packing and caching are choices of positions.
 """
 
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What a law may read beside positions.
+    """Inputs of a hook besides positions; None for what the caller does not provide.
 
     Attributes:
-        layer: which layer asks, from 0; an encoding may have parameters of its own in each.
-        x_BLD: the layer's (normed) input.
+        layer: index of the calling layer, from 0; an encoding may have separate parameters in each layer.
+        x_BLD: normalised input of the layer.
         q_BHJC, k_BHIC: queries and keys, before `rotate`.
-        labels_BJI: labels of the run's relation, int64 [1 or B, J, I], 0 above the diagonal, where the causal mask
-            hides them.
-        scales_B: the scale of each instance, int64 [B].
+        labels_BJI: labels of the run's relation, int64 [1 or B, J, I]; 0 above the diagonal, which the causal mask
+            hides.
+        scales_B: scale of each instance, int64 [B].
     """
 
     layer: int = 0
@@ -32,32 +32,51 @@ class Content:
 
 
 class PositionEncoding(nn.Module):
-    """An encoding that does nothing: NoPE, and the base of all others.  Every hook is the identity by default.
+    """NoPE, and the base class of all encodings: every hook is the identity by default.
 
-    The logit of query j and key i is  scores(rotate(q), rotate(k)) / sqrt(C) + bias  [B, H, J, I].
+    logit of query j and key i = scores(rotate(q), rotate(k)) / sqrt(C) + bias, shape [B, H, J, I].
     """
 
     needs_labels = False
-    """Whether the hooks read `Content.labels_BJI`."""
+    """True if the hooks read `Content.labels_BJI`."""
     changes_values = False
-    """Whether `values` adds anything; if so, the attention weights are formed in the open."""
+    """True if `values` adds something; then the attention weights must be computed explicitly."""
     scores_pairwise = False
-    """Whether `scores` replaces the scalar product; if so, the logits are formed in the open."""
+    """True if `scores` replaces the scalar product q.k; then the logits must be computed explicitly."""
     takes_last_queries = True
-    """Whether `bias`, `scores` and `values` take the last J of the I tokens as queries; if not, J = I always."""
+    """True if `bias`, `scores` and `values` accept the last J of the I tokens as queries; if False, J = I always."""
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """Token embeddings -> what enters the first layer."""
+        """Return the input of the first layer, [B, L, D].
+
+        Args:
+            x_BLD: token embeddings.
+            positions: int64 [L] or [B, L].
+        """
         return x_BLD
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Queries and keys at these positions, transformed: in their own dtype; `content` for laws that read it."""
+        """Return transformed queries and keys, each [B, H, L, C] in the dtype of the input.
+
+        Args:
+            q_BHLC: queries.
+            k_BHLC: keys.
+            positions: int64 [L] or [B, L], of both.
+            content: further inputs, for encodings that read them.
+        """
         return q_BHLC, k_BHLC
 
     def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
-        """[B, H, J, I], before the division by sqrt(C)."""
+        """Return the scores of all pairs before the division by sqrt(C): [B, H, J, I].
+
+        Args:
+            q_BHJC: queries, after `rotate`.
+            k_BHIC: keys, after `rotate`.
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+        """
         return q_BHJC @ k_BHIC.transpose(-1, -2)
 
     def bias(
@@ -68,26 +87,40 @@ class PositionEncoding(nn.Module):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor | None:
-        """What is added to the logits after their scaling: [H, J, I] or [B, H, J, I] of `dtype`; None for nothing."""
+        """Return the bias added to the scaled logits: [H, J, I] or [B, H, J, I]; None for no bias.
+
+        Args:
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+            content: further inputs, for encodings that read them.
+            dtype: dtype of the bias.
+        """
         return None
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
-        """What is added to the attention output: [B, H, J, C]."""
+        """Return the term added to the attention output: [B, H, J, C].
+
+        Args:
+            weights_BHJI: attention weights.
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+            content: further inputs.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not change values")
 
 
 class PairBias(PositionEncoding):
-    """A bias that is a law of head, query position and key position alone."""
+    """Base class of a bias that depends on head, query position and key position alone."""
 
     def __init__(self, *, heads: int) -> None:
-        """`heads` is H, at least 1."""
+        """Set the number of heads; `heads` is H, at least 1."""
         super().__init__()
         if heads < 1:
             raise ValueError(f"heads must be at least 1, not {heads}")
         self.heads = heads
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """The bias of each triple, of `dtype`; the three int64 tensors broadcast against each other."""
+        """Bias of each triple, of `dtype`; the three int64 tensors broadcast against each other."""
         raise NotImplementedError
 
     def bias(
@@ -98,7 +131,7 @@ class PairBias(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[H, J, I], or [B, H, J, I] where positions have a batch."""
+        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
         require_integers(query_positions)
         require_integers(key_positions)
         heads = torch.arange(self.heads, device=query_positions.device)[:, None, None]
@@ -106,6 +139,6 @@ class PairBias(PositionEncoding):
 
 
 def require_integers(positions: Tensor) -> None:
-    """Raises ValueError unless positions are integers: rounded positions are the commonest silent error here."""
+    """Raise ValueError unless positions are integers: rounded positions are the commonest silent error here."""
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise ValueError(f"positions must be integers, not {positions.dtype}: pass int64 positions")

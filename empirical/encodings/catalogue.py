@@ -1,4 +1,4 @@
-"""The torch modules of encodings: each is attached here under the name of its record (theory/encodings/)."""
+"""Catalogue of the torch modules: encoding name -> module. The names are those of the records in theory/encodings/."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from empirical.encodings.grape_contextual import GrapeContextual
 from empirical.encodings.grape_gated import GrapeGated
 from empirical.encodings.grape_path import GrapePath
 from empirical.encodings.grape_thin import GrapeThin
-from empirical.encodings.guarded import guarded
+from empirical.encodings.guarded import guard
 from empirical.encodings.hope import HoPE
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.kerple import KerpleLog, KerplePower
@@ -70,27 +70,30 @@ MODULES: dict[str, Callable[..., PositionEncoding]] = {
     "fox-fixed": FixedFoX,
     "hope": HoPE,
 }
-"""What makes the module, from the sizes and options that it names; one at drawn positions has that of its origin."""
+"""Encoding -> factory of its module, called with the sizes and options that its parameters name.
+
+A record with drawn positions uses the module of the encoding that it is drawn from.
+"""
 MAX_LABELS = 1_000_000
-"""Rows of a table for the labels of a relation, at most."""
+"""Largest number of labels of a relation: the table has a row for each."""
 
 
 def module_of(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
-    """A module with numbers of its own, drawn from PyTorch's generator.
+    """Make the module of an encoding, with parameters drawn from PyTorch's generator.
 
     Args:
-        spec: of a registered encoding, or of an object of the user's own.
+        spec: a registered encoding, or an object of the user's own.
         sizes: heads, head_dim, width, layers and length (positions of a table) of the model, trained_length, and
-            labels where it reads those of a relation. The module is given those that it names.
+            labels if it reads those of a relation. The module gets the sizes that its parameters name.
 
     Raises:
-        EncodingError: the encoding refuses a size or an option, it has more labels than a table may have rows, or the
-            user's own object makes no module.
+        EncodingError: the encoding refuses a size or an option, it has more labels than MAX_LABELS, or the user's own
+            object makes no module.
     """
-    make = _maker(spec)
+    make = _factory_of(spec)
     labels = sizes.get("labels", 0)
     if make is Relational and labels > MAX_LABELS:
-        raise EncodingError(f"'{spec}' has {labels:,} labels, a table row each: number them 0, 1, 2, ...")
+        raise EncodingError(f"'{spec}' has {labels:,} labels, and each takes a table row: number them 0, 1, 2, ...")
     if spec.is_own and make is not Relational:
         return own_module(make, sizes, str(spec))
     options = {} if spec.record.drawn_from else _accepted(make, dict(spec.options))
@@ -102,44 +105,44 @@ def module_of(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
 
 
 def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) -> PositionEncoding:
-    """The module that a user's class or function makes of the sizes that it names, its hooks guarded.
+    """Make a module by a user's class or function, from the sizes that its parameters name, and guard its hooks.
 
     Raises:
-        EncodingError: it fails, or makes no PositionEncoding; `name` is that of the user's object.
+        EncodingError: the factory fails, or makes no PositionEncoding; `name` is the user's object in messages.
     """
-    with user_code(f"'{name}' cannot be made of sizes among {', '.join(sizes)}", error=EncodingError):
-        made = make(**_accepted(make, sizes))
-        if not isinstance(made, PositionEncoding):
-            raise EncodingError(f"'{name}' makes a {type(made).__name__}, not a PositionEncoding")
-        return guarded(made, name)
+    with user_code(f"'{name}' cannot be made from the sizes {', '.join(sizes)}", error=EncodingError):
+        module = make(**_accepted(make, sizes))
+        if not isinstance(module, PositionEncoding):
+            raise EncodingError(f"'{name}' makes a {type(module).__name__}, not a PositionEncoding")
+        return guard(module, name)
 
 
 def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | None:
-    """The relation whose labels the module reads, on a circuit; None for a module that reads none.
+    """Relation whose labels the module reads, for a circuit; None if the module reads no labels.
 
     Raises:
-        EncodingError, RelationError: as `circuits.encodings.relation_of`.
+        EncodingError, RelationError: see `circuits.encodings.relation_of`.
     """
     origin = spec.record.drawn_from
     if origin:
         return label_relation(EncodingSpec(name=origin), circuit)
     with user_code(f"'{spec}': its attribute 'needs_labels' fails", error=EncodingError):
-        needs_labels = bool(getattr(_maker(spec), "needs_labels", False))
+        needs_labels = bool(getattr(_factory_of(spec), "needs_labels", False))
     return relation_of(spec, circuit) if needs_labels else None
 
 
 def named(
     name: str, *, heads: int, head_dim: int, layers: int = 1, length: int = 2048, **options: Any
 ) -> PositionEncoding:
-    """The module of an encoding for a model of these sizes.
+    """Make the module of a named encoding for a model of these sizes.
 
     Args:
-        name: as `lengthgen encodings` lists them, or an alias, with options or without.
-        heads: of the model.
-        head_dim: of each head; the model's width is heads * head_dim.
-        layers: of the model.
-        length: positions of a table, and the trained length of what depends on one.
-        options: of the encoding itself.
+        name: a name or alias as listed by `lengthgen encodings`, with or without options.
+        heads: number H of heads.
+        head_dim: head width C; the model's width is heads * head_dim.
+        layers: number of layers.
+        length: positions of a table, and the trained length of encodings that depend on one.
+        options: options of the encoding itself.
 
     Raises:
         EncodingError: an unknown name or option, or a value that the encoding refuses.
@@ -150,19 +153,21 @@ def named(
     return module_of(spec, sizes | {"length": length, "trained_length": length})
 
 
-def _maker(spec: EncodingSpec) -> Callable[..., Any]:
+def _factory_of(spec: EncodingSpec) -> Callable[..., Any]:
+    """Factory of the encoding's module."""
     record = spec.record
     if not spec.is_own:
         return MODULES[record.drawn_from or record.name]
     if record.module is not None:
         if not callable(record.module):
-            raise EncodingError(f"'{spec}' is neither a record nor what makes a PositionEncoding")
+            raise EncodingError(f"'{spec}' is neither a record nor a factory of a PositionEncoding")
         return record.module
     if record.relation is not None and record.no_formula:
         return Relational
-    raise EncodingError(f"'{spec}' has no module: give its record `module`, what makes a PositionEncoding")
+    raise EncodingError(f"'{spec}' has no module: give its record `module`, a factory of a PositionEncoding")
 
 
 def _accepted(make: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values whose keys are parameter names of the factory."""
     names = inspect.signature(make).parameters
     return {name: value for name, value in values.items() if name in names}

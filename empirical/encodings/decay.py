@@ -1,8 +1,9 @@
-"""Scores whose channels decay with the distance between query and key, without the overflow of absolute factors.
+"""Scores whose channels decay with the distance between query and key, computed without overflow.
 
 Written as exp(-rate p_j) q_j times exp(rate p_i) k_i, the key's factor overflows: float32 holds e^88, so a rate of 1
-ends at position 88.  Here a block of pairs is factorised only around a position between its keys and its queries, where
-both exponents are negative: a factor can only underflow, and then the pair's own factor, which is smaller, does too.
+fails at position 88.  Here a block of pairs is factorised only around a position between its keys and its queries,
+where both exponents are negative.  A factor can then only underflow, and in that case the pair's own decay, which is
+smaller, underflows too.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from torch import Tensor
 from empirical.encodings.base import require_integers
 
 _DIRECT = 16
-"""Blocks of at most so many queries by so many keys are evaluated pair by pair if keys and queries interleave."""
+"""Largest side of a block of interleaved queries and keys that is computed pair by pair."""
 
 
 def decayed_scores(
@@ -24,13 +25,13 @@ def decayed_scores(
     """sum over c of q_jc k_ic exp(-rate_c (p_j - p_i)) for p_i <= p_j, 0 for a key after the query: [B, H, J, I].
 
     Sums and factors are at least float32, exponents float64, and the result is rounded once, to the dtype of q.
-    Blocks are halved until their keys are before their queries, or they are 16 by 16.  So beside the T^2 scores some
-    T C (16 + log T) factors are formed, and more where rows of a batch differ in their positions.
+    Blocks are halved until their keys are before their queries, or they are 16 by 16.  Memory besides the T^2 scores:
+    about T C (16 + log T) factors, and more if rows of a batch differ in their positions.
 
     Args:
         q_BHJC: queries.
         k_BHIC: keys.
-        rates_C: rate of each channel, finite, at least 0.
+        rates_C: rate of each channel per position, finite, at least 0.
         query_positions: int64 [J] or [B, J], not decreasing along the sequence.
         key_positions: int64 [I] or [B, I], not decreasing along the sequence.
 
@@ -48,6 +49,7 @@ def decayed_scores(
 
 
 def _require_order(name: str, positions: Tensor) -> None:
+    """Raise ValueError unless positions are integers that do not decrease."""
     require_integers(positions)
     falls = (positions.diff(dim=-1) < 0).nonzero()
     if len(falls):
@@ -58,7 +60,10 @@ def _require_order(name: str, positions: Tensor) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Side:
-    """Consecutive queries or keys with their positions, which `host` holds too: no comparison waits for a device."""
+    """Consecutive queries or keys with their positions.
+
+    `host` is a CPU copy of the positions, so that no comparison waits for a device.
+    """
 
     content_BHLC: Tensor
     positions: Tensor
@@ -66,12 +71,14 @@ class _Side:
 
     @classmethod
     def of(cls, content_BHLC: Tensor, positions: Tensor) -> "_Side":
+        """Make a side from queries or keys and their positions."""
         return cls(content_BHLC=content_BHLC, positions=positions, host=positions.cpu().numpy())
 
     def __len__(self) -> int:
         return self.positions.shape[-1]
 
     def halves(self) -> tuple["_Side", "_Side"]:
+        """Split the side in the middle."""
         middle = len(self) // 2
         return self._part(slice(None, middle)), self._part(slice(middle, None))
 
@@ -81,6 +88,7 @@ class _Side:
 
 
 def _scores(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
+    """Scores of a block, split recursively until a part can be factorised or is small."""
     if not (len(queries) and len(keys)) or (keys.host[..., 0] > queries.host[..., -1]).all():
         return queries.content_BHLC.new_zeros(*queries.content_BHLC.shape[:3], len(keys))
     if (keys.host[..., -1] <= queries.host[..., 0]).all():
@@ -93,7 +101,7 @@ def _scores(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
 
 
 def _factorised(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
-    """All keys are before all queries: exp(-rate (p_j - r)) exp(-rate (r - p_i)), r the position of the first query."""
+    """Scores of keys before all queries: exp(-rate (p_j - r)) exp(-rate (r - p_i)), r the first query's position."""
     reference = queries.positions[..., :1]
     after, before = queries.positions - reference, reference - keys.positions
     q_BHJC = queries.content_BHLC * _decay(after[..., None, :], rates_C, queries.content_BHLC.dtype)
@@ -102,6 +110,7 @@ def _factorised(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
 
 
 def _pair_by_pair(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
+    """Scores with a separate decay for every pair and channel; 0 for a key after the query."""
     distance_HJI = (queries.positions[..., :, None] - keys.positions[..., None, :])[..., None, :, :]
     decay_HJIC = _decay(distance_HJI.clamp(min=0), rates_C, queries.content_BHLC.dtype)
     scores = (queries.content_BHLC[..., :, None, :] * decay_HJIC * keys.content_BHLC[..., None, :, :]).sum(-1)
@@ -111,7 +120,7 @@ def _pair_by_pair(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
 def _decay(distance: Tensor, rates_C: Tensor, dtype: torch.dtype) -> Tensor:
     """exp(-rate_c distance), [..., C], for distances that are not negative.
 
-    Below the least normal number it is 0: products of subnormal numbers take ten times as long on a CPU.
+    Values below the least normal number become 0: products of subnormal numbers take ten times as long on a CPU.
     """
     decay = torch.exp(-rates_C * distance[..., None])
     return decay.masked_fill(decay < torch.finfo(dtype).tiny, 0).to(dtype)

@@ -1,4 +1,4 @@
-"""FIRE: a small network of the distance, taken as a fraction of how far the query could look back.
+"""FIRE: a small network of the distance, normalised by how far the query can look back.
 
 Source: Li et al., arXiv 2310.04418.  Symbolic twin: theory/encodings/fire.py.
 """
@@ -14,15 +14,17 @@ from theory.encodings.fire import HIDDEN
 
 
 class FIRE(PositionEncoding):
-    """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with f, c and L of its own in every layer.
+    """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with separate f, c and L in every layer.
 
-    f is a ReLU network 1 -> 32 -> H; of L a factor is learned.  The formula is the paper's, which counts positions from
-    1, hence j + 1.  Its listing counts from 0 and adds 1e-6 to the denominator; here the denominator is positive for
-    every c but 0, and nothing is added (at the start it would change the fraction by less than 3e-7 of itself).
+    f is a ReLU network 1 -> 32 -> H; a factor of L is learned.  The formula is the paper's, which counts positions from
+    1, hence j + 1.  Its listing counts from 0 and adds 1e-6 to the denominator.  Here the denominator is positive for
+    every c but 0, and nothing is added (initially this would change the fraction by less than 3e-7 of itself).
+
+    Parameters of each layer, float32: c [], the factor of L [], and weights and biases of f.
     """
 
     def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:
-        """`rate` and `threshold` are c and L before training.
+        """Make one network per layer; `rate` and `threshold` are the initial c and L.
 
         Raises:
             ValueError: heads or layers below 1; rate or threshold not a positive finite number.
@@ -34,7 +36,7 @@ class FIRE(PositionEncoding):
         for name, number in (("rate", rate), ("threshold", threshold)):
             if not (math.isfinite(number) and number > 0):
                 raise ValueError(f"{name} must be a positive finite number, not {number}")
-        self.laws = nn.ModuleList(_Law(heads=heads, rate=rate, threshold=threshold) for _ in range(layers))
+        self.laws = nn.ModuleList(_LayerBias(heads=heads, rate=rate, threshold=threshold) for _ in range(layers))
 
     def bias(
         self,
@@ -44,27 +46,30 @@ class FIRE(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[H, J, I], or [B, H, J, I] where positions have a batch, by the law of the content's layer.
+        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis, by the network of the content's layer.
 
         Raises:
-            ValueError: positions are not integers, or the content is of a layer that FIRE was not made for.
+            ValueError: positions are not integers, or the content names a layer that FIRE was not made for.
         """
         require_integers(query_positions)
         require_integers(key_positions)
-        heads_last: Tensor = self._law(content)(query_positions[..., :, None], key_positions[..., None, :], dtype)
+        heads_last: Tensor = self._bias_of_layer(content)(
+            query_positions[..., :, None], key_positions[..., None, :], dtype
+        )
         return heads_last.movedim(-1, -3).to(dtype)
 
-    def _law(self, content: Content | None) -> "_Law":
+    def _bias_of_layer(self, content: Content | None) -> "_LayerBias":
+        """Network of the content's layer."""
         layer = content.layer if content else 0
         if layer >= len(self.laws):
             raise ValueError(f"there is no layer {layer}: FIRE was made for {len(self.laws)} layers, counted from 0")
-        law = self.laws[layer]
-        assert isinstance(law, _Law)
-        return law
+        layer_bias = self.laws[layer]
+        assert isinstance(layer_bias, _LayerBias)
+        return layer_bias
 
 
-class _Law(nn.Module):
-    """The law of one layer."""
+class _LayerBias(nn.Module):
+    """Bias network of one layer."""
 
     def __init__(self, *, heads: int, rate: float, threshold: float) -> None:
         super().__init__()
@@ -75,7 +80,7 @@ class _Law(nn.Module):
         self.outer = nn.Linear(HIDDEN, heads)
 
     def forward(self, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """[..., H] for positions [...], at least in float32."""
+        """Bias of each pair: [..., H] for positions [...], computed at least in float32."""
         fraction = self.fraction(query_position, key_position, torch.promote_types(dtype, torch.float32))[..., None]
         hidden = F.linear(fraction, self.inner.weight.to(fraction), self.inner.bias.to(fraction)).relu()
         return F.linear(hidden, self.outer.weight.to(fraction), self.outer.bias.to(fraction))

@@ -17,19 +17,20 @@ from empirical.encodings.base import Content, PositionEncoding, require_integers
 from theory.encodings import fox
 
 _ROWS = 32
-"""Queries whose path sums share a reference."""
+"""Queries whose path sums share a reference position."""
 
 
 class FoX(PositionEncoding):
-    """D_ij = sum of log sigma(w . x_l + b) over the tokens i < l <= j, w and b of the layer and head.  [P]
+    """D_ij = sum of log sigma(w . x_l + b) over the tokens i < l <= j, with w and b of the layer and head.  [P]
 
-    The path runs along the sequence: over tokens, not over positions without one.  So what stands before a key, such as
-    left padding, and what stands after the query change nothing, whatever their content is; what stands between is on
-    the path.  A key after the query gets 0, which the causal mask hides.
+    Parameters: w, float32 [layers, H, D], and b, float32 [layers, H].  The path runs along the sequence, over tokens
+    and not over positions without a token.  So tokens before the key, such as left padding, and tokens after the query
+    change nothing, whatever their content; all tokens between them are on the path.  A key after the query gets 0,
+    which the causal mask hides.
     """
 
     def __init__(self, *, width: int, heads: int, layers: int) -> None:
-        """`width` is D.  Weights start as N(0, 0.02^2) and b as 0, as in the released code.
+        """Draw the parameters; `width` is D.  Initial values as in the released code: w from N(0, 0.02^2), b = 0.
 
         Raises:
             ValueError: a size is below 1.
@@ -40,7 +41,7 @@ class FoX(PositionEncoding):
         self.offset = nn.Parameter(torch.zeros(layers, heads))
 
     def log_gates(self, content: Content) -> Tensor:
-        """log f, at least float32 [B, H, L], under autocast too.
+        """Logarithms of the forget gates f, at least float32 even under autocast: [B, H, L].
 
         Raises:
             ValueError: the content has no x.
@@ -61,25 +62,25 @@ class FoX(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[B, H, J, I]; the queries are the last J of the I tokens of x.
+        """Bias [B, H, J, I]; the queries are the last J of the I tokens of x.
 
-        Given log gates, it is off by at most 2.01 u |D| + 2.01 L 2^-53 |c| for the unit roundoff u of `dtype`, c being
-        the sum of all log gates of the L tokens; it is never below the least number of `dtype`.
+        Given log gates, its error is at most 2.01 u |D| + 2.01 L 2^-53 |c|, with u the unit roundoff of `dtype` and c
+        the sum of all log gates of the L tokens.  It is never below the least number of `dtype`.
 
         Raises:
-            ValueError: positions are not integers or decrease along the sequence, there is no x, it does not have a
-                token for each key, or the queries are not the last of them.
+            ValueError: positions are not integers or decrease along the sequence, x is missing or does not have a token
+                for each key, or the queries are not its last tokens.
         """
         sums_BHI = self._running_sums(query_positions, key_positions, content)
         paths: Tensor = _PathSums.apply(sums_BHI, query_positions.shape[-1], dtype)  # type: ignore[no-untyped-call]
         return paths
 
     def _running_sums(self, query_positions: Tensor, key_positions: Tensor, content: Content | None) -> Tensor:
-        """float64 [B, H, I]: c, the running sum of the log gates."""
+        """Running sum c of the log gates: float64 [B, H, I]."""
         require_integers(query_positions)
         require_integers(key_positions)
         if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError("positions must not decrease along the sequence, as log gates are added up along it")
+            raise ValueError("positions must not decrease along the sequence, because log gates are summed along it")
         sums_BHI = self.log_gates(content or Content()).double().cumsum(-1)
         tokens, queries, keys = sums_BHI.shape[-1], query_positions.shape[-1], key_positions.shape[-1]
         if tokens != keys:
@@ -92,14 +93,16 @@ class FoX(PositionEncoding):
 
 
 class _PathSums(torch.autograd.Function):
-    """c_j - c_i, 0 for a key after the query: [..., J, I] from running sums float64 [..., I], J the last tokens.
+    """c_j - c_i, 0 for a key after the query: [..., J, I] from running sums c, float64 [..., I].
 
-    For the keys before a block of queries it is (c_j - c_r) + (c_r - c_i), r the block's first query: neither part is
-    positive, so both may be narrow.  Within the block, where the parts would cancel, the difference is float64.
+    Queries are the last J tokens.  For the keys before a block of queries the result is (c_j - c_r) + (c_r - c_i), r
+    the block's first query.  Neither part is positive, so both may be rounded to `dtype`.  Within the block, where the
+    parts would cancel, the difference is float64.
     """
 
     @staticmethod
     def forward(ctx: Any, sums: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
+        """Compute the path sums, [..., J, I] of `dtype`."""
         ctx.keys, least = sums.shape[-1], torch.finfo(dtype).min
         paths = sums.new_zeros(*sums.shape[:-1], queries, ctx.keys, dtype=dtype)
         for rows, before, within in _blocks(queries, ctx.keys):
@@ -113,6 +116,7 @@ class _PathSums(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        """Gradient of the running sums, float64 [..., I]."""
         queries, wide = gradient.shape[-2], torch.promote_types(gradient.dtype, torch.float32)
         of_sums = gradient.new_zeros(*gradient.shape[:-2], ctx.keys, dtype=torch.float64)
         for rows, before, within in _blocks(queries, ctx.keys):
@@ -123,23 +127,23 @@ class _PathSums(torch.autograd.Function):
 
 
 def _blocks(queries: int, keys: int) -> Iterator[tuple[slice, slice, slice]]:
-    """Of each block of queries, which are the last of the keys: its rows, the keys before it, the keys that it is."""
+    """Yield for each block of queries (the last tokens): its rows, the keys before it, and its own keys."""
     for start in range(0, queries, _ROWS):
         first, stop = keys - queries + start, min(start + _ROWS, queries)
         yield slice(start, stop), slice(first), slice(first, keys - queries + stop)
 
 
 class ConstantGates(PositionEncoding):
-    """D_ij = (p_j - p_i) log f_h: gates that read no data are a slope for each head.  0 for a key after the query."""
+    """D_ij = (p_j - p_i) log f_h, 0 for a key after the query: gates that read no data are one slope per head."""
 
     def __init__(self, *, heads: int) -> None:
-        """`heads` is H, at least 1."""
+        """Set the number of heads; `heads` is H, at least 1."""
         super().__init__()
         _require_sizes(heads=heads)
         self.heads = heads
 
     def log_gates(self, layer: int) -> Tensor:
-        """log f, float64 [H]."""
+        """Logarithms of the gates: float64 [H]."""
         raise NotImplementedError
 
     def bias(
@@ -150,7 +154,10 @@ class ConstantGates(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[H, J, I], or [B, H, J, I] where positions have a batch; three roundings, never below the least number."""
+        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis.
+
+        It is rounded three times and never below the least number.
+        """
         require_integers(query_positions)
         require_integers(key_positions)
         distance = query_positions[..., None, :, None] - key_positions[..., None, None, :]
@@ -161,24 +168,24 @@ class ConstantGates(PositionEncoding):
 
 
 class BiasOnlyFoX(ConstantGates):
-    """f = sigma(b), b of the layer and head, 0 at first.  [P, code: bias_only]"""
+    """Constant gates f = sigma(b).  Parameter: b, float32 [layers, H], initially 0.  [P, code: bias_only]"""
 
     def __init__(self, *, heads: int, layers: int) -> None:
-        """`layers` is the number of layers, at least 1."""
+        """Allocate b; `layers` is the number of layers, at least 1."""
         super().__init__(heads=heads)
         _require_sizes(layers=layers)
         self.logits = nn.Parameter(torch.zeros(layers, heads))
 
     def log_gates(self, layer: int) -> Tensor:
-        """log sigma(b), float64 [H]."""
+        """log sigma(b): float64 [H]."""
         return F.logsigmoid(self.logits[layer].double())
 
 
 class FixedFoX(ConstantGates):
-    """f = e^(-1/T), T of the head in equal steps of log T; nothing is learned.  [P, code: fixed]"""
+    """Constant gates f = e^(-1/T), T of the heads in equal steps of log T; no parameters.  [P, code: fixed]"""
 
     def __init__(self, *, heads: int, shortest: float = 2.0, longest: float = 2048.0) -> None:
-        """T runs from `shortest` to `longest`, in tokens; the code prints no defaults, these are ours.
+        """Set the timescales T, from `shortest` to `longest` tokens; the code prints no defaults, these are ours.
 
         Raises:
             ValueError: heads is below 1, or not 0 < shortest <= longest < infinity.
@@ -190,7 +197,7 @@ class FixedFoX(ConstantGates):
         self.timescales = tuple(float(timescale) for timescale in fox.timescales(heads, **ends))
 
     def log_gates(self, layer: int) -> Tensor:
-        """-1/T, float64 [H]."""
+        """-1/T: float64 [H]."""
         return -1 / torch.tensor(self.timescales, dtype=torch.float64)
 
 

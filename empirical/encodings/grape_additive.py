@@ -14,24 +14,24 @@ from theory.encodings import alibi
 
 
 class GrapeAdditive(PairBias):
-    """-omega_h (j - i), omega_h = softplus(w_h + log(e - 1)) times ALiBi's slope: causal, since it grows beyond j.
+    """-omega_h (j - i), omega_h = softplus(w_h + log(e - 1)) times ALiBi's slope: causal, because it grows for i > j.
 
-    Trained is w, float32 [H], 0 at first, so that the encoding starts as ALiBi.  Shared by layers.
+    Parameter: w, float32 [H], initially 0, so that the encoding starts as ALiBi.  Shared by layers.
     """
 
     def __init__(self, *, heads: int) -> None:
-        """`heads` is H, at least 1."""
+        """Allocate w; `heads` is H, at least 1."""
         super().__init__(heads=heads)
         self.slopes = alibi_slopes(heads)
         self.log_factors = nn.Parameter(torch.zeros(heads))
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """The bias of each triple."""
-        return _law(learned_slopes(self.log_factors, self.slopes)[head], query_position, key_position, dtype)
+        """Bias of each triple."""
+        return _linear_bias(learned_slopes(self.log_factors, self.slopes)[head], query_position, key_position, dtype)
 
 
 def alibi_slopes(heads: int) -> tuple[float, ...]:
-    """ALiBi's slope of each head, rounded once."""
+    """ALiBi's slopes, H numbers, each rounded once."""
     return tuple(float(slope) for slope in alibi.slopes(heads))
 
 
@@ -41,11 +41,11 @@ def learned_slopes(logits_H: Tensor, slopes: tuple[float, ...]) -> Tensor:
 
 
 def unit_softplus(logits: Tensor) -> Tensor:
-    """softplus(z + log(e - 1)), which is 1 at z = 0: float64."""
+    """softplus(z + log(e - 1)) in float64, which is 1 at z = 0."""
     return F.softplus(logits.double() + math.log(math.e - 1))
 
 
-def _law(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-    """At least in float32, where distances up to 2^24 are exact, so that slope and product are rounded only."""
+def _linear_bias(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
+    """-slope (j - i), at least in float32, where distances up to 2^24 are exact: only slope and product are rounded."""
     wide = torch.promote_types(dtype, torch.float32)
     return (-slope.to(wide) * (query_position - key_position).to(wide)).to(dtype)

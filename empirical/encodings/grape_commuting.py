@@ -13,16 +13,16 @@ BASE = 10000.0
 
 
 class GrapeCommuting(PositionEncoding):
-    """q -> E R(p) E^T q at position p, R(p) turning plane l by p theta_l; keys alike.  At first it is RoPE.
+    """q at position p -> E R(p) E^T q, where R(p) turns plane l by p theta_l; same for keys.  Initially it is RoPE.
 
-    E = exp(K - K^T) runs through all rotations of the head.  Trained are the entries of K below the diagonal and
-    log(theta_l / RoPE's), float32 [H, C(C-1)/2] and [H, C/2], all 0 at first.  Shared by layers.  The published runs
-    keep E = I, share frequencies between heads and store their logarithms sixteenfold; their learned gain on queries
+    E = exp(K - K^T) reaches every rotation of the head.  Parameters: the entries of K below the diagonal and
+    log(theta_l / RoPE's), float32 [H, C(C-1)/2] and [H, C/2], all initially 0.  Shared by layers.  The published runs
+    keep E = I, share frequencies between heads and store their logarithms sixteenfold.  Their learned gain on queries
     and keys after the rotation breaks the relative law (claim grape-14): a gain belongs before `rotate`.
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:
-        """`heads` is H, `head_dim` is C.
+        """Allocate the parameters; `heads` is H, `head_dim` is C.
 
         Raises:
             ValueError: heads is below 1, or head_dim not a positive even number.
@@ -36,33 +36,36 @@ class GrapeCommuting(PositionEncoding):
         self.log_ratios = nn.Parameter(torch.zeros(heads, head_dim // 2))
 
     def frequencies(self) -> Tensor:
-        """float64 [H, C/2]: the angle by which each plane turns in one step."""
+        """Angle by which each plane turns in one position step: float64 [H, C/2]."""
         base = torch.tensor(self.base_frequencies, dtype=torch.float64, device=self.log_ratios.device)
         return torch.exp(self.log_ratios.double()) * base
 
     def basis(self) -> Tensor:
-        """E, float64 [H, C, C], orthogonal; columns 2l and 2l + 1 span plane l."""
+        """Orthogonal basis E, float64 [H, C, C]; columns 2l and 2l + 1 span plane l."""
         basis_HCC: Tensor = torch.linalg.matrix_exp(skew(self.turns.double(), self.head_dim))
         return basis_HCC
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Both turned: basis, angles and their cosines in float64, products at least in float32, one rounding at last.
+        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
+
+        Basis, angles and their cosines are float64, products at least float32.
 
         Raises:
-            ValueError: positions are not integers, or heads or width are not as said.
+            ValueError: positions are not integers, or heads or width differ from those given at construction.
         """
         require_integers(positions)
         if q_BHLC.shape[1::2] != (len(self.turns), self.head_dim):
-            asked = (len(self.turns), self.head_dim)
-            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {asked}")
+            expected = (len(self.turns), self.head_dim)
+            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {expected}")
         angles = positions[..., None, :, None] * self.frequencies()[:, None]
         turn, basis_HCC = torch.polar(torch.ones_like(angles), angles), self.basis()
-        return _in_basis(q_BHLC, turn, basis_HCC), _in_basis(k_BHLC, turn, basis_HCC)
+        return _rotate_in_basis(q_BHLC, turn, basis_HCC), _rotate_in_basis(k_BHLC, turn, basis_HCC)
 
 
-def _in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
+def _rotate_in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
+    """Rotate the coordinates of x in the basis E: E R E^T x."""
     wide = torch.promote_types(x_BHLC.dtype, torch.float32)
     basis_HCC = basis_HCC.to(wide)
     coordinates = apply_rotary(x_BHLC.to(wide) @ basis_HCC, turn, "interleaved")
@@ -70,7 +73,7 @@ def _in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
 
 
 def rope_frequencies(head_dim: int) -> tuple[float, ...]:
-    """base^(-2l/C) for l = 0 .. C/2 - 1.
+    """RoPE's frequencies base^(-2l/C) for l = 0 .. C/2 - 1.
 
     Raises:
         ValueError: head_dim is not a positive even number.

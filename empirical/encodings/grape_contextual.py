@@ -1,4 +1,4 @@
-"""Contextual GRAPE-M: RoPE whose positions advance by what tokens say.
+"""Contextual GRAPE-M: RoPE whose positions advance by amounts computed from the tokens.
 
 Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.  Symbolic twin: theory/encodings/grape_contextual.py.
 """
@@ -9,21 +9,21 @@ from torch import Tensor, nn
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import unit_softplus
 from empirical.encodings.grape_commuting import rope_frequencies
-from empirical.encodings.ordering import order
+from empirical.encodings.ordering import order_by_position
 from empirical.encodings.rotary import apply_rotary
 
 
 class GrapeContextual(PositionEncoding):
     """Plane l of the token at place t is turned by Phi_t theta_l, Phi_t the sum of w_s over the tokens s before it.
 
-    w = softplus(W x + b + log(e - 1)) of the layer's input, one number a token, shared by heads: 1 at first, so that
-    the encoding starts as RoPE.  Trained are W and b, float32 [layers, D] and [layers], and log(theta_l / RoPE's),
-    [C/2]; all 0 at first.  Deviations of the released code: it means to start at w = 0.001, has W drawn at random after
-    all, and in a later version the link is a sigmoid of a sixteenth, which starts at 0.394.
+    w = softplus(W x + b + log(e - 1)) of the layer's input, one number per token, shared by heads: initially 1, so that
+    the encoding starts as RoPE.  Parameters: W, float32 [layers, D], b, float32 [layers], and log(theta_l / RoPE's),
+    float32 [C/2]; all initially 0.  The released code deviates: it intends to start at w = 0.001 but draws W at random,
+    and in a later version the link is a sigmoid of a sixteenth, which starts at 0.394.
     """
 
     def __init__(self, *, width: int, head_dim: int, layers: int) -> None:
-        """`width` is D, `head_dim` is C.
+        """Allocate the parameters; `width` is D, `head_dim` is C.
 
         Raises:
             ValueError: width or layers is below 1, or head_dim not a positive even number.
@@ -38,10 +38,10 @@ class GrapeContextual(PositionEncoding):
         self.log_ratios = nn.Parameter(torch.zeros(head_dim // 2))
 
     def phases(self, positions: Tensor, content: Content | None) -> Tensor:
-        """Phi, float64 [B, L]: sums over the tokens before in the order of positions, without the token itself.
+        """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself.
 
         Raises:
-            ValueError: positions are not integers, or the layer's input is missing or not as wide as said.
+            ValueError: positions are not integers, or the layer's input is missing or not D wide.
         """
         require_integers(positions)
         if content is None or content.x_BLD is None:
@@ -52,17 +52,19 @@ class GrapeContextual(PositionEncoding):
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         logits_BL = x_BLD.to(wide) @ self.weights[content.layer].to(wide) + self.offsets[content.layer].to(wide)
         rates_BL = unit_softplus(logits_BL)
-        by_place, place = order(positions, len(x_BLD))
+        by_place, place = order_by_position(positions, len(x_BLD))
         ordered = rates_BL.gather(1, by_place)
         return (ordered.cumsum(1) - ordered).gather(1, place)
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Both turned: phases, angles and their cosines in float64, products at least in float32, one rounding at last.
+        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
+
+        Phases, angles and their cosines are float64, products at least float32.
 
         Raises:
-            ValueError: as `phases`; or the last axis is not head_dim wide.
+            ValueError: see `phases`; or the last axis is not head_dim wide.
         """
         if q_BHLC.shape[-1] != self.head_dim:
             raise ValueError(f"queries are {q_BHLC.shape[-1]} wide, not head_dim = {self.head_dim}")

@@ -16,14 +16,15 @@ from empirical.encodings.grape_additive import alibi_slopes, learned_slopes
 class GrapeGated(PositionEncoding):
     """-omega_h (j - i) (softplus(v.q_j / sqrt C) + softplus(u.k_i / sqrt C)), v and u of length 1.
 
-    Trained, each layer its own: w as in `GrapeAdditive`, float32 [layers, H], 0 at first; v and u before they are given
-    length 1, [layers, H, C], N(0, 1/C) at first.  Queries and keys are those before `rotate`.
+    Parameters, separate in each layer: w as in `GrapeAdditive`, float32 [layers, H], initially 0; v and u before
+    normalisation to length 1, float32 [layers, H, C], initialised N(0, 1/C).  Queries and keys are those before
+    `rotate`.
     """
 
     def __init__(
         self, *, heads: int, head_dim: int, layers: int, gates: Literal["both", "query", "key"] = "both"
     ) -> None:
-        """`heads` is H, `head_dim` is C; `gates` says whose gate there is.
+        """Draw the parameters; `heads` is H, `head_dim` is C, `gates` names the gates in use.
 
         Raises:
             ValueError: a size is below 1, or gates is none of the three.
@@ -50,7 +51,7 @@ class GrapeGated(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[B, H, J, I], computed at least in float32 and rounded once.
+        """Bias [B, H, J, I], computed at least in float32 and rounded once.
 
         Raises:
             ValueError: positions are not integers, or queries and keys are missing.
@@ -63,7 +64,7 @@ class GrapeGated(PositionEncoding):
         return (-slopes_H[:, None, None] * distance * rates_BHJI).to(dtype)
 
     def _gates(self, content: Content | None, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-        """Slopes [H], the gates of queries [B, H, J] and those of keys [B, H, I]; a gate that is not there is 0."""
+        """Slopes [H], gates of queries [B, H, J] and gates of keys [B, H, I]; an unused gate is 0."""
         if content is None or content.q_BHJC is None or content.k_BHIC is None:
             raise ValueError("gated GRAPE-A reads queries and keys: pass content with q_BHJC and k_BHIC")
         dtype = torch.promote_types(dtype, content.q_BHJC.dtype)
@@ -75,6 +76,7 @@ class GrapeGated(PositionEncoding):
 
 
 def _gate(x_BHLC: Tensor, vectors: Tensor | None, layer: int, dtype: torch.dtype) -> Tensor:
+    """softplus(u.x / sqrt C) of each head and token, [B, H, L]; 0 without vectors."""
     if vectors is None:
         return x_BHLC.new_zeros(x_BHLC.shape[:-1], dtype=dtype)
     direction_HC = F.normalize(vectors[layer].to(dtype), dim=-1)

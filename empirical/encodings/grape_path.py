@@ -1,4 +1,4 @@
-"""GRAPE-AP: the bias of a key is a sum of edge potentials on the way to it, each as the query sees it.
+"""GRAPE-AP: the bias of a key is the sum of edge potentials on the path from it to the query, as the query sees them.
 
 Source: GRAPE, arXiv 2512.07805, path-integral additive form.  Symbolic twin: theory/encodings/grape_path.py.
 """
@@ -9,29 +9,29 @@ from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import alibi_slopes
-from empirical.encodings.ordering import order
+from empirical.encodings.ordering import order_by_position
 from empirical.encodings.rotary import apply_rotary
 from theory.encodings.grape_path import PROBE_DIM
 
 _ROWS = 256
-"""Queries that are looked at at a time."""
+"""Queries processed at a time."""
 
 
 class GrapePath(PositionEncoding):
-    """b(j, i) = sum over tokens l after i, up to j, of m_h log sigma(<R_j p_j, R_l p_l> / d), p = W x of width d.
+    """b(j, i) = sum over tokens l after i, up to j, of m_h log sigma(<R_j p_j, R_l p_l> / d), where p = W x in R^d.
 
-    R_t turns every plane by t; m_h is ALiBi's slope.  Trained is W, float32 [layers, H, d, D], N(0, 1/(4D)) at first.
-    The paper's formula and code turn p_l alone, which makes the bias depend on where positions begin (claim grape-16),
-    and the code normalises p_l alone; here both are turned and none is normalised.
+    R_t turns every plane by t; m_h is ALiBi's slope.  Parameter: W, float32 [layers, H, d, D], initialised N(0,
+    1/(4D)). The paper's formula and code rotate p_l alone, which makes the bias depend on where positions begin (claim
+    grape-16), and the code normalises p_l alone.  Here both are rotated and neither is normalised.
 
-    It takes O(T^2 d) work and T^2 numbers a head, and no state carries it from one query to the next: all edges of a
-    row change with the query.
+    Cost: O(T^2 d) operations and T^2 numbers per head.  No state carries over from one query to the next, because all
+    edges of a row change with the query.
     """
 
     takes_last_queries = False
 
     def __init__(self, *, heads: int, width: int, layers: int) -> None:
-        """`heads` is H, `width` is D.
+        """Draw the probes; `heads` is H, `width` is D.
 
         Raises:
             ValueError: a size is below 1.
@@ -50,11 +50,11 @@ class GrapePath(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[B, H, J, I], 0 for a key after the query.  Edges at least in float32, their sums in float64.
+        """Bias [B, H, J, I], 0 for a key after the query.  Edges are at least float32, their sums float64.
 
         Raises:
-            ValueError: positions are not integers, the layer's input is missing or not as wide as said, or queries and
-                keys are not its tokens, all of them.
+            ValueError: positions are not integers, the layer's input is missing or not D wide, or queries and
+                keys are not exactly all its tokens.
         """
         require_integers(query_positions)
         require_integers(key_positions)
@@ -64,9 +64,9 @@ class GrapePath(PositionEncoding):
         if x_BLD.shape[-1] != self.probes.shape[-1]:
             raise ValueError(f"the layer's input is {x_BLD.shape[-1]} wide, not width = {self.probes.shape[-1]}")
         if query_positions.shape[-1] != x_BLD.shape[1] or not torch.equal(query_positions, key_positions):
-            raise ValueError("GRAPE-AP adds up over tokens: queries and keys must both be those of the layer's input")
-        by_place_BL, place_BL = order(query_positions, len(x_BLD))
-        p_BHLP = self._turned_probes(x_BLD, query_positions, content.layer)
+            raise ValueError("GRAPE-AP sums over tokens: queries and keys must both be all tokens of the layer's input")
+        by_place_BL, place_BL = order_by_position(query_positions, len(x_BLD))
+        p_BHLP = self._rotated_probes(x_BLD, query_positions, content.layer)
         ordered_BHLP = p_BHLP.take_along_dim(by_place_BL[:, None, :, None], 2)
         blocks = []
         for start in range(0, max(x_BLD.shape[1], 1), _ROWS):
@@ -75,15 +75,15 @@ class GrapePath(PositionEncoding):
             blocks.append(sums.take_along_dim(place_BL[:, None, None, :], 3).to(dtype))
         return torch.cat(blocks, 2)
 
-    def _turned_probes(self, x_BLD: Tensor, positions: Tensor, layer: int) -> Tensor:
-        """R_t W x_t, [B, H, L, d]: angles in float64, the rest at least in float32."""
+    def _rotated_probes(self, x_BLD: Tensor, positions: Tensor, layer: int) -> Tensor:
+        """Rotated probes R_t W x_t, [B, H, L, d]: angles in float64, the rest at least in float32."""
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         p_BHLP = torch.einsum("bld,hpd->bhlp", x_BLD.to(wide), self.probes[layer].to(wide))
         angles = positions[..., None, :, None].double()
         return apply_rotary(p_BHLP, torch.polar(torch.ones_like(angles), angles), "interleaved")
 
     def _row_sums(self, rows_BHJP: Tensor, ordered_BHLP: Tensor, place_BJ: Tensor) -> Tensor:
-        """The sum of the edges after each place, up to the query's: float64 [B, H, J, L], places in order."""
+        """Sum of the edges after each place, up to the query's: float64 [B, H, J, L], places in order of position."""
         slopes = torch.tensor(self.slopes, dtype=rows_BHJP.dtype, device=rows_BHJP.device)[:, None, None]
         edges = slopes * F.logsigmoid(rows_BHJP @ ordered_BHLP.transpose(-1, -2) / PROBE_DIM)
         places = torch.arange(edges.shape[-1], device=edges.device)

@@ -1,4 +1,4 @@
-"""HoPE: two channels a plane, which decay with the distance at the rates theta' - theta and theta' + theta.
+"""HoPE: two channels per plane, which decay with the distance at the rates theta' - theta and theta' + theta.
 
 Source: HoPE (hyperbolic rotary encoding), arXiv 2509.05218.  Symbolic twin: theory/encodings/hope.py.
 """
@@ -14,20 +14,21 @@ from empirical.encodings.decay import decayed_scores
 
 
 class HoPE(PositionEncoding):
-    """The score of every plane (2l, 2l + 1) is e^(-D theta') (S cosh D theta + A sinh D theta), with D = j - i.
+    """Score of every plane (2l, 2l + 1): e^(-D theta') (S cosh D theta + A sinh D theta), with D = j - i.
 
-    It is evaluated in the light-cone coordinates q1 + q2 and q1 - q2 as 1/2 (P e^(-D (theta' - theta)) +
-    N e^(-D (theta' + theta))), from distances: the paper's factors for queries and for keys cancel and overflow
+    It is computed in the light-cone coordinates q1 + q2 and q1 - q2 as 1/2 (P e^(-D (theta' - theta)) +
+    N e^(-D (theta' + theta))), from distances: the paper's separate factors of queries and of keys cancel and overflow
     (claim hope-9).  theta is base^(-2l/C) [P]; theta' is one number for all planes, heads and layers [P].
     """
 
     scores_pairwise = True
 
     def __init__(self, *, head_dim: int, base: float = 10000.0, damping: float = 1.1, learned: bool = True) -> None:
-        """`head_dim` is C.
+        """Set the rates; `head_dim` is C.
 
-        `damping` is theta', at first if it is learned: then theta' = max theta + softplus(r), and r is trained, which
-        keeps it above every theta [F; the paper prints neither a value nor a parametrisation].
+        `damping` is theta', or its initial value if it is learned.  Then theta' = max theta + softplus(r) with the
+        parameter r, float32 [], which keeps theta' above every theta [F; the paper prints neither a value nor a
+        parametrisation].
 
         Raises:
             ValueError: head_dim is not a positive even number, base is not a positive finite number, or damping is not
@@ -50,23 +51,23 @@ class HoPE(PositionEncoding):
             self.raw_margin, self.fixed_margin = None, margin
 
     def thetas(self) -> Tensor:
-        """float64 [C/2]: the rapidity of each plane in one step."""
+        """Rapidity of each plane in one position step: float64 [C/2]."""
         return self.base ** (-2 * torch.arange(self.head_dim // 2, dtype=torch.float64) / self.head_dim)
 
     def margin(self) -> Tensor:
-        """float64 []: theta' - max theta."""
+        """theta' - max theta: float64 []."""
         if self.raw_margin is None:
             return torch.tensor(self.fixed_margin, dtype=torch.float64)
         return F.softplus(self.raw_margin.double())
 
     def decay_rates(self) -> Tensor:
-        """float64 [C]: theta' - theta of every plane, then theta' + theta; the margin is never lost beside theta."""
+        """theta' - theta of every plane, then theta' + theta: float64 [C].  A small margin is not lost by rounding."""
         margin = self.margin()
         thetas = self.thetas().to(margin.device)
         return torch.cat((margin + (thetas.max() - thetas), margin + (thetas.max() + thetas)))
 
     def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
-        """[B, H, J, I] of the dtype of q, 0 for a key after the query; coordinates and sums at least in float32.
+        """Scores [B, H, J, I] of the dtype of q, 0 for a key after the query; coordinates and sums at least in float32.
 
         Raises:
             ValueError: the last axis is not head_dim wide, or positions are not integers or decrease.

@@ -10,13 +10,13 @@ from empirical.encodings.base import PositionEncoding, require_integers
 
 
 class LearnedAbsolute(PositionEncoding):
-    """x_p + P[p], one learned row a position; rows never trained stay as they were drawn.
+    """x_p + P[p], one learned row per position; rows that are never trained keep their initial values.
 
-    Rows are N(0, 1) at first, as the decoder's token table is; GPT-2 draws both with a deviation of 0.02.
+    Rows are initialised N(0, 1), like the decoder's token table; GPT-2 draws both with a standard deviation of 0.02.
     """
 
     def __init__(self, *, length: int, width: int) -> None:
-        """Table of positions 0 .. length - 1, float32 [length, width].
+        """Draw the table of positions 0 .. length - 1, float32 [length, width].
 
         Raises:
             ValueError: length or width is below 1.
@@ -27,7 +27,7 @@ class LearnedAbsolute(PositionEncoding):
         self.table = nn.Parameter(torch.randn(length, width))
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """Adds the rows of the positions, at least in float32, and rounds once.
+        """Add the rows of the positions, at least in float32, and round once: [B, L, D].
 
         Raises:
             ValueError: a position is not an integer, negative, or beyond the table, which is never clamped; or the last
@@ -37,13 +37,14 @@ class LearnedAbsolute(PositionEncoding):
         length, width = self.table.shape
         if x_BLD.shape[-1] != width:
             raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {width}")
-        if not torch.compiler.is_compiling():  # a compiled lookup refuses them in words of its own
+        if not torch.compiler.is_compiling():  # a compiled lookup raises its own error
             _require_inside(positions, length)
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         return (x_BLD.to(wide) + self.table[positions].to(wide)).to(x_BLD.dtype)
 
 
 def _require_inside(positions: Tensor, length: int) -> None:
+    """Raise ValueError unless all positions are in 0 .. length - 1."""
     outside = positions[(positions < 0) | (positions >= length)]
     if outside.numel():
         raise ValueError(f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}")

@@ -1,4 +1,4 @@
-"""Randomized positions: a random sorted choice of distinct positions, to be given to any encoding.
+"""Randomized positions: a sorted random choice of distinct positions, which may be given to any encoding.
 
 Source: Ruoss et al., arXiv 2305.16843.  Symbolic twin: theory/encodings/randomized.py.
 """
@@ -8,9 +8,10 @@ from torch import Tensor
 
 
 def sample_positions(length: int, *, longest: int, generator: torch.Generator) -> Tensor:
-    """`length` distinct positions out of 0 .. longest - 1 in increasing order, all sets alike likely: int64 [length].
+    """Draw `length` distinct positions of 0 .. longest - 1, uniformly over all subsets, ascending: int64 [length].
 
-    The paper's 1 .. M, one lower.  Training draws anew for each batch, and so does a test, with the same `longest`.
+    The paper counts 1 .. M; here every position is one lower.  Training draws anew for each batch, and so does
+    evaluation, with the same `longest`.
 
     Raises:
         ValueError: length is negative, or above longest.

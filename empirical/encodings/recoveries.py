@@ -1,4 +1,4 @@
-"""Exact recoveries on the torch side: one encoding, with its parameters set, against the one that it becomes."""
+"""Exact recoveries in torch: an encoding whose parameters are set so that it equals another encoding."""
 
 import math
 from collections.abc import Callable
@@ -25,15 +25,15 @@ from empirical.encodings.yarn import YaRN
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000, 10**5)
-"""Of the tokens that are compared."""
+"""Positions of the compared tokens."""
 TOLERANCE = 1e-10
-"""Of a logit, in float64: the largest bias here, 25 000, is known to 4e-12."""
+"""Largest accepted difference of a logit in float64: the largest bias here, 25 000, is accurate to 4e-12."""
 
 Pair = tuple[PositionEncoding, PositionEncoding]
 
 
-def _set(encoding: PositionEncoding, **values: Tensor | float) -> PositionEncoding:
-    """The encoding in float64 with these values for its parameters."""
+def _with_parameters(encoding: PositionEncoding, **values: Tensor | float) -> PositionEncoding:
+    """Return the encoding in float64 with these values of its parameters."""
     encoding = encoding.double()
     with torch.no_grad():
         for name, value in values.items():
@@ -43,49 +43,59 @@ def _set(encoding: PositionEncoding, **values: Tensor | float) -> PositionEncodi
 
 
 def _slopes() -> Tensor:
+    """ALiBi's slopes, float64 [HEADS]."""
     return torch.tensor(ALiBi(heads=HEADS).slopes, dtype=torch.float64)
 
 
 def _constant_gates() -> Pair:
-    """log sigma(b) = -m where b = -log(e^m - 1)."""
-    return _set(FoX(width=WIDTH, heads=HEADS, layers=1), weight=0.0, offset=-_slopes().expm1().log()), _alibi()
+    """FoX with gates log sigma(b) = -m, that is b = -log(e^m - 1)."""
+    return _with_parameters(
+        FoX(width=WIDTH, heads=HEADS, layers=1), weight=0.0, offset=-_slopes().expm1().log()
+    ), _alibi()
 
 
 def _constant_learned_gates() -> Pair:
-    return _set(BiasOnlyFoX(heads=HEADS, layers=1), logits=-_slopes().expm1().log()), _alibi()
+    """Bias-only FoX with the gates of `_constant_gates`."""
+    return _with_parameters(BiasOnlyFoX(heads=HEADS, layers=1), logits=-_slopes().expm1().log()), _alibi()
 
 
 def _linear_kernel() -> Pair:
-    """The released bound r1 >= 0.01 leaves out ALiBi's gentlest slope, 2^-8 for any number of heads: it is raised."""
-    special = _alibi()
-    special.slopes = tuple(max(slope, SMALLEST) for slope in special.slopes)
-    scale = torch.tensor(special.slopes, dtype=torch.float64)
-    return _set(KerplePower(heads=HEADS), scale=scale, exponent=1.0), special
+    """KERPLE with p = 1.  Its released bound r1 >= 0.01 excludes ALiBi's smallest slope, which is therefore raised.
+
+    That slope is 2^-8 for any number of heads.
+    """
+    alibi = _alibi()
+    alibi.slopes = tuple(max(slope, SMALLEST) for slope in alibi.slopes)
+    scale = torch.tensor(alibi.slopes, dtype=torch.float64)
+    return _with_parameters(KerplePower(heads=HEADS), scale=scale, exponent=1.0), alibi
 
 
 def _silent_path() -> Pair:
-    """Without probes every edge is m log sigma(0) = -m log 2."""
-    special = _alibi()
-    special.slopes = tuple(slope * math.log(2) for slope in special.slopes)
-    return _set(GrapePath(heads=HEADS, width=WIDTH, layers=1), probes=0.0), special
+    """GRAPE-AP with probes 0: every edge is m log sigma(0) = -m log 2."""
+    alibi = _alibi()
+    alibi.slopes = tuple(slope * math.log(2) for slope in alibi.slopes)
+    return _with_parameters(GrapePath(heads=HEADS, width=WIDTH, layers=1), probes=0.0), alibi
 
 
 def _alibi() -> ALiBi:
-    """ALiBi for these heads."""
+    """ALiBi for HEADS heads."""
     return ALiBi(heads=HEADS)
 
 
 def _rope() -> Rotary:
-    """RoPE for this head width."""
+    """RoPE for the head width HEAD_DIM."""
     return Rotary(head_dim=HEAD_DIM)
 
 
-TWINS: dict[tuple[str, str], Callable[[], Pair]] = {
-    ("t5", "nope"): lambda: (_set(T5(heads=HEADS), weights=0.0), PositionEncoding()),
-    ("t5-bidirectional", "nope"): lambda: (_set(T5(heads=HEADS, bidirectional=True), weights=0.0), PositionEncoding()),
+RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
+    ("t5", "nope"): lambda: (_with_parameters(T5(heads=HEADS), weights=0.0), PositionEncoding()),
+    ("t5-bidirectional", "nope"): lambda: (
+        _with_parameters(T5(heads=HEADS, bidirectional=True), weights=0.0),
+        PositionEncoding(),
+    ),
     ("kerple-power", "alibi"): _linear_kernel,
     ("fire", "nope"): lambda: (
-        _set(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
+        _with_parameters(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
         PositionEncoding(),
     ),
     ("xpos", "rope"): lambda: (XPos(head_dim=HEAD_DIM, scale_base=1e300), _rope()),
@@ -93,7 +103,7 @@ TWINS: dict[tuple[str, str], Callable[[], Pair]] = {
     ("ntk", "rope"): lambda: (NTKAware(head_dim=HEAD_DIM, scale=1.0), _rope()),
     ("dynamic-ntk", "rope"): lambda: (DynamicNTK(head_dim=HEAD_DIM, trained_length=POSITIONS[-1] + 1), _rope()),
     ("yarn", "rope"): lambda: (YaRN(head_dim=HEAD_DIM, trained_length=4096, scale=1.0), _rope()),
-    ("grape", "nope"): lambda: (_set(Grape(heads=HEADS, head_dim=HEAD_DIM), a=0.0), PositionEncoding()),
+    ("grape", "nope"): lambda: (_with_parameters(Grape(heads=HEADS, head_dim=HEAD_DIM), a=0.0), PositionEncoding()),
     ("grape-commuting", "rope"): lambda: (GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM), _rope()),
     ("grape-contextual", "rope"): lambda: (GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=1), _rope()),
     ("grape-additive", "alibi"): lambda: (GrapeAdditive(heads=HEADS), _alibi()),
@@ -101,35 +111,36 @@ TWINS: dict[tuple[str, str], Callable[[], Pair]] = {
     ("fox", "alibi"): _constant_gates,
     ("fox-bias-only", "alibi"): _constant_learned_gates,
 }
-"""(the general encoding, the special one) -> both, with parameters that make them equal.
+"""(general encoding, special encoding) -> function that makes both, with parameters that make them equal.
 
-Laws of the path through tokens are recovered where positions are the tokens' places: `PATHS`.
+Encodings that sum along the tokens are equal only if positions are the tokens' indices: see `PATHS`.
 """
 PATHS = {("grape-path", "alibi"), ("fox", "alibi"), ("fox-bias-only", "alibi"), ("grape-contextual", "rope")}
+"""Pairs compared at the positions 0, 1, 2, ..."""
 
 
-def compared(by: str, of: str) -> tuple[int, ...]:
-    """The positions of the tokens whose logits are compared."""
+def token_positions(by: str, of: str) -> tuple[int, ...]:
+    """Positions of the tokens whose logits are compared."""
     return tuple(range(len(POSITIONS))) if (by, of) in PATHS else POSITIONS
 
 
 def difference(by: str, of: str) -> float:
-    """The largest difference of two logits over all pairs of tokens, keys not after queries, in float64."""
-    positions = compared(by, of)
-    general, special = (one.double() for one in TWINS[by, of]())
+    """Largest difference of two logits over all pairs of tokens, keys not after queries, in float64."""
+    positions = token_positions(by, of)
+    general, special = (encoding.double() for encoding in RECOVERIES[by, of]())
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(1, len(positions), WIDTH, dtype=torch.float64, generator=generator)
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
-    at = torch.tensor([*positions])
+    position_tensor = torch.tensor([*positions])
     with torch.no_grad():
-        apart = _logits(general, x, q, k, at) - _logits(special, x, q, k, at)
-    return float(apart.tril().abs().max())
+        differences = _logits(general, x, q, k, position_tensor) - _logits(special, x, q, k, position_tensor)
+    return float(differences.tril().abs().max())
 
 
 def _logits(encoding: PositionEncoding, x: Tensor, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
-    """[1, H, J, I]: scores over sqrt(C), plus the bias."""
+    """Logits [1, H, J, I]: scores over sqrt(C), plus the bias."""
     content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    turned_q, turned_k = encoding.rotate(q, k, positions, content)
-    logits: Tensor = encoding.scores(turned_q, turned_k, positions, positions) / HEAD_DIM**0.5
+    q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
+    logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions) / HEAD_DIM**0.5
     return logits if bias is None else logits + bias

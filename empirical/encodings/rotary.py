@@ -1,4 +1,4 @@
-"""RoPE: every plane of the head is turned by an angle proportional to the position.
+"""RoPE: every plane of the head is rotated by an angle proportional to the position.
 
 Source: Su et al., RoFormer, arXiv 2104.09864.  Symbolic twin: theory/encodings/rotary.py.
 """
@@ -15,10 +15,10 @@ Layout = rotary.Layout
 
 
 class Rotary(PositionEncoding):
-    """q at position p -> R(p) q, R(p) turning plane l by the angle p base^(-2l/C); keys alike."""
+    """q at position p -> R(p) q, where R(p) turns plane l by p base^(-2l/C); same for keys.  No parameters."""
 
     def __init__(self, *, head_dim: int, base: float = 10000.0, layout: Layout = "interleaved") -> None:
-        """`head_dim` is C.
+        """Set the frequencies; `head_dim` is C.
 
         Raises:
             ValueError: head_dim is not a positive even number, or base is not a positive finite number.
@@ -31,18 +31,20 @@ class Rotary(PositionEncoding):
         self.head_dim, self.base, self.layout = head_dim, base, layout
 
     def frequencies(self, length: int) -> Tensor:
-        """float64 [C/2]: the angle by which each plane turns in one step, in a sequence of this length."""
+        """Angle by which each plane turns in one position step, in a sequence of this length: float64 [C/2]."""
         planes = torch.arange(self.head_dim // 2, dtype=torch.float64)
         return self.base ** (-2 * planes / self.head_dim)
 
     def magnitude(self) -> float:
-        """The factor by which queries and keys are multiplied beside the turn."""
+        """Factor that multiplies queries and keys besides the rotation."""
         return 1.0
 
     def rotate(
         self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Both turned: angles and their cosines in float64, products at least in float32, one rounding at the end.
+        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
+
+        Angles and their cosines are float64, products at least float32.
 
         Raises:
             ValueError: positions are not integers, or the last axis is not head_dim wide.
@@ -52,15 +54,15 @@ class Rotary(PositionEncoding):
             raise ValueError(f"queries are {q_BHLC.shape[-1]} wide, not head_dim = {self.head_dim}")
         length = int(positions.max()) + 1 if positions.numel() else 0
         frequencies = self.frequencies(length).to(positions.device)
-        angles = positions[..., None, :, None] * frequencies  # [1 or B, 1, L, C/2], so that it meets any heads
+        angles = positions[..., None, :, None] * frequencies  # [1 or B, 1, L, C/2]: broadcasts over heads
         turn = torch.polar(torch.full_like(angles, self.magnitude()), angles)
         return apply_rotary(q_BHLC, turn, self.layout), apply_rotary(k_BHLC, turn, self.layout)
 
 
 def apply_rotary(x_BHLC: Tensor, turn: Tensor, layout: Layout) -> Tensor:
-    """Every plane of x, as a complex number, times `turn`: complex128 [..., L, C/2].
+    """Multiply every plane of x, as a complex number, by `turn`: complex128 [..., L, C/2].
 
-    Interleaved planes are complex numbers in memory already: one product, and nothing beside the result is stored.
+    Interleaved planes are stored as complex numbers already: one product suffices, and only the result is allocated.
     """
     wide = x_BHLC.to(torch.promote_types(x_BHLC.dtype, torch.float32))
     if layout == "interleaved":
@@ -73,7 +75,7 @@ def apply_rotary(x_BHLC: Tensor, turn: Tensor, layout: Layout) -> Tensor:
 
 
 def _paired(x_BHLC: Tensor) -> Tensor:
-    """[..., L, C/2, 2], copied only where the two coordinates of a plane are not stored as a complex number's parts."""
+    """View x as [..., L, C/2, 2]; copied only if a plane's coordinates are not stored like a complex number's parts."""
     pairs = x_BHLC.reshape(*x_BHLC.shape[:-1], x_BHLC.shape[-1] // 2, 2)
     *outer, inner = pairs.stride()
     as_stored = inner == 1 and not any(step % 2 for step in (*outer, pairs.storage_offset()))

@@ -1,4 +1,4 @@
-"""RPE-Square: a bias by how much farther the query is from its anchor than the key is from its own.
+"""RPE-Square: a bias by the difference of two distances, the query's from its anchor and the key's from its own.
 
 Source: arXiv 2410.08898.  Symbolic twin: theory/rpe_square.py.  S distances, from 0 to the largest of the text.
 """
@@ -12,17 +12,19 @@ from empirical.encodings.base import Content, PositionEncoding, require_integers
 class RPESquare(PositionEncoding):
     """sum over k <= j, l <= i of softmax_k(W1 x_j . W2 x_k) softmax_l(W3 x_i . W4 x_l) R_((j-k) - (i-l)).  [P]
 
-    W1..W4 are [inner, D] of the layer and shared by heads, R one number a difference of the layer and head [F].  With
-    A_js the weight that query j gives anchors at distance s, and B_it that of key i, it is sum_st A_js R_(s-t) B_it.
+    Parameters: W1..W4, float32 [layers, inner, D], shared by heads; R, float32 [layers, H, 2 length - 1], one number
+    per difference [F].  With A_js the weight that query j gives to anchors at distance s, and B_it that of key i, the
+    bias is sum_st A_js R_(s-t) B_it.
 
-    "Up to" is along the sequence, as the causal mask has it, and any token may be an anchor: padding must come after
-    what is real.  Attention finds the anchors from content, so that no scale is needed.
+    "k <= j" is meant along the sequence, as in the causal mask, and any token may be an anchor: padding must come after
+    the real tokens.  Attention finds the anchors from content, so no scale is needed.
     """
 
     def __init__(self, *, width: int, heads: int, layers: int, length: int, inner: int = 16) -> None:
-        """`width` is D; `length` is how many positions a text may span: R knows the distances 0 .. length - 1.
+        """Draw the parameters; `width` is D, `length` the largest number of positions that a text may span.
 
-        R starts as N(0, 0.02^2), W as linear layers of PyTorch do: both are our choice.
+        R covers the distances 0 .. length - 1.  R is initialised N(0, 0.02^2), W1..W4 like PyTorch's linear layers:
+        both are our choice.
 
         Raises:
             ValueError: a size is below 1.
@@ -47,11 +49,11 @@ class RPESquare(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[B, H, J, I], computed at least in float32; the queries are the last J of the I tokens of x.
+        """Bias [B, H, J, I], computed at least in float32; the queries are the last J of the I tokens of x.
 
         Raises:
-            ValueError: positions are not integers, decrease along the sequence, or span more than `length`; there is no
-                x, it does not have a token for each key, or the queries are not the last of them.
+            ValueError: positions are not integers, decrease along the sequence, or span more than `length`; x
+                is missing or does not have a token for each key; or the queries are not its last tokens.
         """
         if content is None or content.x_BLD is None:
             raise ValueError("RPE-Square finds anchors in the layer's input: the content has no x_BLD")
@@ -70,6 +72,7 @@ class RPESquare(PositionEncoding):
             return (query_BJS[:, None] @ toeplitz_HST @ key_BIS[:, None].transpose(-1, -2)).to(dtype)
 
     def _check(self, query_positions: Tensor, key_positions: Tensor, *, tokens: int) -> None:
+        """Raise ValueError for positions that `bias` refuses."""
         require_integers(query_positions)
         require_integers(key_positions)
         queries, keys = query_positions.shape[-1], key_positions.shape[-1]
@@ -80,30 +83,32 @@ class RPESquare(PositionEncoding):
                 f"the {queries} queries are not the last {queries} of the {keys} tokens, by their positions"
             )
         if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError("positions must not decrease along the sequence, as anchors are looked for before a token")
+            raise ValueError(
+                "positions must not decrease along the sequence, because anchors are searched before a token"
+            )
         if _span(key_positions) >= self.length:
             raise ValueError(
                 f"tokens {_span(key_positions)} positions apart are farther than the table of length {self.length} "
-                "knows: make RPE-Square with a larger length"
+                "covers: make RPE-Square with a larger length"
             )
 
 
 def _span(positions: Tensor) -> int:
-    """How far apart the first and the last token of a text are, at most."""
-    apart = positions[..., -1:] - positions[..., :1]
-    return int(apart.max()) if apart.numel() else 0
+    """Largest distance between the first and the last token of a text."""
+    spans = positions[..., -1:] - positions[..., :1]
+    return int(spans.max()) if spans.numel() else 0
 
 
-def _anchor_weights(x_BID: Tensor, asking: Tensor, asked: Tensor, *, first: int) -> Tensor:
-    """softmax over k <= p of (asking x_p) . (asked x_k), of the tokens p from `first` on: [B, P, I]."""
-    logits_BPI = (x_BID[..., first:, :] @ asking.T) @ (x_BID @ asked.T).transpose(-1, -2)
+def _anchor_weights(x_BID: Tensor, query_weight: Tensor, key_weight: Tensor, *, first: int) -> Tensor:
+    """softmax over k <= p of (query_weight x_p) . (key_weight x_k), for the tokens p from `first` on: [B, P, I]."""
+    logits_BPI = (x_BID[..., first:, :] @ query_weight.T) @ (x_BID @ key_weight.T).transpose(-1, -2)
     later = torch.ones(logits_BPI.shape[-2:], dtype=torch.bool, device=x_BID.device).triu(1 + first)
     return logits_BPI.masked_fill(later, -torch.inf).softmax(-1)
 
 
 def _by_distance(weights_BPI: Tensor, positions_1I: Tensor, reach: int) -> Tensor:
-    """[B, P, S]: the weight of anchors at each distance 0 .. reach - 1 from p, the last P of the I tokens."""
-    asking = positions_1I[:, positions_1I.shape[-1] - weights_BPI.shape[-2] :]
-    # A token after p has no weight; its distance only has to be in the table.
-    distance = (asking[:, :, None] - positions_1I[:, None, :]).clamp(min=0).expand(weights_BPI.shape)
+    """Weight of anchors at each distance 0 .. reach - 1 from p, the last P of the I tokens: [B, P, S]."""
+    last_positions = positions_1I[:, positions_1I.shape[-1] - weights_BPI.shape[-2] :]
+    # A token after p has weight 0, so any distance within the table will do.
+    distance = (last_positions[:, :, None] - positions_1I[:, None, :]).clamp(min=0).expand(weights_BPI.shape)
     return weights_BPI.new_zeros(*weights_BPI.shape[:-1], reach).scatter_add(-1, distance, weights_BPI)

@@ -12,14 +12,14 @@ from empirical.encodings.base import PositionEncoding, require_integers
 
 
 class Sinusoidal(PositionEncoding):
-    """x_p + PE(p), with coordinates 2l and 2l + 1 of PE(p) the sine and cosine of p base^(-2l/D).  No parameters.
+    """x_p + PE(p); coordinates 2l and 2l + 1 of PE(p) are the sine and cosine of p base^(-2l/D).  No parameters.
 
-    The paper multiplies token embeddings by sqrt(D) first, as its tables are drawn with a variance of 1/D; that is left
-    to the model.
+    The paper multiplies token embeddings by sqrt(D) first, because its tables have a variance of 1/D; here the model
+    must do so.
     """
 
     def __init__(self, *, width: int, base: float = 10000.0) -> None:
-        """`width` is D.
+        """Set the width D and the base.
 
         Raises:
             ValueError: width is not a positive even number, or base is not a positive finite number.
@@ -32,13 +32,13 @@ class Sinusoidal(PositionEncoding):
         self.width, self.base = width, base
 
     def code(self, positions: Tensor) -> Tensor:
-        """PE: float64 [..., L, D]."""
+        """Codes PE of the positions: float64 [..., L, D]."""
         planes = torch.arange(self.width // 2, dtype=torch.float64, device=positions.device)
         angles = positions[..., None] * self.base ** (-2 * planes / self.width)
         return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """The code is added at least in float32, and the sum rounded once.
+        """Add the codes at least in float32 and round the sum once: [B, L, D].
 
         Raises:
             ValueError: positions are not integers, or the last axis is not as wide as the code.

@@ -1,4 +1,4 @@
-"""T5's bias: a learned number for each bucket of distances.
+"""T5 bias: a learned number for each bucket of distances.
 
 Source: Raffel et al., arXiv 1910.10683, section 2.1.  Symbolic twin: theory/encodings/t5.py.
 """
@@ -13,10 +13,10 @@ from theory.relation import t5_buckets
 
 
 class T5(PairBias):
-    """w_h[bucket(j - i)], one table [H, buckets] for all layers, N(0, 0.02^2) at first.
+    """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, 0.02^2).
 
-    The buckets' edges are integers: no logarithm of a distance is rounded.  (T5 also leaves out the division of the
-    scores by sqrt(C); the encoding does not.)
+    The bucket edges are integers, so no logarithm of a distance is rounded.  (T5 also omits the division of the scores
+    by sqrt(C); this encoding does not.)
     """
 
     bucket_of_offset: Tensor
@@ -24,14 +24,14 @@ class T5(PairBias):
     def __init__(
         self, *, heads: int, buckets: int = BUCKETS, longest: int = LONGEST, bidirectional: bool = False
     ) -> None:
-        """`longest` is the distance from which on all share the last bucket.
+        """Draw the table; from the distance `longest` on all distances share the last bucket.
 
-        A bidirectional table has a half for keys up to the query and a half for keys after it, whose first row nothing
-        uses; a causal one takes a key after the query for the query itself.
+        A bidirectional table has one half for keys up to the query and one half for keys after it; the first row of the
+        latter is unused.  A causal table treats a key after the query as the query itself.
 
         Raises:
-            RelationError: fewer than two buckets (four, if bidirectional), or `longest` not beyond those of one
-                distance.
+            RelationError: fewer than two buckets (four, if bidirectional), or `longest` is not beyond the
+                buckets that hold a single distance.
         """
         super().__init__(heads=heads)
         self.longest = longest
@@ -50,18 +50,18 @@ class T5(PairBias):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """[H, J, I], or [B, H, J, I] where positions have a batch: each head's row of offsets, read at every pair."""
+        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
         require_integers(query_positions)
         require_integers(key_positions)
-        reached = self._reached(query_positions[..., :, None], key_positions[..., None, :])
+        index = self._index_of_offset(query_positions[..., :, None], key_positions[..., None, :])
         by_offset = self.weights[:, self.bucket_of_offset].to(dtype)
-        return by_offset.index_select(1, reached.flatten()).view(self.heads, *reached.shape).movedim(0, -3)
+        return by_offset.index_select(1, index.flatten()).view(self.heads, *index.shape).movedim(0, -3)
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """The bias of each triple."""
-        bucket = self.bucket_of_offset[self._reached(query_position, key_position)]
+        """Bias of each triple."""
+        bucket = self.bucket_of_offset[self._index_of_offset(query_position, key_position)]
         return self.weights[head, bucket].to(dtype)
 
-    def _reached(self, query_position: Tensor, key_position: Tensor) -> Tensor:
-        """Where `bucket_of_offset` holds the offset j - i; beyond `longest` nothing changes any more."""
+    def _index_of_offset(self, query_position: Tensor, key_position: Tensor) -> Tensor:
+        """Index in `bucket_of_offset` of the offset j - i; offsets beyond `longest` are clamped to it."""
         return (query_position - key_position).clamp(-self.longest, self.longest) + self.longest

@@ -1,5 +1,6 @@
-"""YaRN: planes that turn seldom within the trained length are interpolated, fast ones left alone; vectors lengthened.
+"""YaRN: RoPE in which slow planes are interpolated and fast ones kept, with queries and keys slightly lengthened.
 
+A plane is slow if it turns seldom within the trained length.
 Source: Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071.  Symbolic twin: theory/encodings/yarn.py.
 """
 
@@ -13,11 +14,11 @@ from empirical.encodings.interpolation import require_scale, require_trained_len
 from empirical.encodings.rotary import Layout, Rotary
 
 Ramp = Literal["paper", "code"]
-"""Over what the share of its frequency that a plane keeps is linear: its turns (paper) or its index (released code)."""
+"""Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""
 
 
 class YaRN(Rotary):
-    """RoPE with (1 - gamma_l) theta_l / s + gamma_l theta_l, and queries and keys times 0.1 ln s + 1.  [P]"""
+    """RoPE with the frequencies (1 - gamma_l) theta_l / s + gamma_l theta_l, and q and k times 0.1 ln s + 1.  [P]"""
 
     def __init__(
         self,
@@ -31,11 +32,14 @@ class YaRN(Rotary):
         base: float = 10000.0,
         layout: Layout = "interleaved",
     ) -> None:
-        """`head_dim` is C, `scale` is s; planes with at most alpha turns are interpolated, from beta on kept.
+        """Set the frequencies; no trainable parameters.
+
+        `head_dim` is C, `scale` is s.  Planes with at most `alpha` turns are interpolated, those with `beta` or more
+        are kept.
 
         Raises:
             ValueError: scale is not a finite number, at least 1; trained_length is not positive; not 0 < alpha < beta;
-                the code's ramp has no extent for these numbers; or RoPE refuses head_dim or base.
+                the code's ramp is empty for these numbers; or RoPE refuses head_dim or base.
         """
         super().__init__(head_dim=head_dim, base=base, layout=layout)
         require_scale(scale)
@@ -45,28 +49,28 @@ class YaRN(Rotary):
         if ramp not in ("paper", "code"):
             raise ValueError(f"ramp must be 'paper' or 'code', not {ramp!r}")
         self.scale, self.trained_length, self.alpha, self.beta = scale, trained_length, alpha, beta
-        self.falls = self._index_range() if ramp == "code" else None
+        self.ramp_planes = self._index_range() if ramp == "code" else None
 
-    def kept(self) -> Tensor:
-        """gamma, float64 [C/2]: the share of its frequency that each plane keeps, in 0..1."""
-        if self.falls is None:
+    def gamma(self) -> Tensor:
+        """gamma, float64 [C/2]: share of its frequency that each plane keeps, in 0..1."""
+        if self.ramp_planes is None:
             turns = self.trained_length * super().frequencies(self.trained_length) / (2 * math.pi)
             return ((turns - self.alpha) / (self.beta - self.alpha)).clamp(0, 1)
-        first, last = self.falls
+        first, last = self.ramp_planes
         planes = torch.arange(self.head_dim // 2, dtype=torch.float64)
         return 1 - ((planes - first) / (last - first)).clamp(0, 1)
 
     def frequencies(self, length: int) -> Tensor:
-        """float64 [C/2]: the blended frequencies, at every length."""
-        frequencies, kept = super().frequencies(length), self.kept()
-        return (1 - kept) * frequencies / self.scale + kept * frequencies
+        """Blended frequencies, the same at every length: float64 [C/2]."""
+        frequencies, gamma = super().frequencies(length), self.gamma()
+        return (1 - gamma) * frequencies / self.scale + gamma * frequencies
 
     def magnitude(self) -> float:
-        """sqrt(1/t) = 0.1 ln s + 1, so that logits are divided by the temperature t."""
+        """Factor of queries and keys, sqrt(1/t) = 0.1 ln s + 1: logits are divided by the temperature t."""
         return 0.1 * math.log(self.scale) + 1
 
     def _index_range(self) -> tuple[int, int]:
-        """The planes between which the code's ramp falls."""
+        """First and last plane of the code's ramp, between which gamma falls from 1 to 0."""
         if self.base <= 1:
             raise ValueError(f"ramp='code' needs a base above 1, not {self.base}")
         first = max(math.floor(self._plane_with(self.beta)), 0)
@@ -79,5 +83,5 @@ class YaRN(Rotary):
         return first, last
 
     def _plane_with(self, turns: float) -> float:
-        """c(n) = C ln(L / (2 pi n)) / (2 ln base), the index, not whole, of a plane that turns n times."""
+        """c(n) = C ln(L / (2 pi n)) / (2 ln base): fractional index of a plane that turns n times."""
         return self.head_dim * math.log(self.trained_length / (2 * math.pi * turns)) / (2 * math.log(self.base))

@@ -1,1 +1,1 @@
-"""The decoder, alone or many at once, and what a run sets it up with."""
+"""Decoder of one or many models at once, its optimiser, and the setup of a run."""

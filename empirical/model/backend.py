@@ -1,4 +1,4 @@
-"""What models are trained and tested on: a CPU or a GPU, and whether their training steps are compiled."""
+"""Backend of training and evaluation: CPU or GPU, eager or compiled."""
 
 import logging
 import os
@@ -15,15 +15,16 @@ DEVICES = ("cpu", "cuda")
 
 
 class BackendError(LengthgenError):
-    """A device or a compiler that is not there; one line says what and how to mend it."""
+    """A device or a compiler is missing; the message says in one line what and how to mend it."""
 
 
 @dataclass(frozen=True)
 class Backend:
-    """A device, "cpu" or "cuda", and whether training steps are compiled for it by `torch.compile`.
+    """Device, "cpu" or "cuda", and whether training steps are compiled for it by `torch.compile`.
 
-    Compiling takes about half a minute for each shape of model and batch, and pays in long runs: kernels are fused, and
-    on a GPU a step is replayed as CUDA graphs. Sums come out in another order, so in other last bits.
+    Compilation takes about half a minute for each shape of model and batch, and pays off in long runs: kernels are
+    fused, and on a GPU a step is replayed as CUDA graphs. Sums are computed in another order, so their last bits
+    differ.
 
     Raises:
         BackendError: the device has another name.
@@ -38,16 +39,16 @@ class Backend:
 
     @property
     def is_cuda(self) -> bool:
-        """Whether it is a GPU."""
+        """True for a GPU."""
         return self.device == "cuda"
 
     def require(self) -> None:
-        """Raises BackendError if this machine has no such device, or nothing to compile with."""
+        """Raise BackendError if this machine lacks the device, or a compiler although one is needed."""
         if self.is_cuda:
             import torch
 
             if not torch.cuda.is_available():
-                raise BackendError("no CUDA device is available: leave out --device, or say --device cpu")
+                raise BackendError("no CUDA device is available: leave out --device, or use --device cpu")
         compiler = os.environ.get("CXX") or "g++"
         if self.compiled and not shutil.which(compiler):
             raise BackendError(
@@ -55,14 +56,14 @@ class Backend:
             )
 
     def forward_of(self, decoder: "Decoder") -> Any:
-        """What is called in place of the decoder while it is trained; what cannot be compiled runs as it is."""
+        """Return the callable that replaces the decoder during training; parts that cannot be compiled run eagerly."""
         import torch
 
         if not self.compiled:
             return decoder
-        torch._logging.set_logs(dynamo=logging.ERROR)  # it would warn of every such part
+        torch._logging.set_logs(dynamo=logging.ERROR)  # no warning for every such part
         return torch.compile(decoder, dynamic=False, mode="reduce-overhead" if self.is_cuda else "default")
 
 
 CPU = Backend()
-"""The default: a CPU, and steps that are not compiled."""
+"""Default backend: CPU, eager."""

@@ -1,7 +1,7 @@
-"""One small decoder for all encodings and for many models at once: pre-norm Transformer blocks over a model axis.
+"""Decoder for all encodings and for many models at once: pre-norm Transformer blocks with a model axis.
 
-Shapes: M model, B batch, L length, D width, H heads, J query position, I key position, C head width, V alphabet.
-The queries of the last block may be only those from some position on: what earlier positions would give is not asked.
+Shapes: M models, B batch, L length, D width, H heads, J queries, I keys, C head width, V alphabet. The last block may
+compute only the queries from some position on, if the logits of earlier positions are not needed.
 """
 
 import copy
@@ -18,10 +18,10 @@ from empirical.model.mapped import MappedEncoding
 
 
 class Decoder(nn.Module):
-    """M causal decoders of one shape: token numbers [M, B, L] -> logits of the next token [M, B, J, V]."""
+    """M causal decoders of equal shape: tokens int64 [M, B, L] -> logits of the next token [M, B, J, V]."""
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
-        """One model; `stacked` puts several together. Weights start as PyTorch draws them: tables N(0, 1).
+        """Make one model; `stack_decoders` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
 
         Raises:
             ValueError: `width` is not a multiple of `heads`.
@@ -37,7 +37,7 @@ class Decoder(nn.Module):
 
     @property
     def models(self) -> int:
-        """M."""
+        """Number M of models."""
         return self.encoding.models
 
     def forward(
@@ -49,14 +49,14 @@ class Decoder(nn.Module):
         labels: Tensor | None = None,
         scales_MB: Tensor | None = None,
     ) -> Tensor:
-        """Logits [M, B, L - first_query, V].
+        """Compute logits [M, B, L - first_query, V].
 
         Args:
-            tokens_MBL: int64.
-            first_query: the first position whose logits are asked for.
-            positions: int64 [L], or [M, L] if each model has its own; 0 .. L - 1 if left out.
-            labels: int64, where the encoding needs them: [1, L, L] for all, or [M, B or 1, L, L]; queries by keys.
-            scales_MB: the scale of each instance, int64, where the encoding needs it.
+            tokens_MBL: int64 tokens.
+            first_query: first position whose logits are computed.
+            positions: int64 [L], or [M, L] if each model has its own; default 0 .. L - 1.
+            labels: int64 labels if the encoding needs them: [1, L, L] for all, or [M, B or 1, L, L]; queries by keys.
+            scales_MB: int64 scale of each instance, if the encoding needs it.
         """
         if positions is None:
             positions = torch.arange(tokens_MBL.shape[-1], device=tokens_MBL.device)
@@ -68,10 +68,10 @@ class Decoder(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then an MLP of GELU units four times as wide, each added to its input."""
+    """Transformer block: attention, then an MLP of 4D GELU units, each added to its input."""
 
     def __init__(self, *, layer: int, width: int, heads: int) -> None:
-        """`layer` is handed to the encoding, which may have parameters of its own in every layer."""
+        """Make one block; `layer` is passed to the encoding, which may have separate parameters in every layer."""
         super().__init__()
         self.layer, self.heads = layer, heads
         self.attention_norm = LayerNorm(width)
@@ -90,17 +90,19 @@ class Block(nn.Module):
         labels: Tensor | None,
         scales_MB: Tensor | None,
     ) -> Tensor:
-        """[M, B, L, D] -> [M, B, L - first, D]; positions int64 [L] or [M, L]."""
+        """x [M, B, L, D] -> [M, B, L - first, D], for positions int64 [L] or [M, L]."""
         normed = self.attention_norm(x)
         qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
         content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, labels_BJI=labels, scales_B=scales_MB)
         rotated_q, k = encoding.rotate(q, k, positions, content)
-        asked = first if encoding.shared.takes_last_queries else 0
+        first_attended = first if encoding.shared.takes_last_queries else 0
         if labels is not None:
-            labels = labels[..., asked:, :]
-        content = replace(content, q_BHJC=q[..., asked:, :], labels_BJI=labels)
-        attended = _attention(rotated_q[..., asked:, :], k, v, encoding, positions, content)[..., first - asked :, :]
+            labels = labels[..., first_attended:, :]
+        content = replace(content, q_BHJC=q[..., first_attended:, :], labels_BJI=labels)
+        attended = _attention(rotated_q[..., first_attended:, :], k, v, encoding, positions, content)[
+            ..., first - first_attended :, :
+        ]
         x = x[:, :, first:] + self.out(attended.transpose(2, 3).flatten(3))
         return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
 
@@ -126,29 +128,29 @@ def _attention(
 
 
 OLD_NAMES = {"project": "qkv", "merge": "out", "network_norm": "mlp_norm", "widen": "up", "narrow": "down"}
-"""Names of a block's layers in checkpoints of earlier revisions."""
+"""Layer names of a block in checkpoints of earlier revisions -> names of today."""
 
 
 def current_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a checkpoint by the names that a decoder has today."""
+    """Rename the weights of a checkpoint to the names of today's decoder."""
     return {".".join(OLD_NAMES.get(part, part) for part in name.split(".")): tensor for name, tensor in weights.items()}
 
 
 def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """[J, I] to be added to logits, the queries the last of the keys: 0 up to the query, -inf after it."""
+    """Mask [J, I] to add to logits, 0 up to the query and -inf after it; the queries are the last of the keys."""
     return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
 
 
 def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
-    """softmax over keys of logits + bias, causal: [..., J, I], of the dtype of the logits."""
+    """softmax over keys of logits + bias, causal: [..., J, I], in the dtype of the logits."""
     biased = logits if bias is None else logits + bias
     return (biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)).softmax(-1).to(logits.dtype)
 
 
-def stacked(members: Sequence[Decoder]) -> Decoder:
-    """One decoder of all models of decoders of one shape, with copies of their weights."""
+def stack_decoders(members: Sequence[Decoder]) -> Decoder:
+    """Join decoders of equal shape into one decoder of all their models, with copies of their weights."""
     decoder = copy.deepcopy(members[0])
-    decoder.encoding = MappedEncoding([one for member in members for one in member.encoding.each()])
+    decoder.encoding = MappedEncoding([encoding for member in members for encoding in member.encoding.each()])
     with torch.no_grad():
         for name, parameter in decoder.named_parameters():
             if not name.startswith("encoding."):

@@ -1,6 +1,6 @@
-"""Where the tokens of a batch stand, and what a relation says of them, as tensors.
+"""Positions of the tokens of a batch, and labels of a relation for their pairs, as tensors.
 
-Shapes: M model, B batch, L length, S scale, J query, I key.
+Shapes: M models, B batch, L length, S scales, J queries, I keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from theory.relation import NO_LABEL, Relation
 
 
 class Geometry:
-    """Labels and positions for sequences of the scales of a run."""
+    """Labels and positions for sequences of a run's scales."""
 
     def __init__(
         self,
@@ -26,13 +26,13 @@ class Geometry:
         longest: int | None = None,
         device: str = "cpu",
     ) -> None:
-        """Label matrices at all scales, filled to the longest sequence.
+        """Compute the label matrices of all scales, padded to the longest sequence.
 
         Args:
-            lengths: scale -> tokens that are read (the last token of a sequence is not).
-            relation: whose labels are needed; none if the encoding reads positions alone.
-            longest: positions are drawn out of 0 .. longest - 1, if given; else they are 0 .. L - 1.
-            device: of the tensors.
+            lengths: scale -> number of tokens that the model reads (it does not read the last token of a sequence).
+            relation: relation whose labels are needed; None if the encoding reads positions alone.
+            longest: if given, positions are drawn from 0 .. longest - 1; else they are 0 .. L - 1.
+            device: device of the tensors.
 
         Raises:
             RelationError: the relation has no label for some pair at some scale.
@@ -51,57 +51,63 @@ class Geometry:
             matrices = [relation.labels(length, scale) for scale, length in lengths.items()]
         else:
             matrices = [relation.labels(self.length if longest is None else longest)]
-        self.labels_SJI = torch.from_numpy(np.stack([_filled(matrix, self.length) for matrix in matrices])).to(device)
+        self.labels_SJI = torch.from_numpy(np.stack([_padded_labels(matrix, self.length) for matrix in matrices])).to(
+            device
+        )
 
     @property
     def count(self) -> int:
-        """Labels in use: 0 .. count - 1."""
+        """Number of labels in use, 0 .. count - 1."""
         assert self.labels_SJI is not None
         return int(self.labels_SJI.max()) + 1
 
     def rows(self, scales: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which label matrix each scale has."""
+        """Index of each scale's label matrix."""
         return np.vectorize(self._row.__getitem__, otypes=[np.int64])(scales)
 
-    def positions(self, length: int, counters: Sequence[Sequence[int]], *, of: int | None = None) -> Tensor:
-        """int64 [length], increasing; [M, length] where positions are drawn.
+    def positions(self, length: int, counters: Sequence[Sequence[int]], *, total: int | None = None) -> Tensor:
+        """Positions, int64 [length], increasing; [M, length] if they are drawn.
 
         Args:
-            length: how many.
-            counters: (seed, split, step) of each model: says which draw is its own, where positions are drawn.
-            of: they are the first of so many, if given.
+            length: number of positions.
+            counters: (seed, split, step) of each model; they determine the drawn positions.
+            total: number of positions to draw, of which the first `length` are returned; default `length`.
         """
         if self.longest is None:
             return torch.arange(length, device=self.device)
-        return torch.stack([self._draw(of or length, counter)[:length] for counter in counters]).to(self.device)
+        return torch.stack([self._draw_positions(total or length, counter)[:length] for counter in counters]).to(
+            self.device
+        )
 
     def labels(self, rows_MB: Tensor, positions: Tensor) -> Tensor | None:
-        """int64 [1, J, I] where all instances have the same labels, else [M, B or 1, J, I]; queries by keys."""
+        """Labels, queries by keys: int64 [1, J, I] if all instances share them, else [M, B or 1, J, I]."""
         if self.labels_SJI is None or len(self.labels_SJI) == 1:
-            return self._at(0, positions)
+            return self._labels_at(0, positions)
         return self.labels_SJI[:, : len(positions), : len(positions)][rows_MB]
 
     def labels_of_scale(self, scale: int, positions: Tensor) -> Tensor | None:
-        """As `labels`, for instances of one scale."""
-        return self._at(self._row[scale], positions)
+        """Labels for instances of one scale; shape as in `labels`."""
+        return self._labels_at(self._row[scale], positions)
 
-    def _at(self, row: int, positions: Tensor) -> Tensor | None:
+    def _labels_at(self, row: int, positions: Tensor) -> Tensor | None:
+        """Labels of one matrix at these positions."""
         if self.labels_SJI is None:
             return None
         if self.longest is not None:
             return self.labels_SJI[row, positions[:, :, None], positions[:, None, :]][:, None]
         return self.labels_SJI[row, : len(positions), : len(positions)][None]
 
-    def _draw(self, length: int, counter: Sequence[int]) -> Tensor:
+    def _draw_positions(self, length: int, counter: Sequence[int]) -> Tensor:
+        """Positions drawn by a counter, int64 [length]."""
         assert self.longest is not None
         seed = int(np.random.SeedSequence(list(counter)).generate_state(1, np.uint64)[0] >> 1)
         return sample_positions(length, longest=self.longest, generator=torch.Generator().manual_seed(seed))
 
 
-def _filled(matrix: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-    """Queries by keys, [length, length] at least; 0 where there is no label: after the query, and beyond the end."""
+def _padded_labels(matrix: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Label matrix, queries by keys, at least [length, length]; 0 after the query and beyond the end."""
     size = max(length, len(matrix))
-    whole = np.zeros((size, size), dtype=np.int64)
-    whole[: len(matrix), : len(matrix)] = matrix.T
-    whole[whole == NO_LABEL] = 0
-    return whole
+    padded = np.zeros((size, size), dtype=np.int64)
+    padded[: len(matrix), : len(matrix)] = matrix.T
+    padded[padded == NO_LABEL] = 0
+    return padded

@@ -1,7 +1,7 @@
-"""The layers of a decoder over a leading model axis: M models of one shape, each with weights of its own.
+"""Layers of a decoder with a leading model axis: M models of equal shape, each with its own weights.
 
-Shapes: M model, N any number of rows, V alphabet, D width.  Every layer starts as its PyTorch namesake does, one model
-after the other would draw the same numbers in the same order.
+Shapes: M models, V alphabet, D width. Every layer is initialised like its PyTorch namesake: one model draws the same
+numbers in the same order.
 """
 
 import torch
@@ -10,27 +10,27 @@ from torch import Tensor, nn
 
 
 class Linear(nn.Module):
-    """y = x W + b, [M, ..., inputs] -> [M, ..., outputs]; weight [M, inputs, outputs], bias [M, outputs] or none."""
+    """y = x W + b: [M, ..., inputs] -> [M, ..., outputs]; weight [M, inputs, outputs], bias [M, outputs] or None."""
 
     def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
-        """One model, uniform within 1/sqrt(inputs), as `nn.Linear`."""
+        """Make one model, uniform within 1/sqrt(inputs), as `nn.Linear`."""
         super().__init__()
-        plain = nn.Linear(inputs, outputs, bias=bias)
-        self.weight = nn.Parameter(plain.weight.detach().T[None].clone(memory_format=torch.contiguous_format))
-        self.bias = nn.Parameter(plain.bias.detach()[None].clone()) if bias else None
+        linear = nn.Linear(inputs, outputs, bias=bias)
+        self.weight = nn.Parameter(linear.weight.detach().T[None].clone(memory_format=torch.contiguous_format))
+        self.bias = nn.Parameter(linear.bias.detach()[None].clone()) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         rows = x.flatten(1, -2)
-        plain = self.bias is None
-        found = rows @ self.weight if plain else torch.baddbmm(self.bias[:, None], rows, self.weight)
-        return found.unflatten(1, x.shape[1:-1])
+        has_no_bias = self.bias is None
+        output = rows @ self.weight if has_no_bias else torch.baddbmm(self.bias[:, None], rows, self.weight)
+        return output.unflatten(1, x.shape[1:-1])
 
 
 class Embedding(nn.Module):
-    """Token numbers [M, B, L] -> [M, B, L, D]; weight [M, V, D]."""
+    """Tokens int64 [M, B, L] -> embeddings [M, B, L, D]; weight [M, V, D]."""
 
     def __init__(self, symbols: int, width: int) -> None:
-        """One model, N(0, 1), as `nn.Embedding`."""
+        """Make one model, N(0, 1), as `nn.Embedding`."""
         super().__init__()
         self.weight = nn.Parameter(torch.randn(1, symbols, width))
 
@@ -41,10 +41,10 @@ class Embedding(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Each row to mean 0 and variance 1, then a gain and an offset of the model's own; both [M, D]."""
+    """Normalise each row to mean 0 and variance 1, then apply the model's gain and offset, both [M, D]."""
 
     def __init__(self, width: int) -> None:
-        """One model, gain 1 and offset 0, as `nn.LayerNorm`."""
+        """Make one model with gain 1 and offset 0, as `nn.LayerNorm`."""
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1, width))
         self.bias = nn.Parameter(torch.zeros(1, width))

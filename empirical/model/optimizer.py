@@ -1,4 +1,4 @@
-"""AdamW for M models at once: every number of a model is one row of a matrix, updated by one fused call."""
+"""AdamW for M models at once: all parameters of a model are one row of a matrix, updated by one fused call."""
 
 import torch
 from torch import Tensor, nn
@@ -9,28 +9,28 @@ from empirical.runs.profile import Training
 class ModelwiseAdamW:
     """AdamW (arXiv 1711.05101) with each model's gradient clipped to its own norm.
 
-    From here on the parameters of the module are views of one matrix, float [M, numbers of a model].
+    The constructor turns the parameters of the module into views of one matrix, float [M, parameters of a model].
     """
 
     def __init__(self, module: nn.Module, settings: Training) -> None:
-        """All parameters of the module have the model axis first."""
+        """Gather the parameters of the module; each has the model axis first."""
         self.parameters = list(module.parameters())
         self.clip = settings.clip
         self.numbers = nn.Parameter(torch.cat([_rows(parameter.detach()) for parameter in self.parameters], dim=1))
         start = 0
         for parameter in self.parameters:
-            here = slice(start, start := start + parameter[0].numel())
-            parameter.data = self.numbers.data[:, here].view(parameter.shape)
+            columns = slice(start, start := start + parameter[0].numel())
+            parameter.data = self.numbers.data[:, columns].view(parameter.shape)
         self.adamw = torch.optim.AdamW(
             [self.numbers], lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
 
     def set_rate(self, rate: float) -> None:
-        """The learning rate from here on."""
+        """Set the learning rate."""
         self.adamw.param_groups[0]["lr"] = rate
 
     def step(self, losses_M: Tensor) -> None:
-        """One step down the gradient of each model's loss [M]."""
+        """Make one step down the gradient of each model's loss, [M]."""
         parts = torch.autograd.grad(losses_M.sum(), self.parameters, materialize_grads=True)
         gradient = torch.cat([_rows(part) for part in parts], dim=1)
         gradient *= (self.clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
@@ -38,15 +38,15 @@ class ModelwiseAdamW:
         self.adamw.step()
 
     def state(self) -> dict[str, Tensor]:
-        """What a checkpoint needs beside the weights."""
+        """Tensors that a checkpoint needs besides the weights."""
         return dict(self.adamw.state[self.numbers])
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Goes on from `state`."""
-        whole = self.adamw.state_dict()
-        self.adamw.load_state_dict(whole | {"state": {0: state} if state else {}})
+        """Resume from a `state`."""
+        current = self.adamw.state_dict()
+        self.adamw.load_state_dict(current | {"state": {0: state} if state else {}})
 
 
 def _rows(tensor: Tensor) -> Tensor:
-    """[M, ...] -> [M, numbers of a model]."""
+    """Flatten [M, ...] to [M, parameters of a model]."""
     return tensor.reshape(len(tensor), -1)

@@ -1,4 +1,4 @@
-"""What a run needs beside its own models: its task and its circuit, labels and positions, its encoding's module."""
+"""Setup of a run: its task and circuit, labels and positions, and the encoding's module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from empirical.runs.run import Run
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What runs that differ in their seed share."""
+    """Setup shared by runs that differ in their seed."""
 
     run: Run
     task: Task
@@ -31,10 +31,10 @@ class Setup:
 
     @classmethod
     def of(cls, run: Run, device: str) -> "Setup":
-        """Of one of the runs.
+        """Make the setup of one of the runs.
 
         Raises:
-            EncodingError, RelationError: the encoding is not known, or cannot be at some scale of the run.
+            EncodingError, RelationError: the encoding is unknown, or undefined at some scale of the run.
         """
         spec = parse_encoding(run.encoding)
         analysis = _analysis(run.task, run.digest, max(*run.train, *run.test))
@@ -44,7 +44,7 @@ class Setup:
         return cls(run=run, task=analysis.task, analysis=analysis, spec=spec, geometry=geometry)
 
     def encoding(self) -> PositionEncoding:
-        """A module with numbers of its own, drawn from PyTorch's generator.
+        """Make the encoding's module, with parameters drawn from PyTorch's generator.
 
         Raises:
             EncodingError: the user's own object makes none, or a parameter does not fit the model.
@@ -61,7 +61,7 @@ class Setup:
         return module_of(self.spec, sizes | ({} if self.geometry.relation is None else {"labels": self.geometry.count}))
 
     def seen(self, training: Examples, tests: Mapping[int, Examples]) -> dict[int, NDArray[np.bool_]]:
-        """scale -> bool [samples, steps], whether the step's operator entry occurs in the training set."""
+        """scale -> bool [samples, steps]: True if the step's operator entry occurs in the training set."""
         if self.analysis.result is None:
             shapes = {scale: (len(data.tokens), data.is_step[0].sum()) for scale, data in tests.items()}
             return {scale: np.zeros(shape, dtype=np.bool_) for scale, shape in shapes.items()}
@@ -72,15 +72,16 @@ class Setup:
 
     @cached_property
     def _trained_length(self) -> int:
+        """Number of tokens that the model reads at the largest training scale."""
         return max(self.analysis.traces[scale - 1].length - 1 for scale in self.run.train)
 
 
 @lru_cache(maxsize=4)
 def _analysis(task: TaskSpec, digest: str, largest_scale: int) -> Analysis:
-    """Runs of one cell share it; `digest` is that of what the task generates."""
+    """Analysis of the task, cached for the runs of one cell; `digest` is the hash of what the task generates."""
     return analyse(task.plain(), task.format, largest_scale)
 
 
 def _longest(spec: EncodingSpec) -> int | None:
-    """The number of positions that are drawn from, for an encoding at positions drawn anew for each batch."""
+    """Number of positions to draw from, if the encoding's positions are drawn anew for each batch; else None."""
     return int(dict(spec.options)["longest"]) if spec.record.drawn_from else None

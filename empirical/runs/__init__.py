@@ -1,1 +1,1 @@
-"""Runs: what is to be trained (profiles, protocols, data), and the store of what was."""
+"""Runs: descriptions of what to train (profiles, protocols, data), and the store of finished runs."""

@@ -1,4 +1,4 @@
-"""Whether a model can be built for an encoding and a length: asked before anything is computed, and without torch."""
+"""Can a model be built for an encoding and a length? Checked before anything is computed, and without torch."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ from circuits.encodings import EncodingError, EncodingSpec
 from empirical.runs.profile import Model, ProfileError
 
 MOST_TOKENS = 10_000
-"""Tokens of the longest sequence that a model reads: it compares each with all before it."""
+"""Largest number of tokens that a model reads: attention compares each token with all before it."""
 
 
 def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
-    """Nothing, if a model of this encoding and size can read so many tokens.
+    """Raise an error unless a model of this encoding and size can read so many tokens.
 
     Raises:
         EncodingError: the file of the user's own encoding does not exist.
-        ProfileError: no such model can be built; an object of the user's own may refuse all the same when it is made.
+        ProfileError: no such model can be built. The user's own object may still refuse when it is made.
     """
     file = spec.name.rpartition(":")[0]
     if spec.is_own and not Path(file).is_file():
@@ -23,11 +23,11 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
     record = None if spec.is_own else spec.record
     if record and record.planes == "head" and head_width % 2:
         raise ProfileError(
-            f"'{spec}' needs heads of an even width, and {model.width} in {model.heads} have {head_width}"
+            f"'{spec}' needs an even head width, but width {model.width} with {model.heads} heads gives {head_width}"
         )
     if record and record.rotate and head_width < 2:
         raise ProfileError(
-            f"'{spec}' rotates a plane of each head, and heads of {model.width} in {model.heads} are 1 wide"
+            f"'{spec}' rotates a plane of each head, but width {model.width} with {model.heads} heads has head width 1"
         )
     if record and record.planes == "width" and model.width % 2:
         raise ProfileError(f"'{spec}' needs an even width, not {model.width}")
@@ -43,8 +43,8 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
 
 
 def require_positions(tokens: int, longest: int) -> None:
-    """Nothing, if so many tokens can have different positions below `longest`; raises ProfileError if they cannot."""
+    """Raise ProfileError unless so many tokens can have different positions below `longest`."""
     if tokens > longest:
         raise ProfileError(
-            f"a sequence has {tokens:,} tokens, whose positions are drawn from {longest:,}: say longest={tokens}"
+            f"a sequence has {tokens:,} tokens, whose positions are drawn from {longest:,}: set longest={tokens}"
         )

@@ -1,9 +1,9 @@
-"""Examples for training and evaluation, drawn by counters: the same call gives the same examples, wherever it is made.
+"""Examples for training and evaluation, drawn by counters: equal arguments give equal examples on every machine.
 
-The generator is Philox 4x64 of ten rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011),
-which numbers a block of random bits by a key and a counter. The key is (seed, split); of the counter's four words
-the third is the scale, the fourth is 0, and the first two count the blocks. So no two of these streams
-meet, and none depends on what was drawn before. The third word 0, which is no scale, is the stream of the scales.
+The generator is Philox 4x64 with ten rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011),
+which addresses a block of random bits by a key and a counter. The key is (seed, split). The counter has four words:
+the first two count the blocks, the third is the scale, the fourth is 0. So no two of these streams overlap, and none
+depends on earlier draws. The third word 0, which is no scale, addresses the stream that draws the scales.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from circuits.task import Task, Tokens
 
 TRAIN, TEST = 0, 1
-"""Which split a sample belongs to: the second word of the key."""
+"""Split of a sample: the second word of the key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +23,8 @@ class Examples:
     """Token sequences of one or several scales.
 
     Attributes:
-        tokens: uint8 [count, length], filled on the right with 0 where a sequence is shorter than the longest.
-        is_step: bool [count, length], True at generated tokens; the others are prompt or filling.
+        tokens: uint8 [count, length], padded on the right with 0 to the longest sequence.
+        is_step: bool [count, length], True at generated tokens, False at prompt and padding.
         scales: int64 [count].
     """
 
@@ -34,21 +34,21 @@ class Examples:
 
 
 def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
-    """`count` instances, their scales drawn uniformly from `scales`, their prompts uniformly at each scale.
+    """Draw `count` instances: scales uniformly from `scales`, prompts uniformly at each scale.
 
-    The task's name is no counter: both formats of a task, and tasks with the same prompts, get the same instances.
-    A sample is no prefix of a larger one with the same counters.
+    The task's name is not part of the counter: both formats of a task, and tasks with the same prompts, get the same
+    instances. A sample is not a prefix of a larger sample with the same counters.
 
     Args:
-        task: in the format wanted.
-        scales: the scales to draw from.
-        count: how many, at least 1.
+        task: task in the wanted format.
+        scales: scales to draw from.
+        count: number of instances, at least 1.
         split: TRAIN or TEST.
-        seed: the run's seed, below 2**64; evaluations of all runs share seed 0.
+        seed: seed of the run, below 2**64; evaluations of all runs share seed 0.
     """
     index = _stream(split, seed, scale=0).integers(len(scales), size=count)
-    drawn = np.asarray(scales, dtype=np.int64)[index]
-    rows_of = {scale: np.flatnonzero(drawn == scale) for scale in scales}
+    drawn_scales = np.asarray(scales, dtype=np.int64)[index]
+    rows_of = {scale: np.flatnonzero(drawn_scales == scale) for scale in scales}
     sequences = {
         scale: _sequences(task, scale, len(rows), _stream(split, seed, scale))
         for scale, rows in rows_of.items()
@@ -60,11 +60,12 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
     for scale, (tokens, prompt_length) in sequences.items():
         all_tokens[rows_of[scale], : tokens.shape[1]] = tokens
         is_step[rows_of[scale], prompt_length : tokens.shape[1]] = True
-    return Examples(tokens=all_tokens, is_step=is_step, scales=drawn)
+    return Examples(tokens=all_tokens, is_step=is_step, scales=drawn_scales)
 
 
 def _stream(split: int, seed: int, scale: int) -> np.random.Generator:
-    # As arrays of words: in a list, numpy rounds large seeds to floating point numbers.
+    # Arrays of words, because numpy rounds large seeds of a list to floating-point numbers.
+    """Random generator of a key and a scale."""
     key = np.array([seed, split], dtype=np.uint64)
     counter = np.array([0, 0, scale, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))

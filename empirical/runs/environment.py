@@ -1,4 +1,4 @@
-"""Where, when and with what something was computed."""
+"""Record of the environment of a computation: versions, machine, device, source revision and time."""
 
 import platform
 import subprocess
@@ -12,7 +12,7 @@ from theory.system.files import read_text
 
 
 def environment(device: str) -> dict[str, Any]:
-    """What is written beside results: versions, machine, device, source revision, time."""
+    """Return the environment that is written beside results."""
     import torch
 
     packages = ("torch", "numpy", "scipy", "sympy", "networkx")
@@ -27,7 +27,7 @@ def environment(device: str) -> dict[str, Any]:
 
 
 def _machine() -> str:
-    """Architecture, processor, and the vector instructions that torch uses there: last bits of sums depend on them."""
+    """Architecture, processor and vector instructions that torch uses: the last bits of sums depend on them."""
     import torch
 
     try:
@@ -35,18 +35,18 @@ def _machine() -> str:
     except (OSError, LengthgenError):
         lines = []
     name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    known = (platform.machine(), name or platform.processor(), torch.backends.cpu.get_cpu_capability())
-    return ", ".join(dict.fromkeys(filter(None, known)))
+    parts = (platform.machine(), name or platform.processor(), torch.backends.cpu.get_cpu_capability())
+    return ", ".join(dict.fromkeys(filter(None, parts)))
 
 
 def revision() -> str:
-    """The git revision of the source, `+` where it was changed since; "unknown" outside a checkout."""
+    """Git revision of the source, with `+` if it was changed since; "unknown" outside a checkout."""
     here = Path(__file__).parent
     try:
-        known = subprocess.run(
+        described = subprocess.run(
             ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
             cwd=here, capture_output=True, encoding="utf-8", check=True, timeout=10,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError):
         return "unknown"
-    return known.stdout.strip()
+    return described.stdout.strip()

@@ -1,4 +1,4 @@
-"""One row of metrics: what one run does at one checkpoint and scale; and all rows of a run as a parquet file."""
+"""Metrics: one row per checkpoint and scale of a run, and all rows of a run as a parquet file."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -10,27 +10,27 @@ from numpy.typing import NDArray
 from theory.system.errors import LengthgenError
 
 MAY_BE_NAN = ("first_wrong", "exact_match_seen", "token_accuracy_seen")
-"""Columns that are NaN where no sample is wrong, or no sample or step was seen; all others are finite."""
+"""Columns that are NaN if no sample is wrong, or no sample or step was seen; all others are finite."""
 
 
 class MetricsError(LengthgenError):
-    """Rows of metrics that are not those of their run; one line says why."""
+    """Rows of metrics do not belong to their run; the message says why in one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One row of metrics: what one run does at one checkpoint and scale.
+    """Row of metrics: results of one run at one checkpoint and scale.
 
     Attributes:
-        epoch: of the checkpoint.
+        epoch: epoch of the checkpoint.
         exact_match: share of samples whose generated tokens are all right.
         token_accuracy: share of generated tokens that are right, each after the right tokens before it.
-        first_wrong: median number of the first wrong step, from 1, among samples that are not all right; may be NaN.
+        first_wrong: median index of the first wrong step, from 1, among samples that are not all right; may be NaN.
         seen_steps: share of steps whose operator entry occurs in the run's training set.
-        seen_samples: share of samples all of whose steps' entries do.
-        exact_match_seen: exact match among these; may be NaN.
+        seen_samples: share of samples whose steps are all seen.
+        exact_match_seen: exact match among the seen samples; may be NaN.
         token_accuracy_seen: share of the seen steps that are right; may be NaN.
-        training_loss: mean cross-entropy of the epoch that ended.
+        training_loss: mean cross-entropy, in nats per generated token, of the epoch that ended.
     """
 
     epoch: int
@@ -48,32 +48,40 @@ class Measurement:
 def measurement(
     right_BJ: NDArray[np.bool_], seen_BJ: NDArray[np.bool_], *, epoch: int, scale: int, training_loss: float
 ) -> Measurement:
-    """One row from which steps are right, and which have an operator entry that training showed."""
-    exact, seen = np.asarray(right_BJ.all(axis=1)), np.asarray(seen_BJ.all(axis=1))
-    wrong = right_BJ[~exact].argmin(axis=1) + 1
+    """Compute one row.
+
+    Args:
+        right_BJ: True where a generated token is right, bool [samples, steps].
+        seen_BJ: True where the step's operator entry occurs in the training set, bool [samples, steps].
+        epoch: epoch of the checkpoint.
+        scale: scale of the samples.
+        training_loss: mean training loss of the epoch that ended.
+    """
+    sample_is_right, sample_is_seen = np.asarray(right_BJ.all(axis=1)), np.asarray(seen_BJ.all(axis=1))
+    first_wrong_steps = right_BJ[~sample_is_right].argmin(axis=1) + 1
     return Measurement(
         epoch=epoch,
         scale=scale,
-        exact_match=float(exact.mean()),
+        exact_match=float(sample_is_right.mean()),
         token_accuracy=float(right_BJ.mean()),
-        first_wrong=float(np.median(wrong)) if len(wrong) else float("nan"),
+        first_wrong=float(np.median(first_wrong_steps)) if len(first_wrong_steps) else float("nan"),
         seen_steps=float(seen_BJ.mean()),
-        seen_samples=float(seen.mean()),
-        exact_match_seen=float(exact[seen].mean()) if seen.any() else float("nan"),
+        seen_samples=float(sample_is_seen.mean()),
+        exact_match_seen=float(sample_is_right[sample_is_seen].mean()) if sample_is_seen.any() else float("nan"),
         token_accuracy_seen=float(right_BJ[seen_BJ].mean()) if seen_BJ.any() else float("nan"),
         training_loss=training_loss,
     )
 
 
-def encoded(rows: Sequence[Measurement], asked: Sequence[tuple[int, int]]) -> bytes:
-    """Rows as a parquet file.
+def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]]) -> bytes:
+    """Write rows as the bytes of a parquet file.
 
     Args:
-        rows: of one run.
-        asked: (epoch, scale) of each, in their order.
+        rows: all rows of one run.
+        expected: (epoch, scale) of each row, in order.
 
     Raises:
-        MetricsError: they are other rows, or a number is not finite and may not be NaN.
+        MetricsError: other rows are given, or a number is not finite and may not be NaN.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -82,38 +90,38 @@ def encoded(rows: Sequence[Measurement], asked: Sequence[tuple[int, int]]) -> by
     try:
         table = pa.Table.from_pylist([asdict(row) for row in rows], schema=schema)
     except pa.ArrowException as error:
-        raise MetricsError(f"not all are numbers: {error}") from error
-    _require(table, asked)
+        raise MetricsError(f"some values are not numbers: {error}") from error
+    _require(table, expected)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
-def decoded(content: bytes, asked: Sequence[tuple[int, int]]) -> list[Measurement]:
-    """The rows of a parquet file. Nothing of a file with more rows, or with other columns, is read.
+def from_parquet(content: bytes, expected: Sequence[tuple[int, int]]) -> list[Measurement]:
+    """Read the rows of a parquet file; a file with more rows or other columns is refused before it is read.
 
     Args:
-        content: of the file.
-        asked: (epoch, scale) of each row, in their order.
+        content: bytes of the file.
+        expected: (epoch, scale) of each row, in order.
 
     Raises:
-        MetricsError: it is no such file, or holds other rows.
+        MetricsError: the content is no such file, or holds other rows.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
-        if file.metadata.num_rows != len(asked):
-            raise MetricsError(f"it has {file.metadata.num_rows:,} rows, and {len(asked):,} are asked for")
+        if file.metadata.num_rows != len(expected):
+            raise MetricsError(f"it has {file.metadata.num_rows:,} rows, expected {len(expected):,}")
         if [(field.name, str(field.type)) for field in file.schema_arrow] != _columns():
             raise MetricsError("its columns are not those of a measurement")
-        # Not `read_table`: its threads outlive it, and where torch is loaded they abort the process at its end.
+        # Not `read_table`: its threads outlive it, and if torch is loaded they abort the process at its exit.
         table = file.read(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MetricsError(str(error)) from error
-    _require(table, asked)
+    _require(table, expected)
     columns = table.to_pydict()
     return [Measurement(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
@@ -123,17 +131,19 @@ def _columns() -> list[tuple[str, str]]:
     return [(field.name, "int64" if field.type is int else "double") for field in fields(Measurement)]
 
 
-def _require(table: Any, asked: Sequence[tuple[int, int]]) -> None:
-    """Raises MetricsError for a pyarrow table of other rows than are asked for, or of numbers that cannot be."""
-    named = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
-    if named != list(asked):
-        missing = sorted(set(asked) - set(named))
-        lacking = (
-            "none is of epoch {} and scale {}".format(*missing[0]) if missing else "some are others or in disorder"
+def _require(table: Any, expected: Sequence[tuple[int, int]]) -> None:
+    """Raise MetricsError if a pyarrow table holds other rows than expected, or a number that cannot be."""
+    present = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
+    if present != list(expected):
+        missing = sorted(set(expected) - set(present))
+        reason = (
+            "there is no row of epoch {} and scale {}".format(*missing[0])
+            if missing
+            else "some rows are unexpected or out of order"
         )
-        raise MetricsError(f"{len(named):,} rows, and {len(asked):,} are asked for: {lacking}")
+        raise MetricsError(f"{len(present):,} rows, expected {len(expected):,}: {reason}")
     for name, kind in _columns():
         numbers = table[name].to_numpy() if kind == "double" else np.zeros(0)
-        bad = np.isinf(numbers) if name in MAY_BE_NAN else ~np.isfinite(numbers)
-        if table[name].null_count or bad.any():
+        invalid = np.isinf(numbers) if name in MAY_BE_NAN else ~np.isfinite(numbers)
+        if table[name].null_count or invalid.any():
             raise MetricsError(f"not every {name} is a finite number")

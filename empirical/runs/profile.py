@@ -1,6 +1,6 @@
-"""Profiles: how large and how long runs are, as TOML files in empirical/profiles.
+"""Profiles: sizes of models and lengths of training, read from TOML files in empirical/profiles.
 
-`smoke` takes seconds (the tests), `quick` minutes on two cores, `paper` follows the published protocol and wants a
+`smoke` takes seconds (the tests), `quick` minutes on two cores, `paper` follows the published protocol and needs a
 GPU. A protocol (protocol.py) may change single values of a profile for itself.
 """
 
@@ -19,22 +19,23 @@ from theory.system.files import read_text
 
 FOLDER = Path(__file__).parents[1] / "profiles"
 LONGEST_TOML, LONGEST_LINE = 50_000, 1_000
-"""Characters of the longest TOML file that is read, and of a line: a dotted key takes the square of its parts."""
-MOST_NUMBERS = 100_000_000
-"""Trained numbers of the largest model: with its optimiser 1.6 GB."""
+"""Largest number of characters of a TOML file, and of one line: parsing a dotted key takes the square of its parts."""
+MOST_PARAMETERS = 100_000_000
+"""Trainable parameters of the largest model: 1.6 GB with its optimiser."""
 POSITIVE = Range(0, FLOAT32.most, above=True)
+"""Positive numbers that fit into a float32."""
 
 
 class ProfileError(LengthgenError):
-    """A profile or protocol that does not exist or does not fit; one line, what, where and how to mend it."""
+    """A profile or protocol does not exist or is invalid; the message says what, where and how to mend it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """The decoder: embedding width, layers, attention heads.
+    """Size of the decoder: embedding width, layers, attention heads.
 
     Raises:
-        ProfileError: the width is not a multiple of the heads, or the model has more than MOST_NUMBERS.
+        ProfileError: the width is not a multiple of the heads, or the model has more than MOST_PARAMETERS parameters.
     """
 
     width: Annotated[int, Range(1, 16_384)]
@@ -44,15 +45,15 @@ class Model:
     def __post_init__(self) -> None:
         if self.width % self.heads:
             raise ProfileError(f"width {self.width} is not a multiple of {self.heads} heads")
-        if self.numbers > MOST_NUMBERS:
+        if self.parameters > MOST_PARAMETERS:
             raise ProfileError(
-                f"width {self.width} with {self.layers} layers makes {self.numbers:,} trained numbers, and a model has "
-                f"at most {MOST_NUMBERS:,}"
+                f"width {self.width} with {self.layers} layers makes {self.parameters:,} trainable parameters, and a "
+                f"model has at most {MOST_PARAMETERS:,}"
             )
 
     @property
-    def numbers(self) -> int:
-        """Trained numbers of the matrices in all layers, without symbols and encoding."""
+    def parameters(self) -> int:
+        """Number of trainable parameters in the matrices of all layers, without token table and encoding."""
         return 12 * self.layers * self.width**2
 
     def __str__(self) -> str:
@@ -61,13 +62,13 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """AdamW on a fixed set of samples.
+    """Training by AdamW on a fixed set of samples.
 
     Attributes:
-        samples: of the training set, a multiple of `batch`; scales drawn uniformly.
-        batch: samples a step; each epoch shuffles them anew.
-        learning_rate: at first; it falls to 0 by a half cosine over all steps.
-        clip: the largest norm of a model's gradient.
+        samples: size of the training set, a multiple of `batch`; scales are drawn uniformly.
+        batch: samples per step; each epoch shuffles them anew.
+        learning_rate: initial value; it falls to 0 by a half cosine over all steps.
+        clip: largest norm of a model's gradient.
         evaluate_every: epochs between checkpoints.
 
     Raises:
@@ -89,7 +90,7 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Samples at each scale, and the exact match at which a scale counts as solved."""
+    """Number of samples at each scale, and the exact match from which on a scale counts as solved."""
 
     samples: Annotated[int, TEST_SAMPLES]
     threshold: Annotated[float, Range(0, 1, above=True)]
@@ -97,10 +98,10 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """Sizes of models, how they are trained and tested, and runs (seeds) of each cell.
+    """Model sizes, training, evaluation, and number of runs (seeds) of each cell.
 
     Raises:
-        ProfileError: a model stands there twice.
+        ProfileError: a model occurs twice.
     """
 
     models: Annotated[tuple[Model, ...], Entries(20)]
@@ -110,23 +111,23 @@ class Profile:
 
     def __post_init__(self) -> None:
         if len(set(self.models)) < len(self.models):
-            raise ProfileError("a model stands there twice")
+            raise ProfileError("the same model occurs twice")
 
 
 def load_profile(name: str, changes: Mapping[str, Any] | None = None, *, where: str | None = None) -> Profile:
-    """The named profile, with some of its values changed.
+    """Load the named profile, with some of its values changed.
 
     Args:
-        name: of a file in empirical/profiles.
-        changes: as TOML holds them: what they name is replaced, sections key by key.
-        where: what errors name in place of the profile, if the changes stand elsewhere.
+        name: name of a file in empirical/profiles.
+        changes: new values as nested dictionaries, as in TOML; sections are changed key by key.
+        where: replaces the profile's name in errors, if the changes come from elsewhere.
 
     Raises:
-        ProfileError: no such profile, or a key that is missing, unknown, of the wrong type or out of its range.
+        ProfileError: the profile does not exist, or a key is missing, unknown, of the wrong type or out of its range.
     """
-    known = sorted(path.stem for path in FOLDER.glob("*.toml"))
-    if name not in known:
-        hint = nearest(name, known, otherwise=f"choose one of {', '.join(known)}")
+    names = sorted(path.stem for path in FOLDER.glob("*.toml"))
+    if name not in names:
+        hint = nearest(name, names, otherwise=f"choose one of {', '.join(names)}")
         raise ProfileError(f"unknown profile '{name}': {hint}")
     content = read_toml(FOLDER / f"{name}.toml")
     for key, value in (changes or {}).items():
@@ -137,10 +138,10 @@ def load_profile(name: str, changes: Mapping[str, Any] | None = None, *, where: 
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file holds.
+    """Read a TOML file.
 
     Raises:
-        ProfileError: it is no TOML, too long, no regular file, or cannot be read.
+        ProfileError: the file is not TOML, too long, not a regular file, or cannot be read.
     """
     try:
         text = read_text(path)
@@ -155,19 +156,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ProfileError(f"{path} cannot be read: {error.strerror}") from error
     except LengthgenError as error:
         raise ProfileError(str(error)) from error
-    except (ValueError, RecursionError) as error:  # numbers of too many digits, too, are a ValueError
+    except (ValueError, RecursionError) as error:  # a number of too many digits is a ValueError too
         raise ProfileError(f"{path} is not TOML: {error}") from error
 
 
 def read(kind: Any, content: Any, where: str) -> Any:
-    """A dataclass from what TOML or JSON holds, checked key by key.
+    """Make a dataclass from a TOML or JSON table, checked key by key.
 
     Raises:
-        ProfileError: a key that is missing, unknown, of the wrong type or out of its range, or keys that do not go
-            together.
+        ProfileError: a key is missing, unknown, of the wrong type or out of its range, or values do not fit together.
     """
     if not isinstance(content, dict):
-        raise ProfileError(f"{where} = {_shown(content)} is not a table")
+        raise ProfileError(f"{where} = {_short_repr(content)} is not a table")
     hints = _hints(kind)
     missing = [field.name for field in fields(kind) if field.name not in content]
     unknown = [key for key in content if key not in hints]
@@ -189,36 +189,38 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def read_value(hint: Any, value: Any, where: str) -> Any:
-    """A value of the type of a hint, inside the limits that the hint is annotated with.
+    """Check a value against a type hint and the limits that annotate it; return it converted.
 
     Raises:
-        ProfileError: it is of another type, or out of its range.
+        ProfileError: the value has another type, or is out of its range.
     """
-    plain, *limits = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    if NoneType in get_args(plain):
+    plain_type, *limits = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if NoneType in get_args(plain_type):
         if value is None:
             return None
-        plain = get_args(plain)[0]
-    taken = _typed(plain, value, where)
+        plain_type = get_args(plain_type)[0]
+    converted = _convert(plain_type, value, where)
     for limit in limits:
-        if refusal := limit.refusal(taken):
-            raise ProfileError(f"{where} = {_shown(value)} {refusal}")
-    return taken
+        if refusal := limit.refusal(converted):
+            raise ProfileError(f"{where} = {_short_repr(value)} {refusal}")
+    return converted
 
 
-def _typed(kind: Any, value: Any, where: str) -> Any:
+def _convert(kind: Any, value: Any, where: str) -> Any:
+    """Convert lists to tuples and tables to dataclasses; check the type of everything else."""
     if isinstance(kind, type) and is_dataclass(kind):
         return read(kind, asdict(value) if isinstance(value, kind) else value, where)
     if get_origin(kind) is tuple:
         if isinstance(value, list | tuple):
             return tuple(read_value(get_args(kind)[0], entry, where) for entry in value)
-        raise ProfileError(f"{where} = {_shown(value)} is not a list")
+        raise ProfileError(f"{where} = {_short_repr(value)} is not a list")
     if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
         return value
-    raise ProfileError(f"{where} = {_shown(value)} is not {kind.__name__}")
+    raise ProfileError(f"{where} = {_short_repr(value)} is not {kind.__name__}")
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
+    """Short representation of a value for a message."""
     try:
         return reprlib.repr(value)
     except ValueError:

@@ -1,16 +1,16 @@
-"""Protocols: which cells an experiment has, as TOML files in empirical/protocols or of the user's own.
+"""Protocols: lists of an experiment's cells, read from TOML files in empirical/protocols or of the user's own.
 
 title = "..."
 source = "..."            # where it is published
 train = [1, 5]            # first and last training scale
 test = [1, 20]
 
-[[cells]]                 # every combination is a cell; any number of such groups
+[[cells]]                 # each combination of the three is a cell; any number of such groups
 tasks = ["copy"]
 formats = ["aligned"]
 encodings = ["ipe"]
 
-[quick]                   # what this protocol changes of a profile, and the digits of tasks under it
+[quick]                   # changes to the profile `quick`, and the number base of tasks under it
 seeds = 3
 training.epochs = 10
 base.addition = 4
@@ -31,11 +31,11 @@ from theory.system.errors import nearest
 
 FOLDER = Path(__file__).parents[1] / "protocols"
 MOST_RUNS = 20_000
-"""Runs that one protocol may have: all of them are planned before the first is trained."""
+"""Largest number of runs of one protocol: all of them are planned before the first is trained."""
 TAKEN = (
     "runs", "figures", "report", "tensorboard", "lrc.json", "claims.json", "src.json", "report.html", "manifest.json",
 )  # fmt: skip
-"""Names of other things in the folder in which each protocol has a folder of its own."""
+"""Names that a protocol may not have: other files and folders beside the protocols' own result folders."""
 Scales = Annotated[tuple[Annotated[int, SCALE], ...], Entries(SCALE.most)]
 Base = Annotated[int | None, Range(2, MAX_SYMBOLS)]
 Name = Annotated[str, Text(1_000)]
@@ -43,10 +43,10 @@ Name = Annotated[str, Text(1_000)]
 
 @dataclass(frozen=True)
 class FolderName:
-    """Names for a folder beside those of TAKEN: printable, not hidden, at most 100 bytes long."""
+    """Limit of protocol names: printable, not hidden, at most 100 bytes long, and none of TAKEN."""
 
     def refusal(self, value: str) -> str | None:
-        """As `empirical.runs.limits.Limit` says."""
+        """Reason for refusing the name; see `empirical.runs.limits.Limit`."""
         if value.casefold() in TAKEN:
             return f"is taken: a folder of results has {', '.join(TAKEN)}"
         plain = value.isprintable() and "/" not in value and not value.startswith(".")
@@ -55,7 +55,7 @@ class FolderName:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One condition, a task in one format and an encoding: its runs differ in model size and seed."""
+    """Cell of an experiment: a task in one format with one encoding. Its runs differ in model size and seed."""
 
     task: TaskSpec
     encoding: Name
@@ -64,21 +64,21 @@ class Cell:
         return f"{self.task.title}, {self.task.format}, {self.encoding}"
 
     def as_json(self) -> dict[str, Any]:
-        """The cell as JSON holds it: task, base, format and encoding side by side."""
+        """Cell as JSON: task, base, format and encoding side by side."""
         return self.task.as_json() | {"encoding": self.encoding}
 
     @classmethod
     def from_json(cls, content: Any) -> Self:
-        """The cell that `as_json` wrote. Raises ProfileError: it is none of a cell."""
+        """Read a cell that `as_json` wrote. Raises ProfileError if the content does not describe a cell."""
         cell: Self = read(cls, with_task(content, "cell"), "cell")
         return cell
 
 
 def with_task(content: Any, where: str) -> Any:
-    """JSON that holds task, base and format side by side, with these as the one value `task`, for `read`.
+    """Gather the keys task, base and format of a JSON object into one value `task`, as `read` needs it.
 
     Raises:
-        ProfileError: one of the three is missing.
+        ProfileError: one of the three keys is missing.
     """
     names = {"task": "name", "base": "base", "format": "format"}
     if not isinstance(content, dict):
@@ -92,19 +92,19 @@ def with_task(content: Any, where: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """An experiment under one profile. Scales are ascending; the test's include those of training.
+    """Experiment under one profile. Scales are ascending; the test scales include the training scales.
 
     Attributes:
-        name: of what is stored for it.
-        said: how it is named on the command line.
+        name: name of its result folder.
+        cli_name: its name on the command line.
 
     Raises:
-        ProfileError: training scales that reach as far as the test's, or are none of them; a cell that stands there
-            twice; or more than MOST_RUNS.
+        ProfileError: the largest training scale reaches the largest test scale, a training scale is no test scale, a
+            cell occurs twice, or there are more than MOST_RUNS runs.
     """
 
     name: Annotated[str, FolderName()]
-    said: str
+    cli_name: str
     title: Annotated[str, Text(300)]
     source: Annotated[str, Text(300)]
     cells: Annotated[tuple[Cell, ...], Entries(1_000)]
@@ -121,17 +121,19 @@ class Protocol:
         if not set(self.train) <= set(self.test):
             raise ProfileError("the test scales must include the training scales: fitting is judged on them")
         if len(set(self.cells)) < len(self.cells):
-            raise ProfileError("a cell stands there twice")
+            raise ProfileError("the same cell occurs twice")
         runs = len(self.cells) * len(self.profile.models) * self.profile.seeds
         if runs > MOST_RUNS:
             raise ProfileError(
                 f"{len(self.cells)} cells, {len(self.profile.models)} models and {self.profile.seeds} seeds make "
-                f"{runs:,} runs, and at most {MOST_RUNS:,} are planned"
+                f"{runs:,} runs, and at most {MOST_RUNS:,} are allowed"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
+    """Group of cells in a protocol file: all combinations of its tasks, formats and encodings."""
+
     tasks: Annotated[tuple[Name, ...], Entries(100)]
     formats: Annotated[tuple[Name, ...], Entries(10)]
     encodings: Annotated[tuple[Name, ...], Entries(100)]
@@ -139,6 +141,8 @@ class _Group:
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
+    """Content of a protocol file without its profile sections."""
+
     title: str
     source: str
     train: tuple[Annotated[int, SCALE], ...]
@@ -147,22 +151,22 @@ class _File:
 
 
 def names() -> list[str]:
-    """The protocols that come with the project."""
+    """Names of the protocols that come with the project."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def load_protocol(name: str, profile: str) -> Protocol:
-    """A protocol under a profile.
+    """Load a protocol under a profile.
 
     Args:
         name: one of `names()`, or path/to/file.toml.
-        profile: of empirical/profiles.
+        profile: name of a profile in empirical/profiles.
 
     Raises:
-        ProfileError: no such protocol or profile; in it or in a section for any profile a key that is missing, unknown,
-            of the wrong type or out of its range; or a name that the folder of results has for something else.
+        ProfileError: the protocol or profile does not exist; a key of the protocol or of any of its profile sections is
+            missing, unknown, of the wrong type or out of range; or the name is taken in the results folder.
     """
-    loaded = load_profile(profile)
+    chosen_profile = load_profile(profile)
     where = f"protocol '{name}'"
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not name.endswith(".toml") and name not in names():
@@ -171,63 +175,67 @@ def load_protocol(name: str, profile: str) -> Protocol:
     if name.endswith(".toml") and path.stem.casefold() in names():
         raise ProfileError(f"{where}: '{path.stem}' is a protocol of the project, rename the file")
     content = read_toml(path)
-    own = {field.name for field in fields(_File)}
-    sections = {key: content.pop(key) for key in list(content) if key not in own and isinstance(content[key], dict)}
+    file_keys = {field.name for field in fields(_File)}
+    sections = {
+        key: content.pop(key) for key in list(content) if key not in file_keys and isinstance(content[key], dict)
+    }
     file: _File = read(_File, content, where)
     bases: dict[str, int] = {}
     for key, section in sections.items():
-        load_profile(key)  # a section is named after a profile
+        load_profile(key)  # raises unless the section is named after a profile
         changes = dict(section)
         digits = _bases(changes.pop("base", {}), file, f"{where}, {key}, base")
-        changed = load_profile(key, changes, where=f"{where}, {key}")
+        changed_profile = load_profile(key, changes, where=f"{where}, {key}")
         if key == profile:
-            loaded, bases = changed, digits
-    return made(
-        name=path.stem, said=name, title=file.title, source=file.source, cells=tuple(_cells(file, bases)),
-        train=_scales(file.train, where), test=_scales(file.test, where), profile_name=profile, profile=loaded,
+            chosen_profile, bases = changed_profile, digits
+    return checked_protocol(
+        name=path.stem, cli_name=name, title=file.title, source=file.source, cells=tuple(_cells(file, bases)),
+        train=_scales(file.train, where), test=_scales(file.test, where), profile_name=profile, profile=chosen_profile,
     )  # fmt: skip
 
 
-def made(**parts: Any) -> Protocol:
-    """A protocol of these parts, once they are checked as those of a file are.
+def checked_protocol(**values: Any) -> Protocol:
+    """Make a protocol of these fields after the same checks as for a file.
 
     Raises:
-        ProfileError: a part that is out of its range, or parts that do not go together.
+        ProfileError: a field is out of its range, or the fields do not fit together.
     """
-    said = parts["said"]
-    kind = "protocol" if said.endswith(".toml") or said in names() else "task"
-    protocol: Protocol = read(Protocol, parts, f"{kind} '{said}'")
+    cli_name = values["cli_name"]
+    kind = "protocol" if cli_name.endswith(".toml") or cli_name in names() else "task"
+    protocol: Protocol = read(Protocol, values, f"{kind} '{cli_name}'")
     return protocol
 
 
 def _cells(file: _File, bases: Mapping[str, int]) -> Iterator[Cell]:
+    """Yield the cells of all groups."""
     for group in file.cells:
-        encodings = [_named(text) for text in group.encodings]
+        encodings = [_canonical_name(text) for text in group.encodings]
         for task in group.tasks:
             for form in group.formats:
                 for encoding in encodings:
                     yield Cell(task=TaskSpec(name=task, base=bases.get(task), format=form), encoding=encoding)
 
 
-def _named(encoding: str) -> Name:
-    """The encoding by its name and not an alias; what names none is refused when its runs are planned."""
+def _canonical_name(encoding: str) -> Name:
+    """Canonical name of an encoding given by name or alias; an unknown name is refused when its runs are planned."""
     with suppress(EncodingError):
         return str(parse_encoding(encoding))
     return encoding
 
 
 def _bases(content: Any, file: _File, where: str) -> dict[str, int]:
-    """The digits of tasks, by their names."""
+    """Number base of tasks by task name."""
     if not isinstance(content, dict):
         raise ProfileError(f"{where} is not a table: write base.TASK = DIGITS")
     tasks = {task for group in file.cells for task in group.tasks}
     for task in content:
         if task not in tasks:
-            raise ProfileError(f"{where}: '{task}' is none of its tasks")
+            raise ProfileError(f"{where}: '{task}' is not one of its tasks")
     return {task: read_value(Base, digits, f"{where}, {task}") for task, digits in content.items()}
 
 
 def _scales(ends: tuple[int, ...], where: str) -> tuple[int, ...]:
+    """Expand [first, last] to all scales between them."""
     if len(ends) != 2 or ends[0] > ends[1]:
         raise ProfileError(f"{where}: scales are given as [first, last] with first <= last, not {list(ends)[:10]}")
     return tuple(range(ends[0], ends[1] + 1))

@@ -1,4 +1,4 @@
-"""What a run is: one task, format, encoding, model and seed under one protocol, and the identity that follows."""
+"""Run: one task, format, encoding, model and seed under one protocol, with the identity that follows from them."""
 
 import hashlib
 import json
@@ -18,21 +18,21 @@ from theory.system.files import read_text
 from theory.system.userfile import split_file
 
 FORMAT_VERSION = 2
-"""Raised when what a run's folder holds, or how a run is trained, changes: older runs are then not taken for it."""
+"""Version of a run folder's contents and of the training; raised with each change, so that old runs are not reused."""
 MOST_ROWS = 500_000
-"""Rows of metrics that a run may ask for."""
+"""Largest number of metric rows of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run: everything its numbers depend on but the code itself (FORMAT_VERSION stands for that).
+    """Run: everything its numbers depend on except the code itself, which FORMAT_VERSION stands for.
 
     Attributes:
-        task: in its format; in JSON its name, base and format stand side by side with the rest.
-        encoding: as `circuits.encodings` writes it.
-        digest: hash of samples of what the task generates at the scales in use, and of the encoding's file if it is
-            the user's own: what changes there is another run.
-        train, test: the scales, ascending.
+        task: task in its format; in JSON its name, base and format stand side by side with the rest.
+        encoding: name as written by `circuits.encodings`.
+        digest: hash of samples that the task generates at the scales in use, and of the encoding's file if it is the
+            user's own: a change of either makes another run.
+        train, test: scales, ascending.
     """
 
     task: TaskSpec
@@ -48,56 +48,58 @@ class Run:
 
     @cached_property
     def id(self) -> str:
-        """Readable and unique: task, format, encoding, model, seed and a hash of the whole."""
+        """Readable unique name: task, format, encoding, model, seed and a hash of all fields."""
         return f"{self._name()}-seed{self.seed}-{_hash(self.config)}"
 
     @cached_property
     def group(self) -> str:
-        """Common to runs that differ in their seed alone: these can be trained as one ensemble."""
+        """Name shared by runs that differ in their seed alone: these can be trained as one ensemble."""
         return f"{self._name()}-{_hash(self.config | {'seed': None})}"
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The run as JSON holds it."""
+        """Fields of the run as JSON."""
         config: dict[str, Any] = json.loads(json.dumps(asdict(self) | self.task.as_json()))
         return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """What `config` gave.
+        """Read a run from its `config`.
 
         Raises:
-            ProfileError: it is none of a run.
+            ProfileError: the content does not describe a run.
         """
         run: Self = read(cls, with_task(config, "config"), "config")
         return run
 
-    def measured(self) -> list[tuple[int, int]]:
-        """(epoch, scale) of every row of metrics, in order: each checkpoint, the last epoch among them, at each scale.
+    def metric_keys(self) -> list[tuple[int, int]]:
+        """(epoch, scale) of each row of metrics, in order: every checkpoint, the last epoch included, at every scale.
 
         Raises:
-            ProfileError: there is none, or more than MOST_ROWS.
+            ProfileError: there is no row, or there are more than MOST_ROWS.
         """
-        last, every = self.training.epochs, self.training.evaluate_every
-        if last < 1 or every < 1 or not self.test:
+        last_epoch, interval = self.training.epochs, self.training.evaluate_every
+        if last_epoch < 1 or interval < 1 or not self.test:
             raise ProfileError(
-                f"run {self.id} is measured nowhere: it needs at least 1 epoch, evaluate_every at least 1, a test scale"
+                f"run {self.id} has no checkpoint to measure: it needs at least 1 epoch, evaluate_every at least 1, a "
+                "test scale"
             )
-        rows = -(-last // every) * len(self.test)
+        rows = -(-last_epoch // interval) * len(self.test)
         if rows > MOST_ROWS:
             raise ProfileError(
-                f"run {self.id} asks for {rows:,} rows of metrics, and at most {MOST_ROWS:,} are kept: raise its "
+                f"run {self.id} asks for {rows:,} rows of metrics, and at most {MOST_ROWS:,} are allowed: raise its "
                 "evaluate_every"
             )
-        return [(epoch, scale) for epoch in (*range(every, last, every), last) for scale in self.test]
+        return [(epoch, scale) for epoch in (*range(interval, last_epoch, interval), last_epoch) for scale in self.test]
 
     def _name(self) -> str:
+        """Readable part of the run's names, without seed."""
         encoding = self.encoding.rpartition(":")[2].replace("[", "-").replace("=", "").replace(",", "-").rstrip("]")
         return f"{self.task.identifier()}-{self.task.format}-{encoding}-{self.model}"
 
 
 def plan(protocol: Protocol) -> dict[tuple[Cell, Model], list[Run]]:
-    """Every run of a protocol, by cell and model.
+    """Return all runs of a protocol, by cell and model.
 
     Raises:
         TaskError: a task cannot be loaded or breaks its contract at some scale.
@@ -112,7 +114,7 @@ def plan(protocol: Protocol) -> dict[tuple[Cell, Model], list[Run]]:
 
 
 def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
-    """One run of a protocol. Raises as `plan` does."""
+    """Make one run of a protocol. Raises what `plan` raises."""
     run = Run(
         task=cell.task,
         encoding=str(parse_encoding(cell.encoding)),
@@ -124,30 +126,30 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         training=protocol.profile.training,
         evaluation=protocol.profile.evaluation,
     )
-    encoding, text = _own_file(run.encoding), _own_file(run.task.name)
-    tokens = _tokens(run.task, text, max(*run.train, *run.test))
+    encoding_text, task_text = _text_of_own_file(run.encoding), _text_of_own_file(run.task.name)
+    tokens = _tokens(run.task, task_text, max(*run.train, *run.test))
     require_buildable(parse_encoding(run.encoding), model, tokens)
-    drawn = _drawn(run.task, text, *run.train, *run.test)
-    return replace(run, digest=_hash([drawn, encoding]))
+    task_digest = _task_digest(run.task, task_text, *run.train, *run.test)
+    return replace(run, digest=_hash([task_digest, encoding_text]))
 
 
-def _own_file(spec: str) -> str:
-    """The text of the user's file that a task or an encoding stands in; none if it is a built-in one."""
+def _text_of_own_file(spec: str) -> str:
+    """Text of the user's file that defines a task or an encoding; empty for a built-in one."""
     path, _ = split_file(spec) or (None, None)
     if path is None or not Path(path).is_file():
         return ""
-    return read_text(Path(path)).replace("\r\n", "\n").replace("\r", "\n")  # line ends make no other run
+    return read_text(Path(path)).replace("\r\n", "\n").replace("\r", "\n")  # line endings do not change the run
 
 
 @lru_cache(maxsize=256)
 def _tokens(task: TaskSpec, text: str, largest: int) -> int:
-    """Tokens that a model reads of a sequence of the largest scale; `text` as `_drawn` has it."""
+    """Number of tokens that a model reads of a sequence of the largest scale; `text` as in `_task_digest`."""
     return int(examples(task.laid_out(largest), [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
 
 
 @lru_cache(maxsize=256)
-def _drawn(task: TaskSpec, text: str, *scales: int) -> str:
-    """Hash of the alphabet and of samples at all scales; `text` is that of the task's file, for the cache to know."""
+def _task_digest(task: TaskSpec, text: str, *scales: int) -> str:
+    """Hash of the alphabet and of samples at all scales; `text` is the text of the task's file, a key of the cache."""
     laid_out = task.laid_out(max(scales))
     samples = [
         examples(laid_out, [scale], 8, split=TEST, seed=0).tokens.tobytes().hex() for scale in sorted(set(scales))
@@ -156,4 +158,5 @@ def _drawn(task: TaskSpec, text: str, *scales: int) -> str:
 
 
 def _hash(content: Any) -> str:
+    """First 12 hex digits of the SHA-256 of the content as JSON."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

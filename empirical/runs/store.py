@@ -1,12 +1,12 @@
-"""The run store: one folder a finished run, and the state of what is being trained.
+"""Run store: one folder per finished run, and the states of unfinished trainings.
 
     ROOT/RUN-ID/              config.json, metrics.parquet, checkpoint.safetensors, environment.json, files.json
-    ROOT/.unfinished/NAME/    state.sealed, progress.json; NAME is a run, or runs that are trained together
-    ROOT/.locks/NAME          held by the process that trains the run, or the runs
+    ROOT/.unfinished/NAME/    state.sealed, progress.json; NAME names one run, or several that are trained together
+    ROOT/.locks/NAME          locked by the process that trains the run or runs
 
-A finished run appears by one rename and is never touched again; files.json has the SHA-256 of all the others. A state
-is a single file, replaced whole, so that a killed training goes on from its last checkpoint as if it had never stopped.
-Whatever is not as it was written is an error of one line, and is never believed.
+A finished run appears by one rename and is never changed afterwards; files.json has the SHA-256 of all other files. A
+state is a single file, replaced at once, so that a killed training resumes at its last checkpoint as if it had never
+stopped. A file that differs from what was written gives an error of one line and is never used.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from empirical.runs import unfinished
-from empirical.runs.measurement import Measurement, MetricsError, decoded, encoded
+from empirical.runs.measurement import Measurement, MetricsError, from_parquet, to_parquet
 from empirical.runs.run import FORMAT_VERSION, Run
 from empirical.runs.unfinished import State
 from theory.system import messages
@@ -37,16 +37,16 @@ CONFIG, METRICS, CHECKPOINT, ENVIRONMENT = (
 )
 FILES = "files.json"
 LARGEST = {CONFIG: 1 << 20, METRICS: 64 << 20, CHECKPOINT: 1 << 30, ENVIRONMENT: 1 << 20, FILES: 1 << 20}
-"""Bytes of the largest file of a finished run that is written or read."""
+"""Largest size in bytes of each file of a finished run that is written or read."""
 
 
 class StoreError(LengthgenError):
-    """A stored run that cannot be used; the message says which file and what to do."""
+    """A stored run cannot be used; the message names the file and says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """What lies in a store under one name: a finished run, one with `done` epochs of all, or what is `broken`."""
+    """Entry of a store: a finished run, an unfinished one with `done` epochs, or a `broken` folder with the reason."""
 
     name: str
     run: Run | None
@@ -55,68 +55,71 @@ class Stored:
 
 
 class RunStore:
-    """The runs under one folder."""
+    """Store of runs under one folder."""
 
     def __init__(self, root: Path) -> None:
-        """`root` need not exist yet."""
+        """Open a store; the folder `root` need not exist yet."""
         self.root = root
 
     def folder(self, run: Run) -> Path:
-        """Where the finished run lies or will lie."""
+        """Folder of the finished run, which may not exist yet."""
         return self.root / run.id
 
     @contextmanager
     def locks(self, runs: Sequence[Run]) -> Iterator[None]:
-        """Held while runs are trained: two processes never train the same run. Who has to wait is told for whom."""
-        with ExitStack() as held:
+        """Hold the locks of runs during their training: two processes never train the same run.
+
+        A process that must wait prints which process it waits for.
+        """
+        with ExitStack() as stack:
             for name in sorted({self._unfinished(runs).name, *(run.id for run in runs)}):
-                held.enter_context(locked(self._lock(name), on_wait=partial(_tell_waiting, name)))
+                stack.enter_context(locked(self._lock(name), on_wait=partial(_print_waiting, name)))
             yield
 
     def finished(self, run: Run) -> bool:
-        """Whether the run is done."""
+        """True if the run is finished."""
         return self.folder(run).is_dir()
 
-    def begun_together(self, runs: Sequence[Run]) -> bool:
-        """Whether there is a state, sound or not, of these runs trained together."""
+    def has_state(self, runs: Sequence[Run]) -> bool:
+        """True if there is a state, valid or not, of these runs trained together."""
         return unfinished.has_state(self._unfinished(runs))
 
     def state_path(self, runs: Sequence[Run]) -> Path:
-        """The state of runs that are trained together; may not exist."""
+        """Path of the state of runs that are trained together; it may not exist."""
         return self._unfinished(runs) / unfinished.STATE
 
     def state(self, runs: Sequence[Run]) -> State | None:
-        """The state of runs that are trained together, if there is one.
+        """State of runs that are trained together; None if there is none.
 
         Raises:
-            DamagedFile: it is not as it was written, or of other runs.
+            DamagedFile: the state differs from what was written, or belongs to other runs.
         """
-        return unfinished.read_state(self._unfinished(runs)) if self.begun_together(runs) else None
+        return unfinished.read_state(self._unfinished(runs)) if self.has_state(runs) else None
 
-    def keep_state(self, runs: Sequence[Run], content: bytes) -> None:
-        """Writes a state in place of the one before; `content` is safetensors with `unfinished.metadata`."""
+    def save_state(self, runs: Sequence[Run], content: bytes) -> None:
+        """Replace the state; `content` is safetensors with `unfinished.metadata` as metadata."""
         unfinished.write_state(self._unfinished(runs), content)
 
-    def tell(self, runs: Sequence[Run], done: int) -> None:
-        """Notes how many epochs are done, for those who look on."""
+    def note_progress(self, runs: Sequence[Run], done: int) -> None:
+        """Record the number of finished epochs for other processes that watch."""
         unfinished.write_note(self._unfinished(runs), runs, done)
 
     def finish(
         self, run: Run, *, metrics: Sequence[Measurement], checkpoint: bytes, environment: Mapping[str, Any]
     ) -> None:
-        """Stores a finished run, unless it is stored already.
+        """Store a finished run, unless it is stored already.
 
         Raises:
-            StoreError: the metrics are not those that the run asks for.
-            LengthgenError: a file is larger than any that is read.
+            StoreError: the metrics do not have the rows of the run.
+            LengthgenError: a file is larger than LARGEST allows.
         """
         if self.finished(run):
             return
         try:
-            rows = encoded(metrics, run.measured())
+            rows = to_parquet(metrics, run.metric_keys())
         except MetricsError as error:
             raise StoreError(
-                f"run {run.id} is not stored, for its metrics are not those it asks for: {error}"
+                f"run {run.id} is not stored, because its metrics have other rows than it needs: {error}"
             ) from error
         new = self.root / ".unfinished" / f"{run.id}.{secrets.token_hex(4)}.finished"
         try:
@@ -129,24 +132,25 @@ class RunStore:
             os.rename(new, self.folder(run))
         except OSError:
             if not self.finished(run):
-                raise  # else another process, where locks do not hold, was first
+                raise  # otherwise another process finished first, on a file system without working locks
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
-    def forget_state(self, runs: Sequence[Run]) -> None:
-        """Removes the state of runs that are finished, and what killed processes had written of their folders."""
+    def remove_state(self, runs: Sequence[Run]) -> None:
+        """Delete the state of finished runs, and half-written folders that killed processes left."""
         for run in runs:
             for path in self.root.glob(f".unfinished/{run.id}.*.finished"):
                 shutil.rmtree(path, ignore_errors=True)
         shutil.rmtree(self._unfinished(runs), ignore_errors=True)
 
-    def forget_finished(self) -> None:
-        """Removes what killed processes left below .unfinished of runs that are finished."""
+    def remove_leftovers(self) -> None:
+        """Delete what killed processes left below .unfinished of runs that are finished."""
         for folder in self.root.glob(".unfinished/*"):
             if folder.is_dir() and self._is_of_finished_runs(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _is_of_finished_runs(self, folder: Path) -> bool:
+        """True if all runs of an unfinished training are finished."""
         name = re.sub(r"\.\w+\.finished$", "", folder.name)
         if (self.root / name).is_dir():
             return True
@@ -156,50 +160,50 @@ class RunStore:
             return False
 
     def metrics(self, run: Run) -> list[Measurement]:
-        """All rows of a finished run, in the order of checkpoints and scales.
+        """Read the rows of a finished run, in order of checkpoints and scales.
 
         Raises:
-            StoreError: the run is not finished, or its folder does not hold what was written, or other rows than the
-                run asks for.
+            StoreError: the run is not finished, its files differ from what was written, or the rows are not
+                those of the run.
         """
         return self._rows(run)
 
     def checkpoint(self, run: Run) -> bytes:
-        """The weights at the end, as safetensors. Raises as `metrics` does."""
+        """Final weights, as safetensors. Raises what `metrics` raises."""
         return self._read(run, CHECKPOINT)[CHECKPOINT]
 
     def environment(self, run: Run) -> dict[str, Any]:
-        """Where and when a finished run was trained. Raises as `metrics` does."""
+        """Environment in which a finished run was trained. Raises what `metrics` raises."""
         return _json_object(self._read(run, ENVIRONMENT)[ENVIRONMENT], self.folder(run) / ENVIRONMENT)
 
     def digest(self, run: Run) -> str:
-        """SHA-256 of what a finished run is and found, wherever and whenever that was. Raises as `metrics` does."""
+        """SHA-256 of a finished run's config and results, independent of place and time. Raises as `metrics` does."""
         contents = self._read(run, ENVIRONMENT, CONFIG, METRICS, CHECKPOINT)
         return _digest(b"".join(contents[name] for name in (CONFIG, METRICS, CHECKPOINT)))
 
     def final_exact_match(self, run: Run) -> dict[int, float]:
-        """scale -> exact match at the last checkpoint. Raises as `metrics` does."""
+        """scale -> exact match at the last checkpoint. Raises what `metrics` raises."""
         rows = self.metrics(run)
         last = max(row.epoch for row in rows)
         return {row.scale: row.exact_match for row in rows if row.epoch == last}
 
     def contents(self) -> list[Stored]:
-        """Everything in the store, by name: finished runs first, each looked at whole."""
-        found = [self.look(path.name) for path in self._finished_folders()]
+        """List everything in the store by name, finished runs first; every file is checked."""
+        entries = [self.look(path.name) for path in self._finished_folders()]
         for folder in self._unfinished_folders():
             try:
                 runs, done = unfinished.look(folder)
             except FileNotFoundError:
-                continue  # it went away, or has only begun
+                continue  # the folder was removed meanwhile, or holds no file yet
             except (OSError, LengthgenError) as error:
-                found.append(Stored(name=folder.name, run=None, done=None, broken=str(error)))
+                entries.append(Stored(name=folder.name, run=None, done=None, broken=str(error)))
             else:
-                waiting = [run for run in runs if not self.finished(run)]
-                found += [Stored(name=run.id, run=run, done=done, broken=None) for run in waiting]
-        return found
+                unfinished_runs = [run for run in runs if not self.finished(run)]
+                entries += [Stored(name=run.id, run=run, done=done, broken=None) for run in unfinished_runs]
+        return entries
 
     def look(self, name: str) -> Stored:
-        """The finished run of this name, looked at whole."""
+        """Check all files of the finished run of this name."""
         folder = self.root / name
         try:
             run = self._run_in(folder)
@@ -211,42 +215,42 @@ class RunStore:
         return Stored(name=name, run=run, done=None, broken=None)
 
     def finished_names(self) -> list[str]:
-        """The names of the finished runs, sound or not."""
+        """Names of the finished runs, valid or broken."""
         return [path.name for path in self._finished_folders()]
 
     def notes(self) -> Iterator[tuple[tuple[Run, ...], int]]:
-        """The runs of every unfinished training, and how many epochs of them are done."""
+        """Yield the runs of every unfinished training and the number of their finished epochs."""
         for folder in self._unfinished_folders():
             try:
                 yield unfinished.read_note(folder)
             except (OSError, LengthgenError):
-                continue  # it went away; or `contents` names it
+                continue  # removed meanwhile; or damaged, which `contents` reports
 
-    def begun(self) -> list[tuple[Run, ...]]:
-        """The runs of every unfinished training that can go on. Where a note is damaged, the state says which."""
-        found = []
+    def resumable(self) -> list[tuple[Run, ...]]:
+        """Runs of every unfinished training that can be resumed; if a note is damaged, they are read from the state."""
+        trainings = []
         for folder in self._unfinished_folders():
             if unfinished.has_state(folder):
                 try:
-                    found.append(unfinished.read_note(folder)[0])
+                    trainings.append(unfinished.read_note(folder)[0])
                 except (OSError, LengthgenError):
-                    with suppress(OSError, LengthgenError):  # `contents` names it
-                        found.append(unfinished.read_state(folder).runs)
-        return found
+                    with suppress(OSError, LengthgenError):  # `contents` reports it
+                        trainings.append(unfinished.read_state(folder).runs)
+        return trainings
 
     def removable(self) -> list[str]:
-        """The names that `remove` takes: finished runs, and unfinished trainings, each of one or several runs."""
+        """Names that `remove` accepts: finished runs, and unfinished trainings of one or several runs."""
         return [*self.finished_names(), *(folder.name for folder in self._unfinished_folders())]
 
     def remove(self, name: str) -> None:
-        """Removes what lies under a name of `removable`; it goes by one rename, as it came.
+        """Remove the run or training of this name, by one rename.
 
         Raises:
             StoreError: another process trains it, or it cannot be removed.
         """
 
         def refuse(holder: str) -> NoReturn:
-            raise StoreError(f"{name} is not removed, for {holder} trains it: stop that first")
+            raise StoreError(f"{name} is not removed, because {holder} trains it: stop that first")
 
         with locked(self._lock(name), on_wait=refuse):
             for folder in (self.root / name, self.root / ".unfinished" / name):
@@ -261,49 +265,52 @@ class RunStore:
                     raise StoreError(f"{folder} cannot be removed: {error}") from error
 
     def _run_in(self, folder: Path) -> Run:
-        """The run whose finished folder this is."""
+        """Run described by the config of a finished folder."""
         path = folder / CONFIG
-        config = _json_object(_limited(path), path)
+        config = _json_object(_read_file(path), path)
         version = config.get("version")
         if type(version) is int and version != FORMAT_VERSION:
             raise StoreError(f"{folder} is of format {version}, not {FORMAT_VERSION}: {redo(folder)}")
         try:
             run = Run.from_config(config)
         except (ValueError, TypeError, RecursionError) as error:
-            raise StoreError(f"{path} is no config of a run ({error}): {redo(folder)}") from error
+            raise StoreError(f"{path} is not the config of a run ({error}): {redo(folder)}") from error
         if run.id != folder.name:
-            raise StoreError(f"{path} is of another run, {run.id}: {redo(folder)}")
+            raise StoreError(f"{path} belongs to another run, {run.id}: {redo(folder)}")
         return run
 
     def _rows(self, run: Run) -> list[Measurement]:
+        """Rows of metrics of a finished run."""
         content = self._read(run, METRICS)[METRICS]
         try:
-            return decoded(content, run.measured())
+            return from_parquet(content, run.metric_keys())
         except LengthgenError as error:
             path = self.folder(run) / METRICS
-            raise StoreError(f"{path} does not hold what {CONFIG} asks for ({error}): {redo(path.parent)}") from error
+            raise StoreError(
+                f"{path} does not have the rows that {CONFIG} requires ({error}): {redo(path.parent)}"
+            ) from error
 
     def _read(self, run: Run, *names: str) -> dict[str, bytes]:
-        """Files of a finished run by name, once they and the run's config are known to be what was written."""
+        """Files of a finished run by name, after a check that they and the run's config are as written."""
         folder = self.folder(run)
         if not folder.is_dir():
             raise StoreError(f"run {run.id} is not in {self.root}: train it first")
-        known = _json_object(_limited(folder / FILES), folder / FILES)
-        contents = {wanted: _limited(folder / wanted) for wanted in dict.fromkeys((CONFIG, *names))}
-        for wanted, content in contents.items():
-            if _digest(content) != known.get(wanted):
-                raise StoreError(f"{folder / wanted} is not as it was written: {redo(folder)}")
+        digests = _json_object(_read_file(folder / FILES), folder / FILES)
+        contents = {filename: _read_file(folder / filename) for filename in dict.fromkeys((CONFIG, *names))}
+        for filename, content in contents.items():
+            if _digest(content) != digests.get(filename):
+                raise StoreError(f"{folder / filename} is not as it was written: {redo(folder)}")
         if _json_object(contents[CONFIG], folder / CONFIG) != run.config:
-            raise StoreError(f"{folder / CONFIG} is of another run than its name says: {redo(folder)}")
+            raise StoreError(f"{folder / CONFIG} belongs to another run than the folder's name says: {redo(folder)}")
         return contents
 
     def _finished_folders(self) -> list[Path]:
         return [path for path in sorted(self.root.glob("[!.]*")) if path.is_dir()]
 
     def _unfinished_folders(self) -> list[Path]:
-        """The folders of unfinished trainings; what a killed process left of a run that is finished is none."""
-        found = unfinished.folders(self.root / ".unfinished")
-        return [folder for folder in found if not (self.root / folder.name).is_dir()]
+        """Folders of unfinished trainings, without leftovers of finished runs."""
+        candidates = unfinished.folders(self.root / ".unfinished")
+        return [folder for folder in candidates if not (self.root / folder.name).is_dir()]
 
     def _unfinished(self, runs: Sequence[Run]) -> Path:
         return self.root / ".unfinished" / unfinished.name_of(runs)
@@ -312,15 +319,15 @@ class RunStore:
         return self.root / ".locks" / name
 
 
-def _tell_waiting(name: str, holder: str) -> None:
+def _print_waiting(name: str, holder: str) -> None:
     messages.tell(f"waiting for {holder}, which trains {name}")
 
 
-def _limited(path: Path) -> bytes:
-    """A file of a finished run.
+def _read_file(path: Path) -> bytes:
+    """Read a file of a finished run.
 
     Raises:
-        StoreError: it cannot be read, or is larger than any of its name.
+        StoreError: the file cannot be read, or is larger than LARGEST allows.
     """
     try:
         return read_bytes(path, largest=LARGEST[path.name])
@@ -329,7 +336,7 @@ def _limited(path: Path) -> bytes:
 
 
 def _json_object(content: bytes, path: Path) -> dict[str, Any]:
-    """The JSON object that was read from a file of a finished run."""
+    """Parse a JSON object that was read from a file of a finished run."""
     try:
         parsed = parse_json(content, path)
     except LengthgenError as error:
@@ -340,7 +347,7 @@ def _json_object(content: bytes, path: Path) -> dict[str, Any]:
 
 
 def redo(folder: Path) -> str:
-    """How to go on where what a finished run's folder holds cannot be used."""
+    """Advice for messages about a finished run whose folder cannot be used."""
     return f"remove {folder.name} (lengthgen runs --remove {folder.name}), and it is trained again"
 
 

@@ -1,10 +1,10 @@
-"""Folders of unfinished trainings: the state that a training goes on from, and a note for those who look on.
+"""Folders of unfinished trainings: a state from which training resumes, and a progress note for watchers.
 
-    NAME/state.sealed     SHA-256 of what follows, then safetensors whose metadata name the runs
-    NAME/progress.json    the runs and how many epochs are done, sealed; rewritten after every epoch
+    NAME/state.sealed     SHA-256 of the rest, then safetensors whose metadata name the runs
+    NAME/progress.json    the runs and their number of finished epochs, sealed; rewritten after every epoch
 
-NAME is that of a run, or one for runs that are trained together. A file that is not as it was written, or that was
-copied here from another training, is never believed.
+NAME is that of one run, or a common name of runs that are trained together. A file that differs from what was written,
+or that was copied here from another training, is never used.
 """
 
 import hashlib
@@ -25,21 +25,21 @@ from theory.system.files import (
 
 STATE, NOTE = "state.sealed", "progress.json"
 OLD_STATE = "state.safetensors"
-"""The state of versions that did not seal it."""
+"""State of older versions, which did not seal it."""
 LARGEST = 32 << 30
-"""Bytes of the largest state that is read: 20 of the largest models, with their optimiser, take 24 GB."""
+"""Largest size in bytes of a state that is read: 20 of the largest models with their optimiser take 24 GB."""
 Runs = tuple[Run, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What an unfinished training goes on from.
+    """State from which an unfinished training resumes.
 
     Attributes:
-        runs: that are trained together.
-        epoch: how many are done.
-        progress: what else is known of them, as JSON holds it.
-        content: the tensors, as safetensors whose metadata have all the above.
+        runs: runs that are trained together.
+        epoch: number of finished epochs.
+        progress: further data of the training, as JSON.
+        content: tensors as safetensors, whose metadata hold all the above.
     """
 
     runs: Runs
@@ -49,7 +49,7 @@ class State:
 
 
 def name_of(runs: Sequence[Run]) -> str:
-    """The name of the folder for runs that are trained together."""
+    """Name of the folder of runs that are trained together."""
     if len(runs) == 1:
         return runs[0].id
     seeds = hashlib.sha256(json.dumps([run.seed for run in runs]).encode()).hexdigest()[:8]
@@ -57,80 +57,85 @@ def name_of(runs: Sequence[Run]) -> str:
 
 
 def folders(root: Path) -> list[Path]:
-    """All folders below `root` that hold a state or a note."""
+    """Folders below `root` that hold a state or a note."""
     return sorted({path.parent for name in (NOTE, STATE, OLD_STATE) for path in root.glob(f"*/{name}")})
 
 
 def has_state(folder: Path) -> bool:
-    """Whether there is a state, sound or not."""
+    """True if there is a state, valid or not."""
     return (folder / STATE).exists() or (folder / OLD_STATE).exists()
 
 
 def metadata(runs: Sequence[Run], *, epoch: int, progress: Mapping[str, Any]) -> dict[str, str]:
-    """The metadata that the safetensors of a state have."""
+    """Metadata of the safetensors of a state."""
     content = {"runs": [run.config for run in runs], "epoch": epoch, "progress": progress}
     return {key: json.dumps(value) for key, value in content.items()}
 
 
 def write_state(folder: Path, content: bytes) -> None:
-    """Writes a state, safetensors with `metadata`, in place of the one before."""
+    """Replace the state by `content`, safetensors with `metadata`."""
     write_sealed_bytes(folder / STATE, content)
 
 
 def read_state(folder: Path) -> State:
-    """The state of a training.
+    """Read the state of a training.
 
     Raises:
-        DamagedFile: it is not as it was written, of another training, or of a version that did not seal it.
+        DamagedFile: the state differs from what was written, belongs to another training, or was not sealed by an older
+            version.
         OSError: it cannot be read.
     """
     if not (folder / STATE).exists() and (folder / OLD_STATE).exists():
-        raise damaged_state(folder / OLD_STATE, "a version of lengthgen wrote it that did not seal it")
+        raise damaged_state(
+            folder / OLD_STATE, "it was written by an older version of lengthgen, which did not seal it"
+        )
     try:
         content = read_sealed_bytes(folder / STATE, largest=LARGEST)
         texts = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
         configs, epoch, progress = (json.loads(texts[key]) for key in ("runs", "epoch", "progress"))
-        return State(runs=_runs(folder, configs), epoch=_epochs(epoch), progress=dict(progress), content=content)
+        return State(
+            runs=_runs(folder, configs), epoch=_checked_epochs(epoch), progress=dict(progress), content=content
+        )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged_state(folder / STATE, error) from error
 
 
 def damaged_state(path: Path, why: object) -> DamagedFile:
-    """The error of a state that cannot be used."""
+    """Error for a state that cannot be used."""
     return DamagedFile(
         f"{path} cannot be used ({why}): remove it (lengthgen runs --remove {path.parent.name}), and its training "
-        "begins anew"
+        "starts again"
     )
 
 
 def write_note(folder: Path, runs: Sequence[Run], done: int) -> None:
-    """Notes how many epochs of the runs are done."""
+    """Record the number of finished epochs of the runs."""
     write_sealed_json(folder / NOTE, {"runs": [run.config for run in runs], "done": done})
 
 
 def read_note(folder: Path) -> tuple[Runs, int]:
-    """The runs of a training, and how many epochs of them are done.
+    """Read the runs of a training and their number of finished epochs.
 
     Raises:
-        DamagedFile: the note is not as it was written, or of another training.
+        DamagedFile: the note differs from what was written, or belongs to another training.
         OSError: it cannot be read.
     """
     try:
         note = read_sealed_json(folder / NOTE)
-        return _runs(folder, note["runs"]), _epochs(note["done"])
+        return _runs(folder, note["runs"]), _checked_epochs(note["done"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedFile(
-            f"{folder / NOTE} cannot be used ({error}): train the same again, which goes on and makes it anew, or "
+            f"{folder / NOTE} cannot be used ({error}): run the same training again, which resumes and rewrites it, or "
             f"remove it (lengthgen runs --remove {folder.name})"
         ) from error
 
 
 def look(folder: Path) -> tuple[Runs, int]:
-    """As `read_note`, once the state is known to be sound too; where there is no note yet, from the state alone.
+    """Same result as `read_note`, after a check of the state; read from the state if there is no note yet.
 
     Raises:
-        DamagedFile: note or state is.
-        OSError: one of them cannot be read, or both went away.
+        DamagedFile: note or state is damaged.
+        OSError: one of them cannot be read, or both were removed meanwhile.
     """
     state = read_state(folder) if has_state(folder) else None
     if state is None or (folder / NOTE).exists():
@@ -139,14 +144,15 @@ def look(folder: Path) -> tuple[Runs, int]:
 
 
 def _runs(folder: Path, configs: Sequence[dict[str, Any]]) -> Runs:
-    """The runs of these configs, if this is the folder of their training."""
+    """Runs of these configs. Raises ValueError unless the folder is that of their training."""
     runs = tuple(Run.from_config(config) for config in configs)
     if not runs or name_of(runs) != folder.name:
-        raise ValueError("it is of other runs than the name of its folder says")
+        raise ValueError("it belongs to other runs than the folder's name says")
     return runs
 
 
-def _epochs(number: Any) -> int:
+def _checked_epochs(number: Any) -> int:
+    """Check a number of epochs."""
     if type(number) is not int or number < 0:
-        raise ValueError("its epochs are no number")
+        raise ValueError("its number of epochs is invalid")
     return number

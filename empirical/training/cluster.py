@@ -1,17 +1,17 @@
-"""A sweep on a Ray cluster: an `Engine` (sweep.py) whose groups are tasks of the cluster's nodes.
+"""Sweep on a Ray cluster: an `Engine` (sweep.py) whose groups are tasks of the cluster's nodes.
 
-What it needs: a cluster that runs (`ray start --head`, and `ray start --address=HEAD:6379` on each further node); the
-same lengthgen with its extras `train` and `cluster` on all nodes; and a store in a folder that all nodes share, whose
-locks hold between them. All of it is tested on each node before anything is trained, and again by each task. Tasks and
+Requirements: a running cluster (`ray start --head`, and `ray start --address=HEAD:6379` on each further node); the same
+lengthgen with its extras `train` and `cluster` on all nodes; and a store in a folder that all nodes share, with file
+locks that hold between nodes. All of it is checked on each node before training, and again by each task. Tasks and
 encodings in files of the user's own are read from the caller's working folder, which must be shared as well.
 
-What follows: a run is trained by one process at a time, and a finished one never again. If a process or a node dies,
-its group goes on elsewhere from the last checkpoint. If a node is only thought dead, its lock keeps the group waiting
-as long as the file system keeps that lock. Where that lets go of it too early (NFS 4, after its lease) both train: no
-file is ever half of each, since all are replaced whole, and the first to finish is kept; time is lost, no run. Where
-the lock of a dead node is kept until the node is back (NFS 3), its group waits for it.
+Guarantees: a run is trained by one process at a time, and a finished run never again. If a process or a node dies, its
+group resumes elsewhere from the last checkpoint. If a node only seems dead, its group waits until the file system
+releases the node's lock. If it is released too early (NFS 4, after its lease), both nodes train: no file mixes the two,
+because all files are replaced at once, and the first to finish is kept; this costs time but no run. If the lock of a
+dead node is kept until the node is back (NFS 3), its group waits for it.
 
-Ray prints into any program that uses it, and ends it when the cluster is lost; so what uses it is a process of its own.
+Ray prints into any program that uses it, and ends it when the cluster is lost; so it runs in a process of its own.
 """
 
 import fcntl
@@ -35,21 +35,22 @@ from theory.system.files import locked
 from theory.system.processes import end_with_parent, interrupts_left
 
 RETRIES = 5
-"""How often a group is begun again when its process or node dies; one that kills its process each time must end."""
+"""Restarts of a group whose process or node dies; the number is limited, as a group may kill its process every time."""
 PATIENCE = 60
-"""Seconds for a cluster to answer; Ray itself would take some minutes to find that there is none."""
+"""Seconds to wait for a cluster's answer; Ray itself would wait minutes before it reports that there is none."""
 JOINED = "joined"
+"""Message of the driver process: the cluster has answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What a worker must have in common with the caller.
+    """Facts on which a worker must agree with the caller.
 
     Attributes:
-        root: of the store.
-        beacon: a file in it that the caller holds a lock of.
+        root: folder of the store.
+        beacon: file in the store that the caller keeps locked.
         source: hash of the project's code.
-        folder: where relative paths start.
+        folder: working folder, where relative paths start.
     """
 
     root: Path
@@ -61,37 +62,38 @@ class Common:
 def ray(
     groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
-    """An `Engine`: tasks of one CPU, or one GPU, on an existing Ray cluster, which RAY_ADDRESS may name.
+    """Engine that runs tasks of one CPU, or one GPU, on an existing Ray cluster, which RAY_ADDRESS may name.
 
     Raises:
-        SweepError: Ray is not installed, no cluster answers, no node has such a device, or a node cannot train: it has
-            other code or lacks a package, it does not share the store's folder, or locks do not hold there; or the
-            cluster is lost.
+        SweepError: Ray is not installed, no cluster answers, no node has such a device, or the cluster is lost; or a
+            node cannot train, because it has other code, lacks a package, does not share the store's folder, or locks
+            do not hold there.
     """
     if not groups:
         return
     context = multiprocessing.get_context("spawn")
-    answers, sending = context.Pipe(duplex=False)
-    with _common(root.resolve()) as common:
-        arguments = (sending, groups, backend, provenance, common, os.getpid())
-        driver = context.Process(target=_drive, args=arguments)
+    answers, to_caller = context.Pipe(duplex=False)
+    with _with_beacon(root.resolve()) as common:
+        arguments = (to_caller, groups, backend, provenance, common, os.getpid())
+        driver = context.Process(target=_drive_cluster, args=arguments)
         with interrupts_left():
             driver.start()
-        sending.close()
+        to_caller.close()
         try:
             if not answers.poll(PATIENCE):
                 raise SweepError(_no_cluster(f"no answer in {PATIENCE} s"))
-            _next(answers)
+            _receive(answers)
             for _ in groups:
-                index, error = _next(answers)
+                index, error = _receive(answers)
                 yield groups[index], error
             driver.join()
         finally:
-            driver.kill()  # then its cluster stops what it has under way
+            driver.kill()  # its cluster then stops the running tasks
             driver.join()
 
 
-def _next(answers: Connection) -> Any:
+def _receive(answers: Connection) -> Any:
+    """Receive an answer of the driver process; raise it if it is an error."""
     try:
         answer = answers.recv()
     except EOFError as error:
@@ -102,6 +104,7 @@ def _next(answers: Connection) -> Any:
 
 
 def _no_cluster(why: str) -> str:
+    """Error message for a missing cluster."""
     address = os.environ.get("RAY_ADDRESS")
     at = f" at RAY_ADDRESS={address}" if address else ""
     return (
@@ -110,27 +113,30 @@ def _no_cluster(why: str) -> str:
     )
 
 
-def _drive(
+def _drive_cluster(
     answers: Connection, groups: Sequence[Group], backend: Backend, provenance: Provenance, common: Common, parent: int
 ) -> None:
-    """In a process of its own: sends JOINED, then (number of the group, what went wrong) as each ends; or an error."""
+    """Body of the driver process: send JOINED, then (index of the group, error or None) as each group ends.
+
+    An exception is sent too.
+    """
     end_with_parent(parent)
-    silence = os.open(os.devnull, os.O_WRONLY)
+    null_device = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
-        os.dup2(silence, stream)
+        os.dup2(null_device, stream)
     try:
         with _connected() as library:
             answers.send(JOINED)
-            _ask_nodes(library, common, backend)
-            task = library.remote(num_cpus=1, num_gpus=int(backend.is_cuda), max_retries=RETRIES)(_train)
-            waiting = {
+            _check_nodes(library, common, backend)
+            task = library.remote(num_cpus=1, num_gpus=int(backend.is_cuda), max_retries=RETRIES)(_train_on_worker)
+            pending = {
                 task.remote(group, backend, part(provenance, group), common): index
                 for index, group in enumerate(groups)
             }
-            while waiting:
-                [done], _ = library.wait(list(waiting), num_returns=1)
-                index = waiting.pop(done)
-                answers.send((index, _outcome(library, done, groups[index])))
+            while pending:
+                [finished_task], _ = library.wait(list(pending), num_returns=1)
+                index = pending.pop(finished_task)
+                answers.send((index, _outcome(library, finished_task, groups[index])))
     except SweepError as error:
         answers.send(error)
     except Exception:
@@ -139,7 +145,7 @@ def _drive(
 
 @contextmanager
 def _connected() -> Iterator[Any]:
-    """Ray, as one who uses the cluster."""
+    """Connection to the cluster, as one of its clients."""
     try:
         import ray as library
     except ModuleNotFoundError as error:
@@ -147,7 +153,7 @@ def _connected() -> Iterator[Any]:
     try:
         library.init(address="auto", log_to_driver=False)
     except (OSError, ValueError, RuntimeError) as error:
-        raise SweepError(_no_cluster(_line(error))) from error
+        raise SweepError(_no_cluster(_summary(error))) from error
     try:
         yield library
     finally:
@@ -155,8 +161,8 @@ def _connected() -> Iterator[Any]:
 
 
 @contextmanager
-def _common(root: Path) -> Iterator[Common]:
-    """With a beacon: who sees it shares the folder, and who finds it locked shares the locks."""
+def _with_beacon(root: Path) -> Iterator[Common]:
+    """Lock a beacon file: a worker that sees it shares the folder, and one that finds it locked shares the locks."""
     beacon = root / ".locks" / f"sweep-{secrets.token_hex(8)}"
     with locked(beacon):
         try:
@@ -167,31 +173,33 @@ def _common(root: Path) -> Iterator[Common]:
 
 @cache
 def _source() -> str:
-    """Hash of the code by which this process trains: of the files as they are when it is first asked."""
+    """Hash of the code that this process trains with, of the files at the first call."""
     return source_digest("theory", "circuits", "empirical")
 
 
-def _ask_nodes(library: Any, common: Common, backend: Backend) -> None:
-    """Asks every node that may be given a task whether it can train."""
+def _check_nodes(library: Any, common: Common, backend: Backend) -> None:
+    """Check on every node that may get a task whether it can train."""
     kind = "GPU" if backend.is_cuda else "CPU"
     nodes = [node for node in library.nodes() if node["Alive"] and node["Resources"].get(kind, 0) >= 1]
     if not nodes:
         raise SweepError(f"no node of the Ray cluster has a {kind}: add one with  ray start --address=HEAD:6379")
-    at = library.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-    ask = library.remote(num_cpus=0)(_unable)
-    answers = [(node, ask.options(scheduling_strategy=at(node["NodeID"], soft=False)).remote(common)) for node in nodes]
+    affinity = library.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    check = library.remote(num_cpus=0)(_reason_not_to_train)
+    answers = [
+        (node, check.options(scheduling_strategy=affinity(node["NodeID"], soft=False)).remote(common)) for node in nodes
+    ]
     for node, answer in answers:
         try:
             problem = library.get(answer)
         except library.exceptions.RayError as error:
-            problem = f"{_line(error)} (all nodes need the same lengthgen[train,cluster])"
+            problem = f"{_summary(error)} (all nodes need the same lengthgen[train,cluster])"
         if problem:
             raise SweepError(f"node {node['NodeManagerAddress']} of the Ray cluster cannot train: {problem}")
 
 
-def _unable(common: Common) -> str | None:
-    """On a worker: why it cannot train, if so."""
-    import empirical.training.train  # noqa: F401  (whose packages may be missing)
+def _reason_not_to_train(common: Common) -> str | None:
+    """Check, on a worker, whether it can train; return the reason if it cannot."""
+    import empirical.training.train  # noqa: F401  (its packages may be missing)
 
     if _source() != common.source:
         return "its lengthgen is not the caller's: install the same on all nodes, and leave it while a sweep runs"
@@ -205,38 +213,38 @@ def _unable(common: Common) -> str | None:
     return f"locks in {common.root} do not hold between nodes: choose an --out on a file system where they do"
 
 
-def _train(group: Group, backend: Backend, provenance: Provenance, common: Common) -> str | None:
-    """On a worker: `train_group`, if the worker can, which one that joined later may not."""
+def _train_on_worker(group: Group, backend: Backend, provenance: Provenance, common: Common) -> str | None:
+    """Train a group on a worker, after a check of the worker, which may have joined later."""
     _end_with_node()
     with suppress(OSError):
         os.chdir(common.folder)
-    if problem := _unable(common):
-        return f"{_names(group)}: node {socket.gethostname()} cannot train: {problem}"
+    if problem := _reason_not_to_train(common):
+        return f"{_run_ids(group)}: node {socket.gethostname()} cannot train: {problem}"
     return train_group(group, common.root, backend, provenance)
 
 
 @cache
 def _end_with_node() -> None:
-    """Ends this worker when its node's daemon is gone, which Ray alone does only once the task is done."""
+    """End this worker when its node's daemon dies; Ray alone would wait until the task is done."""
     end_with_parent(os.getppid())
 
 
 def _outcome(library: Any, done: Any, group: Group) -> str | None:
-    """What went wrong with a task, in one line, if anything. An error of the program itself is raised as it is."""
+    """Error message of a failed task, else None. An error of the program itself is raised as it is."""
     try:
         problem: str | None = library.get(done)
     except library.exceptions.RayTaskError:
         raise
     except library.exceptions.RayError as error:
-        return f"{_names(group)}: begun {RETRIES + 1} times and killed each time (out of memory?), {_line(error)}"
+        return f"{_run_ids(group)}: begun {RETRIES + 1} times and killed each time (out of memory?), {_summary(error)}"
     return problem
 
 
-def _names(group: Group) -> str:
+def _run_ids(group: Group) -> str:
     return ", ".join(run.id for run in group)
 
 
-def _line(error: Exception) -> str:
-    """An error of Ray, or what caused it, in one short line."""
+def _summary(error: Exception) -> str:
+    """Ray error, or its cause, as one short line."""
     cause = getattr(error, "cause", None) or error
     return f"{type(cause).__name__}: {str(cause).strip().splitlines()[0].partition('. ')[0]}"

@@ -1,4 +1,4 @@
-"""The most memory that something took, from a moment on."""
+"""Peak memory of a computation."""
 
 import resource
 import sys
@@ -11,7 +11,7 @@ PROCESS = Path("/proc/self")
 
 
 def forget_peak(device: str) -> None:
-    """Begins anew: what came before no longer counts, on a GPU and on Linux (`proc(5)`, clear_refs)."""
+    """Reset the peak: earlier use no longer counts, on a GPU and on Linux (`proc(5)`, clear_refs)."""
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
         return
@@ -20,7 +20,7 @@ def forget_peak(device: str) -> None:
 
 
 def peak(device: str) -> int:
-    """MiB: of the GPU where there is one, else of this whole process, since `forget_peak` or since it began."""
+    """Peak memory in MiB since `forget_peak` or the start: of the GPU if device is cuda, else of this process."""
     if device == "cuda":
         return torch.cuda.max_memory_allocated() >> 20
     try:

@@ -1,7 +1,7 @@
-"""Whether runs are trained faster together or one after the other: measured once on a machine, and remembered.
+"""Are runs trained faster together or one after the other? Measured once per machine, then read from a cache.
 
-Numbers of a run may differ in their last bits with how many are trained together. So one machine decides once for runs
-of one shape, and training again gives the same bits.
+The last bits of a run's numbers may depend on how many runs are trained together. Because one machine decides once
+for runs of one shape, a repeated training gives the same bits.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from theory.system.cache import cached
 from theory.system.files import locked, user_cache
 
 STEPS = 3
-"""By which both are compared."""
+"""Timed steps of each kind."""
 
 
 def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict[str, float]:
@@ -43,15 +43,15 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
 
 
 def _seconds(ensemble: Ensemble) -> float:
-    """The fewest seconds of a step, after one to warm up."""
+    """Shortest time of a step, after one step to warm up."""
     training = ensemble.runs[0].training
     first = training.samples * torch.arange(len(ensemble.runs), device=ensemble.tokens.device)[:, None]
     samples = first + torch.arange(training.batch, device=ensemble.tokens.device)
-    found = []
+    times = []
     for _ in range(1 + STEPS):
         start = perf_counter()
         ensemble.optimizer.step(ensemble.losses(samples, 0))
         if ensemble.tokens.is_cuda:
             torch.cuda.synchronize()
-        found.append(perf_counter() - start)
-    return min(found[1:])
+        times.append(perf_counter() - start)
+    return min(times[1:])

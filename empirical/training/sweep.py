@@ -1,4 +1,4 @@
-"""Many runs: by processes of this machine, or on a Ray cluster (cluster.py), one group of runs at a time in each."""
+"""Sweep: train many runs by processes of this machine or on a Ray cluster (cluster.py), one group per process."""
 
 import math
 import os
@@ -18,17 +18,17 @@ from theory.system.userfile import user_code
 
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
-"""Run id -> what is added to its environment.json."""
+"""Run id -> entries added to its environment.json."""
 Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[Group, str | None]]]
-"""(groups, root of the store, backend, provenance) -> each group as it ends, with what went wrong, if anything."""
+"""(groups, root of the store, backend, provenance) -> each group when it ends, with an error message or None."""
 
 
-MOST_NUMBERS_TOGETHER = 200_000_000
-"""Trained numbers of models that are trained together: with their optimiser 5 GB."""
+MOST_PARAMETERS_TOGETHER = 200_000_000
+"""Largest number of trainable parameters of models trained together: 5 GB with their optimiser."""
 
 
 class SweepError(LengthgenError):
-    """Not all runs came to their end; one line says which and what to do."""
+    """Some runs were not finished; the message says which and what to do."""
 
 
 def train_all(
@@ -40,57 +40,59 @@ def train_all(
     engine: Engine | None = None,
     on_done: Callable[[Group], None] = lambda group: None,
 ) -> None:
-    """Trains every run that is not finished; `on_done` is called for each group as it ends.
+    """Train every unfinished run; `on_done` is called for each group as it ends.
 
     Raises:
-        BackendError: this machine, if it is to train, has no such backend.
-        SweepError: runs that did not come to their end, after all others did; or a worker was killed. What had
-            finished is stored, what was under way goes on from its checkpoint another time.
+        BackendError: this machine is to train and lacks the backend.
+        SweepError: some runs failed, raised after all others ended; or a worker was killed. Finished runs are stored;
+            the others resume from their checkpoints next time.
     """
-    store.forget_finished()
-    waiting = [run for run in runs if not store.finished(run)]
+    store.remove_leftovers()
+    unfinished = [run for run in runs if not store.finished(run)]
     failures = []
     engine = engine or local
     try:
-        for group, error in engine(groups(waiting, store, workers(backend)), store.root, backend, provenance):
+        for group, error in engine(groups(unfinished, store, workers(backend)), store.root, backend, provenance):
             if error:
                 failures.append(error)
             on_done(group)
     finally:
-        sweep_partial(store.root)  # what workers were writing when they were ended
+        sweep_partial(store.root)  # half-written files of killed workers
     if failures:
-        raise SweepError(f"not all of {len(waiting)} runs came to their end: {'; '.join(failures)}")
+        raise SweepError(f"not all of {len(unfinished)} runs were finished: {'; '.join(failures)}")
 
 
 def workers(backend: Backend) -> int:
-    """Processes of this machine: one a core, or one for the GPU."""
+    """Number of processes on this machine: one per core, or one for the GPU."""
     return 1 if backend.is_cuda else os.cpu_count() or 1
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """Runs that differ in their seed alone, in groups small enough to keep all workers busy and to fit into memory.
+    """Group runs that differ in their seed alone, in groups small enough for all workers and for memory.
 
-    What was begun together stays together: its state is that of all.
+    Runs that were begun together stay together, because they share a state.
     """
-    left = {run.id: run for run in runs}
-    found: list[Group] = []
-    for group in store.begun():
-        if len(group) > 1 and any(run.id in left for run in group):
-            found.append(group)
+    remaining = {run.id: run for run in runs}
+    resumed: list[Group] = []
+    for group in store.resumable():
+        if len(group) > 1 and any(run.id in remaining for run in group):
+            resumed.append(group)
             for run in group:
-                left.pop(run.id, None)
-    alike = [tuple(same) for _, same in groupby(left.values(), key=lambda run: run.group)]
-    largest = max(1, math.ceil(len(left) / (2 * workers)))
-    return found + [part for same in alike for part in _parts(same, min(largest, _fitting(same[0])))]
+                remaining.pop(run.id, None)
+    alike = [tuple(group_runs) for _, group_runs in groupby(remaining.values(), key=lambda run: run.group)]
+    largest = max(1, math.ceil(len(remaining) / (2 * workers)))
+    return resumed + [
+        part for group_runs in alike for part in _split_evenly(group_runs, min(largest, _most_together(group_runs[0])))
+    ]
 
 
-def _fitting(run: Run) -> int:
-    """How many models of a run's size are trained together at most."""
-    return max(1, MOST_NUMBERS_TOGETHER // run.model.numbers)
+def _most_together(run: Run) -> int:
+    """Largest number of models of this run's size that are trained together."""
+    return max(1, MOST_PARAMETERS_TOGETHER // run.model.parameters)
 
 
-def _parts(runs: Group, largest: int) -> Iterator[Group]:
-    """The runs in parts of nearly the same size."""
+def _split_evenly(runs: Group, largest: int) -> Iterator[Group]:
+    """Split the runs into parts of nearly equal size."""
     size = math.ceil(len(runs) / math.ceil(len(runs) / largest))
     return (runs[start : start + size] for start in range(0, len(runs), size))
 
@@ -98,7 +100,7 @@ def _parts(runs: Group, largest: int) -> Iterator[Group]:
 def local(
     groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
-    """An `Engine`: processes of this machine. Raises BackendError if it has no such backend."""
+    """Engine that trains by processes of this machine. Raises BackendError if it lacks the backend."""
     backend.require()
     if not groups:
         return
@@ -117,17 +119,17 @@ def local(
 
 
 def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
-    """The provenance of the runs of a group."""
+    """Provenance of the runs of a group."""
     return {run.id: dict(provenance.get(run.id, {})) for run in group}
 
 
 def train_group(group: Group, root: Path, backend: Backend, provenance: Provenance) -> str | None:
-    """Trains a group in this process; returns what went wrong, in one line, if anything."""
+    """Train a group in this process; return the error message of a failure, else None."""
     from empirical.training.train import train
 
     try:
         with user_code(group[0].id, error=SweepError, expected=(LengthgenError, OSError)):
             train(group, RunStore(root), backend=backend, provenance=provenance)
-    except (LengthgenError, OSError) as error:  # of a user's own task or encoding: the other runs go on
+    except (LengthgenError, OSError) as error:  # an error in a user's own code: other groups continue
         return str(error)
     return None

@@ -1,4 +1,4 @@
-"""Training runs to their end, resumable at any moment, and measuring them at every scale."""
+"""Training of runs, resumable at any moment, with measurements at every scale."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +28,11 @@ from theory.system.errors import LengthgenError
 
 
 class TrainingError(LengthgenError):
-    """Training cannot begin or go on; one line says why."""
+    """Training cannot begin or continue; the message says why in one line."""
 
 
 Progress = Callable[[int, int], None]
-"""Called with (epochs done, epochs in all)."""
+"""Callback with (finished epochs, epochs in all)."""
 
 
 def train(
@@ -43,76 +43,76 @@ def train(
     provenance: Mapping[str, Mapping[str, str]] | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Trains runs that differ in their seed to their end and stores them; what is done is not done again.
+    """Train runs that differ in their seed to the end and store them; finished runs are skipped.
 
-    They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; what was
-    begun goes on as it was begun. On one machine and backend an interrupted and resumed training ends with the same
-    bits as an uninterrupted one. On a CPU it computes on one thread: sums of several threads come out in an order that
-    depends on their number.
+    They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; a training
+    that was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends
+    with the same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the
+    number of threads.
 
     Args:
-        runs: of one group.
-        store: where they go.
-        backend: on what.
-        provenance: run id -> what is added to its environment.json.
+        runs: runs of one group.
+        store: store for the results.
+        backend: device and compilation.
+        provenance: run id -> entries added to its environment.json.
         progress: called after every epoch.
 
     Raises:
         TrainingError: the loss is not finite.
-        DamagedFile: the state to go on from is not as it was written.
-        ProfileError: the runs are measured nowhere.
-        BackendError: the backend is not there.
+        DamagedFile: the state to resume from differs from what was written.
+        ProfileError: the runs have no checkpoint to measure.
+        BackendError: the backend is missing.
     """
     backend.require()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
-    torch.compiler.reset()  # what was compiled for another group is of other shapes
+    torch.compiler.reset()  # code compiled for another group has other shapes
     with store.locks(runs):
         if all(store.finished(run) for run in runs):
-            store.forget_state(runs)  # what is left where its training was killed at its very end
+            store.remove_state(runs)  # left over if training was killed at its very end
             return
         setup = Setup.of(runs[0], backend.device)
-        parts, probe = _parts(runs, store, setup, backend)
-        total = len(parts) * runs[0].training.epochs
-        left, failures = list(parts), []
-        while left:
-            part = left.pop(0)
-            if all(store.finished(run) for run in part):
+        groups, probe = _groups(runs, store, setup, backend)
+        total = len(groups) * runs[0].training.epochs
+        remaining, failures = list(groups), []
+        while remaining:
+            members = remaining.pop(0)
+            if all(store.finished(run) for run in members):
                 continue
-            before = total - (1 + len(left)) * part[0].training.epochs
-            told = partial(_tell, progress, before, total)
+            before = total - (1 + len(remaining)) * members[0].training.epochs
+            report_progress = partial(_report_progress, progress, before, total)
             try:
-                _Training(part, store, setup, backend, probe).to_end(told, provenance or {})
+                _Training(members, store, setup, backend, probe).to_end(report_progress, provenance or {})
             except _Diverged as error:
-                if len(part) == 1:
+                if len(members) == 1:
                     failures.append(str(error))
                 else:
-                    left = [(run,) for run in part]
-                    total = len(left) * part[0].training.epochs
+                    remaining = [(run,) for run in members]
+                    total = len(remaining) * members[0].training.epochs
         if failures:
             raise TrainingError("; ".join(failures))
 
 
-def _tell(progress: Progress | None, before: int, total: int, done: int, _: int) -> None:
-    """Tells the epochs done of one part as those of all."""
+def _report_progress(progress: Progress | None, before: int, total: int, done: int, _: int) -> None:
+    """Report the finished epochs of one part as part of all."""
     if progress:
         progress(before + done, total)
 
 
 class _Diverged(TrainingError):
-    """The loss of some run is not finite; checkpoints of the runs alone are stored."""
+    """The loss of some run is not finite; states of the single runs are stored."""
 
 
-def _parts(
+def _groups(
     runs: Sequence[Run], store: RunStore, setup: Setup, backend: Backend
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
-    """The runs as they are trained, together or each alone, and what the probe found, if there was one."""
+    """Groups in which the runs are trained, all together or each alone, and the probe's seconds, if it ran."""
     together, alone = [tuple(runs)], [(run,) for run in runs]
-    begun_alone = any(store.finished(run) or store.begun_together([run]) for run in runs)
+    begun_alone = any(store.finished(run) or store.has_state([run]) for run in runs)
     if len(runs) == 1:
         return alone, {}
-    if store.begun_together(runs):
+    if store.has_state(runs):
         return together, {}
     if begun_alone:
         return alone, {}
@@ -121,7 +121,7 @@ def _parts(
 
 
 class _Training:
-    """The state of runs while they are trained together."""
+    """Training of runs on one ensemble, with its current state."""
 
     def __init__(
         self, runs: tuple[Run, ...], store: RunStore, setup: Setup, backend: Backend, probe: Mapping[str, float]
@@ -136,14 +136,14 @@ class _Training:
             scale: examples(setup.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
         self.seen = [setup.seen(data, self.test_sets) for data in self.ensemble.train_sets]
-        self.checkpoints = {epoch for epoch, _ in run.measured()}
+        self.checkpoints = {epoch for epoch, _ in run.metric_keys()}
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
 
     def to_end(self, progress: Progress, provenance: Mapping[str, Mapping[str, str]]) -> None:
-        """Epoch after epoch; a checkpoint every `evaluate_every`, and at the end."""
+        """Train to the last epoch; save a checkpoint every `evaluate_every` epochs and at the end."""
         self._restore()
-        self.store.tell(self.runs, self.epoch)
+        self.store.note_progress(self.runs, self.epoch)
         total = self.runs[0].training.epochs
         while self.epoch < total:
             losses = self.ensemble.epoch(self.epoch)
@@ -152,7 +152,7 @@ class _Training:
             if self.epoch in self.checkpoints:
                 self._measure(losses.mean(axis=0))
                 self._save()
-            self.store.tell(self.runs, self.epoch)
+            self.store.note_progress(self.runs, self.epoch)
             progress(self.epoch, total)
         seconds = self.seconds + monotonic() - self.started
         for model, run in enumerate(self.runs):
@@ -171,22 +171,26 @@ class _Training:
                 }
                 | dict(provenance.get(run.id, {})),
             )
-        self.store.forget_state(self.runs)
+        self.store.remove_state(self.runs)
 
     def _require_finite(self, losses_TM: NDArray[np.float64]) -> None:
-        """Stops at a loss that is not finite; models trained together go on alone, each from the last checkpoint."""
-        bad = np.argwhere(~np.isfinite(losses_TM))
-        if not len(bad):
+        """Raise an error at a loss that is not finite; an ensemble is first split into its runs, to be trained alone.
+
+        Each run continues from the last checkpoint.
+        """
+        not_finite = np.argwhere(~np.isfinite(losses_TM))
+        if not len(not_finite):
             return
-        step, model = (int(number) for number in bad[0])
+        step, model = (int(number) for number in not_finite[0])
         if len(self.runs) > 1:
             self._split()
         raise _Diverged(
             f"the loss of {self.runs[model].id} is {losses_TM[step, model]} at step {step + 1} of epoch "
-            f"{self.epoch + 1}; its last checkpoint stays: take a lower learning rate"
+            f"{self.epoch + 1}; its last checkpoint is kept: use a lower learning rate"
         )
 
     def _measure(self, losses_M: NDArray[np.float64]) -> None:
+        """Append the metrics of this checkpoint at every scale."""
         self.ensemble.decoder.eval()
         for scale, data in self.test_sets.items():
             right_MBJ = teacher_forced(self.ensemble.decoder, self.setup.geometry, data)
@@ -199,10 +203,11 @@ class _Training:
                 )  # fmt: skip
 
     def _save(self) -> None:
-        """Weights, optimiser, epoch and metrics as one file, replaced whole."""
-        self.store.keep_state(self.runs, self._state(slice(None)))
+        """Save weights, optimiser, epoch and metrics as one file, replaced at once."""
+        self.store.save_state(self.runs, self._state(slice(None)))
 
     def _state(self, models: slice) -> bytes:
+        """State of some models as safetensors."""
         progress = {
             "seconds": self.seconds + monotonic() - self.started,
             "metrics": [[asdict(row) for row in rows] for rows in self.metrics[models]],
@@ -211,18 +216,18 @@ class _Training:
         return save(tensors, metadata=unfinished.metadata(self.runs[models], epoch=self.epoch, progress=progress))
 
     def _split(self) -> None:
-        """A state for each model alone: that of the last checkpoint of all, or of the beginning."""
-        if self.store.begun_together(self.runs):
+        """Save a state for each model alone: that of the last common checkpoint, or of the beginning."""
+        if self.store.has_state(self.runs):
             self._restore()
         else:
             self.ensemble = Ensemble(self.runs, self.setup, self.backend)
             self.epoch = 0
         for model, run in enumerate(self.runs):
-            self.store.keep_state([run], self._state(slice(model, model + 1)))
-        self.store.forget_state(self.runs)
+            self.store.save_state([run], self._state(slice(model, model + 1)))
+        self.store.remove_state(self.runs)
 
     def _restore(self) -> None:
-        """Back to the last checkpoint, if there is one."""
+        """Return to the last checkpoint, if there is one."""
         state = self.store.state(self.runs)
         if state is None:
             return

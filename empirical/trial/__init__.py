@@ -1,1 +1,1 @@
-"""The conjecture on trial: outcomes of runs beside predictions, with the statistics that decide."""
+"""Test of the conjecture: outcomes of runs compared with predictions, and the statistics for a verdict."""

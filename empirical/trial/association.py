@@ -1,16 +1,16 @@
-"""Predicted against observed over cells: the 2x2 table, Fisher's exact test, and tests that respect clusters.
+"""Association of prediction and observation over cells: 2x2 table, Fisher's exact test, and permutation tests.
 
-Fisher's test takes the cells for independent. Cells of one task share its difficulty, cells of one encoding its code,
-so a permutation test stands beside it, which moves the observed outcomes of whole tasks, of whole encodings, or of both
-against predictions that stay ([F]). Each assumes that what it moves is exchangeable if predictions mean nothing, and
-nothing about how outcomes hang together within a cluster:
+Fisher's test assumes independent cells. But cells of one task share its difficulty, and cells of one encoding its code.
+So a permutation test is reported beside it ([F]): it moves the observed outcomes of whole tasks, of whole encodings, or
+of both, while predictions stay. Each assumes that the moved units are exchangeable if predictions mean nothing, and
+nothing about dependence within a cluster:
 
-- task: p is small if predictions tell the tasks apart, beyond what format and encoding alone tell;
-- encoding: p is small if predictions tell the encodings apart, beyond what task and format alone tell;
+- task: p is small if predictions separate the tasks, beyond what format and encoding alone explain;
+- encoding: p is small if predictions separate the encodings, beyond what task and format alone explain;
 - task and encoding: either; outcomes may share both a task and an encoding.
 
-The statistic is the share of agreeing cells among those that have a prediction and an observation where they now are.
-With few clusters no arrangement is rare: `least_p` is the smallest p that these predictions and outcomes could give.
+The statistic is the share of agreeing cells among those that have a prediction and an observation after the move. With
+few clusters no arrangement is rare: `least_p` is the smallest p that these predictions and outcomes could give.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,14 @@ from scipy.stats import fisher_exact
 from empirical.trial.conjecture import JudgedCell
 
 MOST_ARRANGEMENTS = 50_000
-"""Beyond this many they are drawn, not enumerated."""
+"""Largest number of arrangements that are enumerated; a larger number is sampled."""
 DRAWN = 20_000
+"""Number of sampled arrangements."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Permutation:
-    """A permutation test: p of arrangements (drawn ones include the observed one), all of them if `exact`."""
+    """Result of a permutation test; `exact` if all arrangements were counted (a sample includes the observed one)."""
 
     p: float
     least_p: float
@@ -41,7 +42,7 @@ class Permutation:
 
 
 def table(cells: Sequence[JudgedCell]) -> dict[str, int]:
-    """The 2x2 table: cells by prediction and by what most of their fitting runs did; the rest apart."""
+    """Count cells in the 2x2 table by prediction and by the majority of their fitting runs; the rest separately."""
     names = {True: "yes", False: "no"}
     counts = dict.fromkeys(("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction"), 0)
     for cell in cells:
@@ -55,18 +56,18 @@ def table(cells: Sequence[JudgedCell]) -> dict[str, int]:
 
 
 def agreement(counts: dict[str, int]) -> float | None:
-    """Share of observed cells that do as predicted; None where none is observed."""
+    """Share of observed cells that agree with their prediction; None if none is observed."""
     observed = sum(counts[key] for key in ("yes_yes", "yes_no", "no_yes", "no_no"))
     return (counts["yes_yes"] + counts["no_no"]) / observed if observed else None
 
 
 def misclassified(cells: Sequence[JudgedCell]) -> list[JudgedCell]:
-    """The observed cells that do not do as predicted."""
+    """Observed cells that disagree with their prediction."""
     return [cell for cell in cells if None not in (cell.predicted, cell.observed) and cell.predicted != cell.observed]
 
 
 def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
-    """The table of one rule, its tests (all one-sided: more agreement than by chance), and the cells it misses."""
+    """Table of one rule, its one-sided tests (more agreement than by chance), and the cells that contradict it."""
     counts = table(cells)
     matrix = [[counts["yes_yes"], counts["yes_no"]], [counts["no_yes"], counts["no_no"]]]
     clusters = {"task": (True, False), "encoding": (False, True), "task and encoding": (True, True)}
@@ -76,7 +77,7 @@ def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
         "both_kinds": all(sum(row) for row in matrix),
         "fisher_p": float(fisher_exact(matrix, alternative="greater").pvalue),
         "permutation": {
-            name: asdict(permuted(cells, tasks=tasks, encodings=encodings))
+            name: asdict(cluster_permutation_test(cells, tasks=tasks, encodings=encodings))
             for name, (tasks, encodings) in clusters.items()
         },
         "misclassified": [str(cell.key) for cell in misclassified(cells)],
@@ -84,8 +85,8 @@ def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
     }
 
 
-def permuted(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Permutation:
-    """The permutation test that moves observed outcomes between tasks, between encodings, or both.
+def cluster_permutation_test(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Permutation:
+    """Permutation test that moves observed outcomes between tasks, between encodings, or both.
 
     Exact up to MOST_ARRANGEMENTS; else over DRAWN arrangements, the observed one among them, drawn with a fixed seed
     (Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology, 2010).
@@ -98,7 +99,7 @@ def permuted(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Pe
     tasks_T, encodings_E = np.arange(len(scores_TTEE))[:, None], np.arange(scores_TTEE.shape[2])
     moved = (tasks_T, orders_MT[:, :, None], encodings_E, orders_ME[:, None, :])
     scores_M, counts_M = (array[moved].sum((1, 2)) for array in (scores_TTEE, counts_TTEE))
-    values_M = scores_M / np.maximum(counts_M, 1)  # ratios of small integers: equal ones are equal floats
+    values_M = scores_M / np.maximum(counts_M, 1)  # ratios of small integers: equal ratios are equal floats
     return Permutation(
         p=float((values_M >= values_M[0]).mean()),
         least_p=float((values_M >= values_M.max()).mean()),
@@ -108,30 +109,33 @@ def permuted(cells: Sequence[JudgedCell], *, tasks: bool, encodings: bool) -> Pe
 
 
 def _arrays(cells: Sequence[JudgedCell]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Predicted and observed as +1, -1, or 0 for neither, by task, format and encoding that have predictions."""
-    known = [cell.key for cell in cells if cell.predicted is not None]
-    tasks, formats, encodings = ({key[part]: None for key in known} for part in range(3))
+    """Predicted and observed outcomes as +1, -1, or 0 for neither: int64 [tasks, formats, encodings].
+
+    Only tasks, formats and encodings that have predictions are included.
+    """
+    predicted_keys = [cell.key for cell in cells if cell.predicted is not None]
+    tasks, formats, encodings = ({key[part]: None for key in predicted_keys} for part in range(3))
     places = [{name: place for place, name in enumerate(names)} for names in (tasks, formats, encodings)]
     predicted, observed = np.zeros((2, *map(len, places)), dtype=np.int64)
     sign = {True: 1, False: -1, None: 0}
     for cell in cells:
-        where = tuple(place.get(name, -1) for place, name in zip(places, cell.key, strict=False))
-        if -1 not in where:
-            predicted[where], observed[where] = sign[cell.predicted], sign[cell.observed]
+        index = tuple(place.get(name, -1) for place, name in zip(places, cell.key, strict=False))
+        if -1 not in index:
+            predicted[index], observed[index] = sign[cell.predicted], sign[cell.observed]
     return predicted, observed
 
 
 def _arrangements(
     tasks: int, encodings: int, move_tasks: bool, move_encodings: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
-    """Orders of tasks and of encodings, one row an arrangement, the first as observed; whether these are all."""
+    """Orders of tasks and of encodings, one row per arrangement, the observed one first; and True if these are all."""
     sizes, moves = (tasks, encodings), (move_tasks, move_encodings)
     exact = prod(factorial(size) for size, move in zip(sizes, moves, strict=True) if move) <= MOST_ARRANGEMENTS
     if exact:
-        each = [
+        orders_of_axis = [
             list(permutations(range(size))) if move else [range(size)] for size, move in zip(sizes, moves, strict=True)
         ]
-        rows = list(product(*each))
+        rows = list(product(*orders_of_axis))
         orders = [np.array([row[part] for row in rows], dtype=np.int64).reshape(len(rows), -1) for part in (0, 1)]
     else:
         draw = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The scale at which runs break, beside the scale at which they were predicted to."""
+"""Breaking scale: the smallest scale at which runs fail, observed beside predicted."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,36 +13,36 @@ from empirical.trial.statistics import share
 def breaking(cell: JudgedCell) -> dict[str, Any] | None:
     """Predicted and observed breaking scale of one cell; None without a prediction or a fitting run.
 
-    `observed` is the median of the fitting runs' first failures, where a run that never fails counts as beyond every
-    scale: None where that is the median. `exact` is the share of fitting runs that break just as predicted, `range`
-    the first and last failure among those that break, and `difference` is observed minus predicted: positive where
+    `observed` is the median of the fitting runs' first failures; a run that never fails counts as infinite, and an
+    infinite median is given as None. `exact` is the share of fitting runs that break at the predicted scale. `range`
+    holds the first and last failure among the runs that break. `difference` is observed minus predicted: positive if
     runs last longer than predicted.
     """
-    failures = [one.first_failure for one in cell.outcomes if one.fits]
+    failures = [outcome.first_failure for outcome in cell.outcomes if outcome.fits]
     if cell.prediction is None or cell.predicted is None or not failures:
         return None
     predicted = cell.prediction.breaks_at
-    middle = median(inf if failure is None else failure for failure in failures)
-    observed = None if isinf(middle) else middle
-    broken = [failure for failure in failures if failure is not None]
+    median_failure = median(inf if failure is None else failure for failure in failures)
+    observed = None if isinf(median_failure) else median_failure
+    finite_failures = [failure for failure in failures if failure is not None]
     return {
         "predicted": predicted,
         "observed": observed,
-        "range": [min(broken), max(broken)] if broken else None,
+        "range": [min(finite_failures), max(finite_failures)] if finite_failures else None,
         "exact": asdict(share(failures.count(predicted), len(failures))),
         "difference": None if predicted is None or observed is None else observed - predicted,
     }
 
 
 def breaking_summary(cells: Sequence[JudgedCell]) -> dict[str, Any]:
-    """Over the cells that were predicted to break and have a fitting run: how they did."""
-    found = [one for cell in cells if (one := breaking(cell)) and one["predicted"] is not None]
-    differences = [one["difference"] for one in found if one["difference"] is not None]
+    """Summary over the cells that were predicted to break and have a fitting run."""
+    entries = [entry for cell in cells if (entry := breaking(cell)) and entry["predicted"] is not None]
+    differences = [entry["difference"] for entry in entries if entry["difference"] is not None]
     return {
-        "cells": len(found),
+        "cells": len(entries),
         "as_predicted": differences.count(0),
         "earlier": sum(difference < 0 for difference in differences),
         "later": sum(difference > 0 for difference in differences),
-        "never": len(found) - len(differences),
+        "never": len(entries) - len(differences),
         "median_difference": median(differences) if differences else None,
     }

@@ -1,23 +1,23 @@
-"""The conjecture on trial: predictions stored before training, outcomes of runs, and a verdict per cell.
+"""Test of the conjecture: predictions stored before training, outcomes of runs, and a verdict per cell.
 
 A cell is one task, format, encoding and model size; its runs differ in the seed. A run that does not fit its training
 scales says nothing about generalization: it is the third outcome. Experiments can refute a prediction, never prove it.
 
-The verdict ([F]). The conjecture speaks of what is possible, a run of what happened: a cell is said to generalize iff
-more than half of all runs that fit would. Given the number of fitting runs, the successes among them are binomial, and
-an exact one-sided test against one half is made in each direction:
+The verdict ([F]). The conjecture is about what is possible, a run shows what happened. So a cell is defined to
+generalize iff more than half of all fitting runs would. Given the number of fitting runs, the successes among them are
+binomial, and an exact one-sided test against one half is made in each direction:
 
-- refuted: the runs lie on the other side than predicted;
-- consistent: they lie on the side predicted;
-- undecided (power): neither could be shown; not learnt: no run fits; no prediction: there was none.
+- refuted: significantly many runs go against the prediction;
+- consistent: significantly many runs go with the prediction;
+- undecided (power): neither is significant; not learnt: no run fits; no prediction: there was none.
 
-Both names are given by p-values corrected over the cells (Holm). Verdicts are read as a list of names, and without a
-correction a long list of right predictions contains some that chance refutes. Corrected, the probability that any
-right prediction of the list is called refuted is at most 5%, and so is, separately, that any wrong one is called
-consistent. The price is runs: 5 a cell can decide one cell alone, not several (`runs_needed`); what many small cells
-say together is said by the 2x2 table, which counts a cell by the majority of its fitting runs. A family holds the
-cells of one criteria that have a prediction and a fitting run; each test takes the number of fitting runs as given, so
-that this choice cannot favour a side. Runs of a cell differ in their seed and are taken for independent.
+The first two use p-values corrected over the cells (Holm). Verdicts are read as a list, and without a correction a long
+list of right predictions contains some that chance refutes. With it, the probability that any right prediction of the
+list is called refuted is at most 5%; so is, separately, the probability that any wrong one is called consistent. The
+price is more runs: 5 per cell can decide one cell alone, not several (`runs_needed`). Many small cells are judged
+together by the 2x2 table, which counts a cell by the majority of its fitting runs. A family of tests holds the cells
+under one criteria that have a prediction and a fitting run. Each test takes the number of fitting runs as given, so
+that this choice cannot favour a side. Runs of a cell differ in their seed and are assumed independent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,20 +26,24 @@ from typing import NamedTuple
 
 from circuits.modes import Mode
 from circuits.prediction import Prediction
-from empirical.trial.outcomes import Checkpoint, History, Outcome, outcome
+from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
 from empirical.trial.statistics import ALPHA, Share, holm, share, tail
 from theory.system.errors import LengthgenError
 
 RULES = ("coverage", "literal")
-"""Ours: equal finite complexity, and training meets all labels and entries. [P], read literally: the first alone."""
+"""Rules of prediction.
+
+"coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
+literally: equal finite complexity alone.
+"""
 
 
 class TrialError(LengthgenError):
-    """A trial without the cells it is asked about; one line."""
+    """The trial lacks the cells in question."""
 
 
 class CellKey(NamedTuple):
-    """What the runs of a cell have in common, in words that tell it from every other cell."""
+    """Key of a cell: what its runs have in common, in words."""
 
     task: str
     format: str
@@ -52,14 +56,14 @@ class CellKey(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What the trial is given about one cell.
+class CellEvidence:
+    """Evidence about one cell.
 
     Attributes:
-        predictions: by operator mode; None, no entry, or a prediction of nothing where there is none, as for an
-            encoding without a relation or a mode that needs a reference circuit.
-        runs: each with its metrics.
-        predicted_before_training: whether every run names the predictions in its provenance.
+        predictions: prediction by operator mode. No entry, None, or a prediction without an answer if there is none, as
+            for an encoding without a relation or a mode that needs a reference circuit.
+        runs: runs with their metrics.
+        predicted_before_training: True if every run names the predictions in its provenance.
     """
 
     key: CellKey
@@ -70,12 +74,12 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria:
-    """How the evidence is read.
+    """Criteria for judging the evidence.
 
     Attributes:
-        threshold: exact match at which a scale counts as solved.
-        size: of the model; the cells of other sizes are left out.
-        checkpoint: which checkpoint of a run is judged.
+        threshold: exact match from which on a scale counts as solved.
+        size: model size; cells of other sizes are left out.
+        checkpoint: checkpoint of a run that is judged.
         mode: operator mode of the predictions.
         rule: one of RULES.
     """
@@ -89,20 +93,20 @@ class Criteria:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedCell:
-    """One prediction and what its runs say.
+    """Cell with its prediction, its runs' outcomes and the verdict.
 
     Attributes:
-        predicted: whether the criteria's rule says that the cell generalizes; None without a prediction.
-        verdict: as in the module's docstring.
-        p_against, p_for: probability of at least so many fitting runs against the prediction, and for it, if half of
-            all such runs were; None without a prediction or a fitting run.
+        predicted: True if the criteria's rule predicts that the cell generalizes; None without a prediction.
+        verdict: see the module's docstring.
+        p_against, p_for: probability of at least so many fitting runs against (for) the prediction, if half of all such
+            runs were; None without a prediction or a fitting run.
         p_against_holm, p_for_holm: the same, corrected over the cells.
     """
 
     key: CellKey
     prediction: Prediction | None
     predicted: bool | None
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RunOutcome, ...]
     fit: Share
     generalizes_given_fit: Share
     generalizes: Share
@@ -115,35 +119,35 @@ class JudgedCell:
 
     @property
     def observed(self) -> bool | None:
-        """Whether most of the fitting runs generalize; None without fitting runs or with a tie."""
+        """True if most of the fitting runs generalize; None without fitting runs or with a tie."""
         successes, trials = self.generalizes_given_fit.successes, self.generalizes_given_fit.trials
         return None if 2 * successes == trials else 2 * successes > trials
 
 
 def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
-    """What a rule makes of a prediction; None of none, or of one of nothing."""
+    """Answer of a rule: does the cell generalize? None without a prediction, or if it has no answer."""
     if prediction is None:
         return None
     answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
     return answers[rule]
 
 
-def judge(evidence: Sequence[Evidence], criteria: Criteria) -> list[JudgedCell]:
-    """A verdict for every cell of the criteria's size, in the order given.
+def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCell]:
+    """Return a verdict for every cell of the criteria's size, in the order given.
 
     Raises:
         TrialError: no cell has that size.
         StoreError: a run lacks a measurement.
     """
-    chosen = [one for one in evidence if one.key.size == criteria.size]
+    chosen = [entry for entry in evidence if entry.key.size == criteria.size]
     if not chosen:
-        sizes = ", ".join(dict.fromkeys(one.key.size for one in evidence)) or "none"
-        raise TrialError(f"no cell has the model size '{criteria.size}': those on trial have {sizes}")
-    outcomes = [_outcomes(one, criteria) for one in chosen]
-    predictions = [one.predictions.get(criteria.mode) for one in chosen]
+        sizes = ", ".join(dict.fromkeys(entry.key.size for entry in evidence)) or "none"
+        raise TrialError(f"no cell has the model size '{criteria.size}': the cells have {sizes}")
+    outcomes = [_outcomes(entry, criteria) for entry in chosen]
+    predictions = [entry.predictions.get(criteria.mode) for entry in chosen]
     predicted = [predicted_by(prediction, criteria.rule) for prediction in predictions]
-    fitting = [sum(one.fits for one in of_cell) for of_cell in outcomes]
-    successes = [sum(bool(one.generalizes) for one in of_cell) for of_cell in outcomes]
+    fitting = [sum(run.fits for run in runs) for runs in outcomes]
+    successes = [sum(bool(run.generalizes) for run in runs) for runs in outcomes]
     tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index]]
     agreeing = {i: successes[i] if predicted[i] else fitting[i] - successes[i] for i in tested}
     p_for = {i: tail(agreeing[i], fitting[i]) for i in tested}
@@ -152,7 +156,7 @@ def judge(evidence: Sequence[Evidence], criteria: Criteria) -> list[JudgedCell]:
     against_holm = dict(zip(tested, holm(list(p_against.values())), strict=True))
     return [
         JudgedCell(
-            key=one.key,
+            key=entry.key,
             prediction=predictions[i],
             predicted=predicted[i],
             outcomes=outcomes[i],
@@ -164,19 +168,21 @@ def judge(evidence: Sequence[Evidence], criteria: Criteria) -> list[JudgedCell]:
             p_for=p_for.get(i),
             p_against_holm=against_holm.get(i),
             p_for_holm=for_holm.get(i),
-            predicted_before_training=one.predicted_before_training,
+            predicted_before_training=entry.predicted_before_training,
         )
-        for i, one in enumerate(chosen)
+        for i, entry in enumerate(chosen)
     ]
 
 
-def _outcomes(evidence: Evidence, criteria: Criteria) -> tuple[Outcome, ...]:
+def _outcomes(evidence: CellEvidence, criteria: Criteria) -> tuple[RunOutcome, ...]:
+    """Outcomes of the runs of a cell."""
     return tuple(
         outcome(history, threshold=criteria.threshold, checkpoint=criteria.checkpoint) for history in evidence.runs
     )
 
 
 def _verdict(predicted: bool | None, p_against: float | None, p_for: float | None) -> str:
+    """Verdict from the corrected p-values."""
     if predicted is None:
         return "no prediction"
     if p_against is None or p_for is None:

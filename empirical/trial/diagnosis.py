@@ -1,8 +1,8 @@
-"""What may lie behind a cell that does not do as predicted, or that no run learns: findings with their numbers ([F]).
+"""Diagnosis of a cell that contradicts its prediction or that no run learns: possible causes with their numbers ([F]).
 
-A finding never changes a verdict: the cell stays refuted, undecided or not learnt. Several may hold; the order is that
-of `FINDINGS`, and "unexplained" stands where none does. A disagreement with either rule is looked into: where ours and
-the literal conjecture part, the finding says which premise made the difference.
+A finding never changes a verdict: the cell stays refuted, undecided or not learnt. Several may apply; they come in the
+order of `FINDINGS`, and "unexplained" is used if none does. A disagreement with either rule is examined: where our
+rule and the literal conjecture differ, the finding says which premise made the difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,22 +12,22 @@ from statistics import fmean, median
 from typing import Any
 
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, predicted_by
+from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, predicted_by
 from empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
-"""Test samples, over all runs, below which a share of them says nothing."""
+"""Smallest number of test samples, over all runs, from which a share is computed."""
 FALL = 0.1
-"""Part of the training loss that is lost from the checkpoint before to the last one where it is still falling."""
+"""Smallest relative drop of the training loss between the last two checkpoints that counts as still falling."""
 STEPS = ("seen_steps", "seen_right", "unseen_right")
-"""Shares: of steps whose entry was met in training, and of those and the others, how many are right."""
+"""Names of shares: steps whose entry was met in training; right steps among these; right steps among the others."""
 FLOOR = 1e-3
-"""Training loss (nats a token) below which a further fall says nothing."""
+"""Training loss (nats per token) below which a further drop means nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing found: its kind, a sentence with the numbers, and the numbers (None where there is none)."""
+    """Finding on a cell: its kind, a sentence with the numbers, and the numbers (None for a missing one)."""
 
     kind: str
     says: str
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """A cell, its runs, and the rules that it disagrees with."""
+    """Cell with its runs and the rules that it contradicts."""
 
     cell: JudgedCell
     runs: Sequence[History]
@@ -45,25 +45,25 @@ class _Case:
 
 
 def disagreements(cell: JudgedCell) -> dict[str, bool]:
-    """The rules that say otherwise than was observed, with what they say."""
-    said = {rule: predicted_by(cell.prediction, rule) for rule in RULES}
+    """Rules that contradict the observation, with their answers."""
+    answers = {rule: predicted_by(cell.prediction, rule) for rule in RULES}
     return {
         rule: answer
-        for rule, answer in said.items()
+        for rule, answer in answers.items()
         if answer is not None and cell.observed is not None and answer != cell.observed
     }
 
 
-def diagnose(cell: JudgedCell, evidence: Evidence, criteria: Criteria) -> list[Finding]:
-    """The findings on one cell; none where both rules agree with what was observed."""
+def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
+    """Findings on one cell; none if both rules agree with the observation."""
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=disagreements(cell))
     if cell.fit.successes and not case.wrong:
         return []
-    return [finding for look in FINDINGS if (finding := look(case))] or [_unexplained(case)]
+    return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]
 
 
 def _not_fitted(case: _Case) -> Finding | None:
-    """No run fits: how near they are, and whether they are still getting nearer."""
+    """Finding if no run fits: how near the runs are, and whether they still approach."""
     if case.cell.fit.successes:
         return None
     checkpoints = [by_checkpoint(rows) for _, rows in case.runs]
@@ -101,16 +101,19 @@ def _not_fitted(case: _Case) -> Finding | None:
 
 
 def _may_be_coverage(case: _Case) -> bool:
-    """A cell that generalizes though its complexity grows was not predicted to fail for want of coverage."""
+    """True if coverage may explain the disagreement.
+
+    A cell that generalizes although its complexity grows was not predicted to fail for lack of coverage.
+    """
     return bool(case.wrong) and not (case.cell.observed and "literal" in case.wrong)
 
 
 def _label_coverage(case: _Case) -> Finding | None:
-    """A rule's answer stands or falls with labels that training never meets."""
+    """Finding if some labels never occur in training, which decides the rule's answer."""
     prediction = case.cell.prediction
     if not _may_be_coverage(case) or prediction is None or prediction.labels_covered is not False:
         return None
-    failures = [one.first_failure for one in case.cell.outcomes if one.fits and one.first_failure is not None]
+    failures = [run.first_failure for run in case.cell.outcomes if run.fits and run.first_failure is not None]
     first = median(failures) if failures else None
     ending = "the runs generalize all the same" if case.cell.observed else f"the runs first fail at {first:g}"
     return Finding(
@@ -122,7 +125,10 @@ def _label_coverage(case: _Case) -> Finding | None:
 
 
 def _operator_coverage(case: _Case) -> Finding | None:
-    """Samples all of whose operator entries were trained, against the others, where runs fail (or all generalize)."""
+    """Finding that compares samples whose operator entries were all trained with the others.
+
+    It looks where runs fail, or, if most runs generalize, at all scales.
+    """
     if not _may_be_coverage(case):
         return None
     threshold = case.criteria.threshold
@@ -133,12 +139,12 @@ def _operator_coverage(case: _Case) -> Finding | None:
         return None
     if case.cell.observed:
         rare = unseen["samples"] <= (1 - threshold) * (seen["samples"] + unseen["samples"])
-        says = f"{_of(unseen)} of the test samples with an entry not met in training are solved" + (
+        says = f"{_ratio(unseen)} of the test samples with an entry not met in training are solved" + (
             ", too few to be missed at the threshold" if rare else ""
         )
         return Finding(kind="operator-table coverage", says=says, evidence=evidence)
-    judged = [one for one in scales if one["seen"]["samples"] >= FEWEST]
-    share = f"a mean {1 - fmean(one['seen_steps'] for one in scales):.0%} of steps use an entry not met in training"
+    judged = [row for row in scales if row["seen"]["samples"] >= FEWEST]
+    share = f"a mean {1 - fmean(row['seen_steps'] for row in scales):.0%} of steps use an entry not met in training"
     if not judged:
         says = (
             f"{share}, so that hardly a sample is without one; of single steps, each after right ones, "
@@ -146,109 +152,115 @@ def _operator_coverage(case: _Case) -> Finding | None:
             "others"
         )
         return Finding(kind="operator-table coverage, not testable", says=says, evidence=evidence)
-    if any(one["seen"]["exact_match"] < threshold for one in judged):
+    if any(row["seen"]["exact_match"] < threshold for row in judged):
         return None
     says = (
-        f"where runs fail they solve {_of(seen)} samples whose entries were all met in training, {_of(unseen)} of the "
-        f"others ({len(judged)} of {len(scales)} failing scales have samples enough to judge by)"
+        f"where runs fail they solve {_ratio(seen)} samples whose entries were all met in training, {_ratio(unseen)} "
+        f"of the others ({len(judged)} of {len(scales)} failing scales have samples enough to judge by)"
     )
     return Finding(kind="operator-table coverage", says=says, evidence=evidence)
 
 
 def _by_scale(case: _Case) -> list[dict[str, Any]]:
-    """Seen and unseen samples at the scales beyond training where fitting runs fail, or at all where most solve all."""
-    found: dict[int, dict[str, list[Any]]] = {}
-    for (run, rows), one in zip(case.runs, case.cell.outcomes, strict=True):
-        if not one.fits or one.generalizes != case.cell.observed:
+    """Seen and unseen samples at scales beyond training where fitting runs fail; at all of them if most solve all."""
+    counts: dict[int, dict[str, list[Any]]] = {}
+    for (run, rows), outcome in zip(case.runs, case.cell.outcomes, strict=True):
+        if not outcome.fits or outcome.generalizes != case.cell.observed:
             continue
         for scale in sorted(set(run.test) - set(run.train)):
-            if one.generalizes or one.exact_match[scale] < case.criteria.threshold:
-                row = by_checkpoint(rows)[one.epoch][scale]
+            if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
+                row = by_checkpoint(rows)[outcome.epoch][scale]
                 samples = run.evaluation.samples
                 seen = round(row.seen_samples * samples)
                 right = round(row.exact_match_seen * seen) if seen else 0
-                every = found.setdefault(scale, {"seen": [0, 0], "unseen": [0, 0], "steps": []})
-                every["steps"].append((row.seen_steps, row.token_accuracy_seen, _unseen_right(row)))
-                every["seen"] = [every["seen"][0] + right, every["seen"][1] + seen]
+                scale_counts = counts.setdefault(scale, {"seen": [0, 0], "unseen": [0, 0], "steps": []})
+                scale_counts["steps"].append((row.seen_steps, row.token_accuracy_seen, _unseen_right(row)))
+                scale_counts["seen"] = [scale_counts["seen"][0] + right, scale_counts["seen"][1] + seen]
                 rest = round(row.exact_match * samples) - right
-                every["unseen"] = [every["unseen"][0] + rest, every["unseen"][1] + samples - seen]
+                scale_counts["unseen"] = [scale_counts["unseen"][0] + rest, scale_counts["unseen"][1] + samples - seen]
     return [
         {"scale": scale}
-        | {name: _mean(values) for name, values in zip(STEPS, zip(*every["steps"], strict=True), strict=True)}
-        | {kind: _match(*every[kind]) for kind in ("seen", "unseen")}
-        for scale, every in sorted(found.items())
+        | {name: _mean(values) for name, values in zip(STEPS, zip(*scale_counts["steps"], strict=True), strict=True)}
+        | {kind: _exact_match_counts(*scale_counts[kind]) for kind in ("seen", "unseen")}
+        for scale, scale_counts in sorted(counts.items())
     ]
 
 
 def _share(scales: Sequence[dict[str, Any]], name: str) -> str:
-    found = _mean(one[name] for one in scales)
-    return "none" if found is None else f"{found:.2f}"
+    """Mean of a share over the scales, as text."""
+    mean = _mean(row[name] for row in scales)
+    return "none" if mean is None else f"{mean:.2f}"
 
 
 def _unseen_right(row: Measurement) -> float:
-    """Token accuracy of the steps whose entry was not met; NaN where there are none."""
+    """Token accuracy of the steps whose entry was not met in training; NaN without such steps."""
     unseen = 1 - row.seen_steps
-    met = row.seen_steps * row.token_accuracy_seen if row.seen_steps else 0.0
-    return (row.token_accuracy - met) / unseen if unseen else nan
+    seen_and_right = row.seen_steps * row.token_accuracy_seen if row.seen_steps else 0.0
+    return (row.token_accuracy - seen_and_right) / unseen if unseen else nan
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Of those that are numbers; None where none is."""
-    known = [value for value in values if value is not None and not isnan(value)]
-    return fmean(known) if known else None
+    """Mean of the values that are numbers; None if none is."""
+    numbers = [value for value in values if value is not None and not isnan(value)]
+    return fmean(numbers) if numbers else None
 
 
 def _pooled(scales: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:
-    return _match(sum(one[kind]["right"] for one in scales), sum(one[kind]["samples"] for one in scales))
+    """Samples of one kind, pooled over the scales."""
+    return _exact_match_counts(sum(row[kind]["right"] for row in scales), sum(row[kind]["samples"] for row in scales))
 
 
-def _match(right: int, samples: int) -> dict[str, Any]:
+def _exact_match_counts(right: int, samples: int) -> dict[str, Any]:
+    """Exact match as JSON with its counts; None without samples."""
     return {"right": right, "samples": samples, "exact_match": right / samples if samples else None}
 
 
-def _of(pooled: dict[str, Any]) -> str:
+def _ratio(pooled: dict[str, Any]) -> str:
+    """Text such as "3 of 20": right samples of all samples."""
     return f"{pooled['right']} of {pooled['samples']}"
 
 
 def _optimisation(case: _Case) -> Finding | None:
-    """Chance or too little training decides: seeds or checkpoints disagree, or the loss is still falling."""
-    cell, says = case.cell, []
-    given = cell.generalizes_given_fit
-    if 0 < given.successes < given.trials:
-        says.append(f"{given.successes} of {given.trials} fitting runs generalize")
-    evidence: dict[str, Any] = {"generalize": given.successes, "fit": given.trials}
+    """Finding if chance or too little training may decide: seeds or checkpoints disagree, or the loss still falls."""
+    cell, sentences = case.cell, []
+    fitting = cell.generalizes_given_fit
+    if 0 < fitting.successes < fitting.trials:
+        sentences.append(f"{fitting.successes} of {fitting.trials} fitting runs generalize")
+    evidence: dict[str, Any] = {"generalize": fitting.successes, "fit": fitting.trials}
     if not cell.observed:
-        concerned = [
+        failing = [
             (run, by_checkpoint(rows))
-            for (run, rows), one in zip(case.runs, cell.outcomes, strict=True)
-            if not one.generalizes and (one.fits or not given.trials)
+            for (run, rows), outcome in zip(case.runs, cell.outcomes, strict=True)
+            if not outcome.generalizes and (outcome.fits or not fitting.trials)
         ]
-        wanted, scales = ("every scale", "test") if given.trials else ("every training scale", "train")
+        wanted, scales = ("every scale", "test") if fitting.trials else ("every training scale", "train")
         elsewhere = sum(
             any(
                 all(scores[scale].exact_match >= case.criteria.threshold for scale in getattr(run, scales))
                 for scores in checkpoints.values()
             )
-            for run, checkpoints in concerned
+            for run, checkpoints in failing
         )
         if elsewhere:
-            says.append(f"{elsewhere} of {len(concerned)} runs that fail solve {wanted} at another checkpoint")
-        fall, loss = _fall([list(checkpoints.values()) for _, checkpoints in concerned])
+            sentences.append(f"{elsewhere} of {len(failing)} runs that fail solve {wanted} at another checkpoint")
+        fall, loss = _loss_drop([list(checkpoints.values()) for _, checkpoints in failing])
         if fall is not None and fall >= FALL and loss >= FLOOR:
-            says.append(f"the training loss fell by {fall:.0%} to {loss:.2g} since the checkpoint before (medians)")
+            sentences.append(
+                f"the training loss fell by {fall:.0%} to {loss:.2g} since the checkpoint before (medians)"
+            )
         evidence |= {"elsewhere": elsewhere, "loss_fall": fall, "loss": loss}
-    return Finding(kind="optimisation", says="; ".join(says), evidence=evidence) if says else None
+    return Finding(kind="optimisation", says="; ".join(sentences), evidence=evidence) if sentences else None
 
 
-def _fall(courses: Sequence[Sequence[Mapping[int, Measurement]]]) -> tuple[float | None, float]:
-    """The part of the training loss lost between the last two checkpoints, and the last loss: medians over runs."""
+def _loss_drop(courses: Sequence[Sequence[Mapping[int, Measurement]]]) -> tuple[float | None, float]:
+    """Relative drop of the training loss between the last two checkpoints, and the last loss: medians over runs."""
     losses = [[next(iter(scores.values())).training_loss for scores in course[-2:]] for course in courses]
     falls = [1 - last / before for before, last in (pair for pair in losses if len(pair) > 1) if before > 0]
     return median(falls) if falls else None, median(pair[-1] for pair in losses)
 
 
 def _distractors(case: _Case) -> Finding | None:
-    """Irrelevant keys look otherwise beyond training."""
+    """Finding if irrelevant keys show pairs of label and token that training did not show."""
     prediction = case.cell.prediction
     if case.wrong.get("coverage") is not True or prediction is None or not prediction.unseen_distractors:
         return None
@@ -261,9 +273,9 @@ def _distractors(case: _Case) -> Finding | None:
 
 
 def _unexplained(case: _Case) -> Finding:
-    """What is left, with the numbers that speak against coverage where runs fail on what they have seen."""
+    """Finding if no other applies, with the numbers that speak against coverage if runs fail on seen entries."""
     seen = _pooled(_by_scale(case), "seen")
-    fail = f"; where runs fail they solve {_of(seen)} samples whose entries were all met in training"
+    fail = f"; where runs fail they solve {_ratio(seen)} samples whose entries were all met in training"
     return Finding(
         kind="unexplained",
         says="no finding on coverage, optimisation or distractors applies" + ("" if case.cell.observed else fail),

@@ -1,4 +1,4 @@
-"""The outcome of one run at one of its checkpoints."""
+"""Outcome of one run at one of its checkpoints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from empirical.runs.run import Run
 from empirical.runs.store import StoreError
 
 History = tuple[Run, Sequence[Measurement]]
-"""A run and all its metrics."""
+"""Run with all its metrics."""
 
 
 class Checkpoint(StrEnum):
-    """Which checkpoint of a run is judged."""
+    """Rule for the checkpoint of a run that is judged."""
 
     LAST = "last"  # the main rule
     BEST_ON_TRAINING = "best_on_training"  # best average over the training scales, the latest among ties
@@ -22,15 +22,15 @@ class Checkpoint(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What one run did, at one checkpoint.
+class RunOutcome:
+    """Outcome of one run at one checkpoint.
 
     Attributes:
-        epoch: of the checkpoint.
+        epoch: epoch of the checkpoint.
         exact_match: scale -> share of test samples generated without an error.
-        fits: whether every training scale reaches the threshold.
-        generalizes: whether every other test scale does too; None for a run that does not fit.
-        first_failure: the smallest scale below the threshold; None where there is none.
+        fits: True if every training scale reaches the threshold.
+        generalizes: True if every other test scale does too; None for a run that does not fit.
+        first_failure: smallest scale below the threshold; None if there is none.
     """
 
     seed: int
@@ -42,15 +42,15 @@ class Outcome:
 
 
 def by_checkpoint(rows: Sequence[Measurement]) -> dict[int, dict[int, Measurement]]:
-    """epoch -> scale -> row, epochs ascending."""
-    found: dict[int, dict[int, Measurement]] = {epoch: {} for epoch in sorted({row.epoch for row in rows})}
+    """Arrange rows as epoch -> scale -> row, epochs ascending."""
+    checkpoints: dict[int, dict[int, Measurement]] = {epoch: {} for epoch in sorted({row.epoch for row in rows})}
     for row in rows:
-        found[row.epoch][row.scale] = row
-    return found
+        checkpoints[row.epoch][row.scale] = row
+    return checkpoints
 
 
-def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.LAST) -> Outcome:
-    """The outcome of a run: a scale counts as solved from an exact match of `threshold` on.
+def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.LAST) -> RunOutcome:
+    """Outcome of a run; a scale counts as solved if its exact match is at least `threshold`.
 
     Raises:
         StoreError: the run has no checkpoint, or the chosen one lacks a scale.
@@ -59,14 +59,14 @@ def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.
     checkpoints = by_checkpoint(rows)
     if not checkpoints:
         raise StoreError(f"run {run.id} has no metrics: remove it (lengthgen runs --remove {run.id}) to train it again")
-    epoch = _chosen(checkpoints, run.train, Checkpoint(checkpoint))
+    epoch = _chosen_epoch(checkpoints, run.train, Checkpoint(checkpoint))
     scores = {scale: row.exact_match for scale, row in checkpoints[epoch].items()}
     missing = sorted({*run.train, *run.test} - scores.keys())
     if missing:
         raise StoreError(f"run {run.id} was not measured at scale {missing[0]}: name it among the test scales")
-    failed = [scale for scale in sorted(scores) if not scores[scale] >= threshold]  # a NaN solves nothing
+    failed = [scale for scale in sorted(scores) if not scores[scale] >= threshold]  # a NaN counts as failed
     fits = not set(failed) & set(run.train)
-    return Outcome(
+    return RunOutcome(
         seed=run.seed,
         epoch=epoch,
         exact_match=scores,
@@ -76,14 +76,14 @@ def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.
     )
 
 
-def _chosen(checkpoints: Mapping[int, Mapping[int, Measurement]], train: Sequence[int], rule: Checkpoint) -> int:
-    """The epoch of the checkpoint that a rule judges."""
+def _chosen_epoch(checkpoints: Mapping[int, Mapping[int, Measurement]], train: Sequence[int], rule: Checkpoint) -> int:
+    """Epoch of the checkpoint that a rule selects."""
     if rule is Checkpoint.LAST:
         return max(checkpoints)
 
     def average(epoch: int) -> float:
         rows = checkpoints[epoch]
         scales = [scale for scale in train if scale in rows] if rule is Checkpoint.BEST_ON_TRAINING else list(rows)
-        return round(fmean(rows[scale].exact_match for scale in scales), 12)  # so that rounding breaks no tie
+        return round(fmean(rows[scale].exact_match for scale in scales), 12)  # float errors must not break ties
 
     return max(checkpoints, key=lambda epoch: (average(epoch), epoch))

@@ -1,23 +1,23 @@
-"""How far the trial depends on how the evidence is read: one choice changed at a time."""
+"""Sensitivity of the trial: change one criterion at a time, and see what changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from empirical.trial.association import agreement, table
-from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, judge
+from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge
 from empirical.trial.outcomes import Checkpoint
 
 THRESHOLDS = (0.9, 0.95, 0.99, 1.0)
 
 
-def sensitivity(evidence: Sequence[Evidence], main: Criteria) -> list[dict[str, Any]]:
-    """For the main criteria and for each that differs from it in one choice: what becomes of the trial.
+def sensitivity(evidence: Sequence[CellEvidence], main: Criteria) -> list[dict[str, Any]]:
+    """Judge by the main criteria, and by each variation that differs from them in one choice.
 
-    Each entry holds the criteria, what was `varied` (None for the main one), for both rules the 2x2 counts and the
-    agreement, and `changed`: every cell whose prediction, observation or verdict is another than in the main criteria,
-    with both. Cells of another model size are compared with those of the main size of the same task, format and
-    encoding; one that the main size lacks is not.
+    Each entry holds the criteria; what was `varied` (None for the main one); for both rules the 2x2 counts and the
+    agreement; and `changed`: every cell whose prediction, observation or verdict differs from the main criteria, with
+    both. Cells of another model size are compared with those of the main size of the same task, format and encoding; a
+    cell without such a partner is left out.
     """
     reference = {cell.key[:3]: cell for cell in judge(evidence, main)}
     return [
@@ -35,12 +35,13 @@ def sensitivity(evidence: Sequence[Evidence], main: Criteria) -> list[dict[str, 
     ]
 
 
-def _variations(evidence: Sequence[Evidence], main: Criteria) -> Iterator[tuple[str, Criteria]]:
+def _variations(evidence: Sequence[CellEvidence], main: Criteria) -> Iterator[tuple[str, Criteria]]:
+    """Yield (name of the changed choice, criteria)."""
     choices: dict[str, tuple[Any, ...]] = {
         "threshold": THRESHOLDS,
         "checkpoint": tuple(Checkpoint),
-        "mode": tuple(dict.fromkeys(mode for one in evidence for mode in one.predictions)),
-        "size": tuple(dict.fromkeys(one.key.size for one in evidence)),
+        "mode": tuple(dict.fromkeys(mode for entry in evidence for mode in entry.predictions)),
+        "size": tuple(dict.fromkeys(entry.key.size for entry in evidence)),
     }
     for name, values in choices.items():
         for value in values:
@@ -49,10 +50,12 @@ def _variations(evidence: Sequence[Evidence], main: Criteria) -> Iterator[tuple[
                 yield name, replace(main, **change)
 
 
-def _counts(evidence: Sequence[Evidence], criteria: Criteria) -> dict[str, Any]:
+def _counts(evidence: Sequence[CellEvidence], criteria: Criteria) -> dict[str, Any]:
+    """2x2 counts and agreement under some criteria."""
     counts = table(judge(evidence, criteria))
     return {"table": counts, "agreement": agreement(counts)}
 
 
 def _answer(cell: JudgedCell) -> dict[str, Any]:
+    """Prediction, observation and verdict of a cell."""
     return {"predicted": cell.predicted, "observed": cell.observed, "verdict": cell.verdict}

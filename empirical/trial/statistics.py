@@ -1,4 +1,4 @@
-"""Exact statistics of few runs: shares with intervals, tails, and Holm's correction."""
+"""Exact statistics for few runs: shares with confidence intervals, binomial tails, and Holm's correction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """successes of trials, with the exact (Clopper-Pearson) 95% interval; [0, 1] when there are no trials."""
+    """Share `successes` / `trials` with its exact (Clopper-Pearson) 95% interval; [0, 1] if there are no trials."""
 
     successes: int
     trials: int
@@ -21,31 +21,31 @@ class Share:
 
 
 def share(successes: int, trials: int) -> Share:
-    """A share with its exact interval, whose ends are quantiles of beta distributions."""
-    failures, beyond = trials - successes, (1 - CONFIDENCE) / 2
+    """Compute a share with its exact interval, whose ends are quantiles of beta distributions."""
+    failures, tail_mass = trials - successes, (1 - CONFIDENCE) / 2
     return Share(
         successes=successes,
         trials=trials,
-        low=float(betaincinv(successes, failures + 1, beyond)) if successes else 0.0,
-        high=float(betaincinv(successes + 1, failures, 1 - beyond)) if failures else 1.0,
+        low=float(betaincinv(successes, failures + 1, tail_mass)) if successes else 0.0,
+        high=float(betaincinv(successes + 1, failures, 1 - tail_mass)) if failures else 1.0,
     )
 
 
 def tail(successes: int, trials: int) -> float:
-    """P(at least so many successes) where each trial succeeds with probability one half."""
+    """Probability of at least `successes` successes in `trials` trials of success probability one half."""
     return sum(comb(trials, count) for count in range(successes, trials + 1)) / 2.0**trials
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (Scandinavian Journal of Statistics, 1979), in the order given."""
+    """Holm's step-down correction (Scandinavian Journal of Statistics, 1979) of p-values, in the order given."""
     adjusted = [0.0] * len(p_values)
-    running = 0.0
+    running_max = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running
+        running_max = max(running_max, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running_max
     return adjusted
 
 
 def runs_needed(cells: int) -> int:
-    """Runs of one mind that decide a cell among so many, whatever the others do: cells / 2^runs <= ALPHA."""
+    """Number of unanimous runs that decide a cell whatever the other cells do: cells / 2^runs <= ALPHA."""
     return ceil(log2(cells / ALPHA)) if cells else 0

@@ -1,4 +1,4 @@
-"""The whole trial as plain data."""
+"""Result of the whole trial as plain data."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -6,53 +6,55 @@ from typing import Any
 
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
-from empirical.trial.conjecture import RULES, Criteria, Evidence, JudgedCell, judge, predicted_by
+from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by
 from empirical.trial.diagnosis import diagnose, disagreements
 from empirical.trial.outcomes import Checkpoint
 from empirical.trial.sensitivity import sensitivity
 from empirical.trial.statistics import ALPHA, CONFIDENCE, runs_needed
 
 
-def as_json(evidence: Sequence[Evidence], main: Criteria) -> dict[str, Any]:
-    """Everything that the evidence says, as JSON holds it.
+def as_json(evidence: Sequence[CellEvidence], main: Criteria) -> dict[str, Any]:
+    """Evaluate the evidence and return everything as JSON.
 
-    Tables, tests and lists are of the main criteria, and so of one model size; the cells of other sizes are judged by
-    themselves and stand after those of the main size.
+    Tables, tests and lists use the main criteria, and so one model size. Cells of other sizes are judged separately and
+    listed after those of the main size.
 
     Raises:
-        TrialError, StoreError: as `judge`.
+        TrialError, StoreError: see `judge`.
     """
     cells = judge(evidence, main)
-    others = [size for size in dict.fromkeys(one.key.size for one in evidence) if size != main.size]
+    others = [size for size in dict.fromkeys(entry.key.size for entry in evidence) if size != main.size]
     return {
         "main": asdict(main),
         "alpha": ALPHA,
         "confidence": CONFIDENCE,
         "runs_needed": runs_needed(sum(cell.p_against is not None for cell in cells)),
         "rules": {rule: association(judge(evidence, replace(main, rule=rule))) for rule in RULES},
-        "rules_differ": _differ(cells),
+        "rules_differ": _cells_where_rules_differ(cells),
         "breaking": breaking_summary(cells),
         "sensitivity": sensitivity(evidence, main),
         "cells": [
             content
             for size in (main.size, *others)
-            for content in _cells([one for one in evidence if one.key.size == size], replace(main, size=size))
+            for content in _cells_as_json(
+                [entry for entry in evidence if entry.key.size == size], replace(main, size=size)
+            )
         ],
     }
 
 
-def _differ(cells: Sequence[JudgedCell]) -> list[dict[str, Any]]:
-    """The cells on which the rules say different things, and what was observed there."""
-    said = [(cell, {rule: predicted_by(cell.prediction, rule) for rule in RULES}) for cell in cells]
+def _cells_where_rules_differ(cells: Sequence[JudgedCell]) -> list[dict[str, Any]]:
+    """Cells for which the rules predict differently, with the observation there."""
+    predictions = [(cell, {rule: predicted_by(cell.prediction, rule) for rule in RULES}) for cell in cells]
     return [
         {"cell": str(cell.key), "observed": cell.observed, **answers}
-        for cell, answers in said
+        for cell, answers in predictions
         if len(set(answers.values())) > 1
     ]
 
 
-def _cells(evidence: Sequence[Evidence], criteria: Criteria) -> list[dict[str, Any]]:
-    """The cells of one size, each with what the published checkpoint rule would have counted beside."""
+def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[dict[str, Any]]:
+    """Cells of one size, each with the counts that the published checkpoint rule would give."""
     published = judge(evidence, replace(criteria, checkpoint=Checkpoint.BEST_ON_TEST))
     return [
         {
@@ -67,9 +69,9 @@ def _cells(evidence: Sequence[Evidence], criteria: Criteria) -> list[dict[str, A
             "best_on_test": {"fit": asdict(best.fit), "generalizes": asdict(best.generalizes)},
             "breaking": breaking(cell),
             "disagrees_with": list(disagreements(cell)),
-            "diagnosis": [asdict(finding) for finding in diagnose(cell, one, criteria)],
-            "outcomes": [asdict(one) for one in cell.outcomes],
+            "diagnosis": [asdict(finding) for finding in diagnose(cell, entry, criteria)],
+            "outcomes": [asdict(outcome) for outcome in cell.outcomes],
             "predicted_before_training": cell.predicted_before_training,
         }
-        for cell, best, one in zip(judge(evidence, criteria), published, evidence, strict=True)
+        for cell, best, entry in zip(judge(evidence, criteria), published, evidence, strict=True)
     ]

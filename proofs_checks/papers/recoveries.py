@@ -80,14 +80,14 @@ def _compare_in_torch(by: str, of: str) -> str:
     """
     if not find_spec("torch"):
         return "the torch sides are not compared: this needs the extra `train`"
-    from empirical.encodings.recoveries import TOLERANCE, TWINS, compared, difference
+    from empirical.encodings.recoveries import RECOVERIES, TOLERANCE, difference, token_positions
 
-    if (by, of) not in TWINS:
+    if (by, of) not in RECOVERIES:
         return "the torch side cannot be set there: a limit, or no parameter of its own"
     difference_of_logits = difference(by, of)
     if not difference_of_logits < TOLERANCE:
         raise Refuted(f"in torch the logits of {by} and {of} differ by {difference_of_logits:.3g}")
-    positions = ", ".join(map(str, compared(by, of)))
+    positions = ", ".join(map(str, token_positions(by, of)))
     return f"in torch, float64, at the positions {positions}: logits differ by less than {TOLERANCE:g}"
 
 

@@ -185,7 +185,10 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
     criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    from empirical.trial.association import association, permuted  # here, because the import takes a second
+    from empirical.trial.association import (
+        association,
+        cluster_permutation_test,
+    )  # here, because the import takes a second
 
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
     agreement = association(cells)
@@ -194,7 +197,7 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     agree = f"{right} of {right + len(missed)} observed cells do as predicted"
     more = agreement["permutation"]["task and encoding"]["p"]
     if more > ALPHA:
-        fewer = permuted([_negated(cell) for cell in cells], tasks=True, encodings=True).p
+        fewer = cluster_permutation_test([_negated(cell) for cell in cells], tasks=True, encodings=True).p
         if fewer <= ALPHA:
             raise Refuted(f"{agree}, fewer than by chance: p = {fewer:.2g}; not {missed[0]}, for one")
         raise Unsettled(f"not decided: {agree}, p = {more:.2g}")
@@ -225,7 +228,7 @@ def _read_predictions(path: Path) -> Predictions:
         raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
 
 
-def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.Evidence:
+def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.CellEvidence:
     """Evidence of a cell for the trial. Raises `Unsettled` if its runs name another prediction than the stored one."""
     cell, prediction = trained.cell, predicted.get(trained.cell)
     if prediction is None:
@@ -234,7 +237,7 @@ def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> 
         if store.environment(run).get(f"prediction_sha256_{Mode.FREE}") != prediction.digest:
             raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
     first = trained.histories[0][0]
-    return conjecture.Evidence(
+    return conjecture.CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,

@@ -7,7 +7,7 @@ import pytest
 
 from circuits.tasks import TaskSpec
 from empirical.runs.profile import load_profile
-from empirical.runs.protocol import Cell, made
+from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.run import Run, one_run
 
 
@@ -22,8 +22,8 @@ def smoke_run(
     profile = load_profile("smoke")
     profile = replace(profile, training=replace(profile.training, **training))
     cell = Cell(task=TaskSpec(name=task, format=format), encoding=encoding)
-    protocol = made(
-        name="small", said="small", title="", source="", cells=(cell,), train=(1, 2), test=(1, 2, 3, 4),
+    protocol = checked_protocol(
+        name="small", cli_name="small", title="", source="", cells=(cell,), train=(1, 2), test=(1, 2, 3, 4),
         profile_name="smoke", profile=profile,
     )  # fmt: skip
     return one_run(protocol, cell, profile.models[0], seed)

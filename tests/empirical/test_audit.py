@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from empirical.audit import AuditError, audit
-from empirical.audit.codes import at_least, distinct
+from empirical.audit.codes import distinct, expected_distinct
 from empirical.audit.grid import OFFSETS
 from empirical.audit.loading import load, subjects
 from empirical.audit.rounded import rounded_to
@@ -104,10 +104,12 @@ def test_as_many_codes_are_asked_for_as_a_right_code_leaves_and_no_more():
     distances = -torch.arange(1000, dtype=torch.float64)[:, None]
     for dtype, left in ((torch.float64, 1000), (torch.float32, 1000), (torch.bfloat16, 507)):
         assert distinct(distances.to(dtype).double()) == left
-        assert left / 8 < at_least(distances, dtype) <= left
+        assert left / 8 < expected_distinct(distances, dtype) <= left
     angles = torch.arange(1000, dtype=torch.float64)[:, None] * 10000.0 ** (-torch.arange(0, 32, 2) / 32)
-    assert at_least(torch.cat([angles.cos(), angles.sin()], 1), torch.bfloat16) == 1000
-    assert at_least(distances // 2, torch.bfloat16) == 1000, "of codes that float64 has lost, all are asked for"
+    assert expected_distinct(torch.cat([angles.cos(), angles.sin()], 1), torch.bfloat16) == 1000
+    assert expected_distinct(distances // 2, torch.bfloat16) == 1000, (
+        "of codes that float64 has lost, all are asked for"
+    )
 
 
 def test_the_first_position_beyond_a_stated_budget_is_that_of_a_search_of_all():

@@ -45,15 +45,15 @@ OF_TRAINING = {
     "no runs": (("conjecture", "parity", "--seeds", "0"), "'--seeds'"),
     "a billion runs": (("conjecture", "parity", "--seeds", "1000000000"), "'--seeds'"),
     "too few positions": (
-        ("train", "parity", *SMOKE, "--encoding", "random-ape[longest=3]"), "drawn from 3: say longest=11",
+        ("train", "parity", *SMOKE, "--encoding", "random-ape[longest=3]"), "drawn from 3: set longest=11",
     ),
     "too few positions in a trial": (
-        ("conjecture", "parity", *SMOKE, "--encoding", "random-rpe[longest=3]"), "drawn from 3: say longest=11",
+        ("conjecture", "parity", *SMOKE, "--encoding", "random-rpe[longest=3]"), "drawn from 3: set longest=11",
     ),
     "an encoding file that is not there": (
         ("conjecture", "parity", *SMOKE, "--encoding", "nowhere.py:x"), "encoding file 'nowhere.py' does not exist",
     ),
-    "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "a cell stands there twice"),
+    "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "the same cell occurs twice"),
     "no task": (("train", "", *SMOKE), "unknown task '': known are copy"),
     "a task that is nearly one": (("conjecture", "paritty", *SMOKE), "did you mean parity"),
     "no format": (("conjecture", "parity", *SMOKE, "--format", ""), "unknown format ''"),

@@ -80,7 +80,7 @@ def late(queries, keys):
 
 MADE = {
     "exits at import": ("sys.exit(0)", "encoding file 'mine.py' fails: SystemExit: 0"),
-    "is nothing": ("None", "'mine' is NoneType: give a function, a module, or what makes one"),
+    "is nothing": ("None", "'mine' is NoneType: give a function, a module, or a factory of one"),
     "is without class": ("Recursive()", "'mine' is Recursive: give a function"),
     "exits": ("bias(lambda *_: sys.exit(0))", "'mine' fails for query and key positions [4]: SystemExit: 0"),
     "reads a closed input": ("bias(raising(EOFError()))", "'mine' fails for query and key positions [4]: EOFError"),
@@ -126,7 +126,7 @@ MADE = {
     "claims of nothing known": ("claiming(['best'])", "unknown claim 'best'"),
     "claims that raise": ("Claims()", "the attribute 'claims' of 'mine' fails: RuntimeError: no claims"),
     "forward that raises": ("Hooks()", "'mine' has no forward: RuntimeError: no forward"),
-    "shows no parameters": ("max", "'mine' does not show its parameters; wrap it in a function: ValueError"),
+    "shows no parameters": ("max", "'mine' has no readable signature: wrap it in a function: ValueError"),
 }
 
 

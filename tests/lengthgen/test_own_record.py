@@ -55,7 +55,7 @@ def test_a_symbol_without_a_value_is_named(run):
     text = path.read_text(encoding="utf-8").replace("{c: module.rates[head].item()}", "{}")
     path.write_text(text, encoding="utf-8")
     code, _, err = run("verify", "my_encoding.py:root")
-    assert (code, err) == (2, "error: 'root': its `values` leave open c\n")
+    assert (code, err) == (2, "error: 'root': its `values` give no value for c\n")
 
 
 def test_it_is_audited_predicted_trained_and_judged(run, answer):
@@ -101,7 +101,7 @@ def test_a_record_without_a_module_is_proved_and_cannot_be_trained(run):
     code, _, err = run("train", "parity", "--encoding", "my_encoding.py:squared", *SMALL)
     assert (code, err.splitlines()[-1]) == (
         2,
-        "error: 'my_encoding.py:squared' has no module: give its record `module`, what makes a PositionEncoding",
+        "error: 'my_encoding.py:squared' has no module: give its record `module`, a factory of a PositionEncoding",
     )
     code, _, err = run("audit", "my_encoding.py:squared")
     assert (code, err) == (2, "error: 'squared' has no module: there is nothing to audit\n")

@@ -101,7 +101,7 @@ def test_no_table_of_huge_labels_is_made(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(f"{HEAD}\nmine = relation(lambda k, q, n: (q - k) * {MAX_LABELS})\n")
     setup = Setup.of(smoke_run(f"{path}:mine"), "cpu")
-    with pytest.raises(EncodingError, match=r"labels, a table row each: number them 0, 1, 2, \.\.\."):
+    with pytest.raises(EncodingError, match=r"labels, and each takes a table row: number them 0, 1, 2, \.\.\."):
         setup.encoding()
 
 

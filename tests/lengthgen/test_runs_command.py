@@ -165,7 +165,7 @@ def test_a_damaged_note_is_broken_until_the_run_goes_on(run, stopped):
 
 def test_of_runs_that_are_trained_together_none_is_removed_alone(run, tmp_path):
     store, group = RunStore(tmp_path / "runs"), [smoke_run(seed=seed) for seed in range(2)]
-    store.tell(group, 1)
+    store.note_progress(group, 1)
     code, _, err = run("runs", "--remove", group[0].id, "--out", str(tmp_path))
     name = store.state_path(group).parent.name
     assert code == 2 and f"remove them all by --remove {name}" in err
@@ -182,7 +182,7 @@ def test_a_run_that_is_being_trained_is_not_removed(run, stored):
         fcntl.flock(file, fcntl.LOCK_EX)
         code, shown, err = run("runs", "--remove", of.id, "--out", str(out))
     assert (code, shown) == (2, "")
-    assert err == f"error: {of.id} is not removed, for process 17 on elsewhere trains it: stop that first\n"
+    assert err == f"error: {of.id} is not removed, because process 17 on elsewhere trains it: stop that first\n"
     assert folder.is_dir()
 
 

@@ -65,7 +65,7 @@ def terminal_as_stderr(monkeypatch):
 def finish(store, group):
     for one in group:
         store.folder(one).mkdir(parents=True)
-    store.forget_state(group)
+    store.remove_state(group)
 
 
 def shown(watch):
@@ -76,11 +76,11 @@ def shown(watch):
 
 def test_groups_under_way_have_a_row_with_epochs_and_time_left(store, clock):
     watch = watched._Watch(store, RUNS)
-    store.tell(COPY, 1)
+    store.note_progress(COPY, 1)
     watch.look()
     clock[0] = 30.0
-    store.tell(COPY, 4)
-    store.tell(PARITY, 2)
+    store.note_progress(COPY, 4)
+    store.note_progress(PARITY, 2)
     total, head, *groups = [line.split() for line in shown(watch)]
     assert head == ["under", "way", "epochs", "left"]
     # Three epochs in 30 s, six to go; parity was seen for the first time.
@@ -94,7 +94,7 @@ def test_groups_under_way_have_a_row_with_epochs_and_time_left(store, clock):
 
 def test_a_group_that_ended_is_counted_and_has_no_row(store, clock):
     watch = watched._Watch(store, RUNS)
-    store.tell(COPY, 10)
+    store.note_progress(COPY, 10)
     clock[0] = 40.0
     finish(store, COPY)
     watch.end(COPY)
@@ -105,49 +105,49 @@ def test_a_group_that_ended_is_counted_and_has_no_row(store, clock):
 
 def test_a_group_that_failed_keeps_its_note_and_has_no_row(store):
     watch = watched._Watch(store, RUNS)
-    store.tell(COPY, 3)
+    store.note_progress(COPY, 3)
     watch.end(COPY)
     assert len(shown(watch)) == 2
 
 
 def test_what_an_earlier_sweep_left_is_shown_only_once_it_moves(store):
-    store.tell(COPY, 3)
+    store.note_progress(COPY, 3)
     watch = watched._Watch(store, RUNS)
     assert len(shown(watch)) == 2
-    store.tell(COPY, 4)
+    store.note_progress(COPY, 4)
     assert "4/10" in shown(watch)[2]
 
 
 def test_time_left_counts_only_what_was_done_since_the_first_look(store, clock):
-    store.tell(COPY, 5)
+    store.note_progress(COPY, 5)
     watch = watched._Watch(store, RUNS)
     clock[0] = 10.0
-    store.tell(COPY, 6)  # 2 epochs in 10 s: 18 of 30 are left
+    store.note_progress(COPY, 6)  # 2 epochs in 10 s: 18 of 30 are left
     assert shown(watch)[0].strip() == "training: 0/3 runs, about 0:01:30 left"
 
 
 def test_a_group_that_begins_anew_from_its_checkpoint_is_judged_anew(store, clock):
     watch = watched._Watch(store, RUNS)
-    store.tell(PARITY, 8)
+    store.note_progress(PARITY, 8)
     watch.look()
     clock[0] = 100.0
-    store.tell(PARITY, 6)
+    store.note_progress(PARITY, 6)
     assert shown(watch)[2].split()[1:] == ["6/10", "?"]
     clock[0] = 102.0
-    store.tell(PARITY, 8)
+    store.note_progress(PARITY, 8)
     assert shown(watch)[2].split()[1:] == ["8/10", "0:00:02"]
 
 
 def test_finished_runs_and_strangers_are_left_out(store):
     finish(store, PARITY)
     watch = watched._Watch(store, [one for one in RUNS if not store.finished(one)])
-    store.tell((replace(COPY[0], seed=7),), 3)
+    store.note_progress((replace(COPY[0], seed=7),), 3)
     assert [line.strip() for line in shown(watch)] == ["training: 0/2 runs, about ? left", "under way  epochs  left"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"runs": [{}], "done": 1}', b'{"runs": [], "done": null}'])
 def test_notes_that_are_none_are_passed_over(store, content):
-    store.tell(COPY, 1)
+    store.note_progress(COPY, 1)
     write_bytes(store.root / ".unfinished" / "other" / "progress.json", content)
     assert len(shown(watched._Watch(store, RUNS))) == 2
 
@@ -159,8 +159,8 @@ def test_it_looks_on_while_notes_come_and_go(store):
     def train(group):
         while not stop.is_set():
             for done in range(4):
-                store.tell(group, done)
-            store.forget_state(group)
+                store.note_progress(group, done)
+            store.remove_state(group)
 
     trainers = [threading.Thread(target=train, args=(group,)) for group in (COPY, PARITY)]
     for trainer in trainers:
@@ -178,7 +178,7 @@ def test_it_looks_on_while_notes_come_and_go(store):
 def test_on_a_terminal_the_table_is_live_and_gone_at_the_end(store, monkeypatch):
     screen = terminal_as_stderr(monkeypatch)
     with watching(store, RUNS) as on_done:
-        store.tell(COPY, 3)
+        store.note_progress(COPY, 3)
         wait_for(lambda: "3/10" in screen.text())
         finish(store, COPY)
         on_done(COPY)
@@ -202,8 +202,8 @@ def test_elsewhere_there_is_a_line_for_each_group_that_ends(store, capsys):
 def test_elsewhere_there_is_a_line_now_and_then_for_what_is_under_way(store, capsys, monkeypatch):
     monkeypatch.setattr(watched, "EVERY", 0.02)
     with watching(store, RUNS):
-        store.tell(COPY, 3)
-        store.tell(PARITY, 1)
+        store.note_progress(COPY, 3)
+        store.note_progress(PARITY, 1)
         lines = []
 
         def both_said():

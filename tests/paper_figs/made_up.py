@@ -9,7 +9,7 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.trial.conjecture import CellKey, Criteria, Evidence
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from empirical.trial.trial import as_json
 from paper_figs.sources import Sources
 from theory.system.files import write_sealed_json
@@ -98,7 +98,7 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
         for run in runs:
             fill(found.store, run, scores)
         evidence.append(
-            Evidence(
+            CellEvidence(
                 key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
                 predictions={"free": prediction(cell.encoding)},
                 runs=[(run, rows_of(run, scores)) for run in runs],

@@ -38,7 +38,7 @@ def rows(run: Run, scores: Scores, *, epoch: int) -> list[Measurement]:
 
 def put(store: RunStore, run: Run, scores: Scores, **environment: str) -> None:
     """A finished run whose checkpoints knew nothing but the last one, which scores so."""
-    *before, last = dict.fromkeys(epoch for epoch, _ in run.measured())
+    *before, last = dict.fromkeys(epoch for epoch, _ in run.metric_keys())
     metrics = [row for epoch in before for row in rows(run, lambda scale: 0.0, epoch=epoch)]
     metrics += rows(run, scores, epoch=last)
     weights = hashlib.sha256(run.id.encode()).digest()

@@ -137,9 +137,9 @@ def test_bad_input_is_refused():
         encoding.bias(positions, positions.float(), Content(x_BLD=x))
     with pytest.raises(ValueError, match="the layer's input is 4 wide, not width = 5"):
         encoding.bias(positions, positions, Content(x_BLD=x[..., :4]))
-    with pytest.raises(ValueError, match="queries and keys must both be those of the layer's input"):
+    with pytest.raises(ValueError, match="queries and keys must both be all tokens of the layer's input"):
         encoding.bias(positions[-1:], positions, Content(x_BLD=x))
-    with pytest.raises(ValueError, match="queries and keys must both be those of the layer's input"):
+    with pytest.raises(ValueError, match="queries and keys must both be all tokens of the layer's input"):
         encoding.bias(positions + 1, positions, Content(x_BLD=x))
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.guarded import HookError, guarded
+from empirical.encodings.guarded import HookError, guard
 
 B, H, L, J, KEYS, C, D = 3, 2, 5, 4, 5, 6, 12
 
@@ -34,7 +34,7 @@ class Mine(PositionEncoding):
 @pytest.fixture
 def mine() -> Any:
     torch.manual_seed(0)
-    return guarded(Mine(), "mine.py:Mine")
+    return guard(Mine(), "mine.py:Mine")
 
 
 def drawn(*shape: int) -> Tensor:
@@ -88,6 +88,6 @@ def test_hooks_that_are_not_the_users_own_are_left_alone() -> None:
     class Nothing(PositionEncoding):
         pass
 
-    kind = type(guarded(Nothing(), "mine.py:Nothing"))
+    kind = type(guard(Nothing(), "mine.py:Nothing"))
     for hook in ("embed", "rotate", "scores", "bias", "values"):
         assert getattr(kind, hook) is getattr(PositionEncoding, hook)

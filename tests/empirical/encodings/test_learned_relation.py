@@ -9,7 +9,13 @@ from circuits.prediction import analyse
 from circuits.roles import ideal_relation
 from circuits.tasks import load
 from empirical.encodings import learned_relation
-from empirical.encodings.learned_relation import Disagreement, LearnedRelationError, compare, open_queries, strongest
+from empirical.encodings.learned_relation import (
+    Disagreement,
+    LearnedRelationError,
+    compare,
+    open_queries,
+    strongest_labels,
+)
 from theory.relation import NO_LABEL, RelationError, from_function
 
 
@@ -32,7 +38,7 @@ def random_case(rng, length, labels, ideal_labels):
 def test_the_strongest_labels_are_those_of_a_sorted_list():
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.ones(5), size=(6, 6))
-    labels, their_weights = strongest(weights, 3)
+    labels, their_weights = strongest_labels(weights, 3)
     assert labels.shape == their_weights.shape == (6, 6, 3) and labels.dtype == np.int64
     for j, i in itertools.product(range(6), range(6)):
         ranked = sorted(range(5), key=lambda label, at=(j, i): -weights[*at, label])[:3]
@@ -44,7 +50,7 @@ def test_the_strongest_labels_are_those_of_a_sorted_list():
 
 
 def test_of_equal_weights_the_smaller_label_comes_first():
-    labels, _ = strongest(np.full((1, 1, 100), 0.01), 100)
+    labels, _ = strongest_labels(np.full((1, 1, 100), 0.01), 100)
     assert labels[0, 0].tolist() == list(range(100))
 
 
@@ -171,7 +177,7 @@ def test_the_list_is_cut_and_the_counts_are_not():
         ({2: np.ones((2, 2, 2))}, {2: [3]}, r"query 3 of scale 2 is not in 1\.\.2"),
         ({2: np.ones((2, 2, 2))}, {2: [0]}, r"query 0 of scale 2 is not in 1\.\.2"),
         ({2: np.ones((2, 2, 2))}, {2: []}, "no pair to compare"),
-        ({2: np.ones((2, 2, 2)), 3: np.ones((3, 3, 4))}, {2: [1]}, "of the same labels"),
+        ({2: np.ones((2, 2, 2)), 3: np.ones((3, 3, 4))}, {2: [1]}, "the same number of labels"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(weights, queries, said):
@@ -188,4 +194,4 @@ def test_an_ideal_relation_without_these_positions_is_refused():
 @pytest.mark.parametrize("count", [0, 3])
 def test_more_labels_than_there_are_cannot_be_the_strongest(count):
     with pytest.raises(LearnedRelationError, match=r"there are 2 labels, so ask for 1\.\.2 of them"):
-        learned_relation.strongest(np.ones((1, 1, 2)), count)
+        learned_relation.strongest_labels(np.ones((1, 1, 2)), count)

@@ -9,8 +9,8 @@ import torch
 from circuits.encodings import parse_encoding
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import EncodingError, module_of
-from empirical.encodings.guarded import guarded
-from empirical.model.decoder import Decoder, stacked
+from empirical.encodings.guarded import guard
+from empirical.model.decoder import Decoder, stack_decoders
 
 SIZES = {"heads": 2, "head_dim": 4, "layers": 1, "length": 6, "width": 8, "trained_length": 6}
 
@@ -26,7 +26,7 @@ def decoder(**hooks):
     learned = torch.nn.Parameter(torch.zeros(2)) if hooks.pop("learns", False) else None
     encoding = type("Mine", (PositionEncoding,), hooks)()
     encoding.register_parameter("learned", learned)
-    return Decoder(symbols=3, width=8, layers=1, heads=2, encoding=guarded(encoding, "mine.py:Mine"))
+    return Decoder(symbols=3, width=8, layers=1, heads=2, encoding=guard(encoding, "mine.py:Mine"))
 
 
 def zeros(*shape, dtype=torch.float32):
@@ -92,17 +92,17 @@ def test_a_guarded_encoding_computes_what_it_did(hook):
     for one in (mine, plain):
         one.encoding.learned.data.fill_(0.5)
     assert torch.equal(mine(tokens), plain(tokens))
-    assert torch.allclose(stacked([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
+    assert torch.allclose(stack_decoders([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
 
 
 MADE = {
-    "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made of sizes among heads, .*: SystemExit: 0"),
-    "raises": ("def mine(heads): [][heads]", "cannot be made of sizes among heads, head_dim, .*: IndexError"),
-    "asks for more": ("def mine(rank): pass", "cannot be made of sizes among .*: TypeError: .*'rank'"),
-    "hides what it takes": ("mine = max", "cannot be made of sizes among .*: ValueError"),
+    "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made from the sizes heads, .*: SystemExit: 0"),
+    "raises": ("def mine(heads): [][heads]", "cannot be made from the sizes heads, head_dim, .*: IndexError"),
+    "asks for more": ("def mine(rank): pass", "cannot be made from the sizes .*: TypeError: .*'rank'"),
+    "hides what it takes": ("mine = max", "cannot be made from the sizes .*: ValueError"),
     "makes nothing": ("def mine(): pass", "makes a NoneType, not a PositionEncoding"),
     "is nothing": ("mine = None", "has no module: give its record"),
-    "is an encoding": ("mine = PositionEncoding()", "cannot be made of sizes among .*: NotImplementedError"),
+    "is an encoding": ("mine = PositionEncoding()", "cannot be made from the sizes .*: NotImplementedError"),
     "learns nothing real": (
         """
         class mine(PositionEncoding):

@@ -8,25 +8,25 @@ from empirical.encodings.rotary import Rotary
 from theory.encodings.catalogue import with_formulas
 
 
-@pytest.mark.parametrize(("by", "of"), recoveries.TWINS)
+@pytest.mark.parametrize(("by", "of"), recoveries.RECOVERIES)
 def test_the_logits_agree(by, of):
     assert recoveries.difference(by, of) < recoveries.TOLERANCE
 
 
-@pytest.mark.parametrize(("by", "of"), recoveries.TWINS)
+@pytest.mark.parametrize(("by", "of"), recoveries.RECOVERIES)
 def test_with_another_special_encoding_they_do_not(by, of, monkeypatch):
-    make, other = recoveries.TWINS[by, of], Rotary(head_dim=recoveries.HEAD_DIM, base=50.0)
-    monkeypatch.setitem(recoveries.TWINS, (by, of), lambda: (make()[0], other))
+    make, other = recoveries.RECOVERIES[by, of], Rotary(head_dim=recoveries.HEAD_DIM, base=50.0)
+    monkeypatch.setitem(recoveries.RECOVERIES, (by, of), lambda: (make()[0], other))
     assert recoveries.difference(by, of) > 1e-3
 
 
 def test_each_pair_is_declared_by_its_symbolic_side():
     declared = {(one.name, recovery.of) for one in with_formulas() for recovery in one.recovers}
-    assert set(recoveries.TWINS) <= declared
+    assert set(recoveries.RECOVERIES) <= declared
 
 
 def test_a_parameter_off_by_a_millionth_is_seen(monkeypatch):
-    make = recoveries.TWINS["fox", "alibi"]
+    make = recoveries.RECOVERIES["fox", "alibi"]
 
     def slightly_off():
         general, special = make()
@@ -34,5 +34,5 @@ def test_a_parameter_off_by_a_millionth_is_seen(monkeypatch):
             general.offset += 1e-6
         return general, special
 
-    monkeypatch.setitem(recoveries.TWINS, ("fox", "alibi"), slightly_off)
+    monkeypatch.setitem(recoveries.RECOVERIES, ("fox", "alibi"), slightly_off)
     assert recoveries.difference("fox", "alibi") > recoveries.TOLERANCE

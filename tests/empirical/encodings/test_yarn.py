@@ -54,7 +54,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale, ramp):
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
 @pytest.mark.parametrize("ramp", ["paper", "code"])
 def test_its_shares_are_those_of_the_symbolic_ramps(head_dim, trained, ramp):
-    found = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).kept()
+    found = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).gamma()
     expected = torch.tensor([float(gamma) for gamma in kept(ramp, head_dim, trained)], dtype=torch.float64)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
 
@@ -82,7 +82,7 @@ def test_with_the_ramp_of_the_code_it_is_that_of_transformers(scale, head_dim, t
 
 def test_its_ends_are_rope_and_position_interpolation():
     found = YaRN(head_dim=128, scale=8, trained_length=TRAINED).frequencies(1)
-    gamma = YaRN(head_dim=128, scale=8, trained_length=TRAINED).kept()
+    gamma = YaRN(head_dim=128, scale=8, trained_length=TRAINED).gamma()
     plain, divided = Rotary(head_dim=128).frequencies(1), PositionInterpolation(head_dim=128, scale=8).frequencies(1)
     assert (gamma == 1).any() and (gamma == 0).any()
     assert torch.equal(found[gamma == 1], plain[gamma == 1])
@@ -90,7 +90,7 @@ def test_its_ends_are_rope_and_position_interpolation():
 
 
 def test_its_two_ramps_differ_most_at_plane_30():
-    paper, code = (YaRN(head_dim=128, scale=8, trained_length=TRAINED, ramp=ramp).kept() for ramp in ("paper", "code"))
+    paper, code = (YaRN(head_dim=128, scale=8, trained_length=TRAINED, ramp=ramp).gamma() for ramp in ("paper", "code"))
     gaps = (paper - code).abs()
     assert gaps.argmax() == 30
     assert gaps.max() == pytest.approx(0.367, abs=5e-4)

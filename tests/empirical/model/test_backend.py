@@ -10,7 +10,7 @@ from empirical.model.backend import CPU, Backend, BackendError
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.store import RunStore
-from empirical.training.testing import trained
+from empirical.training.testing import load_trained
 from empirical.training.train import train
 
 COMPILED = Backend(compiled=True)
@@ -67,7 +67,7 @@ def test_cuda_asked_and_absent_is_refused(small_run, tmp_path):
     with pytest.raises(BackendError, match="no CUDA device"):
         train([small_run()], RunStore(tmp_path), backend=Backend("cuda"))
     with pytest.raises(BackendError, match="no CUDA device"):
-        trained(small_run(), RunStore(tmp_path), [1], "cuda")
+        load_trained(small_run(), RunStore(tmp_path), [1], "cuda")
 
 
 def test_a_device_of_another_name_is_refused(small_run, tmp_path):

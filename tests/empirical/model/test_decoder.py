@@ -6,7 +6,7 @@ import torch
 from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
 from empirical.encodings.catalogue import named
-from empirical.model.decoder import Decoder, attention_weights, current_names, stacked
+from empirical.model.decoder import Decoder, attention_weights, current_names, stack_decoders
 from empirical.model.layers import Embedding, LayerNorm, Linear
 from theory.encodings.catalogue import with_formulas
 
@@ -190,7 +190,7 @@ def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
 @pytest.mark.parametrize("name", [*CAUSAL, "relational"])
 def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name):
     members, labels = three(name)
-    whole = stacked(members)
+    whole = stack_decoders(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
     together = whole(tokens, labels=labels)
     loss = torch.randn(together.shape, dtype=torch.float64)
@@ -217,9 +217,9 @@ def test_the_last_queries_alone_are_those_of_all(name, first):
 
 
 def test_what_cannot_be_mapped_takes_turns_and_says_so():
-    assert [stacked(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
+    assert [stack_decoders(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
     for name, looped in (("fox", True), ("t5", False)):
-        whole = stacked(three(name)[0])
+        whole = stack_decoders(three(name)[0])
         whole(torch.randint(SYMBOLS, (3, 2, LENGTH)))
         assert whole.encoding.looped is looped
 

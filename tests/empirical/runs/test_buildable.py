@@ -46,7 +46,7 @@ def test_what_is_refused_early_is_what_cannot_be_built(name, model):
 
 
 def test_more_tokens_than_positions_to_draw_from_are_refused_before_any_prediction():
-    with pytest.raises(ProfileError, match="has 11 tokens, whose positions are drawn from 3: say longest=11"):
+    with pytest.raises(ProfileError, match="has 11 tokens, whose positions are drawn from 3: set longest=11"):
         smoke_run("random-ape[longest=3]")
     with pytest.raises(ProfileError, match="a sequence has 11 tokens, whose positions are drawn from 3"):
         Geometry({4: 11}, longest=3)
@@ -56,7 +56,7 @@ def test_sequences_too_long_for_any_model_are_refused_before_they_are_drawn(monk
     def draw(*arguments, **options):
         raise AssertionError("samples at all scales are drawn")
 
-    monkeypatch.setattr(runs, "_drawn", draw)
+    monkeypatch.setattr(runs, "_task_digest", draw)
     monkeypatch.setattr("empirical.runs.buildable.MOST_TOKENS", 8)
     with pytest.raises(ProfileError, match="a sequence has 11 tokens, and a model reads at most 8: lower the scales"):
         smoke_run("ipe")

@@ -12,7 +12,7 @@ from empirical.runs.profile import Model, ProfileError, load_profile
 from empirical.runs.protocol import Protocol, load_protocol
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
-from empirical.training.sweep import MOST_NUMBERS_TOGETHER, groups
+from empirical.training.sweep import MOST_PARAMETERS_TOGETHER, groups
 from theory.system.errors import LengthgenError
 
 VALID = """
@@ -81,14 +81,14 @@ VALUES = [
     ("models", "[{ width = 64, layers = 1, heads = 0 }]", "heads = 0 is out of range: 1 to 1,024"),
     ("models", "[{ width = 64, layers = 1, heads = 7 }]", "quick, models: width 64 is not a multiple of 7 heads"),
     ("models", "[{ width = 1000000, layers = 1000, heads = 1 }]", "width = 1000000 is out of range"),
-    ("models", "[{ width = 16384, layers = 1000, heads = 1 }]", "3,221,225,472,000 trained numbers, and"),
-    ("models", "[" + "{ width = 8, layers = 1, heads = 1 }," * 2 + "]", "a model stands there twice"),
+    ("models", "[{ width = 16384, layers = 1000, heads = 1 }]", "3,221,225,472,000 trainable parameters, and"),
+    ("models", "[" + "{ width = 8, layers = 1, heads = 1 }," * 2 + "]", "the same model occurs twice"),
     ("models", "[" + "{ width = 8, layers = 1, heads = 1 }," * 21 + "]", "has 21 entries: it takes 1 to 20"),
     ("base", "3", "quick, base is not a table"),
     ("base.copy", "1", "quick, base, copy = 1 is out of range: 2 to 254"),
     ("base.copy", "true", "copy = True is not int"),
     ("base.copy", '"ten"', "copy = 'ten' is not int"),
-    ("base.copi", "3", "'copi' is none of its tasks"),
+    ("base.copi", "3", "'copi' is not one of its tasks"),
 ]  # fmt: skip
 PARTS = [
     ('title = "Mine"', "title = 3", "title = 3 is not str"),
@@ -106,7 +106,7 @@ PARTS = [
     ('tasks = ["copy"]', 'tasks = "copy"', "tasks = 'copy' is not a list"),
     ('tasks = ["copy"]', "tasks = [1]", "tasks = 1 is not str"),
     ('tasks = ["copy"]', 'tasks = ["co\\u0007py"]', "tasks = 'co\\x07py' is not printable text of at most 1,000"),
-    ('formats = ["aligned"]', 'formats = ["aligned", "aligned"]', "a cell stands there twice"),
+    ('formats = ["aligned"]', 'formats = ["aligned", "aligned"]', "the same cell occurs twice"),
     ('encodings = ["ipe"]', f"encodings = {[str(n) for n in range(101)]}", "has 101 entries: it takes 1 to 100"),
     ('tasks = ["copy"]\nformats = ["aligned"]\nencodings = ["ipe"]',
      f"tasks = {[f'a.py:{n}' for n in range(90)]}\nformats = ['aligned']\nencodings = {[f'e{n}' for n in range(90)]}",
@@ -115,7 +115,7 @@ PARTS = [
     ("[quick]", "[quick]\nseeds = 1000\nmodels = ["
      + ", ".join(f"{{ width = {n}, layers = 1, heads = 1 }}" for n in range(1, 22)) + "]", "has 21 entries"),
     ('encodings = ["ipe"]\n\n[quick]', f"encodings = {[f'e{n}' for n in range(30)]}\n[quick]\nseeds = 1000",
-     "30 cells, 1 models and 1000 seeds make 30,000 runs, and at most 20,000 are planned"),
+     "30 cells, 1 models and 1000 seeds make 30,000 runs, and at most 20,000 are allowed"),
     ("[quick]", "[paper]\ntraining.epochs = 0", "paper, training, epochs = 0 is out of range"),
     ("[quick]", "[quik]", "unknown profile 'quik'"),
 ]  # fmt: skip
@@ -193,7 +193,7 @@ def annotated(kind):
 @pytest.mark.parametrize("kind", [Run, Protocol])
 def test_every_field_that_a_file_gives_has_a_limit(kind):
     of_tasks = {"TaskSpec.name", "TaskSpec.base", "TaskSpec.format"}  # which a TaskSpec checks itself
-    free = {"Run.version", "Protocol.said", "Protocol.profile_name", *of_tasks}
+    free = {"Run.version", "Protocol.cli_name", "Protocol.profile_name", *of_tasks}
     for name, hint in annotated(kind):
         limited = get_origin(hint) is Annotated and all(hasattr(one, "refusal") for one in get_args(hint)[1:])
         assert limited or is_dataclass(hint) or name in free, name
@@ -223,7 +223,7 @@ def test_a_stored_config_that_is_no_table_is_refused(content):
 def test_models_are_trained_together_only_as_far_as_memory_allows(small_run, tmp_path):
     large = Model(width=1_024, layers=7, heads=8)
     runs = [replace(small_run(seed=seed), model=large) for seed in range(6)]
-    assert 2 * large.numbers < MOST_NUMBERS_TOGETHER < 3 * large.numbers
+    assert 2 * large.parameters < MOST_PARAMETERS_TOGETHER < 3 * large.parameters
     assert [len(group) for group in groups(runs, RunStore(tmp_path), workers=1)] == [2, 2, 2]
     small = [replace(run, model=Model(width=64, layers=2, heads=4)) for run in runs]
     assert [len(group) for group in groups(small, RunStore(tmp_path), workers=1)] == [3, 3]

@@ -84,9 +84,9 @@ def test_a_profile_that_does_not_fit_says_where(tmp_path, monkeypatch, before, a
         ("test = [1, 20]", "test = [3, 20]", "must include the training scales"),
         ('formats = ["aligned"]', 'format = ["aligned"]', "unknown key 'format': did you mean formats"),
         ("[quick.base]", "[quik.base]", "unknown profile 'quik'"),
-        ("addition = 4", "adition = 4", "'adition' is none of its tasks"),
+        ("addition = 4", "adition = 4", "'adition' is not one of its tasks"),
         ("[quick.base]", "[quick]\nsedes = 4\n[quick.base]", "unknown key 'sedes'"),
-        ('"copy", ', '"copy", "copy", ', "a cell stands there twice"),
+        ('"copy", ', '"copy", "copy", ', "the same cell occurs twice"),
     ],
 )
 def test_a_protocol_that_does_not_fit_says_where(tmp_path, before, after, says):

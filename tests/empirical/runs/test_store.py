@@ -104,11 +104,11 @@ def test_a_missing_run_is_named(small_run, tmp_path):
 
 
 WRONG_ROWS = {
-    "none": (lambda rows: [], "0 rows, and 16 are asked for"),
-    "one lacks": (lambda rows: rows[:-1], "15 rows, and 16 are asked for: none is of epoch 4 and scale 4"),
-    "one twice": (lambda rows: [*rows, rows[0]], "17 rows, and 16 are asked for"),
-    "another scale": (lambda rows: [replace(rows[0], scale=9), *rows[1:]], "none is of epoch 1 and scale 1"),
-    "another order": (lambda rows: rows[::-1], "16 rows, and 16 are asked for"),
+    "none": (lambda rows: [], "0 rows, expected 16"),
+    "one lacks": (lambda rows: rows[:-1], "15 rows, expected 16: there is no row of epoch 4 and scale 4"),
+    "one twice": (lambda rows: [*rows, rows[0]], "17 rows, expected 16"),
+    "another scale": (lambda rows: [replace(rows[0], scale=9), *rows[1:]], "there is no row of epoch 1 and scale 1"),
+    "another order": (lambda rows: rows[::-1], "16 rows, expected 16"),
     "no number": (lambda rows: [replace(rows[0], exact_match=nan), *rows[1:]], "not every exact_match is a finite"),
     "infinite": (lambda rows: [replace(rows[0], first_wrong=inf), *rows[1:]], "not every first_wrong is a finite"),
     "nothing": (lambda rows: [replace(rows[0], training_loss=None), *rows[1:]], "not every training_loss is a fin"),
@@ -139,7 +139,7 @@ class TestMetrics:
                 StoreError, match=rf"metrics.parquet does not hold .*: remove {run.id} \(lengthgen runs"
             ):
                 read(run)
-        assert "metrics.parquet does not hold what config.json asks for" in store.contents()[0].broken
+        assert "metrics.parquet does not have the rows that config.json requires" in store.contents()[0].broken
 
     def test_columns_of_another_type_or_name_are_refused(self, stored):
         run, store = stored
@@ -167,12 +167,12 @@ class TestMetrics:
                 writer.write_table(part)
         reseal(store.folder(run))
         monkeypatch.setattr(pq.ParquetFile, "read", None)
-        with pytest.raises(StoreError, match="it has 480,000 rows, and 16 are asked for"):
+        with pytest.raises(StoreError, match="it has 480,000 rows, expected 16"):
             store.metrics(run)
 
     def test_checkpoints_are_those_of_the_training_and_the_last_epoch(self, small_run):
         def checkpoints(**training):
-            return sorted({epoch for epoch, _ in small_run(**training).measured()})
+            return sorted({epoch for epoch, _ in small_run(**training).metric_keys()})
 
         assert checkpoints(epochs=7, evaluate_every=3) == [3, 6, 7]
         assert checkpoints(epochs=6, evaluate_every=3) == [3, 6]
@@ -182,7 +182,9 @@ class TestMetrics:
     def test_a_run_that_asks_for_none_or_too_many_is_refused(self, small_run, tmp_path, training):
         run, store = small_run(), RunStore(tmp_path)
         run = replace(run, training=replace(run.training, **training))
-        with pytest.raises(ValueError, match=r"is measured nowhere|asks for 4,000,000,000,000,000 rows of metrics"):
+        with pytest.raises(
+            ValueError, match=r"has no checkpoint to measure|asks for 4,000,000,000,000,000 rows of metrics"
+        ):
             store.finish(run, metrics=[], checkpoint=b"weights", environment={})
         write_json(tmp_path / run.id / "config.json", run.config)
         for name, content in (("environment.json", b"{}"), ("checkpoint.safetensors", b"")):
@@ -290,7 +292,7 @@ class TestRemoval:
 
     def test_a_removed_run_is_gone(self, stored, small_run):
         run, store = stored
-        store.tell([small_run(seed=1)], 3)
+        store.note_progress([small_run(seed=1)], 3)
         assert [one.done for one in store.contents()] == [None, 3]
         for one in store.contents():
             store.remove(one.name)
@@ -299,7 +301,7 @@ class TestRemoval:
 
     def test_runs_that_are_trained_together_are_removed_by_the_name_of_their_folder(self, small_run, tmp_path):
         store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
-        store.tell(runs, 2)
+        store.note_progress(runs, 2)
         [name] = store.removable()
         assert name.startswith(f"{runs[0].group}-2-runs-")
         store.remove(name)
@@ -309,7 +311,7 @@ class TestRemoval:
     def test_a_damaged_note_is_removed_by_the_name_under_which_it_is_broken(self, small_run, tmp_path):
         store = RunStore(tmp_path)
         for runs in ([small_run()], [small_run("ape", seed=seed) for seed in range(2)]):
-            store.tell(runs, 2)
+            store.note_progress(runs, 2)
             store.state_path(runs).with_name("progress.json").write_bytes(b"{")
             [found] = store.contents()
             assert found.broken
@@ -320,7 +322,7 @@ class TestRemoval:
         run, store = stored
         with store.locks([run]):
             with pytest.raises(
-                StoreError, match=rf"{run.id} is not removed, for process {os.getpid()} on .* trains it"
+                StoreError, match=rf"{run.id} is not removed, because process {os.getpid()} on .* trains it"
             ):
                 store.remove(run.id)
             assert store.finished(run)
@@ -329,9 +331,9 @@ class TestRemoval:
 
     def test_runs_that_are_being_trained_together_are_not_removed(self, small_run, tmp_path):
         store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
-        store.tell(runs, 2)
+        store.note_progress(runs, 2)
         [name] = store.removable()
-        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, for process"):
+        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, because process"):
             store.remove(name)
         assert store.removable() == [name]
 
@@ -356,22 +358,22 @@ class TestUnfinished:
 
     def test_what_is_under_way_is_told(self, small_run, tmp_path):
         store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
-        store.tell(runs, 2)
+        store.note_progress(runs, 2)
         assert [(one.run, one.done) for one in store.contents()] == [(run, 2) for run in runs]
         assert list(store.notes()) == [(tuple(runs), 2)]
-        assert store.begun() == [], "there is no state to go on from"
+        assert store.resumable() == [], "there is no state to go on from"
         write_bytes(store.state_path(runs), b"state")
-        assert store.begun() == [tuple(runs)]
+        assert store.resumable() == [tuple(runs)]
         assert "state.sealed cannot be used" in store.contents()[0].broken
 
     @pytest.mark.parametrize("kind", DAMAGES)
     def test_a_damaged_note_is_named_and_nobody_else_minds(self, small_run, tmp_path, kind):
         store, run = RunStore(tmp_path), small_run()
-        store.tell([run], 2)
+        store.note_progress([run], 2)
         note = store.state_path([run]).with_name("progress.json")
         note.write_bytes(DAMAGES[kind](note.read_bytes()))
         assert list(store.notes()) == []
-        assert store.begun() == []
+        assert store.resumable() == []
         [found] = store.contents()
         assert (found.name, found.run) == (run.id, None)
         assert f"{note} cannot be used" in found.broken
@@ -382,7 +384,7 @@ class TestUnfinished:
     )
     def test_a_sealed_note_of_something_else_is_named(self, small_run, tmp_path, content):
         store, run = RunStore(tmp_path), small_run()
-        store.tell([run], 2)
+        store.note_progress([run], 2)
         note = store.state_path([run]).with_name("progress.json")
         for other in (content, read_sealed_json(note) | {"done": inf}, read_sealed_json(note) | {"done": "1"}):
             write_sealed_json(note, other)
@@ -392,15 +394,15 @@ class TestUnfinished:
     def test_a_note_of_another_training_is_not_believed(self, small_run, tmp_path):
         store, run, other = RunStore(tmp_path), small_run(), small_run(seed=1)
         for one in (run, other):
-            store.tell([one], 2)
+            store.note_progress([one], 2)
         note = store.state_path([run]).with_name("progress.json")
         note.write_bytes(store.state_path([other]).with_name("progress.json").read_bytes())
         assert [one.run for one in store.contents()] == [None, other]
-        assert "it is of other runs than the name of its folder says" in store.contents()[0].broken
+        assert "it belongs to other runs than the folder's name says" in store.contents()[0].broken
 
     def test_what_a_killed_process_left_of_a_finished_run_is_not_shown(self, stored):
         run, store = stored
-        store.tell([run], 4)
+        store.note_progress([run], 4)
         store.state_path([run]).with_name("progress.json").write_bytes(b"{")
         assert [(one.run, one.broken) for one in store.contents()] == [(run, None)]
 
@@ -409,15 +411,15 @@ class TestUnfinished:
         other = small_run(seed=run.seed + 1)
         left = store.root / ".unfinished"
         for runs in ([run], [run, other], [other]):
-            store.tell(runs, 2)
+            store.note_progress(runs, 2)
         for name in (f"{run.id}/.progress.json.0.partial", f"{run.id}.01.finished/x", f"{other.id}.01.finished/x"):
             (left / name).parent.mkdir(exist_ok=True)
             (left / name).write_bytes(b"")
-        store.forget_finished()
+        store.remove_leftovers()
         kept = {store.state_path([run, other]).parent.name, other.id, f"{other.id}.01.finished"}
         assert {path.name for path in left.iterdir()} == kept
         shutil.copytree(store.folder(run), store.folder(other))  # now all of them are finished
-        store.forget_finished()
+        store.remove_leftovers()
         assert [*left.iterdir()] == []
 
 

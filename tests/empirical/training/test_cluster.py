@@ -146,15 +146,17 @@ def test_without_a_cluster_it_says_how_to_start_one(small_run, tmp_path, monkeyp
 
 
 def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp_path):
-    with cluster._common(tmp_path) as common:
-        assert cluster._unable(common) is None
-        assert "is not the caller's" in cluster._unable(replace(common, source="other"))
-        assert "it does not share" in cluster._unable(replace(common, beacon=tmp_path / ".locks" / "another"))
+    with cluster._with_beacon(tmp_path) as common:
+        assert cluster._reason_not_to_train(common) is None
+        assert "is not the caller's" in cluster._reason_not_to_train(replace(common, source="other"))
+        assert "it does not share" in cluster._reason_not_to_train(
+            replace(common, beacon=tmp_path / ".locks" / "another")
+        )
         (tmp_path / "free").touch()
-        assert "do not hold between nodes" in cluster._unable(replace(common, beacon=tmp_path / "free"))
+        assert "do not hold between nodes" in cluster._reason_not_to_train(replace(common, beacon=tmp_path / "free"))
 
-        refused = cluster._train((small_run(),), "cpu", {}, replace(common, source="other"))
+        refused = cluster._train_on_worker((small_run(),), "cpu", {}, replace(common, source="other"))
         assert refused.startswith(f"{small_run().id}: node ")
         assert not RunStore(tmp_path).finished(small_run())
     assert not common.beacon.exists()
-    assert "it does not share" in cluster._unable(common), "the caller has ended"
+    assert "it does not share" in cluster._reason_not_to_train(common), "the caller has ended"

@@ -37,7 +37,7 @@ def log(*words):
     with open(__file__ + ".log", "a") as file:
         print(os.getpid(), *words, file=file)
 
-def tell(store, runs, done, noted=RunStore.tell):
+def tell(store, runs, done, noted=RunStore.note_progress):
     noted(store, runs, done)
     if runs[0].task.name == __file__ + ":task":
         log(done)
@@ -48,7 +48,7 @@ def tell(store, runs, done, noted=RunStore.tell):
 
 log("begun")
 if os.getpid() != {test}:
-    RunStore.tell = tell
+    RunStore.note_progress = tell
 task = load("parity")
 """
 """A task whose file logs every process that begins to train it, and each epoch; there a brake may hold it."""
@@ -159,7 +159,7 @@ def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, 
     with tempfile.TemporaryDirectory() as folder:
         store = RunStore(Path(folder))
         for group in begun:
-            store.tell(group, 1)
+            store.note_progress(group, 1)
             write_bytes(store.state_path(group), b"")
         found = groups(waiting, store, workers)
     counts = Counter(run for group in found for run in group)
@@ -176,7 +176,7 @@ def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, 
 
 def test_a_note_without_a_state_binds_nothing(tmp_path):
     store, runs = RunStore(tmp_path), [RUNS["rpe", seed] for seed in range(4)]
-    store.tell(tuple(runs[1:3]), 1)
+    store.note_progress(tuple(runs[1:3]), 1)
     assert groups(runs, store, 1) == [tuple(runs[:2]), tuple(runs[2:])]
 
 
@@ -188,7 +188,7 @@ def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
     with pytest.raises(SweepError) as failed:
         train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)
     [line] = str(failed.value).splitlines()
-    assert line.startswith("not all of 3 runs came to their end: ")
+    assert line.startswith("not all of 3 runs were finished: ")
     assert "gone.py' does not exist" in line
     assert f"the loss of {diverging.id} is " in line
     assert len(ended) == 3

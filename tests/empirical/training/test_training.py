@@ -16,14 +16,14 @@ from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST, examples
 from empirical.runs.profile import ProfileError, load_profile
-from empirical.runs.protocol import Cell, made
+from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.run import one_run
 from empirical.runs.store import RunStore, StoreError
 from empirical.training import train as training_module
 from empirical.training.evaluation import free_running, teacher_forced
 from empirical.training.probe import seconds_of_step
 from empirical.training.sweep import groups
-from empirical.training.testing import trained
+from empirical.training.testing import load_trained
 from empirical.training.train import TrainingError, train
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import rows_of
@@ -239,7 +239,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_checkpoint(small_
         train([run], store, progress=stop_after(2))
     kept = store.state_path([run]).read_bytes()
     spoil(monkeypatch, seed=0, step=9)
-    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint stays"):
+    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint is kept"):
         train([run], store)
     assert store.state_path([run]).read_bytes() == kept
 
@@ -260,8 +260,8 @@ def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_pat
 def quick_run(encoding, *, test, **training):
     profile = load_profile("quick", {"training": training})
     cell = Cell(task=TaskSpec(name="parity"), encoding=encoding)
-    protocol = made(
-        name="short", said="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
+    protocol = checked_protocol(
+        name="short", cli_name="short", title="", source="", cells=(cell,), train=(1, 2, 3, 4, 5), test=test,
         profile_name="quick", profile=profile,
     )  # fmt: skip
     return one_run(protocol, cell, profile.models[0], seed=0)
@@ -334,7 +334,7 @@ def refused(runs, store, says):
         train(runs, store)
     line, name = str(error.value), state.parent.name
     assert line.startswith(str(state.parent))
-    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training begins anew")
+    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training starts again")
     assert any(one.name == name and one.broken == line for one in store.contents())
     store.remove(name)
     assert store.contents() == []
@@ -374,7 +374,7 @@ def test_another_training_s_state_is_not_taken(stopped, begun):
     runs, store = stopped
     other_runs, other = next(pair for pair in begun if pair[0] != runs)
     store.state_path(runs).write_bytes(other.state_path(other_runs).read_bytes())
-    refused(runs, store, "it is of other runs than the name of its folder says")
+    refused(runs, store, "it belongs to other runs than the folder's name says")
 
 
 def test_a_state_that_was_not_sealed_is_named(stopped):
@@ -382,7 +382,11 @@ def test_a_state_that_was_not_sealed_is_named(stopped):
     sealed = store.state_path(runs)
     sealed.with_name("state.safetensors").write_bytes(sealed.read_bytes()[32:])
     sealed.unlink()
-    refused(runs, store, r"state.safetensors cannot be used \(a version of lengthgen wrote it that did not seal it\)")
+    refused(
+        runs,
+        store,
+        r"state.safetensors cannot be used \(it was written by an older version of lengthgen, which did not seal it\)",
+    )
 
 
 @pytest.mark.parametrize("metadata", [{}, {"runs": "[]", "epoch": "2", "progress": "{}"}, {"runs": "3"}, None, "other"])
@@ -390,7 +394,7 @@ def test_a_sealed_state_of_something_else_is_named(stopped, metadata):
     runs, store = stopped
     if metadata == "other":
         metadata = unfinished.metadata(runs, epoch=2, progress={"metrics": [], "seconds": 1.0})
-    store.keep_state(runs, save({"numbers": torch.zeros(3)}, metadata=metadata))
+    store.save_state(runs, save({"numbers": torch.zeros(3)}, metadata=metadata))
     with pytest.raises(DamagedFile, match=r"state.sealed cannot be used .*lengthgen runs --remove"):
         train(runs, store)
 
@@ -415,7 +419,7 @@ def test_a_state_without_a_note_is_shown_and_gone_on_from(stopped):
 def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
     run = replace(run, training=replace(run.training, epochs=0))
-    with pytest.raises(ProfileError, match="is measured nowhere"):
+    with pytest.raises(ProfileError, match="has no checkpoint to measure"):
         train([run], store)
     assert store.contents() == []
 
@@ -446,4 +450,4 @@ def test_a_checkpoint_of_another_model_is_named(small_run, tmp_path):
         with pytest.raises(
             StoreError, match=rf"checkpoint.safetensors holds no weights of this model .*: remove {run.id}"
         ):
-            trained(run, store, [1, 2], "cpu")
+            load_trained(run, store, [1, 2], "cpu")

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import permutation_test
 
 from empirical.trial import association as module
-from empirical.trial.association import association, misclassified, permuted, table
+from empirical.trial.association import association, cluster_permutation_test, misclassified, table
 from empirical.trial.conjecture import CellKey, judge
 from empirical.trial.statistics import Share
 from tests.empirical.trial.trials import MAIN, YES, evidence, histories
@@ -106,7 +106,7 @@ WAYS = [(True, False), (False, True), (True, True)]
 @pytest.mark.parametrize("seed", range(3))
 def test_permutations_against_renaming_by_hand(grid, tasks, encodings, missing, seed):
     cells = grid(drawn((3, 2, 4), seed, missing), drawn((3, 2, 4), seed + 50, missing))
-    found = permuted(cells, tasks=tasks, encodings=encodings)
+    found = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
     assert (found.p, found.least_p, found.arrangements) == pytest.approx(by_name(cells, tasks, encodings))
     assert found.exact
 
@@ -119,7 +119,9 @@ def test_permutations_of_one_kind_against_scipy(grid, seed):
         return float((predicted == observed[order.astype(int)]).mean())
 
     expected = permutation_test((np.arange(5),), agreeing, permutation_type="pairings", alternative="greater")
-    assert permuted(grid(predicted, observed), tasks=True, encodings=False).p == pytest.approx(expected.pvalue)
+    assert cluster_permutation_test(grid(predicted, observed), tasks=True, encodings=False).p == pytest.approx(
+        expected.pvalue
+    )
 
 
 @pytest.mark.parametrize("tasks, encodings", WAYS)
@@ -127,7 +129,7 @@ def test_under_the_null_p_is_uniform_on_the_values_it_can_take(grid, tasks, enco
     """Every arrangement of the outcomes is as likely as any other: P(p <= a) = a exactly, for each a that occurs."""
     predicted, observed = drawn((4, 1, 3), 3), drawn((4, 1, 3), 53)
     found = [
-        permuted(grid(predicted, observed[list(t)][:, :, list(e)]), tasks=tasks, encodings=encodings).p
+        cluster_permutation_test(grid(predicted, observed[list(t)][:, :, list(e)]), tasks=tasks, encodings=encodings).p
         for t in (permutations(range(4)) if tasks else [range(4)])
         for e in (permutations(range(3)) if encodings else [range(3)])
     ]
@@ -147,7 +149,7 @@ def test_outcomes_that_come_in_clusters_deceive_fisher_and_not_the_permutation_o
         )
         cells = grid(predicted, observed)
         fisher += association(cells)["fisher_p"] <= 0.05
-        moved += permuted(cells, tasks=True, encodings=False).p <= 0.05
+        moved += cluster_permutation_test(cells, tasks=True, encodings=False).p <= 0.05
     assert fisher / draws > 0.15
     assert moved / draws <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
 
@@ -170,7 +172,7 @@ def test_predictions_that_tell_tasks_and_encodings_apart_are_evidence_in_every_w
 
 def test_one_cluster_is_no_evidence(grid):
     answers = drawn((1, 2, 4), 1)
-    found = permuted(grid(answers, answers), tasks=True, encodings=False)
+    found = cluster_permutation_test(grid(answers, answers), tasks=True, encodings=False)
     assert (found.p, found.least_p, found.arrangements) == (1, 1, 1)
 
 
@@ -186,7 +188,7 @@ def test_where_cells_are_missing_is_no_evidence(grid):
     observed = np.full((4, 2, 4), True, dtype=object)
     observed[drawn((4, 2, 4), 5) == True] = None  # noqa: E712
     cells = grid(np.full((4, 2, 4), True, dtype=object), observed)
-    assert all(permuted(cells, tasks=tasks, encodings=encodings).p == 1 for tasks, encodings in WAYS)
+    assert all(cluster_permutation_test(cells, tasks=tasks, encodings=encodings).p == 1 for tasks, encodings in WAYS)
     assert association(cells)["both_kinds"] is False
 
 
@@ -196,21 +198,21 @@ def test_an_encoding_without_predictions_is_not_moved(grid):
     without = grid(predicted[:, :, :3], observed[:, :, :3])
     for tasks, encodings in WAYS:
         ways = {"tasks": tasks, "encodings": encodings}
-        assert permuted(grid(predicted, observed), **ways) == permuted(without, **ways)
+        assert cluster_permutation_test(grid(predicted, observed), **ways) == cluster_permutation_test(without, **ways)
 
 
 @pytest.mark.parametrize("tasks, encodings", WAYS)
 def test_drawn_arrangements_come_near_to_all_of_them_and_are_the_same_each_time(grid, monkeypatch, tasks, encodings):
     cells = grid(drawn((5, 1, 5), 8), drawn((5, 1, 5), 58))
-    exact = permuted(cells, tasks=tasks, encodings=encodings)
+    exact = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
     monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
-    found = permuted(cells, tasks=tasks, encodings=encodings)
+    found = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
     assert (found.exact, found.arrangements) == (False, module.DRAWN)
     assert found.p == pytest.approx(exact.p, abs=4 * (0.25 / module.DRAWN) ** 0.5)
-    assert permuted(cells, tasks=tasks, encodings=encodings) == found
+    assert cluster_permutation_test(cells, tasks=tasks, encodings=encodings) == found
 
 
 def test_drawn_arrangements_hold_the_observed_one_so_that_p_is_never_zero(grid, monkeypatch):
     monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
     answers = drawn((9, 2, 9), 1)
-    assert permuted(grid(answers, answers), tasks=True, encodings=True).p == 1 / module.DRAWN
+    assert cluster_permutation_test(grid(answers, answers), tasks=True, encodings=True).p == 1 / module.DRAWN

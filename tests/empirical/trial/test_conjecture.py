@@ -118,7 +118,7 @@ def test_cells_of_another_size_are_left_out_and_a_size_that_no_cell_has_is_named
     runs = histories(small_run(), {SOLVES: 5})
     given = [evidence(runs), evidence(runs, size="large")]
     assert [cell.key.size for cell in judge(given, replace(MAIN, size="large"))] == ["large"]
-    with pytest.raises(TrialError, match="no cell has the model size 'huge': those on trial have small, large"):
+    with pytest.raises(TrialError, match="no cell has the model size 'huge': the cells have small, large"):
         judge(given, replace(MAIN, size="huge"))
 
 

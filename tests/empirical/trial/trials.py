@@ -5,7 +5,7 @@ from math import inf, nan
 
 from circuits.prediction import Prediction
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import CellKey, Criteria, Evidence
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 
 YES = Prediction(
     encoding="ipe", relation="ideal", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
@@ -55,7 +55,7 @@ def histories(run, counts, **columns):
 
 def evidence(runs, prediction=YES, name="t/f/e", size="small", **modes):
     """One cell; `modes` are its predictions in other modes."""
-    return Evidence(
+    return CellEvidence(
         key=CellKey(*name.split("/"), size),
         predictions={"free": prediction} | modes,
         runs=runs,
@@ -71,5 +71,5 @@ def rows_of(run, **numbers):
     } | numbers  # fmt: skip
     return [
         Measurement(**{"epoch": epoch, "scale": scale, "exact_match": epoch / (8 * scale), **numbers})
-        for epoch, scale in run.measured()
+        for epoch, scale in run.metric_keys()
     ]

@@ -99,7 +99,7 @@ def test_an_unfinished_run_says_how_far_it_is(tmp_path):
 
     [run, *_] = next(iter(stores.runs_of("fig4").values()))
     store = RunStore(tmp_path)
-    store.tell([run], 2)
+    store.note_progress([run], 2)
     [shown] = runs_data(store, {}).content["runs"]
     assert shown["done"] == 2 and "exact" not in shown
 
