@@ -255,10 +255,8 @@ def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp
         fit, solving = (sum(min(scores[:upto]) >= THRESHOLD for scores in ends) for upto in (2, 6))
         last = sorted(scores[-1] for scores in ends)
         (low, high), label = interval(solving, 5), condition.encoding.upper()
-        expected.append(
-            ["copy", "aligned", label, f"{fit}/5", f"{solving}/5", f"{low:.2f}-{high:.2f}"]
-            + [f"{last[2]:.3f}", f"{last[0]:.3f}-{last[4]:.3f}"]
-        )
+        shares = [f"{fit}/5", f"{solving}/5", f"{low:.2f}-{high:.2f}"]
+        expected.append(["copy", "aligned", label, *shares, f"{last[2]:.3f}", f"{last[0]:.3f}-{last[4]:.3f}"])
     assert [line[3:5] for line in expected] == [["3/5", "1/5"], ["4/5", "2/5"]]
     assert [[*line] for line in shown.lines] == expected
 
