@@ -6,6 +6,7 @@ import json
 import math
 import random
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -367,6 +368,65 @@ def test_solver_proofs_are_accepted_up_to_the_optimum_of_brute_force(seed: int, 
             check(certificate | {"lower": int(fewest) + 1, "proof": list(answer.proof)}, task)
     with pytest.raises(CertificateError):
         check(certificate | {"lower": int(fewest) + 1, "proof": ["0"]}, task)
+
+
+def _forced(clauses: list[list[int]]) -> set[int] | None:
+    """The literals that unit propagation makes true, by its definition; None where it meets a contradiction."""
+    true: set[int] = set()
+    while True:
+        unmet = [set(clause) - {-literal for literal in true} for clause in clauses if not true & set(clause)]
+        if not all(unmet):
+            return None
+        units = [literal for clause in unmet if len(clause) == 1 for literal in clause]
+        if not units:
+            return true
+        true.add(units[0])
+
+
+def _satisfiable(variables: int, clauses: list[list[int]]) -> bool:
+    rows = itertools.product([False, True], repeat=variables)
+    return any(all(any(row[abs(x) - 1] == (x > 0) for x in clause) for clause in clauses) for row in rows)
+
+
+def _checked(formula: list[list[int]], proof: list[tuple[bool, list[int]]]) -> str:
+    """What the checker should say to (whether it is deleted, clause): what a deleted clause had implied stays."""
+    there, implied = [*formula], list[list[int]]()
+    for deleted, clause in proof:
+        forced = _forced(there + implied)
+        if forced is None:
+            return "refuted"
+        same = [place for place, other in enumerate(there) if set(other) == set(clause)]
+        if deleted and same:
+            implied = [[literal] for literal in forced]
+            del there[same[0]]
+        elif not deleted:
+            if _forced(there + implied + [[-literal] for literal in clause]) is not None:
+                return "does not follow"
+            there.append(clause)
+    return "refuted" if _forced(there + implied) is None else "open"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exactly_what_unit_propagation_shows_is_believed_and_nothing_satisfiable_is_refuted(seed: int) -> None:
+    rng = random.Random(seed)
+    seen: Counter[tuple[str, bool]] = Counter()
+
+    def drawn(least: int, most: int) -> list[int]:
+        return [rng.choice((-1, 1)) * rng.randint(1, 4) for _ in range(rng.randint(least, most))]
+
+    for _ in range(600):
+        formula = [drawn(1, 4) for _ in range(rng.randint(1, 12))]
+        proof = [(rng.random() < 0.3, rng.choice([drawn(0, 3), *formula])) for _ in range(rng.randint(0, 5))]
+        lines = ["d " * deleted + " ".join(map(str, [*clause, 0])) for deleted, clause in proof]
+        try:
+            answer = "refuted" if refuted(4, formula, lines, lambda _: None) else "open"
+        except ProofError:
+            answer = "does not follow"
+        assert answer == _checked(formula, proof), (formula, lines)
+        assert answer != "refuted" or not _satisfiable(4, formula)
+        seen[answer, bool(proof)] += 1
+    assert min(seen.values()) > 20
+    assert len(seen) == 5
 
 
 def test_a_long_proof_is_checked_with_its_deletions() -> None:

@@ -1,19 +1,24 @@
 """The wiring chosen is where the templates point, at scales of any layout, and the same in every process."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from circuits.clock import Clock
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
-from circuits.trace import segments
+from circuits.templates import MAX_PACE, choose_wirings, pace_of, pointed_at
+from circuits.trace import segments, trace
+from circuits.wirings import determines
 from tests.circuits.examples import addition, random_task
+from tests.oracles import sequences as oracle
 
 
 def _src(task: Task, scale: int, arity: int) -> SRCResult:
@@ -63,6 +68,82 @@ def test_scales_may_have_other_numbers_of_segments() -> None:
     assert result.values == {1: 1, 2: 1}
     assert result.circuit is not None
     assert result.circuit.wirings[2][0].arguments == (3,)
+
+
+def _groups(each: int) -> Task:
+    """Every symbol of the prompt, but for a fixed one at its end, so many times over."""
+    return Task(
+        name=f"groups-of-{each}",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [*[("0", "1")] * n, ("=",)],
+        generate=lambda prompt: [symbol for symbol in prompt[:-1] for _ in range(each)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "pace"),
+    [
+        *((_groups(each), each) for each in range(1, MAX_PACE + 1)),
+        (_groups(MAX_PACE + 1), 1),
+        (copy(), 1),
+        (addition(2), 1),
+        (Task(name="shorter", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * 7, generate=lambda x: x[:3]), 1),
+        (Task(name="fixed", alphabet=("0",), prompt=lambda n: [("0",)] * 2, generate=lambda _: "000000"), 1),
+    ],
+    ids=lambda part: getattr(part, "name", part),
+)
+def test_the_pace_is_the_number_of_steps_for_each_place_of_the_widest_operand(task: Task, pace: int) -> None:
+    assert [pace_of(trace(task, n)) for n in (3, 5)] == [pace] * 2
+
+
+@pytest.mark.parametrize("seed", [*range(12), 172, 220, 299])  # in these ways differ in size
+def test_each_combination_serves_the_hardest_step_that_those_before_it_leave_open(seed: int) -> None:
+    task = _sums(seed)
+    sequences = {n: oracle.sequences(task.prompt, task.generate, n) for n in (1, 2, 3)}
+    hardness = {
+        (n, step): _hardness(rows, n, step)
+        for n, rows in sequences.items()
+        for step in range(len(task.prompt(n)) + 1, len(rows[0]) + 1)
+    }
+    traces = {n: trace(task, n) for n in sequences}
+    choice = choose_wirings([*traces.values()], 2, exact=False, clock=Clock())
+    assert choice.wirings.keys() == hardness.keys()
+    open_steps = {*hardness}
+    for combination in choice.combinations:
+        served = {
+            (n, step)
+            for n, step in open_steps
+            if determines(traces[n], step, [place for place in pointed_at(combination, traces[n], step) if place])
+        }
+        worst = max(hardness[step] for step in open_steps)
+        assert any(hardness[step] == worst for step in served)
+        open_steps -= served
+    assert not open_steps
+
+
+def _sums(seed: int) -> Task:
+    """Every step the sum modulo 2 of one or two earlier positions, or of one twice: often there are several ways."""
+    laws = {
+        n: [sorted(random.Random(f"{seed} {n} {step}").choices(range(n + 1 + step), k=2)) for step in range(2 * n)]
+        for n in (1, 2, 3)
+    }
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        bits = [*map(int, prompt)]
+        for first, second in laws[len(prompt) - 1]:
+            bits.append((bits[first] + bits[second]) % 2 if (first + second) % 3 else bits[first])
+        return [*map(str, bits[len(prompt) :])]
+
+    return Task(name=f"sums-{seed}", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * (n + 1), generate=generate)
+
+
+def _hardness(rows: list[tuple[str, ...]], scale: int, step: int) -> tuple[int, int, int]:
+    """Of a step that two positions determine: first those that need most, then with fewest ways, then the largest."""
+    ways = {frozenset(wiring) for wiring in oracle.wirings(rows, step, 2)}
+    if len({row[step - 1] for row in rows}) == 1:
+        ways.add(frozenset())
+    least = [way for way in ways if not any(other < way for other in ways)]
+    return min(map(len, least)), -len(least), scale
 
 
 CHOICE = """

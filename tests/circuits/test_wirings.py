@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from circuits import wirings
 from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
@@ -77,3 +78,30 @@ def test_where_too_many_wirings_exist_some_are_left_out_and_it_is_said() -> None
     assert not last.complete
     assert last.wirings
     assert alternatives(one, one.length, 4).complete
+
+
+@pytest.mark.parametrize("most", range(1, 5))
+def test_where_the_search_for_sets_ends_early_the_wirings_are_right_and_never_called_all(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each symbol is repeated three times, so that a step has one to three wirings without any slot to spare."""
+    task = Task(
+        name="thrice",
+        alphabet=("0", "1", "2"),
+        prompt=lambda n: [("0", "1", "2")] * n,
+        generate=lambda prompt: [symbol for symbol in prompt for _ in range(3)],
+    )
+    cut_short = 0
+    for scale in (1, 2, 3):
+        instances = oracle.sequences(task.prompt, task.generate, scale)
+        with monkeypatch.context() as limited:
+            limited.setattr(wirings, "MAX_SETS", most)
+            one = trace(task, scale)
+            found = {position: alternatives(one, position, 1) for position in one.steps}
+        for position, known in found.items():
+            listed = {wiring for each in known.wirings.values() for wiring in each}
+            every = oracle.wirings(instances, position, 1).keys()
+            assert listed <= every
+            assert not known.complete or listed == every
+            cut_short += not known.complete
+    assert (cut_short > 0) == (most < 3)

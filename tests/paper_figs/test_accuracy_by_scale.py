@@ -188,7 +188,11 @@ def test_rows_hold_what_is_drawn(cells: list[CellScores]) -> None:
         cell = next(one for one in cells if (one.format, one.encoding) == (row["format"], row["encoding"]))
         values = cell.exact_match[int(str(row["scale"]))]
         assert tuple(row[f"seed_{at}"] for at in range(1, SEEDS + 1)) == values
-        assert row["solved"] == sum(value >= THRESHOLD for value in values)
+        solved = sum(value >= THRESHOLD for value in values)
+        expected = binomtest(solved, SEEDS).proportion_ci(confidence_level=0.95, method="exact")
+        assert (row["solved"], row["seeds"], row["share"]) == (solved, SEEDS, solved / SEEDS)
+        assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high), abs=1e-9)
+        assert (row["median"], row["threshold"]) == (median(values), THRESHOLD)
         assert row["training_scale"] == (row["scale"] in TRAIN)
 
 

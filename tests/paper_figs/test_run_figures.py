@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from empirical.runs.run import Run
 from empirical.trial.outcomes import Checkpoint
 from paper_figs import (
     accuracy_grid,
@@ -221,14 +222,54 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
     for row in run_tables.coverage(given, protocol=name).rows:
         runs = [run for at, same in given.runs_of_size(name).items() if at.task.title == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
-        assert row["n = 6"] == pytest.approx(fmean(seen(run, 6) for run in runs))
-        assert row["least"] == min(seen(run, 6) for run in runs)
-        assert row["beyond training"] == pytest.approx(fmean(seen(run, n) for run in runs for n in range(3, 7)))
+        shares = {n: [seen(run, EPOCHS[-1], n) for run in runs] for n in SCALES}
+        assert [name for name in row if name.startswith("n = ")] == [f"n = {n}" for n in range(2, 7)]
+        assert [row[f"n = {n}"] for n in range(2, 7)] == pytest.approx([fmean(shares[n]) for n in range(2, 7)])
+        assert row["least"] == min(shares[6])
+        assert row["beyond training"] == pytest.approx(fmean(share for n in range(3, 7) for share in shares[n]))
     protocol = given.protocol(name)
     told = {row["setting"]: row["made-up"] for row in run_tables.hyperparameters([protocol]).rows}
     training = protocol.profile.training
     assert told["learning rate"] == f"{training.learning_rate:g}" and told["epochs"] == str(training.epochs)
     assert told["training scales"] == "1-2" and told["seeds"] == "5"
+
+
+FEW = PROTOCOL.replace('"copy", "parity"', '"copy"').replace('"ipe", "rpe", "ape"', '"ipe", "ape"')
+
+
+def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp_path: Path) -> None:
+    """Of five runs three (of the other encoding four) fit, and one (two) of these generalize."""
+
+    def mixed(run: Run, epoch: int, scale: int) -> float:
+        rank = run.seed - (run.encoding == "ape")
+        solved = rank < 1 or (rank < 3 and scale <= 2)
+        return round(1 - (scale + run.seed) / 900 if solved else (run.seed + epoch) / (2 * scale + 9), 6)
+
+    given, name = sources(tmp_path, FEW, scores=mixed)
+    shown = run_tables.results(given, protocol=name).shown
+    assert isinstance(shown, saving.Printed)
+    assert [*shown.headings] == ["task", "format", "encoding", "fit", "generalize", "95%", "median at n = 6", "range"]
+    expected = []
+    for condition, runs in given.of_size(name).items():
+        ends = [[mixed(run, EPOCHS[-1], scale) for scale in SCALES] for run in runs]
+        fit, solving = (sum(min(scores[:upto]) >= THRESHOLD for scores in ends) for upto in (2, 6))
+        last = sorted(scores[-1] for scores in ends)
+        (low, high), label = interval(solving, 5), condition.encoding.upper()
+        shares = [f"{fit}/5", f"{solving}/5", f"{low:.2f}-{high:.2f}"]
+        expected.append(["copy", "aligned", label, *shares, f"{last[2]:.3f}", f"{last[0]:.3f}-{last[4]:.3f}"])
+    assert [line[3:5] for line in expected] == [["3/5", "1/5"], ["4/5", "2/5"]]
+    assert [[*line] for line in shown.lines] == expected
+
+
+def test_printed_lines_of_coverage_are_its_rows(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    drawing = run_tables.coverage(given, protocol=name)
+    assert isinstance(drawing.shown, saving.Printed)
+    numbers = ["n = 2", "n = 3", "n = 4", "n = 5", "n = 6", "beyond training", "least"]
+    assert [*drawing.shown.headings] == ["task", "format", "runs", *numbers]
+    assert [[*line] for line in drawing.shown.lines] == [
+        [row["task"], "aligned", "15", *(f"{row[number]:.3f}" for number in numbers)] for row in drawing.rows
+    ]
 
 
 def test_a_trial_of_other_runs_is_refused(tmp_path: Path) -> None:

@@ -2,17 +2,19 @@
 
 import itertools
 import math
+import random
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.lrc import level_sets, lrc, lrc_profile
-from theory.pattern import as_matrix
+from theory.lrc import Profile, level_sets, lrc, lrc_profile, profile
+from theory.pattern import as_matrix, from_function
 
 Rows = list[list[Any]]
 VALUES = st.sampled_from([0, 1, -1, 2, Fraction(1, 3), Fraction(2, 3), 10**30, 10**30 + 1])
@@ -168,3 +170,35 @@ def test_what_is_no_pattern_is_refused(pattern: Any, says: str) -> None:
 def test_a_scale_outside_the_pattern_is_refused(scale: int) -> None:
     with pytest.raises(ValueError, match="scale must be 1 to 2"):
         lrc([[1, 1], [0, 1]], scale)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_may_be_equal_is_counted_once_from_below_however_many_ways_say_so(seed: int) -> None:
+    """Chains, cycles and pairs with zero: of values that are joined to each other, at least one is another."""
+    draw = random.Random(seed)
+    count, scale = draw.randint(1, 7), 6
+    first_scales = sorted(draw.randint(1, scale) for _ in range(count))
+    possible = list(itertools.combinations(range(-1, count), 2))
+    undecided = [pair[:: draw.choice((1, -1))] for pair in draw.sample(possible, draw.randint(0, len(possible)))]
+    found = Profile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
+    for at in range(1, scale + 1):
+        present = {-1, *(value for value, since in enumerate(first_scales) if since <= at)}
+        graph = nx.Graph(pair for pair in undecided if present.issuperset(pair))
+        graph.add_nodes_from(present)
+        assert found.bounds(at) == (nx.number_connected_components(graph) - 1, len(present) - 1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_of_a_family_the_cells_up_to_a_scale_are_those_of_all_scales_up_to_it(seed: int) -> None:
+    draw = random.Random(seed)
+    most = draw.choice((1, 5, 50))
+    values = {
+        (i, j, n): draw.randint(0, most) * (n > seed // 2)
+        for n in range(1, 7)
+        for j in range(1, n + 1)
+        for i in range(1, j + 1)
+    }
+    seen = profile(from_function(lambda i, j, n: values[i, j, n], name="table", scale_hint=True), 6)
+    for scale in range(1, 7):
+        entries = {value for (_, _, n), value in values.items() if n <= scale}
+        assert seen.bounds(scale) == (len(entries - {0}),) * 2

@@ -112,6 +112,10 @@ FORMULAS = [
     "(i + j) % 2 if n > 4 else i % 3",
     "(-1)**(i + j) * max(3 - i, 0)",
     "gcd(i + 2*j, 6) + (j < 4)",
+    "1 if i > 5 and j - i > 5 else 0",
+    "j % 3 if i > 4 and j - i > 5 else (i + j) % 2",
+    "1 if i > 5 and j - i > 5 and n - j > 5 else 0",
+    "(i + n) % 3 if i > 2 and j - i > 3 and n - j > 3 else 0",
 ]
 
 

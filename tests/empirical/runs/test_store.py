@@ -2,12 +2,14 @@
 
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from math import inf, nan
 
@@ -275,6 +277,18 @@ def test_a_run_of_an_older_format_says_how_to_redo_it(stored):
     assert "is of format 1, not 2: remove" in store.contents()[0].broken
 
 
+def test_a_run_under_another_name_is_not_believed(stored, small_run):
+    """All hashes fit, and the run whose config it has is there too."""
+    run, store = stored
+    other = small_run(seed=run.seed + 1)
+    shutil.copytree(store.folder(run), store.folder(other))
+    assert {one.name: one.run for one in store.contents()} == {run.id: run, other.id: None}
+    assert f"config.json is of another run, {run.id}" in store.look(other.id).broken
+    for read in (store.metrics, store.checkpoint, store.environment, store.digest, store.final_exact_match):
+        with pytest.raises(StoreError, match="is of another run than its name says"):
+            read(other)
+
+
 def test_the_digest_of_a_run_is_that_of_its_content(stored, tmp_path):
     run, store = stored
 
@@ -421,6 +435,27 @@ class TestUnfinished:
         shutil.copytree(store.folder(run), store.folder(other))  # now all of them are finished
         store.remove_leftovers()
         assert [*left.iterdir()] == []
+
+
+def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_path, monkeypatch):
+    """So no two sweeps wait for each other; one lock is of all the runs together."""
+    taken = []
+
+    @contextmanager
+    def locked(path, **_):
+        taken.append(path.name)
+        yield
+        taken.remove(path.name)
+
+    monkeypatch.setattr(store_module, "locked", locked)
+    orders = set()
+    for runs in itertools.permutations([small_run(seed=seed) for seed in range(3)]):
+        with RunStore(tmp_path).locks(runs):
+            orders.add(tuple(name for name in taken if name in {run.id for run in runs}))
+            assert taken == sorted(taken)
+            assert len(taken) == 4
+        assert not taken
+    assert len(orders) == 1
 
 
 def test_who_waits_for_a_run_is_told_once_for_whom(small_run, tmp_path, monkeypatch):

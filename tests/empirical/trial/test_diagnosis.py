@@ -131,10 +131,16 @@ def test_otherwise_it_is_not(small_run, why, score, columns):
     assert kinds(small_run(), YES, {(1, 1, 1, score): 3}, **columns) == ["unexplained"], why
 
 
-def test_one_scale_where_seen_samples_fail_speaks_against_coverage(small_run):
-    """At scale 3 seen samples are solved, at 4 they are not: the run fails for another reason too."""
-    columns = HALF_SEEN | {"exact_match_seen": {1: 1, 2: 1, 3: 1, 4: 0.2}}
-    assert kinds(small_run(), YES, {(1, 1, 0.8, 0.1): 9}, **columns) == ["unexplained"]
+@pytest.mark.parametrize("share, solved, against", [(0.5, 0.2, True), (0.1, 0.6, True), (0.4, 0.95, False)])
+def test_one_scale_where_seen_samples_fail_speaks_against_coverage(small_run, share, solved, against):
+    """At scale 3 seen samples are solved, at 4 they are not, however few they are beside those: another reason too."""
+    columns = {
+        "seen_steps": 0.9,
+        "seen_samples": {1: 1, 2: 1, 3: 0.8, 4: share},
+        "exact_match_seen": {1: 1, 2: 1, 3: 1, 4: solved},
+    }
+    found = kinds(small_run(), YES, {(1, 1, 0.8, 0.1): 9}, **columns)
+    assert found == ["unexplained" if against else "operator-table coverage"]
 
 
 @pytest.mark.parametrize("share, match", [(0, nan), (0.1, 1)])

@@ -1,6 +1,8 @@
 """Runs on the report page: each number equals that of the store, and broken runs are named."""
 
+import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +27,7 @@ def test_every_number_is_that_of_the_store(store):
         run, group = finished[shown["name"]], content["groups"][shown["group"]]
         assert (group["encoding"], group["train"], group["test"]) == (run.encoding, [*run.train], [*run.test])
         assert shown["seed"] == run.seed
+        assert shown["hash"] == hashlib.sha256((store.folder(run) / "files.json").read_bytes()).hexdigest()
         stored = {(row.epoch, row.scale): row for row in store.metrics(run)}
         assert len(stored) == len(shown["epochs"]) * len(group["test"])
         for epoch, loss, row in zip(shown["epochs"], shown["loss"], shown["exact"], strict=True):
@@ -42,6 +45,21 @@ def test_only_runs_not_read_before_are_read(store, monkeypatch):
     again = runs_data(store, known)
     assert len(asked) == 1
     assert again == first and again.read[new[0]] == new[1]
+
+
+def test_a_run_that_is_another_than_was_remembered_is_read_again(store):
+    """Under the name that it had: removed, and trained again where rounding is different."""
+    first = runs_data(store, {})
+    shown = first.content["runs"][4]
+    run = store.look(shown["name"]).run
+    rows = [replace(row, exact_match=row.exact_match / 2, training_loss=0.75) for row in store.metrics(run)]
+    kept = {"checkpoint": store.checkpoint(run), "environment": store.environment(run)}
+    store.remove(shown["name"])
+    store.finish(run, metrics=rows, **kept)
+    again = runs_data(store, first.read)
+    assert {*again.content["runs"][4]["loss"]} == {0.75}
+    assert again == runs_data(store, {})
+    assert [one == other for one, other in zip(first.content["runs"], again.content["runs"], strict=True)].count(0) == 1
 
 
 def test_seeds_of_one_cell_are_one_group(store):

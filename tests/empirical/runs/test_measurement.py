@@ -1,0 +1,42 @@
+"""A row of metrics says what its columns are defined to be."""
+
+from dataclasses import asdict
+from statistics import fmean, median
+
+import numpy as np
+import pytest
+
+from empirical.runs.measurement import measurement
+
+Steps = list[list[bool]]
+"""Of each sample, by step."""
+
+
+def _defined(right: Steps, seen: Steps) -> dict[str, float]:
+    """The columns by their definitions, sample by sample."""
+    nothing = float("nan")
+    samples = list(zip(right, seen, strict=True))
+    wrong = [1 + steps.index(False) for steps in right if not all(steps)]
+    wholly_seen = [all(steps) for steps, known in samples if all(known)]
+    single = [(step, known) for steps, knowns in samples for step, known in zip(steps, knowns, strict=True)]
+    seen_single = [step for step, known in single if known]
+    return {
+        "exact_match": fmean(all(steps) for steps in right),
+        "token_accuracy": fmean(step for step, _ in single),
+        "first_wrong": median(wrong) if wrong else nothing,
+        "seen_steps": fmean(known for _, known in single),
+        "seen_samples": fmean(all(known) for known in seen),
+        "exact_match_seen": fmean(wholly_seen) if wholly_seen else nothing,
+        "token_accuracy_seen": fmean(seen_single) if seen_single else nothing,
+    }
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_column_is_as_defined(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    shape = draw.integers(1, 8), draw.integers(1, 6)
+    right, seen = (draw.random(shape) < draw.choice([0.0, 0.3, 0.7, 0.9, 1.0]) for _ in range(2))
+    row = asdict(measurement(right, seen, epoch=3, scale=7, training_loss=0.25))
+    expected = _defined(right.tolist(), seen.tolist()) | {"epoch": 3, "scale": 7, "training_loss": 0.25}
+    assert row.keys() == expected.keys()
+    assert row == pytest.approx(expected, nan_ok=True)

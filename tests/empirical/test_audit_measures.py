@@ -1,0 +1,240 @@
+"""Measures of the audit against their definitions, on subjects whose heads, sides and positions differ."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import inf
+from random import Random
+from typing import Any
+
+import networkx as nx
+import pytest
+import torch
+from torch import Tensor
+
+from empirical.audit import agreement, codes, independence, law
+from empirical.audit.agreement import Agreement
+from empirical.audit.diagnosis import Measured, findings
+from empirical.audit.grid import OFFSETS
+from empirical.audit.kinds import use
+from empirical.audit.loading import load
+from empirical.audit.pairs import BiasUse
+from empirical.audit.rotation import RotateUse
+from empirical.audit.subject import Kind, Subject
+from empirical.audit.use import Setting
+from tests.empirical.test_audit import EXAMPLES, SMALL
+
+WIDE, NARROW = Setting(dtype=torch.float64), Setting(dtype=torch.float32)
+
+
+def subject(kind: Kind, build: Callable[[], Any], *claims: str, heads: int = 3, head_dim: int = 8) -> Subject:
+    return Subject(
+        name="made up", kind=kind, build=build, bind=lambda instance: instance, parameters={}, other=None,
+        claims=frozenset(claims), heads=heads, head_dim=head_dim,
+    )  # fmt: skip
+
+
+def bias(of_pair: Callable[..., Tensor], *claims: str, setting: Setting = WIDE) -> BiasUse:
+    """Of (query, key, dtype) -> [H, J, I] from positions that broadcast."""
+
+    def law_of(queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        return of_pair(queries[:, None], keys[None, :], dtype)
+
+    found = use(subject(Kind.BIAS, lambda: law_of, *claims), setting)
+    assert isinstance(found, BiasUse)
+    return found
+
+
+def test_the_error_of_the_law_is_that_of_the_worst_head_on_both_sides() -> None:
+    """Heads are wrong by 1, by 1/1000 and not at all, and at positions of their own."""
+    draw = torch.rand(3, 12, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    table = draw * torch.tensor([1e-3, 1.0, 0.0])[:, None, None]
+    table[0, 5:] += 2 * torch.arange(12.0)
+
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        return table[:, query, key]
+
+    offsets = torch.tensor([0, 1, 4, -2, -3])
+    errors = bias(of_pair).law(torch.arange(9), offsets)
+    relative = table - table.diagonal(dim1=1, dim2=2)[..., None]
+    for row, offset in enumerate(offsets.tolist()):
+        for query in range(9):
+            here = relative[:, query, max(query - offset, 0)]
+            origin = relative[:, max(offset, 0), max(-offset, 0)]
+            expected = float((here - origin).abs().max()) if query >= offset else 0
+            assert float(errors[row, query]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("reach", "after"),
+    [(1, []), (2, [1]), (15, [1, 2, 7]), (127, [1, 2, 7]), (128, [1, 2, 7, 64]), (1999, [1, 2, 7, 64])],
+)
+def test_keys_after_the_query_are_asked_for_as_far_as_half_of_the_positions_are_left(
+    reach: int, after: list[int]
+) -> None:
+    asked = set()
+
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        asked.update([int(query.max()), int(key.max())])
+        return (key - query)[None].expand(3, -1, -1).to(dtype)
+
+    for claims, negative in (((), []), (("bidirectional",), after)):
+        one = bias(of_pair, *claims)
+        found = law.measure(one, one, position_reach=reach, offset_reach=reach, budget=None)
+        assert found.offsets.tolist() == [n for n in OFFSETS if n <= reach] + [-n for n in negative]
+        assert int(found.positions.max()) == reach - max(negative, default=0)
+        assert found.first is None
+    assert max(asked) == reach
+
+
+def test_a_law_that_fails_only_after_the_query_is_found_there_if_that_is_claimed() -> None:
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        apart = (query - key).to(dtype)
+        return torch.where(apart < 0, apart * (query > 40), -apart)[None].expand(3, -1, -1)
+
+    for claims, first in (((), None), (("bidirectional",), 41)):
+        one = bias(of_pair, *claims)
+        found = law.measure(one, one, position_reach=500, offset_reach=500, budget=None).first
+        assert (found and (found.position, found.offset < 0)) == (first and (first, True))
+
+
+def test_near_and_far_are_the_positions_that_they_are_called() -> None:
+    """Its codes depend on the last position of a call from 512 on: near ones only by a far row beside them."""
+    [one] = load(f"{EXAMPLES}:base_grows_with_length", **SMALL)
+    found, refusal = agreement.measure(use(one, WIDE), use(one, WIDE), 5000)
+    assert refusal is None
+    assert len(found) == 10
+    differing = {way for way, answer in found.items() if answer.first_beyond is not None}
+    assert differing == {"token by token, far", "a row with positions of its own, near"}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_difference_is_judged_where_it_is_largest_beside_its_tolerance(seed: int) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    shape, positions = (1, 3, 6, 6), torch.tensor([0, 2, 3, 9, 40, 500])
+    difference = torch.randn(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6)
+    tolerance = torch.rand(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6).flip(0)[:, None]
+    tolerance *= torch.rand(shape, generator=draw) > 0.1 * (seed % 2)
+    tolerance *= 10.0 ** (seed % 5)
+    found = agreement._judged(difference, tolerance, positions)
+    flat = list(zip(difference.abs().flatten().tolist(), tolerance.flatten().tolist(), strict=True))
+    beyond = ((difference.abs() > tolerance).nonzero()[:, 2]).tolist()
+    assert found.difference == max(size for size, _ in flat)
+    assert found.tolerance == max(flat, key=lambda pair: pair[0] / pair[1] if pair[1] else pair[0])[1]
+    assert found.first_beyond == (int(positions[min(beyond)]) if beyond else None)
+
+
+def test_a_code_that_is_no_number_differs_without_bound() -> None:
+    difference = torch.zeros(1, 2, 3, 3, dtype=torch.float64)
+    difference[0, 1, 2, 0] = torch.nan
+    assert agreement._judged(difference, torch.ones(1, 2, 3, 3), torch.tensor([0, 5, 6])) == Agreement(
+        difference=inf, tolerance=1.0, first_beyond=6
+    )
+
+
+def test_the_first_code_beyond_its_budget_is_the_first_of_all_windows() -> None:
+    for wrong in ([37, 38, 90, 1500, 5999], [1500, 10_500], [4095], [10_001, 10_005, 19_900], []):
+
+        def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype, wrong: list[int] = wrong) -> Tensor:
+            apart = query - key
+            error = 0.5 * torch.isin(apart, torch.tensor(wrong)) * (dtype != torch.float64)
+            return torch.stack([-apart / 64, -apart / 32 + error, -apart / 16]).to(dtype)
+
+        found = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
+        assert found.first_beyond == min(wrong, default=None)
+        assert found.not_finite_from is None
+
+
+@pytest.mark.parametrize("first", [1, 37, 4095, 4096, 7_000, 10_001, 19_999, 20_000])
+def test_codes_that_end_are_followed_back_to_where_they_do(first: int) -> None:
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        apart = (query - key).to(dtype)
+        return torch.stack([-apart, -apart, torch.where(apart < first, -apart, -inf)])
+
+    assert codes.measure(bias(of_pair), bias(of_pair), 20_000).not_finite_from == first
+
+
+@pytest.mark.parametrize("reach", [2, 3, 50, 300])
+def test_a_table_is_clamped_from_the_first_position_that_has_the_last_code(reach: int) -> None:
+    for end in {0, 1, 2, 7, reach // 2, reach - 1, reach, reach + 5}:
+
+        def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype, end: int = end) -> Tensor:
+            apart = (query - key).to(dtype)
+            return torch.stack([-apart.clamp(max=0), -apart.clamp(max=end), -apart.clamp(max=min(end, 1))])
+
+        expected = end if end < reach else None
+        assert codes.measure(bias(of_pair), bias(of_pair), reach).clamped_from == expected, end
+
+
+class KeepsTheLongest:
+    """As dynamic scaling is often written: what the longest call needed stays, until a short one sets it back."""
+
+    def __init__(self) -> None:
+        self.length = 64
+
+    def __call__(self, queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        length = int(queries.max()) + 1
+        self.length = max(self.length, length) if length > 64 else 64
+        return ((keys[None, :] - queries[:, None]) / self.length)[None].expand(3, -1, -1).to(dtype)
+
+
+def test_sequences_that_become_shorter_step_by_step_find_what_is_kept() -> None:
+    found = independence.measure(subject(Kind.BIAS, KeepsTheLongest), 5000)
+    assert found.unchanged_by_length is False
+    assert found.unchanged_by_dtype is True
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_planes_are_the_coordinates_that_mix_in_some_head_at_some_position(seed: int) -> None:
+    """Each mixing stands in one entry of one map: of queries or keys, of one head, at one position."""
+    draw = Random(seed)
+    width, at = 8, {1: 0, 3: 1, 17: 2}
+    maps = torch.eye(width).repeat(2, 3, len(at), 1, 1)
+    order = draw.sample(range(width), width)
+    edges = list(pairwise(order)) if seed % 4 == 0 else []
+    edges += [draw.sample(range(width), 2) for _ in range(0 if edges else draw.randint(1, 6))]
+    for into, out_of in edges:
+        maps[draw.randrange(2), draw.randrange(3), draw.randrange(3), into, out_of] = draw.choice([-2.0, 0.5])
+
+    def rotate(q: Tensor, k: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        index = [at[int(position)] for position in positions]
+        q_maps, k_maps = maps[:, :, index].to(q.dtype)
+        return (q_maps @ q[..., None])[..., 0], (k_maps @ k[..., None])[..., 0]
+
+    one = use(subject(Kind.ROTATE, lambda: rotate), WIDE)
+    assert isinstance(one, RotateUse)
+    graph = nx.Graph(edges)
+    graph.add_nodes_from(range(width))
+    planes = [tuple(member for member in row if member >= 0) for row in one.planes.tolist()]
+    assert planes == sorted(tuple(sorted(group)) for group in nx.connected_components(graph))
+
+
+CODES = {"windows": [], "repetition": None, "clamped_from": None, "rounded_to": None, "first_beyond": None}
+UNDISTURBED = independence.Independence(
+    other=None, unchanged_by_other=None, other_differs=None, unchanged_by_length=True, unchanged_by_dtype=True,
+    unchanged_by_moves=True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("differing", "overflow", "first"),
+    [
+        ([(0.5, 7), (0.5, 5), (0.0, None)], None, 5),
+        ([(0.5, 5), (inf, 3), (0.5, 9)], None, 3),
+        ([(0.5, 5), (inf, 3), (0.5, 9)], 1000, 5),
+        ([(inf, 3), (inf, 4), (0.0, None)], 1000, None),
+        ([(inf, 3), (inf, 4), (0.0, None)], None, 3),
+        ([(0.0, None)] * 3, None, None),
+    ],
+)
+def test_padding_is_found_at_the_first_position_of_any_way_but_for_what_an_overflow_explains(
+    differing: list[tuple[float, int | None]], overflow: int | None, first: int | None
+) -> None:
+    ways = ("left padded, near", "left padded, far", "right padded, far")
+    answers = {
+        way: Agreement(difference=difference, tolerance=0.1, first_beyond=beyond)
+        for way, (difference, beyond) in zip(ways, differing, strict=True)
+    }
+    measured = Measured(law=None, codes=codes.Codes(**CODES, not_finite_from=overflow), agreement=answers)
+    found = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
+    said = {one.says: one.first for one in found}
+    assert said.get("padding changes what real tokens get") == (None if first is None else {"float64": first})
