@@ -19,6 +19,7 @@ lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/words.py
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)

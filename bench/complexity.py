@@ -94,8 +94,8 @@ def cadical_against_cp_sat() -> TimingComparison | str:
             for vertex in graph:
                 model.add_exactly_one(served[vertex])
             for first, second in graph.edges:
-                for one, other in zip(served[first], served[second], strict=True):
-                    model.add_at_most_one(one, other)
+                for first_choice, second_choice in zip(served[first], served[second], strict=True):
+                    model.add_at_most_one(first_choice, second_choice)
             for operator, vertex in enumerate(clique):
                 model.add(served[vertex][operator] == 1)
             solver = cp_model.CpSolver()

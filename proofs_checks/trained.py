@@ -60,12 +60,12 @@ class Runs:
         out: the folder that was `--out` of `lengthgen sweep`; None if no runs are given.
         profile: name of a profile in empirical/profiles. Of several model sizes only the first is read, as for the
             conjecture.
-        known: cache of what was read; one object therefore sees a store as it was when it first looked.
+        cache: what was read so far; one object therefore sees a store as it was when it first looked.
     """
 
     out: Path | None
     profile: str
-    known: dict[tuple[Arm, ...], Reading] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[tuple[Arm, ...], Reading] = field(default_factory=dict, compare=False, repr=False)
 
     def read(self, *arms: Arm) -> Reading:
         """Return all runs that the protocols of the arms name.
@@ -75,9 +75,9 @@ class Runs:
             ValueError: an arm names an encoding or task that its protocol does not have.
             ProfileError: there is no such protocol or profile.
         """
-        if arms not in self.known:
-            self.known[arms] = self._read(*arms)
-        return self.known[arms]
+        if arms not in self.cache:
+            self.cache[arms] = self._read(*arms)
+        return self.cache[arms]
 
     def _read(self, *arms: Arm) -> Reading:
         """Read the runs without the cache."""

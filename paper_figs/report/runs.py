@@ -28,12 +28,12 @@ class RunsData:
     read: dict[str, Any]
 
 
-def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
+def runs_data(store: RunStore, earlier: Mapping[str, Any]) -> RunsData:
     """Read all runs of a store.
 
     Args:
         store: the store of runs.
-        known: `RunsData.read` of an earlier call. These runs are not read again, because reading takes longest.
+        earlier: `RunsData.read` of an earlier call. These runs are not read again, because reading takes longest.
     """
     contents = store.contents()
     broken = {stored_run.name: str(stored_run.broken) for stored_run in contents if stored_run.run is None}
@@ -43,7 +43,7 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
         if stored_run.run is not None and stored_run.done is None
     }
     hashes = {name: file_digest(store.root / name / FILES) for name in finished}
-    reusable = {digest: data for digest, data in known.items() if is_shown_run(data)}
+    reusable = {digest: data for digest, data in earlier.items() if is_shown_run(data)}
     read = {name: reusable.get(hashes[name]) or _read_run(store, run) for name, run in finished.items()}
     broken |= {name: data["broken"] for name, data in read.items() if "broken" in data}
     groups: dict[Run, int] = {}
@@ -55,9 +55,9 @@ def runs_data(store: RunStore, known: Mapping[str, Any]) -> RunsData:
         group = groups.setdefault(replace(stored_run.run, seed=0), len(groups))
         page_run: dict[str, Any] = {"name": stored_run.name, "group": group, "seed": stored_run.run.seed}
         if stored_run.done is None:
-            known = dict(read[stored_run.name])
-            machine = json.dumps(known.pop("environment"), sort_keys=True)
-            page_run |= known | {"environment": environments.setdefault(machine, len(environments))}
+            run_data = dict(read[stored_run.name])
+            machine = json.dumps(run_data.pop("environment"), sort_keys=True)
+            page_run |= run_data | {"environment": environments.setdefault(machine, len(environments))}
             page_run["hash"] = hashes[stored_run.name]
         else:
             page_run["done"] = stored_run.done

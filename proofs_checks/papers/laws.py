@@ -62,8 +62,8 @@ def row(
         ("far keys", properties.far_field, far.cases_text(cases)),
         ("bounded", properties.bounded, bounded),
         ("causal use only", properties.causal_only, causal_only),
-        ("hooks", lambda one: one.hooks, hooks),
-        ("trained numbers", lambda one: sp.expand(one.learned), sp.expand(learned)),
+        ("hooks", lambda record: record.hooks, hooks),
+        ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
         ("parameters", properties.domains, parameters),
     )
     for what, compute, stated in computed:

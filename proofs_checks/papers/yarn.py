@@ -158,10 +158,10 @@ def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence
 def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evidence:
     """Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`."""
     i, j = sp.symbols("i j", real=True)
-    theta, one = rotary.FREQUENCY, sp.Integer(1)
+    theta, unit = rotary.FREQUENCY, sp.Integer(1)
     tests = (
-        ("the factor at s = 1", lambda: magnitude(one), factor),
-        ("the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=one), theta),
+        ("the factor at s = 1", lambda: magnitude(unit), factor),
+        ("the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=unit), theta),
         (
             "the score at s = 1",
             lambda: yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),

@@ -14,12 +14,12 @@ _CORNERS = 3
 """Number of reference positions k that are tried."""
 
 
-def proved_dependence(node: Node, known: frozenset[str]) -> frozenset[str] | None:
+def proved_dependence(node: Node, candidates: frozenset[str]) -> frozenset[str] | None:
     """Variables that the tree is proved to depend on: none, {"d"} (j - i), {"i"} or {"j"}; None if not proved.
 
     Args:
         node: the tree.
-        known: variables that the tree is already known to depend on; only a smaller set is searched for.
+        candidates: variables that the tree is already known to depend on; only a smaller set is searched for.
     """
     element = element_of(node)
     if element is None:
@@ -27,7 +27,7 @@ def proved_dependence(node: Node, known: frozenset[str]) -> frozenset[str] | Non
     positions = _positions(element)
     if not positions or _is_zero(element):
         variables: frozenset[str] | None = frozenset()
-    elif len(known) == 1:
+    elif len(candidates) == 1:
         variables = None
     elif len(positions) == 1:
         variables = positions

@@ -34,15 +34,15 @@ def one_line(text: str, *, longest: int = LONGEST) -> str:
     return line if len(text) <= longest else f"{line}... ({len(text):,} characters in all)"
 
 
-def nearest(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
+def nearest(name: str, valid_names: Iterable[str], *, otherwise: str | None = None) -> str:
     """Hint for an unknown name: "did you mean A or B?".
 
     Args:
         name: the unknown name.
-        known: all valid names.
+        valid_names: all names that would do.
         otherwise: the hint if no valid name is close; by default a list of all valid names.
     """
-    names = list(known)
+    names = list(valid_names)
     close = get_close_matches(name[:LONGEST_COMPARED], names)
     if close:
         return f"did you mean {' or '.join(close)}?"

@@ -27,7 +27,7 @@ MOST_DISTANCES = 6
 
 def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
     """Decide that f of the input is the bias for queries up to L + `beyond`, and for ALiBi in closed form."""
-    one = sp.Integer(1)
+    unit = sp.Integer(1)
     for threshold in range(1, 5):
         for query in range(1, threshold + beyond + 1):
             for distance in range(query):
@@ -35,9 +35,9 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
                     distance=sp.Integer(distance),
                     query_position=sp.Integer(query),
                     threshold=sp.Integer(threshold),
-                    rate=one,
+                    rate=unit,
                 )
-                value = shape(part, sp.Integer(threshold), one).subs(alibi.SLOPE, one)
+                value = shape(part, sp.Integer(threshold), unit).subs(alibi.SLOPE, unit)
                 where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
                 refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
     rate, key, more = sp.symbols("c i s", positive=True)
