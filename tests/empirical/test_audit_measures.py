@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import pytest
 import torch
+from empirical.audit.use import Setting
 from torch import Tensor
 
 from empirical.audit import agreement, codes, independence, law
@@ -20,7 +21,6 @@ from empirical.audit.loading import load
 from empirical.audit.pairs import BiasUse
 from empirical.audit.rotation import RotateUse
 from empirical.audit.subject import Kind, Subject
-from empirical.audit.use import Setting
 from tests.empirical.test_audit import EXAMPLES, SMALL
 
 WIDE, NARROW = Setting(dtype=torch.float64), Setting(dtype=torch.float32)
