@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from random import Random
 from typing import Any
 
@@ -114,7 +114,7 @@ def test_a_difference_is_judged_where_it_is_largest_beside_its_tolerance(seed: i
     difference = torch.randn(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6)
     tolerance = torch.rand(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6).flip(0)[:, None]
     tolerance *= torch.rand(shape, generator=draw) > 0.1 * (seed % 2)
-    tolerance *= 10.0 ** (seed % 5)
+    tolerance *= 10.0 ** (2 * (seed % 5))
     found = agreement._judged(difference, tolerance, positions)
     flat = list(zip(difference.abs().flatten().tolist(), tolerance.flatten().tolist(), strict=True))
     beyond = ((difference.abs() > tolerance).nonzero()[:, 2]).tolist()
@@ -131,17 +131,17 @@ def test_a_code_that_is_no_number_differs_without_bound() -> None:
     )
 
 
-def test_the_first_code_beyond_its_budget_is_the_first_of_all_windows() -> None:
-    for wrong in ([37, 38, 90, 1500, 5999], [1500, 10_500], [4095], [10_001, 10_005, 19_900], []):
+@pytest.mark.parametrize("wrong", [[37, 38, 90, 1500, 5999], [1500, 10_500], [4095], [10_001, 10_005, 19_900], []])
+@pytest.mark.parametrize("error", [0.5, inf, nan])
+def test_the_first_code_that_is_wrong_is_the_first_of_all_windows(wrong: list[int], error: float) -> None:
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        apart = query - key
+        is_wrong = torch.isin(apart, torch.tensor(wrong)) & (dtype != torch.float64)
+        return torch.stack([-apart / 64, -apart / 32 + torch.where(is_wrong, error, 0.0), -apart / 16]).to(dtype)
 
-        def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype, wrong: list[int] = wrong) -> Tensor:
-            apart = query - key
-            error = 0.5 * torch.isin(apart, torch.tensor(wrong)) * (dtype != torch.float64)
-            return torch.stack([-apart / 64, -apart / 32 + error, -apart / 16]).to(dtype)
-
-        found = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
-        assert found.first_beyond == min(wrong, default=None)
-        assert found.not_finite_from is None
+    found = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
+    assert found.first_beyond == min(wrong, default=None)
+    assert found.not_finite_from == (None if error == 0.5 else min(wrong, default=None))
 
 
 @pytest.mark.parametrize("first", [1, 37, 4095, 4096, 7_000, 10_001, 19_999, 20_000])
