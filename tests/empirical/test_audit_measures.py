@@ -235,6 +235,4 @@ def test_padding_is_found_at_the_first_position_of_any_way_but_for_what_an_overf
     measured = SettingMeasures(law=None, codes=codes.Codes(**CODES, not_finite_from=overflow), agreement=answers)
     defects = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
     first_by_text = {defect.says: defect.first for defect in defects}
-    assert first_by_text.get("padding changes what real tokens get") == (
-        None if first is None else {"float64": first}
-    )
+    assert first_by_text.get("padding changes what real tokens get") == (None if first is None else {"float64": first})
