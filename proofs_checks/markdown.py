@@ -41,6 +41,27 @@ def document(results: Sequence[Result]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def evidence(results: Sequence[Result]) -> str:
+    """Return the evidence as Markdown: the facts that each check established, and what refutes each falsifier."""
+    parts = [
+        "# Evidence",
+        "For each claim the facts that its check established, and for each falsifier, a false statement, what refutes "
+        "it. The claims themselves: [claims.md](claims.md). Written by `lengthgen verify --format evidence`.",
+        *(_evidence_section(result) for result in results if result.evidence),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _evidence_section(result: Result) -> str:
+    facts = result.evidence.facts if result.evidence else ()
+    lines = [f"- {_text(fact)}" for fact in facts]
+    lines += [
+        f"- {'false' if falsifier.rejected else 'not refuted'}, *{_text(falsifier.name)}*: {_text(falsifier.reason)}"
+        for falsifier in result.falsifiers
+    ]
+    return "\n".join([f"## {_text(result.claim.id)}", "", *lines])
+
+
 def _heading(paper: Source) -> str:
     if not paper.arxiv:
         return _text(paper.paper)

@@ -80,6 +80,7 @@ class Layout(StrEnum):
 
     TABLE = "table"
     MARKDOWN = "markdown"
+    EVIDENCE = "evidence"
     LATEX = "latex"
 
 
@@ -107,7 +108,7 @@ def verify(
         typer.Option(help="Folder with trained runs, the --out of `lengthgen sweep`; they decide the claims on runs."),
     ] = None,
     profile: Annotated[str, typer.Option(help="Profile of these runs: smoke, quick or paper.")] = "quick",
-    layout: Annotated[Layout, typer.Option("--format", help="Print format.")] = Layout.TABLE,
+    layout: Annotated[Layout, typer.Option("--format", help="Print format; evidence: the facts behind each claim.")] = Layout.TABLE,
     as_json: Json = False,
 ) -> None:
     """Check claims of the field's papers. The exit code is 0 only if all selected claims hold.
@@ -142,6 +143,8 @@ def verify(
     holds = not failing and (declared is None or declared["holds"])
     if layout is Layout.MARKDOWN:
         print(markdown.document(listed), end="")
+    elif layout is Layout.EVIDENCE:
+        print(markdown.evidence(listed), end="")
     elif layout is Layout.LATEX:
         print(latex.longtable(listed), end="")
     elif lattice:

@@ -94,6 +94,8 @@ def test_markdown_and_latex(run, toy):
     toy("toy-0", "toy-refute")
     code, out, _ = run("verify", "--format", "markdown")
     assert (code, out.splitlines()[0]) == (1, "# Claims")
+    code, out, _ = run("verify", "--format", "evidence")
+    assert (code, out.splitlines()[0]) == (1, "# Evidence")
     code, out, _ = run("verify", "--format", "latex", "--strength", "numeric")
     assert (code, out.splitlines()[0][:17], out.splitlines()[-1]) == (1, r"\begin{longtable}", r"\end{longtable}")
     assert "toy-\\allowbreak{}refute" not in out
@@ -167,7 +169,7 @@ MISTAKES = {
     "no time": (("--time-limit", "0"), "must be a positive number of seconds, not 0"),
     "less than no time": (("--time-limit", "-1"), "must be a positive number of seconds, not -1"),
     "time that is none": (("--time-limit", "soon"), "--time-limit"),
-    "unknown format": (("--format", "html"), "'table', 'markdown', 'latex'"),
+    "unknown format": (("--format", "html"), "'table', 'markdown', 'evidence', 'latex'"),
     "a folder without runs": (("fig4", "--runs", "nowhere"), "there are no runs in nowhere: name the folder"),
     "unknown profile": (("fig4", "--profile", "qick"), "unknown profile 'qick': did you mean quick"),
     "two formats": (("--format", "latex", "--json"), "--json and --format latex exclude each other"),

@@ -10,7 +10,7 @@ from sympy.core.cache import clear_cache
 
 from proofs_checks import registry
 from proofs_checks.claim import Refuted
-from tests.proofs_checks import expectations
+from tests.proofs_checks import wrong_formulas
 from theory import flow, learners, lrc, pola, rpe_square
 from theory.encodings import fox, grape, hope
 
@@ -213,7 +213,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
         r"\d",
     ),
     ("theory.rpe_square.hard_limit_error", lambda table, *, lead, length: 0.0, "plaa-rpe-square-limit", r"\d"),
-    *(row for module in expectations.MODULES for row in getattr(module, "WRONG", [])),
+    *(row for module in wrong_formulas.MODULES for row in module.WRONG),
 ]
 
 

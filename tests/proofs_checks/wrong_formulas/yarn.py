@@ -1,53 +1,10 @@
-"""What each claim is to come out as, why its falsifiers fall, the figures it quotes, and formulas that it refutes."""
+"""Wrong formulas that the claims refute."""
 
 from typing import Any
 
 import sympy as sp
 
-from proofs_checks.claim import Strength
-from proofs_checks.runner import Verdict
 from theory.encodings import yarn
-
-EXPECTED = {
-    "yarn-1": (Verdict.VERIFIED, Strength.GENERAL),
-    "yarn-2": (Verdict.VERIFIED, Strength.GENERAL),
-    "yarn-3": (Verdict.VERIFIED, Strength.INTERVAL),
-    "yarn-4": (Verdict.VERIFIED, Strength.GENERAL),
-    "yarn-5": (Verdict.VERIFIED, Strength.GENERAL),
-}
-
-COUNTEREXAMPLES = {
-    "yarn-1": {
-        "gamma = 0 planes unchanged": r"gamma = 0, entry 1: 16.0000 != 4.00000",
-        "few turns kept": r"r = .*, t = -1: gamma is 1, not 0",
-        "late planes kept": r"l = .*, t = -1: gamma is 0, not 1",
-    },
-    "yarn-2": {
-        "without 2 pi": r"d = 128, L = 4096: plane c\(1\) turns 0.1592 times",
-        "counting every coordinate": r"d = 128, L = 4096: plane c\(1\) turns 0.001534 times",
-    },
-    "yarn-3": {
-        "beta = 16": r"l = 34: gamma is 0\.259 by turns, 0\.571 by index, 0\.312 apart",
-        "the code's ramp one plane late": r"l = 30: gamma is 0\.248 by turns, 0\.654 by index, 0\.406",
-        "the square of the code's ramp": r"l = 28: gamma is 0\.342 by turns, 0\.479 by index, 0\.138 apart",
-    },
-    "yarn-4": {
-        "by the factor itself": r"score at i = j = 0, entry 1: .* != .* at S = \d",
-        "by 1 / t squared": r"score at i = j = 0, entry 1: .* != .* at S = \d",
-        "without the 1": r"the factor .*1.10000 != 0.100000 at S = 1",
-    },
-    "yarn-5": {
-        "0.1 ln (e s) + 1": r"the factor at s = 1, entry 1: 1\.10000 != 1\.00000 at every point",
-        "without the 1": r"the factor at s = 1, entry 1: 0 != 1\.00000 at every point",
-    },
-}
-
-
-FIGURES = {
-    "yarn-2": (r"d = 128, .*c\(32\) = 20\.94, c\(1\) = 45\.03, the code ramp falls from 20 to 46",),
-    "yarn-3": (r"l = 30: gamma is 0\.248 by turns, 0\.615 by index, 0\.367 apart",),
-}
-
 
 RIGHT_RAMP, RIGHT_RANGE = yarn.ramp, yarn.index_range
 

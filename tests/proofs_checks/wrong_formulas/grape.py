@@ -1,0 +1,164 @@
+"""Wrong formulas that the claims refute."""
+
+from typing import Any
+
+import sympy as sp
+
+from theory.encodings import grape, grape_commuting, rotary
+
+
+def _turned_back(angle: sp.Expr) -> sp.Matrix:
+    return sp.Matrix([[sp.cos(angle), sp.sin(angle)], [-sp.sin(angle), sp.cos(angle)]])
+
+
+def _no_cross_term(gram: grape.Gram, *, along_a: sp.Expr, along_b: sp.Expr, time: sp.Expr, speed: sp.Expr) -> sp.Matrix:
+    return sp.sin(time * speed) / speed * sp.Matrix([along_b, -along_a])
+
+
+RIGHT_PLANE, RIGHT_ACTION = grape_commuting.plane_exponential, grape_commuting.action
+RIGHT_TURN = grape_commuting.quarter_turn
+
+
+WRONG: list[tuple[str, Any, str, str]] = [
+    ("theory.encodings.grape.displacement", _no_cross_term, "grape-2", r"\d"),
+    ("theory.encodings.grape.regauged", lambda gram, change: gram, "grape-4", r"\d"),
+    ("theory.encodings.grape.squared_speed", lambda gram: gram.alpha * gram.beta, "grape-1", r"\d"),
+    ("theory.encodings.grape.squared_speed", lambda gram: gram.alpha * gram.beta, "grape-4", r"\d"),
+    ("theory.encodings.grape.integer_period", lambda turns: sp.Integer(turns.p), "grape-18", r"\d"),
+    ("theory.encodings.grape.plane_action", lambda position, *, speed: sp.eye(2), "grape-18", r"\d"),
+    (
+        "theory.encodings.grape.plane_action",
+        lambda position, *, speed: _turned_back(speed * position),
+        "grape-3",
+        r"\d",
+    ),
+    ("theory.encodings.grape.rank2_exponential", lambda gram, **at: grape.identity(gram=gram), "grape-2", r"\d"),
+    ("theory.encodings.grape_commuting.quarter_turn", list, "grape-6", r"\d"),
+    (
+        "theory.encodings.grape_commuting.spanning",
+        lambda vectors: [one for v in vectors for one in (v, v)],
+        "grape-6",
+        r"\d",
+    ),
+    ("theory.encodings.grape_commuting.plane_generator", lambda frame, plane: grape.identity(frame), "grape-7", r"\d"),
+    (
+        "theory.encodings.grape_commuting.plane_exponential",
+        lambda frame, plane, *, angle: RIGHT_PLANE(frame, plane, angle=-angle),
+        "grape-6",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_commuting.action",
+        lambda frame, angles: RIGHT_ACTION(frame, angles[:1]),
+        "grape-7",
+        r"\d",
+    ),
+    ("theory.encodings.grape_commuting._in_coordinates", _turned_back, "grape-6", r"\d"),
+    (
+        "theory.encodings.grape_contextual.phase",
+        lambda position: sp.Sum(sp.Symbol("w"), (sp.Symbol("l"), 1, position)),
+        "grape-contextual",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_contextual.action",
+        lambda phase, *, frequency: rotary.rotation(phase + frequency),
+        "grape-contextual",
+        r"\d",
+    ),
+    ("theory.encodings.grape_additive.bias", lambda slope, **at: sp.Integer(0), "grape-8", r"\d"),
+    (
+        "theory.encodings.grape_additive.unipotent",
+        lambda generator, time: sp.eye(2) - time * generator,
+        "grape-9",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_additive.joint_score",
+        lambda query, key, **actions: sp.Matrix(query).dot(sp.Matrix(key)),
+        "grape-11",
+        r"\d",
+    ),
+    ("theory.encodings.grape_additive.lifted", lambda content, tail: sp.Matrix([*content, 1, 1]), "grape-11", r"\d"),
+    ("theory.encodings.grape_additive.singular_values", lambda shear, *, root: (root, 1 / root), "grape-12", r"\d"),
+    ("theory.encodings.grape_additive.condition_number", lambda shear, *, root: 1 + shear, "grape-12", r"\d"),
+    (
+        "theory.encodings.grape_additive.unipotent",
+        lambda generator, time: sp.eye(2) + time**2 * generator,
+        "grape-13",
+        r"\d",
+    ),
+    ("theory.encodings.grape.sine_share", sp.sin, "grape-angle", r"\d"),
+    ("theory.encodings.grape.cosine_share", lambda angle: (1 + sp.cos(angle)) / angle**2, "grape-angle", r"\d"),
+    (
+        "theory.encodings.grape_additive.linear_offset",
+        lambda there, here, *, weights: weights.dot(there) * weights.dot(here),
+        "grape-distance",
+        r"\d",
+    ),
+    ("theory.encodings.grape_gated.gate", lambda along: sp.Integer(1), "grape-gated", r"\d"),
+    ("theory.encodings.grape_gated.softplus", lambda logit: sp.Integer(1), "grape-gated", r"\d"),
+    (
+        "theory.encodings.grape_commuting.quarter_turn",
+        lambda vector: [-entry for entry in RIGHT_TURN(vector)],
+        "grape-6",
+        r"J turns each pair",
+    ),
+    ("theory.encodings.grape_gated.bias", lambda slope, **gates: sp.Integer(0), "grape-17", r"\d"),
+    (
+        "theory.encodings.grape_gated.query_features",
+        lambda position, gate: sp.Matrix([0, gate, -position, 1]),
+        "grape-17",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_gated.key_features",
+        lambda position, gate: sp.Matrix([1, position, gate, 0]),
+        "grape-17",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_path.path",
+        lambda *, query, key, until: sp.Sum(1, (sp.Symbol("l"), key, until)),
+        "grape-15",
+        r"\d",
+    ),
+    ("theory.encodings.grape_path.edge", lambda row, token: row(token) - row(token - 1), "grape-15-monotone", r"\d"),
+    ("theory.encodings.grape_path.affinity", lambda query_probe, token_probe, **at: sp.Integer(0), "grape-16", r"\d"),
+    (
+        "theory.encodings.grape_path.potential",
+        lambda affinity, *, slope, probe_dim: slope * affinity,
+        "grape-21",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_path.increments",
+        lambda *, key, query: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), key, query)),
+        "grape-20",
+        r"\d",
+    ),
+    (
+        "theory.encodings.grape_path.prefix",
+        lambda position: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), 0, position)),
+        "grape-20",
+        r"\d",
+    ),
+    ("theory.encodings.links.log_sigmoid", lambda logit: -logit, "grape-21", r"\d"),
+    ("theory.encodings.links.softplus", lambda logit: sp.log(1 + sp.exp(-logit)), "grape-21", r"\d"),
+    (
+        "theory.encodings.householder.partial_reflection",
+        lambda strength: grape.PlaneOperator(
+            gram=grape.Frame(matrix=sp.ImmutableMatrix([[1]])),
+            identity=sp.Integer(1),
+            coefficients=sp.Matrix([[-strength / 2]]),
+        ),
+        "grape-19",
+        r"\d",
+    ),
+    (
+        "theory.encodings.householder.singular_values",
+        lambda strength: (sp.Integer(1), sp.Abs(1 + strength)),
+        "grape-19",
+        r"\d",
+    ),
+]

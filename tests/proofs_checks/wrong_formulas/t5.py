@@ -1,0 +1,48 @@
+"""Wrong formulas that the claims refute."""
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from theory.encodings import t5
+from theory.relation import Relation, relative, t5_buckets
+
+
+def _late(buckets: int, longest: int) -> Any:
+    """Buckets by rounded logarithms that put a distance at the start of a bucket into the one before."""
+    right = t5_buckets(buckets, longest)
+    return Relation(name="late", law=lambda key, query, _: right.law(key, np.maximum(query - 1, key), None))
+
+
+WRONG: list[tuple[str, Any, str, str]] = [
+    ("theory.encodings.t5.t5_buckets", _late, "t5-1", "distance 1 has bucket 0"),
+    (
+        "theory.encodings.t5.t5_buckets",
+        lambda buckets, longest: relative(),
+        "t5-1",
+        r"129 buckets are used, 0 to 128, not 32",
+    ),
+    ("theory.encodings.t5.LONGEST", 64, "t5-1", "bucket 17 begins at distance 18, not 19"),
+    ("theory.encodings.t5.LONGEST", 64, "t5-2", "distance 59 has bucket 31, though saturation is said to begin at 113"),
+    ("theory.encodings.t5.BUCKETS", 64, "t5-1", "64 buckets are used, 0 to 63, not 32"),
+    ("theory.encodings.t5.BUCKETS", 64, "t5-5", "T = 18: all 18 distances have buckets of their own too"),
+    (
+        "theory.encodings.t5.bucket",
+        lambda offset: t5.Bucket(sp.Max(-offset, 0), 32, 128),
+        "t5-5",
+        "distances 0 and 1 share bucket 0",
+    ),
+    (
+        "theory.encodings.t5.bidirectional_bucket",
+        lambda offset: t5.Bucket(abs(offset), 16, 128),
+        "t5-1-bidirectional",
+        "1 and 1",
+    ),
+    (
+        "theory.encodings.t5.bidirectional_bucket",
+        lambda offset: t5.Bucket(sp.Max(offset, 0), 32, 128),
+        "t5-1-bidirectional",
+        "1 and 0",
+    ),
+]
