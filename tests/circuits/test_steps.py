@@ -20,7 +20,7 @@ TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-co
 
 
 def steps_of(task: str, form: str, scale: int) -> int:
-    """Number of steps that a search counts which no limit ends."""
+    """Number of steps that a search counts when no limit ends it."""
     counted = []
 
     class RecordedClock(Clock):

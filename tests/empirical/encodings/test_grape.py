@@ -137,7 +137,7 @@ def test_gradients_are_those_of_the_formula():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_narrow_types_stay_within_their_budget(dtype):
-    """With orthonormal a, b: two products of d terms, each scalar at most 3 of them, two products, one rounding."""
+    """Orthonormal a, b need two products of d terms, each scalar at most 3 of them, two products, one rounding."""
     torch.manual_seed(0)
     encoding, positions = Grape(heads=HEADS, head_dim=HEAD_DIM), torch.tensor(HOSTILE)
     q, k = content(14, 2, 1, HEADS, len(HOSTILE), HEAD_DIM).to(dtype)

@@ -134,7 +134,7 @@ def test_layers_have_gates_of_their_own():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_gated_in_narrow_types_stays_within_its_budget(dtype):
-    """In float32: the gates' sums of d terms, then products; softplus changes by no more than its argument."""
+    """Rounded in float32 are the gates' sums of d terms and products; softplus changes by no more than its argument."""
     encoding, positions = gated().float(), torch.tensor(HOSTILE)
     q, k = content(3, 2, BATCH, HEADS, len(HOSTILE), HEAD_DIM).to(dtype)
     narrow = encoding.bias(positions, positions, Content(q_BHJC=q, k_BHIC=k), dtype=dtype).detach()

@@ -57,7 +57,7 @@ def test_the_plain_formula_agrees_on_both_sides_of_the_query(kind):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", BOTH)
 def test_narrow_types_stay_within_their_budget(kind, dtype):
-    """In float32 a power or logarithm within a unit in the last place and two roundings, then one in the type.
+    """A power or logarithm is within a unit in the last place of float32; two roundings, then one in the type.
 
     The module's parameters are rounded to the type before; positions never are.
     """

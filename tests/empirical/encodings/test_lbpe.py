@@ -251,7 +251,7 @@ def test_gradients(hint):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_positions_are_not_rounded_in_narrow_modules_or_under_autocast(dtype):
-    """In bfloat16 256 and 257 are one position.  The temperature is high, so that no weight is near 0 or 1."""
+    """Positions 256 and 257 would be equal in bfloat16.  The temperature is high, so that no weight is near 0 or 1."""
     encoding, wide = make_lbpe(True, temperature=300.0).to(dtype), make_lbpe(True, temperature=300.0)
     wide.load_state_dict({name: number.double() for name, number in encoding.state_dict().items()})
     at, scale = torch.arange(250, 270), torch.tensor(259)

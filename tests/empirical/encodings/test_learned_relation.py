@@ -142,7 +142,7 @@ def test_counts_are_given_by_scale():
 
 
 def test_only_steps_that_their_own_token_leaves_open_count():
-    """In select-middle the answer follows '=', and a digit is always followed by '$'."""
+    """The answer of select-middle follows '=', and a digit is always followed by '$'."""
     analysis = analyse(load("select-middle"), "unaligned", 6)
     ideal = ideal_relation(analysis.circuit, scale_hint=True)
     rng = np.random.default_rng(0)
