@@ -14,7 +14,7 @@ from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
-from circuits.templates import MAX_PACE, choose_wirings, pace_of, pointed_at
+from circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
 from circuits.trace import segments, trace
 from circuits.wirings import determines
 from tests.circuits.examples import addition, random_task
@@ -113,7 +113,7 @@ def test_each_combination_serves_the_hardest_step_that_those_before_it_leave_ope
         served = {
             (n, step)
             for n, step in open_steps
-            if determines(traces[n], step, [place for place in pointed_at(combination, traces[n], step) if place])
+            if determines(traces[n], step, [place for place in located_wiring(combination, traces[n], step) if place])
         }
         worst = max(hardness[step] for step in open_steps)
         assert any(hardness[step] == worst for step in served)
