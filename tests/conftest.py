@@ -1,4 +1,4 @@
-"""What all tests share: the oracles can be imported as `tests.oracles`, and random tests do not hang on the clock."""
+"""Set-up of all tests: the oracles can be imported as `tests.oracles`, and random tests have no deadline."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 # Tests run side by side, a process on each core: threads of one would only wait for those of the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What is ignored here, as Ctrl-C in a background job and a hangup under nohup, would be by all that tests start; a
-# handler that does nothing is theirs no more.
+# A signal ignored here, as Ctrl-C in a background job or a hangup under nohup, would be ignored by all processes that
+# tests start; they do not inherit a handler that does nothing.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
@@ -34,7 +34,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_its_own(common: Path) -> Iterator[None]:
-    """What claims settle is kept for the session, and the user's own cache is neither believed nor changed."""
+    """Keep the verdicts of claims for the session; the user's own cache is neither believed nor changed."""
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(common / "cache")
     yield

@@ -1,4 +1,4 @@
-"""Processes that tests start: none outlives its test, and what is awaited is looked for, not timed."""
+"""Processes that tests start: none outlives its test, and a test looks for an event instead of sleeping."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from typing import Any
 PATIENCE = 120
 """Seconds after which what is awaited is taken never to happen, however busy the machine is."""
 DEAF = ("sh", "-c", """trap '' INT; exec "$0" "$@" """)
-"""What a command is put behind to be started as a shell's background job is: with Ctrl-C ignored."""
+"""Prefix that starts a command as a background job of a shell is started: with Ctrl-C ignored."""
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def alive(group: int) -> dict[Path, str]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; what is dead and not yet collected does not."""
+    """True if a process runs; one that is dead and not yet collected does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
     except OSError:

@@ -16,5 +16,5 @@ QUICK = (
 
 @pytest.mark.parametrize("question", QUICK)
 def test_a_benchmark_prints_its_ratio(question: Callable[[], TimingComparison]) -> None:
-    found = question()
-    assert f"{found.theirs / found.ours:.2f}x the speed of {found.alternative}" in str(found)
+    comparison = question()
+    assert f"{comparison.theirs / comparison.ours:.2f}x the speed of {comparison.alternative}" in str(comparison)

@@ -1,4 +1,4 @@
-"""What the documents print is what the code gives."""
+"""The examples in the documents give what the documents show."""
 
 import doctest
 from pathlib import Path

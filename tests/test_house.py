@@ -1,4 +1,4 @@
-"""The house's own rules: imports point one way, and what needs no torch, or no exact solver, runs without it."""
+"""Rules of the project: imports point one way, and all that needs no torch, or no exact solver, runs without it."""
 
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def test_theory_and_circuits_run_without_torch(arguments):
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_without_torch_it_is_said_at_once_what_to_install(arguments, tmp_path):
+def test_without_torch_the_message_says_at_once_what_to_install(arguments, tmp_path):
     out = () if arguments[0] == "audit" else ("--out", str(tmp_path / "out"))
     done = without(TRAINING, *arguments, *out)
     assert done.returncode == 2
@@ -92,7 +92,7 @@ cells = [{ tasks = ["parity"], formats = ["aligned"], encodings = ["ipe"] }]
     [("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"), ("conjecture", "{protocol}")],
 )
 def test_training_runs_without_the_exact_solvers(arguments, tmp_path):
-    """So that it can be carried to a machine that has torch and little else."""
+    """Training without the solvers can be carried to a computer that has torch and little else."""
     protocol = tmp_path / "one.toml"
     protocol.write_text(PROTOCOL)
     arguments = [argument.format(protocol=protocol) for argument in arguments]

@@ -1,4 +1,4 @@
-"""The mutation benchmark: every kind of change is drawn, and what notices a mutant holds without it."""
+"""The mutation benchmark: every kind of change is drawn, and a check that notices a mutant holds without it."""
 
 import ast
 import multiprocessing
@@ -35,20 +35,20 @@ def mutant(path: str, code: str, was: str, becomes: str) -> Mutant:
 
 
 def test_mutants_are_different_and_all_compile(drawn: list[Mutant]) -> None:
-    assert len({one.source() for one in drawn}) == len(set(drawn)) == COUNT
-    for one in drawn:
-        ast.parse(one.source())
+    assert len({change.source() for change in drawn}) == len(set(drawn)) == COUNT
+    for change in drawn:
+        ast.parse(change.source())
 
 
 def test_one_place_of_one_line_changes(drawn: list[Mutant]) -> None:
-    for one in drawn:
-        before = (ROOT / one.path).read_text().splitlines()
-        after = one.source().splitlines()
+    for change in drawn:
+        before = (ROOT / change.path).read_text().splitlines()
+        after = change.source().splitlines()
         [changed] = [line for line, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
-        assert changed == one.line
-        assert before[changed - 1][one.column :].startswith(one.was)
-        assert after[changed - 1][one.column :].startswith(one.becomes)
-        assert one.text == before[changed - 1].strip() != one.mutated_text
+        assert changed == change.line
+        assert before[changed - 1][change.column :].startswith(change.was)
+        assert after[changed - 1][change.column :].startswith(change.becomes)
+        assert change.text == before[changed - 1].strip() != change.mutated_text
 
 
 @pytest.mark.parametrize("place", ["encodings", "checker"])
@@ -91,27 +91,27 @@ CHANGES = {
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_each_kind_of_change(kind: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes two arguments is not changed where it does not tell their order, nor are annotations and errors."""
+    """Arguments are not swapped where a function does not tell their order; annotations and errors stay unchanged."""
     code, expected = CHANGES[kind]
     monkeypatch.setattr("bench.mutants.ROOT", tmp_path)
     file = tmp_path / "module.py"
     file.write_text(
         f'def g(i: int, j: int = 2 + 1) -> "2 + 1":\n    {code}\n    raise ValueError(f"{{i + j}}" + "1")\n'
     )
-    made = {one.mutated_text for one in mutants_of_file(file) if one.kind == kind}
-    assert made == expected
+    mutated_texts = {change.mutated_text for change in mutants_of_file(file) if change.kind == kind}
+    assert mutated_texts == expected
 
 
 def test_the_likeliest_noticers_come_first(index: noticers.Index) -> None:
-    one = mutant("theory/encodings/alibi.py", "return -slope * (query", "- key", "+ key")
-    names = index.noticers(one, "encodings", Counter({"claim kerple-4": 3}))
+    change = mutant("theory/encodings/alibi.py", "return -slope * (query", "- key", "+ key")
+    names = index.noticers(change, "encodings", Counter({"claim kerple-4": 3}))
     assert names[0].startswith("claim alibi-")
     families = ["alibi" in name for name in names if name.startswith("claim ")]
     assert families == sorted(families, reverse=True)
     assert "tests/theory/test_encodings.py" in names
-    torch = replace(one, path="empirical/encodings/alibi.py")
+    torch = replace(change, path="empirical/encodings/alibi.py")
     assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_alibi.py"
-    formula = replace(one, path="theory/formula/periods.py")
+    formula = replace(change, path="theory/formula/periods.py")
     assert index.noticers(formula, "theory", Counter())[0] == "tests/theory/test_periods.py"
 
 
@@ -129,20 +129,20 @@ REVERSED = {
 
 
 @pytest.mark.parametrize("name", REVERSED)
-def test_a_wrong_formula_is_noticed_by_what_holds_without(name: str) -> None:
-    one = mutant(*REVERSED[name])
+def test_a_wrong_formula_is_noticed_by_a_check_that_holds_without_it(name: str) -> None:
+    change = mutant(*REVERSED[name])
     # In a process of its own, which has not imported the true module.
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert pool.submit(noticers.noticed_by, one, [name]).result() == name
+        assert pool.submit(noticers.noticed_by, change, [name]).result() == name
         assert pool.submit(noticers.passes_unmutated, name).result()
 
 
-def test_what_fails_without_a_mutation_notices_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = mutant(*REVERSED["claim alibi-1"])
+def test_a_check_that_fails_without_a_mutation_notices_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    change = mutant(*REVERSED["claim alibi-1"])
     monkeypatch.setattr(noticers, "noticed_by", lambda mutated, names: names[0])
     noticers.passes_unmutated.cache_clear()
     with pytest.raises(SystemExit, match="claim broken fails without any mutation"):
-        mutations._outcome(one, ["claim broken"])
+        mutations._outcome(change, ["claim broken"])
     noticers.passes_unmutated.cache_clear()
 
 
@@ -151,8 +151,8 @@ def test_a_run_goes_on_and_tries_survivors_again(monkeypatch: pytest.MonkeyPatch
     tried: list[Mutant] = []
     answers = iter(["claim alibi-1", None, "import", "claim alibi-2"])
 
-    def outcome(one: Mutant, names: list[str]) -> str | None:
-        tried.append(one)
+    def outcome(change: Mutant, names: list[str]) -> str | None:
+        tried.append(change)
         return next(answers)
 
     monkeypatch.setattr(mutations, "_outcome", outcome)
@@ -160,8 +160,8 @@ def test_a_run_goes_on_and_tries_survivors_again(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(noticers, "preload", lambda place: None)
 
     def call(*arguments: str) -> tuple[int, str]:
-        given = ["mutations", "--where", "encodings", "--store", str(tmp_path / "store"), *arguments]
-        monkeypatch.setattr("sys.argv", given)
+        argv = ["mutations", "--where", "encodings", "--store", str(tmp_path / "store"), *arguments]
+        monkeypatch.setattr("sys.argv", argv)
         return mutations.main(), capsys.readouterr().out
 
     assert call("--count", "2")[0] == 1

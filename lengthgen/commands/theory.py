@@ -108,7 +108,7 @@ def verify(
         typer.Option(help="Folder with trained runs, the --out of `lengthgen sweep`; they decide the claims on runs."),
     ] = None,
     profile: Annotated[str, typer.Option(help="Profile of these runs: smoke, quick or paper.")] = "quick",
-    layout: Annotated[Layout, typer.Option("--format", help="Print format; evidence: the facts behind each claim.")] = Layout.TABLE,
+    layout: Annotated[Layout, typer.Option("--format", help="Print format; `evidence` prints facts.")] = Layout.TABLE,
     as_json: Json = False,
 ) -> None:
     """Check claims of the field's papers. The exit code is 0 only if all selected claims hold.

@@ -1,4 +1,4 @@
-"""A certificate as it is written is what the checker proves: all of the bounds found, and after an edit no more."""
+"""A written certificate proves exactly the bounds found, and an edited one never proves more than is true."""
 
 import copy
 import json
@@ -21,25 +21,25 @@ from circuits.tasks.growing import permutation
 from tests.circuits.examples import random_task
 from tests.circuits.test_src import FIVE_CYCLE
 
-Written = dict[str, Any]
+Document = dict[str, Any]
 
 
-def _written(
+def _search_and_certify(
     task: Task, scale: int, arity: int, *, mode: str = "free", largest: int | None = None, spec: TaskSpec | None = None
-) -> tuple[SRCResult, Written]:
-    """What `src` finds and its certificate, as it is after a journey through JSON."""
+) -> tuple[SRCResult, Document]:
+    """Return the result of `src`, and its certificate after a round trip through JSON."""
     traces = traces_up_to(task, scale)
     result = src(task, traces, arity, mode=mode, largest=largest)
     spec = spec or TaskSpec(name=task.name if task.name in TASKS else f"mine.py:{task.name}")
     return result, json.loads(json.dumps(certificate(task, result, spec=spec)))
 
 
-def _checked(written: Written, task: Task, result: SRCResult) -> CertificateVerdict:
-    """The checker proves exactly the bounds found."""
+def _assert_proves_bounds(document: Document, task: Task, result: SRCResult) -> CertificateVerdict:
+    """Assert that the checker proves exactly the bounds found."""
     scale = max(result.bounds)
-    verdict = checker.check(written, task, seed=0)
+    verdict = checker.check(document, task, seed=0)
     assert (verdict.lower, verdict.upper) == result.bounds[scale]
-    assert written["scale"] == written["largest_scale"] == scale
+    assert document["scale"] == document["largest_scale"] == scale
     return verdict
 
 
@@ -74,27 +74,29 @@ def test_certificates_of_named_tasks_prove_what_was_found(
 ) -> None:
     spec = TaskSpec(name=name, base=base, format=layout)
     task = spec.laid_out(scale)
-    result, written = _written(task, scale, arity, mode=mode, spec=spec)
-    verdict = _checked(written, task, result)
+    result, document = _search_and_certify(task, scale, arity, mode=mode, spec=spec)
+    verdict = _assert_proves_bounds(document, task, result)
     assert verdict.lower == verdict.upper == expected
-    assert (written["task"], written["base"], written["layout"], written["mode"]) == (name, base, layout, mode)
+    assert (document["task"], document["base"], document["layout"], document["mode"]) == (name, base, layout, mode)
     based = f" base {base}" if base else ""
     aligned = f", aligned to scale {scale}" if layout == "aligned" else ""
     assert verdict.statement == f"SRC({name}{based}, {scale}) = {expected} at arity {arity}, {mode}{aligned}"
     assert verdict.upper_checked_to == (0 if math.isinf(expected) else scale)
     few = [1] if math.isinf(expected) else range(1, int(expected) + 1)
-    assert len(written["steps"]) in (few if written["proof"] is None else range(1000)), "no more steps than are needed"
+    assert len(document["steps"]) in (few if document["proof"] is None else range(1000)), (
+        "no more steps than are needed"
+    )
 
 
 def test_a_bound_beyond_the_clique_comes_with_a_proof() -> None:
     for task, scale, arity in ((FIVE_CYCLE, 1, 1), (load("majority-count", base=9), 8, 2)):
-        result, written = _written(task, scale, arity)
-        assert len(written["clique"]) < written["lower"]
-        assert "0" in written["proof"], "the empty clause"
-        _checked(written, task, result)
-        for change in ({"proof": None}, {"lower": written["lower"] + 1, "upper": None, "circuit": None}):
+        result, document = _search_and_certify(task, scale, arity)
+        assert len(document["clique"]) < document["lower"]
+        assert "0" in document["proof"], "the empty clause"
+        _assert_proves_bounds(document, task, result)
+        for change in ({"proof": None}, {"lower": document["lower"] + 1, "upper": None, "circuit": None}):
             with pytest.raises(CertificateError):
-                checker.check(written | change, task, seed=0)
+                checker.check(document | change, task, seed=0)
 
 
 @pytest.mark.parametrize("mode", ["free", "typed"])
@@ -104,12 +106,12 @@ def test_certificates_of_random_tasks_prove_what_was_found(seed: int, mode: str)
         seed, symbols=2 + seed % 2, arity=2, scales=3, local=seed % 5 != 4, fixed=0.4 if seed % 3 == 2 else 0
     )
     for arity in (1, 2):
-        result, written = _written(task, 3, arity, mode=mode)
+        result, document = _search_and_certify(task, 3, arity, mode=mode)
         assert result.status == "exact"
-        _checked(written, task, result)
+        _assert_proves_bounds(document, task, result)
 
 
-def _changed(content: Written, rng: random.Random) -> Any:
+def _changed(content: Document, rng: random.Random) -> Any:
     """JSON with one or two places changed, added or left out; or None where its text is no JSON any more."""
     if rng.random() < 0.3:
         text = json.dumps(content)
@@ -123,7 +125,7 @@ def _changed(content: Written, rng: random.Random) -> Any:
         places: list[tuple[Any, Any]] = []
         _collect(changed, places)
         by_field: dict[str, list[tuple[Any, Any]]] = {}
-        for node, key in places:  # what is short, like the bounds, is as likely to be met as what is long
+        for node, key in places:  # short fields, like the bounds, are drawn as often as long ones
             by_field.setdefault(key if isinstance(key, str) else type(node[key]).__name__, []).append((node, key))
         node, key = rng.choice(by_field[rng.choice(sorted(by_field))])
         value = node[key]
@@ -160,19 +162,19 @@ def test_an_edited_certificate_is_rejected_or_proves_what_is_true(
     task: Task, scale: int, arity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(problem, "MAX_EFFORT", 2_000_000)
-    _, written = _written(task, scale, arity)
+    _, document = _search_and_certify(task, scale, arity)
     true: dict[tuple[int, str, int], float] = {}
 
     def fewest(arity: int, mode: str, scale: int) -> float:
         if (arity, mode, scale) not in true:
-            found = src(task, traces_up_to(task, scale), arity, mode=mode)
-            assert found.status == "exact"
-            true[arity, mode, scale] = found.bounds[scale][0]
+            result = src(task, traces_up_to(task, scale), arity, mode=mode)
+            assert result.status == "exact"
+            true[arity, mode, scale] = result.bounds[scale][0]
         return true[arity, mode, scale]
 
     rejected, kept = 0, 0
     for seed in range(100):
-        edited = _changed(written, random.Random(seed))
+        edited = _changed(document, random.Random(seed))
         if edited is None:
             rejected += 1
             continue
@@ -194,10 +196,13 @@ def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as cut:
         cut.setattr(partition, "MAX_LOOKS", 1)
         cut.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
-        result, written = _written(FIVE_CYCLE, 1, 1)
+        result, document = _search_and_certify(FIVE_CYCLE, 1, 1)
     assert result.bounds == {1: (2, 3)}
-    assert (written["lower"], written["upper"], written["proof"]) == (2, 3, None)
-    assert _checked(written, FIVE_CYCLE, result).statement == "2 <= SRC(mine.py:five-cycle, 1) <= 3 at arity 1, free"
+    assert (document["lower"], document["upper"], document["proof"]) == (2, 3, None)
+    assert (
+        _assert_proves_bounds(document, FIVE_CYCLE, result).statement
+        == "2 <= SRC(mine.py:five-cycle, 1) <= 3 at arity 1, free"
+    )
 
 
 def test_a_proof_that_is_not_found_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,58 +219,58 @@ def _constant(*symbols: str) -> Task:
 
 
 def test_a_symbol_with_a_blank_is_refused() -> None:
-    result, written = _written(_constant("a", "b"), 2, 1)
-    _checked(written, _constant("a", "b"), result)
+    result, document = _search_and_certify(_constant("a", "b"), 2, 1)
+    _assert_proves_bounds(document, _constant("a", "b"), result)
     for symbol in ("a b", " "):
         with pytest.raises(TaskError, match=r"task 'end': .* rename those with a blank") as caught:
-            _written(_constant(symbol, "b"), 2, 1)
+            _search_and_certify(_constant(symbol, "b"), 2, 1)
         assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("mode", ["free", "declared"])
 def test_beyond_the_traces_the_reference_circuit_is_the_upper_bound(mode: str) -> None:
-    result, written = _written(parity(), 4, 2, mode=mode, largest=9)
+    result, document = _search_and_certify(parity(), 4, 2, mode=mode, largest=9)
     assert result.bounds == dict.fromkeys(range(1, 10), (1, 1))
-    assert written["circuit"] == {"reference": True}
-    assert _checked(written, parity(), result).statement == f"SRC(parity, 9) = 1 at arity 2, {mode}"
+    assert document["circuit"] == {"reference": True}
+    assert _assert_proves_bounds(document, parity(), result).statement == f"SRC(parity, 9) = 1 at arity 2, {mode}"
     for change in ({"mode": "typed"}, {"arity": 1}):
         with pytest.raises(CertificateError):
-            checker.check(written | change, parity(), seed=0)
+            checker.check(document | change, parity(), seed=0)
 
 
 def test_beyond_the_traces_and_without_a_reference_no_upper_bound_is_claimed() -> None:
     task = random_task(0, symbols=3, arity=2, scales=4, fixed=0.4)
-    result, written = _written(task, 3, 2, largest=4)
+    result, document = _search_and_certify(task, 3, 2, largest=4)
     lower = result.bounds[3][0]
     assert lower > 1
     assert result.bounds[4] == (lower, math.inf)
-    assert (written["upper"], written["circuit"]) == (None, None)
-    verdict = checker.check(written, task, seed=0)
+    assert (document["upper"], document["circuit"]) == (None, None)
+    verdict = checker.check(document, task, seed=0)
     assert (verdict.lower, verdict.upper) == (lower, None)
     assert verdict.statement == f"SRC(mine.py:random-0, 4) >= {lower} at arity 2, free"
 
 
 def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As at base 10 from scale 3 on, where there are more prompts than are looked at."""
+    """The upper bound is proved also where there are more prompts than are sampled, as at base 10 from scale 3 on."""
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 20)
     monkeypatch.setattr(trace_module, "SAMPLE", 40)
     monkeypatch.setattr(rounds, "CHECKED", 10)
     task = load("addition", base=5)
-    result, written = _written(task, 2, 5, spec=TaskSpec(name="addition", base=5))
+    result, document = _search_and_certify(task, 2, 5, spec=TaskSpec(name="addition", base=5))
     assert (result.status, result.bounds[2]) == ("reference", (1, 1))
-    _checked(written, task, result)
+    _assert_proves_bounds(document, task, result)
 
 
 def test_a_lower_bound_of_one_needs_nothing_but_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the sample: where no wiring is sure, as in mode typed at base 200, SRC >= 1 still holds."""
+    """SRC >= 1 holds for every sample, also where no wiring is certain, as in mode typed at base 200."""
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 3)
     monkeypatch.setattr(trace_module, "SAMPLE", 16)
     task = load("addition-carry", base=2)
-    result, written = _written(task, 2, 3, mode="typed", spec=TaskSpec(name="addition-carry", base=2))
-    assert result.bounds[2][0] == written["lower"] == 1
-    assert checker.check(written | {"upper": None, "circuit": None}, task, seed=0).lower == 1
+    result, document = _search_and_certify(task, 2, 3, mode="typed", spec=TaskSpec(name="addition-carry", base=2))
+    assert result.bounds[2][0] == document["lower"] == 1
+    assert checker.check(document | {"upper": None, "circuit": None}, task, seed=0).lower == 1
 
 
-def test_a_certificate_beyond_what_the_checker_takes_is_refused() -> None:
+def test_a_certificate_of_a_scale_that_the_checker_does_not_take_is_refused() -> None:
     with pytest.raises(TaskError):
-        _written(parity(), 2, 2, largest=checker.SCALE[-1] + 1)
+        _search_and_certify(parity(), 2, 2, largest=checker.SCALE[-1] + 1)

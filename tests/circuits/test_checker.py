@@ -1,4 +1,4 @@
-"""The checker takes what is proved and nothing else, and finds itself all that a certificate rests on."""
+"""The checker accepts what is proved and nothing else, and derives by itself all that a certificate rests on."""
 
 import copy
 import itertools
@@ -126,7 +126,7 @@ def _changed(certificate: Certificate, path: list[Any], value: Any) -> Certifica
     ],
     ids=["copy", "permutation", "five-cycle", "five-cycle with its clique"],
 )
-def test_what_is_proved_is_accepted(certificate: Certificate, task: Task, statement: str) -> None:
+def test_a_proved_certificate_is_accepted(certificate: Certificate, task: Task, statement: str) -> None:
     verdict = check(json.loads(json.dumps(certificate)), task)
     assert verdict.statement == statement
     assert (verdict.lower, verdict.upper) == (certificate["lower"], certificate["upper"])
@@ -197,7 +197,7 @@ BAD: list[tuple[str, Certificate, Task, str]] = [
 
 
 @pytest.mark.parametrize(("certificate", "task", "says"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
-def test_what_is_not_proved_is_rejected_in_one_line(certificate: Certificate, task: Task, says: str) -> None:
+def test_an_unproved_certificate_is_rejected_in_one_line(certificate: Certificate, task: Task, says: str) -> None:
     with pytest.raises(CertificateError, match=says) as caught:
         check(certificate, task)
     assert "\n" not in str(caught.value)
@@ -263,11 +263,11 @@ def _minimal(tables: set[oracle.Table]) -> set[oracle.Table]:
 
 
 def _tables_of_all_steps(task: Task, scale: int, arity: int, mode: str = "free") -> list[list[lower.Table]]:
-    asked = problem.GuardedTask(task, arity, mode)
-    rows = [asked.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
+    guarded = problem.GuardedTask(task, arity, mode)
+    rows = [guarded.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
     start = len(task.prompt(scale))
     return [
-        lower.tables_of(asked, scale, position, position - start - 1, rows)
+        lower.tables_of(guarded, scale, position, position - start - 1, rows)
         for position in range(start + 1, len(rows[0]) + 1)
     ]
 
@@ -285,17 +285,17 @@ TASKS = [
 def test_the_tables_of_a_step_are_those_of_brute_force(seed: int, task: Task) -> None:
     for scale, arity in itertools.product((1, 2, 3), (1, 2, 3)):
         expected = oracle.step_tables(task.prompt, task.generate, scale, arity)
-        found = _tables_of_all_steps(task, scale, arity)
-        assert [{_as_symbols(table, task, arity) for table in tables} for tables in found] == list(
+        tables_per_step = _tables_of_all_steps(task, scale, arity)
+        assert [{_as_symbols(table, task, arity) for table in tables} for tables in tables_per_step] == list(
             map(_minimal, expected)
         )
-        assert all(tables == sorted(tables) and all(list(t) == sorted(t) for t in tables) for tables in found)
+        assert all(tables == sorted(tables) and all(list(t) == sorted(t) for t in tables) for tables in tables_per_step)
 
 
 def _typed_tables(task: Task, scale: int, arity: int) -> list[set[tuple[int, oracle.Table]]]:
-    """By brute force: number of arguments and table, of every order of every set that has no needless member."""
+    """Brute force: (number of arguments, table) of every order of every argument set that has no needless member."""
     instances = oracle.sequences(task.prompt, task.generate, scale)
-    found = []
+    tables_per_step = []
     for position in range(len(task.prompt(scale)) + 1, len(instances[0]) + 1):
         enough: set[frozenset[int]] = set()
         tables = set()
@@ -304,15 +304,15 @@ def _typed_tables(task: Task, scale: int, arity: int) -> list[set[tuple[int, ora
             minimal = [w for w in every if len(set(w)) == size and not any(smaller < set(w) for smaller in enough)]
             enough |= set(map(frozenset, minimal))
             tables |= {(size, every[wiring]) for wiring in minimal}
-        found.append({(m, t) for m, t in tables if not any(m == n and other < t for n, other in tables)})
-    return found
+        tables_per_step.append({(m, t) for m, t in tables if not any(m == n and other < t for n, other in tables)})
+    return tables_per_step
 
 
 @pytest.mark.parametrize(("seed", "task"), TASKS[::4], ids=[str(seed) for seed, _ in TASKS[::4]])
 def test_the_typed_tables_of_a_step_are_those_of_brute_force(seed: int, task: Task) -> None:
     q = len(task.alphabet)
     for scale, arity in itertools.product((1, 2, 3), (1, 2)):
-        found = []
+        tables_per_step = []
         for tables in _tables_of_all_steps(task, scale, arity, "typed"):
             step = set()
             for table in tables:
@@ -321,8 +321,8 @@ def test_the_typed_tables_of_a_step_are_those_of_brute_force(seed: int, task: Ta
                 size = next(m for m, own in marks.items() if own)
                 assert sum(marks.values()) == 1
                 step.add((size, _as_symbols(tuple(pair for pair in table if pair[0] < q**arity), task, size)))
-            found.append(step)
-        assert found == _typed_tables(task, scale, arity)
+            tables_per_step.append(step)
+        assert tables_per_step == _typed_tables(task, scale, arity)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -388,22 +388,22 @@ def _satisfiable(variables: int, clauses: list[list[int]]) -> bool:
     return any(all(any(row[abs(x) - 1] == (x > 0) for x in clause) for clause in clauses) for row in rows)
 
 
-def _checked(formula: list[list[int]], proof: list[tuple[bool, list[int]]]) -> str:
-    """What the checker should say to (whether it is deleted, clause): what a deleted clause had implied stays."""
-    there, implied = [*formula], list[list[int]]()
+def _expected_verdict(formula: list[list[int]], proof: list[tuple[bool, list[int]]]) -> str:
+    """Expected verdict on a proof of (is a deletion, clause); what a deleted clause had implied stays."""
+    kept, implied = [*formula], list[list[int]]()
     for deleted, clause in proof:
-        forced = _forced(there + implied)
+        forced = _forced(kept + implied)
         if forced is None:
             return "refuted"
-        same = [place for place, other in enumerate(there) if set(other) == set(clause)]
+        same = [place for place, other in enumerate(kept) if set(other) == set(clause)]
         if deleted and same:
             implied = [[literal] for literal in forced]
-            del there[same[0]]
+            del kept[same[0]]
         elif not deleted:
-            if _forced(there + implied + [[-literal] for literal in clause]) is not None:
+            if _forced(kept + implied + [[-literal] for literal in clause]) is not None:
                 return "does not follow"
-            there.append(clause)
-    return "refuted" if _forced(there + implied) is None else "open"
+            kept.append(clause)
+    return "refuted" if _forced(kept + implied) is None else "open"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -411,18 +411,18 @@ def test_exactly_what_unit_propagation_shows_is_believed_and_nothing_satisfiable
     rng = random.Random(seed)
     seen: Counter[tuple[str, bool]] = Counter()
 
-    def drawn(least: int, most: int) -> list[int]:
+    def random_clause(least: int, most: int) -> list[int]:
         return [rng.choice((-1, 1)) * rng.randint(1, 4) for _ in range(rng.randint(least, most))]
 
     for _ in range(600):
-        formula = [drawn(1, 4) for _ in range(rng.randint(1, 12))]
-        proof = [(rng.random() < 0.3, rng.choice([drawn(0, 3), *formula])) for _ in range(rng.randint(0, 5))]
+        formula = [random_clause(1, 4) for _ in range(rng.randint(1, 12))]
+        proof = [(rng.random() < 0.3, rng.choice([random_clause(0, 3), *formula])) for _ in range(rng.randint(0, 5))]
         lines = ["d " * deleted + " ".join(map(str, [*clause, 0])) for deleted, clause in proof]
         try:
             answer = "refuted" if refuted(4, formula, lines, lambda _: None) else "open"
         except ProofError:
             answer = "does not follow"
-        assert answer == _checked(formula, proof), (formula, lines)
+        assert answer == _expected_verdict(formula, proof), (formula, lines)
         assert answer != "refuted" or not _satisfiable(4, formula)
         seen[answer, bool(proof)] += 1
     assert min(seen.values()) > 20
@@ -490,31 +490,31 @@ OR = Task(
 
 
 def test_typed_operators_have_one_number_of_arguments_all_of_them_needed() -> None:
-    one = {
+    one_operator = {
         "operators": [{"0 0": "0", "0 1": "1", "1 0": "1", "1 1": "1"}],
         "wirings": {"1": [[0, [1, 1]], [0, [1, 2]]]},
     }
-    two = {
+    two_operators = {
         "operators": [{"0": "0", "1": "1"}, {"0 0": "0", "0 1": "1", "1 0": "1", "1 1": "1"}],
         "wirings": {"1": [[0, [1]], [1, [1, 2]]]},
     }
-    free = _certificate(OR, 1, arity=2, upper=1, circuit=one)
+    free = _certificate(OR, 1, arity=2, upper=1, circuit=one_operator)
     typed = free | {
         "mode": "typed",
         "lower": 2,
         "upper": 2,
         "steps": [[1, 3], [1, 4]],
         "clique": [0, 1],
-        "circuit": two,
+        "circuit": two_operators,
     }
     assert check(free, OR).statement == "SRC(or, 1) = 1 at arity 2, free"
     assert check(typed, OR).statement == "SRC(or, 1) = 2 at arity 2, typed"
     with pytest.raises(CertificateError, match="can share an operator"):
         check(typed | {"mode": "free", "circuit": None, "upper": None}, OR)
     with pytest.raises(CertificateError, match="unneeded argument"):
-        check(typed | {"lower": 1, "circuit": one}, OR)
+        check(typed | {"lower": 1, "circuit": one_operator}, OR)
     with pytest.raises(CertificateError, match="unneeded argument"):
-        dummy = _changed(two, ["wirings", "1"], [[1, [1, 2]], [1, [1, 2]]])
+        dummy = _changed(two_operators, ["wirings", "1"], [[1, [1, 2]], [1, [1, 2]]])
         check(typed | {"circuit": dummy}, OR)
     # On these prompts x2 alone seems to give the second output, so two typed operators might seem one.
     with pytest.raises(CertificateError, match="needs all prompts"):
@@ -564,7 +564,9 @@ def test_a_task_that_fails_is_one_line(part: str) -> None:
 
 
 @pytest.mark.parametrize(("module", "limit"), [(problem, "MAX_EFFORT"), (lower, "MAX_SIZE")], ids=["effort", "size"])
-def test_what_is_too_large_is_refused(module: ModuleType, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_that_is_too_large_is_refused(
+    module: ModuleType, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, limit, 30)
     with pytest.raises(CertificateError, match=r"more than 30|too many"):
         check(CYCLE, FIVE_CYCLE)

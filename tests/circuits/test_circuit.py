@@ -43,8 +43,8 @@ def test_the_circuit_found_is_right_on_every_prompt(name: str) -> None:
     circuit = CIRCUITS[name]
     prompts = sum(len(circuit.task.all_prompts(n)) for n in range(1, SCALES + 1))
     assert circuit.check(traces_up_to(circuit.task, SCALES)) == prompts
-    for one in traces_up_to(circuit.task, SCALES):
-        assert (circuit.evaluate(one) == one.tokens[one.prompt_length :]).all()
+    for scale_trace in traces_up_to(circuit.task, SCALES):
+        assert (circuit.evaluate(scale_trace) == scale_trace.tokens[scale_trace.prompt_length :]).all()
 
 
 @in_table
@@ -95,16 +95,16 @@ IDENTITY = np.arange(4, dtype=np.uint8)
 
 
 @pytest.mark.parametrize("offset", [0, 1], ids=["the step itself", "a later step"])
-def test_a_circuit_that_reads_what_is_not_there_yet_is_rejected(offset: int) -> None:
-    """The identity of a step's own token is right on every trace, and computes nothing."""
-    looking = Circuit(
+def test_a_circuit_that_reads_a_token_not_yet_computed_is_rejected(offset: int) -> None:
+    """An identity operator on the step's own token agrees with every trace, but computes nothing."""
+    circuit = Circuit(
         task=replace(parity(), generate=lambda p: ["0"] * 3, vectorised=None, prompt=lambda n: [("0", "1")]),
         arity=1,
         wirings={1: tuple(Wiring(position=p, arguments=(min(p + offset, 4),), operator=0) for p in (2, 3, 4))},
         operators=(IDENTITY,),
     )
     with pytest.raises(CircuitError):
-        looking.check(traces_up_to(looking.task, 1))
+        circuit.check(traces_up_to(circuit.task, 1))
 
 
 def test_a_circuit_without_its_last_step_is_rejected() -> None:
@@ -116,9 +116,9 @@ def test_a_circuit_without_its_last_step_is_rejected() -> None:
 
 def test_slot_one_is_the_highest_digit_of_a_key() -> None:
     (table,) = CIRCUITS["parity"].operators
-    zero, one, equals, end = range(4)
-    expected = {(x, y): x ^ y for x in (zero, one) for y in (zero, one)}
-    expected |= {(zero, equals): zero, (one, equals): one, (equals, zero): end, (equals, one): end}
+    bit_0, bit_1, equals, end = range(4)
+    expected = {(x, y): x ^ y for x in (bit_0, bit_1) for y in (bit_0, bit_1)}
+    expected |= {(bit_0, equals): bit_0, (bit_1, equals): bit_1, (equals, bit_0): end, (equals, bit_1): end}
     assert {divmod(int(key), 4): int(table[key]) for key in np.flatnonzero(table != UNDEFINED)} == expected
 
 
@@ -178,7 +178,7 @@ PROMPT, STEPS = 3, 6
 
 
 def _random_circuit(rng: np.random.Generator, *, symbols: int, arity: int) -> Circuit:
-    """One scale of PROMPT free tokens and STEPS steps by two random operators, a quarter of their entries undefined."""
+    """Random circuit of one scale: PROMPT free tokens, STEPS steps of two operators, a quarter of entries undefined."""
     alphabet = tuple(map(str, range(symbols)))
     tables = rng.integers(0, symbols, (2, symbols**arity)).astype(np.uint8)
     tables[rng.random(tables.shape) < 0.25] = UNDEFINED
@@ -191,7 +191,7 @@ def _random_circuit(rng: np.random.Generator, *, symbols: int, arity: int) -> Ci
 
 
 def _one_step(circuit: Circuit, wiring: Wiring, tokens: list[int]) -> int:
-    """A step from the tokens before it, digit by digit."""
+    """Token that a step computes from the tokens before it, digit by digit."""
     key = 0
     for argument in wiring.arguments:
         if tokens[argument - 1] == UNDEFINED:
@@ -200,7 +200,7 @@ def _one_step(circuit: Circuit, wiring: Wiring, tokens: list[int]) -> int:
     return int(circuit.operators[wiring.operator][key])
 
 
-def _given(circuit: Circuit, tokens: Tokens) -> Trace:
+def _with_tokens(circuit: Circuit, tokens: Tokens) -> Trace:
     return replace(trace(circuit.task, 1), tokens=tokens)
 
 
@@ -222,9 +222,9 @@ def test_blocks_of_inputs_give_what_a_loop_over_inputs_gives(
     circuit = _random_circuit(rng, symbols=symbols, arity=arity)
     tokens = rng.integers(0, symbols, (PROMPT + STEPS, count)).astype(np.uint8)
     plain = [[_one_step(circuit, wiring, column) for column in tokens.T.tolist()] for wiring in circuit.wirings[1]]
-    found = circuit.evaluate(_given(circuit, tokens))
-    assert found.dtype == np.uint8
-    assert found.tolist() == plain
+    outputs = circuit.evaluate(_with_tokens(circuit, tokens))
+    assert outputs.dtype == np.uint8
+    assert outputs.tolist() == plain
 
 
 @shapes
@@ -240,19 +240,19 @@ def test_free_running_gives_what_a_loop_over_inputs_gives(
     for sequence in plain:
         for wiring in circuit.wirings[1]:
             sequence.append(_one_step(circuit, wiring, sequence))
-    found = circuit.run(prompts, 1)
-    assert found.dtype == np.uint8
-    assert found.tolist() == plain
+    sequences = circuit.run(prompts, 1)
+    assert sequences.dtype == np.uint8
+    assert sequences.tolist() == plain
 
 
 def test_more_inputs_than_a_block_are_all_evaluated() -> None:
     rng = np.random.default_rng(1)
     circuit = _random_circuit(rng, symbols=5, arity=2)
     tokens = rng.integers(0, 5, (PROMPT + STEPS, BLOCK + 3)).astype(np.uint8)
-    found = circuit.evaluate(_given(circuit, tokens))
+    outputs = circuit.evaluate(_with_tokens(circuit, tokens))
     for row, wiring in enumerate(circuit.wirings[1]):
-        one, two = (tokens[argument - 1].astype(int) for argument in wiring.arguments)
-        assert (found[row] == circuit.operators[wiring.operator][5 * one + two]).all()
+        first, second = (tokens[argument - 1].astype(int) for argument in wiring.arguments)
+        assert (outputs[row] == circuit.operators[wiring.operator][5 * first + second]).all()
     ran = circuit.run(np.ascontiguousarray(tokens[:PROMPT].T), 1)
     assert (ran[-3:] == circuit.run(np.ascontiguousarray(tokens[:PROMPT, -3:].T), 1)).all()
 
@@ -260,8 +260,8 @@ def test_more_inputs_than_a_block_are_all_evaluated() -> None:
 def test_no_inputs_give_no_tokens() -> None:
     circuit = CIRCUITS["parity"]
     assert circuit.run(np.empty((0, 3), dtype=np.uint8), 2).shape == (0, 6)
-    one = trace(circuit.task, 2)
-    assert circuit.evaluate(replace(one, tokens=one.tokens[:, :0])).shape == (3, 0)
+    scale_trace = trace(circuit.task, 2)
+    assert circuit.evaluate(replace(scale_trace, tokens=scale_trace.tokens[:, :0])).shape == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,11 @@ def test_no_inputs_give_no_tokens() -> None:
 )
 def test_a_right_circuit_on_its_own_gives_the_traces(task: Task, scale: int) -> None:
     circuit = reference_circuit(task, [scale])
-    one = trace(task, scale)
-    assert (circuit.run(np.ascontiguousarray(one.tokens[: one.prompt_length].T), scale) == one.tokens.T).all()
+    scale_trace = trace(task, scale)
+    assert (
+        circuit.run(np.ascontiguousarray(scale_trace.tokens[: scale_trace.prompt_length].T), scale)
+        == scale_trace.tokens.T
+    ).all()
 
 
 def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None:
@@ -286,8 +289,8 @@ def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None
     circuit = reference_circuit(task, [3])
     digit, carry = circuit.operators
     flipped = digit.copy()
-    one = [task.alphabet.index(symbol) for symbol in "110"]
-    key = sum(token * len(task.alphabet) ** (2 - slot) for slot, token in enumerate(one))
+    arguments = [task.alphabet.index(symbol) for symbol in "110"]
+    key = sum(token * len(task.alphabet) ** (2 - slot) for slot, token in enumerate(arguments))
     assert flipped[key] == 0
     flipped[key] = 1
     wrong = replace(circuit, operators=(flipped, carry))
@@ -301,21 +304,21 @@ def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None
 
 
 def test_check_names_the_first_wrong_step_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the inputs 0..7, number 3 goes wrong at position 6 and number 5, in a later block, at position 5."""
+    """The error names position 5 of input 5, although input 3, in an earlier block, goes wrong at position 6."""
     monkeypatch.setattr(circuits.circuit, "BLOCK", 2)
-    one = trace(parity(), 3)
-    tokens = one.tokens.copy()
+    scale_trace = trace(parity(), 3)
+    tokens = scale_trace.tokens.copy()
     tokens[5, 3] ^= 1
     tokens[4, 5] ^= 1
-    wrong = replace(one, tokens=tokens)
+    wrong = replace(scale_trace, tokens=tokens)
     with pytest.raises(CircuitError) as caught:
         CIRCUITS["parity"].check([wrong])
     assert str(caught.value) == "the circuit of 'parity' is wrong at scale 3, position 5, prompt 1 0 1 ="
 
 
 def test_check_holds_no_more_than_a_block_of_tokens() -> None:
-    one = trace(parity(), 14)
-    many = replace(one, tokens=np.tile(one.tokens, 30))
+    scale_trace = trace(parity(), 14)
+    many = replace(scale_trace, tokens=np.tile(scale_trace.tokens, 30))
     circuit = reference_circuit(parity(), [14])
     tracemalloc.start()
     circuit.check([many])
@@ -327,11 +330,11 @@ def test_check_holds_no_more_than_a_block_of_tokens() -> None:
 
 
 def test_a_trace_with_a_token_outside_the_alphabet_is_refused() -> None:
-    one = trace(parity(), 3)
-    tokens = one.tokens.copy()
+    scale_trace = trace(parity(), 3)
+    tokens = scale_trace.tokens.copy()
     tokens[0, 2] = UNDEFINED
     with pytest.raises(CircuitError, match=r"scale 3 holds token 255: 'parity' has the tokens 0\.\.3"):
-        CIRCUITS["parity"].evaluate(replace(one, tokens=tokens))
+        CIRCUITS["parity"].evaluate(replace(scale_trace, tokens=tokens))
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_a_circuit_whose_steps_do_not_fit_its_arity_is_refused(changes: dict[str
         (9, [[0] * 9 + [2]], "does not give the steps of scale 9"),
     ],
 )
-def test_a_circuit_does_not_run_on_what_is_no_prompt(scale: int, prompts: list[object], message: str) -> None:
+def test_a_circuit_does_not_run_on_an_invalid_prompt(scale: int, prompts: list[object], message: str) -> None:
     with pytest.raises(CircuitError, match=message):
         CIRCUITS["parity"].run(np.array(prompts, dtype=np.uint8), scale)
 
@@ -380,7 +383,7 @@ def test_the_graph_of_a_prompt_holds_its_tokens() -> None:
         ((), "at scale 2 are of shape"),
     ],
 )
-def test_a_graph_of_what_is_no_prompt_is_refused(prompt: tuple[str, ...], message: str) -> None:
+def test_a_graph_of_an_invalid_prompt_is_refused(prompt: tuple[str, ...], message: str) -> None:
     with pytest.raises(CircuitError, match=message):
         CIRCUITS["parity"].graph(2, prompt)
 

@@ -1,4 +1,4 @@
-"""A clock counts what a phase takes without what is nested in it, and says when the time is up."""
+"""A clock counts the time of each phase without the phases inside it, and says when the time is up."""
 
 import math
 
@@ -9,7 +9,7 @@ from circuits.clock import Clock, OutOfTime
 
 
 class Hand:
-    """Stands in for the machine's time: it moves when it is told to."""
+    """Replacement of the system time, which moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -51,7 +51,7 @@ def test_a_phase_within_itself_is_not_counted_twice(hand: Hand) -> None:
     assert clock.seconds == {"one": 7}
 
 
-def test_time_outside_all_phases_is_no_phases(hand: Hand) -> None:
+def test_time_outside_all_phases_counts_for_no_phase(hand: Hand) -> None:
     clock = Clock()
     for name in ("first", "second", "first"):
         with clock.phase(name):

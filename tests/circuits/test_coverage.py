@@ -1,4 +1,4 @@
-"""Coverage says of every step of the test whether training asked for the same entry of the same operator."""
+"""Coverage says of every step of the test whether training used the same entry of the same operator."""
 
 import numpy as np
 import pytest
@@ -13,18 +13,18 @@ from tests.circuits.conftest import Analyses
 LARGEST = 8
 
 
-def _drawn(task: Task, scales: range, count: int, seed: int) -> tuple[Tokens, Scales]:
+def _draw_examples(task: Task, scales: range, count: int, seed: int) -> tuple[Tokens, Scales]:
     """Examples of scales drawn at random, filled with 0 on the right."""
     rng = np.random.default_rng(seed)
-    of = rng.choice(np.array(scales), count)
+    drawn_scales = rng.choice(np.array(scales), count)
     parts = {}
-    for scale in np.unique(of).tolist():
-        prompts = task.sample_prompts(scale, int((of == scale).sum()), rng)
+    for scale in np.unique(drawn_scales).tolist():
+        prompts = task.sample_prompts(scale, int((drawn_scales == scale).sum()), rng)
         parts[scale] = np.concatenate([prompts, task.outputs(prompts)], axis=1)
     tokens = np.zeros((count, max(part.shape[1] for part in parts.values())), dtype=np.uint8)
     for scale, part in parts.items():
-        tokens[of == scale, : part.shape[1]] = part
-    return tokens, of
+        tokens[drawn_scales == scale, : part.shape[1]] = part
+    return tokens, drawn_scales
 
 
 def _entries(circuit: Circuit, row: list[int], scale: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -42,7 +42,7 @@ def _entries(circuit: Circuit, row: list[int], scale: int) -> list[tuple[int, tu
 )
 def test_steps_and_shares_are_those_of_a_slow_count(name: str, base: int | None, layout: str, mode: str) -> None:
     circuit = analyse(load(name, base=base), layout, 5, mode).circuit
-    tokens, scales = _drawn(circuit.task, range(1, 4), 12, seed=1)
+    tokens, scales = _draw_examples(circuit.task, range(1, 4), 12, seed=1)
     shown = {
         entry
         for row, scale in zip(tokens.tolist(), scales.tolist(), strict=True)
@@ -50,33 +50,33 @@ def test_steps_and_shares_are_those_of_a_slow_count(name: str, base: int | None,
     }
     seen = seen_entries(circuit, tokens, scales)
     assert sum(int(table.sum()) for table in seen) == len(shown)
-    tokens, scales = _drawn(circuit.task, range(2, 6), 60, seed=2)
-    found = steps_seen(circuit, seen, tokens, scales)
-    for row, scale, answer in zip(tokens.tolist(), scales.tolist(), found.tolist(), strict=True):
+    tokens, scales = _draw_examples(circuit.task, range(2, 6), 60, seed=2)
+    steps_are_seen = steps_seen(circuit, seen, tokens, scales)
+    for row, scale, answer in zip(tokens.tolist(), scales.tolist(), steps_are_seen.tolist(), strict=True):
         expected = [entry in shown for entry in _entries(circuit, row, scale)]
-        assert answer == expected + [True] * (found.shape[1] - len(expected))
-    assert found.shape[1] == len(circuit.wirings[5])
+        assert answer == expected + [True] * (steps_are_seen.shape[1] - len(expected))
+    assert steps_are_seen.shape[1] == len(circuit.wirings[5])
 
 
 @pytest.mark.parametrize(
     ("name", "share"),
     [("copy", 1.0), ("shift", 1.0), ("parity", 1.0), ("multiplication", 0.94), ("division", 0.94), ("addition", 0.69)],
 )
-def test_what_10_000_examples_of_scales_1_to_5_show_of_scales_6_to_20(name: str, share: float) -> None:
+def test_share_of_entries_of_scales_6_to_20_that_10_000_examples_of_scales_1_to_5_show(name: str, share: float) -> None:
     circuit = analyse(load(name, base=None if name == "parity" else 10), "unaligned", 20, "declared").circuit
-    seen = seen_entries(circuit, *_drawn(circuit.task, range(1, 6), 10_000, seed=1))
-    tokens, scales = _drawn(circuit.task, range(6, 21), 15_000, seed=2)
-    found = steps_seen(circuit, seen, tokens, scales)
+    seen = seen_entries(circuit, *_draw_examples(circuit.task, range(1, 6), 10_000, seed=1))
+    tokens, scales = _draw_examples(circuit.task, range(6, 21), 15_000, seed=2)
+    steps_are_seen = steps_seen(circuit, seen, tokens, scales)
     steps = np.array([len(circuit.wirings[scale]) for scale in scales.tolist()])
-    asked = np.arange(found.shape[1]) < steps[:, None]
+    is_step = np.arange(steps_are_seen.shape[1]) < steps[:, None]
     # Over seeds the shares of the last three tasks differ by less than 0.004.
-    assert found[asked].mean() == pytest.approx(share, abs=0.01 if share < 1 else 0)
+    assert steps_are_seen[is_step].mean() == pytest.approx(share, abs=0.01 if share < 1 else 0)
 
 
 def test_more_examples_never_show_less(analyses: Analyses) -> None:
     circuit = analyses("multiplication", "aligned", LARGEST).circuit
-    tokens, scales = _drawn(circuit.task, range(1, 6), 400, seed=3)
-    test = _drawn(circuit.task, range(6, LARGEST + 1), 200, seed=4)
+    tokens, scales = _draw_examples(circuit.task, range(1, 6), 400, seed=3)
+    test = _draw_examples(circuit.task, range(6, LARGEST + 1), 200, seed=4)
     before = np.zeros_like(steps_seen(circuit, seen_entries(circuit, tokens, scales), *test))
     for count in (0, 20, 100, 400):
         now = steps_seen(circuit, seen_entries(circuit, tokens[:count], scales[:count]), *test)
@@ -90,21 +90,21 @@ def test_more_examples_never_show_less(analyses: Analyses) -> None:
 
 def test_all_examples_of_training_are_covered_by_themselves(analyses: Analyses) -> None:
     circuit = analyses("division", "unaligned", LARGEST).circuit
-    examples = _drawn(circuit.task, range(1, LARGEST + 1), 300, seed=5)
+    examples = _draw_examples(circuit.task, range(1, LARGEST + 1), 300, seed=5)
     assert steps_seen(circuit, seen_entries(circuit, *examples), *examples).all()
 
 
 def test_filling_is_not_looked_at(analyses: Analyses) -> None:
     circuit = analyses("parity", "unaligned", LARGEST).circuit
-    tokens, scales = _drawn(circuit.task, range(1, 4), 50, seed=6)
+    tokens, scales = _draw_examples(circuit.task, range(1, 4), 50, seed=6)
     filled = np.concatenate([tokens, np.full((50, 3), 255, dtype=np.uint8)], axis=1)
     seen, again = seen_entries(circuit, tokens, scales), seen_entries(circuit, filled, scales)
-    assert all((one == other).all() for one, other in zip(seen, again, strict=True))
+    assert all((table == other_table).all() for table, other_table in zip(seen, again, strict=True))
 
 
-def test_what_is_no_example_is_refused(analyses: Analyses) -> None:
+def test_invalid_examples_are_refused(analyses: Analyses) -> None:
     circuit = analyses("parity", "unaligned", LARGEST).circuit
-    tokens, scales = _drawn(circuit.task, range(3, 4), 5, seed=7)
+    tokens, scales = _draw_examples(circuit.task, range(3, 4), 5, seed=7)
     with pytest.raises(CoverageError, match=r"must be \[count, length\] and \[count\]"):
         seen_entries(circuit, tokens, scales[:4])
     with pytest.raises(CoverageError, match="was not made for scale 9"):

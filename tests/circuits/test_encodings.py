@@ -1,4 +1,4 @@
-"""What an experiment calls an encoding: texts and what they mean, and the relation of every name."""
+"""Names of encodings in experiments: texts and their meaning, and the relation of every name."""
 
 import itertools
 from collections.abc import Callable
@@ -33,14 +33,14 @@ LARGEST = 8
 def test_a_name_and_its_defaults_are_one_encoding(name: str) -> None:
     spec = parse_encoding(name)
     assert str(spec) == name
-    assert dict(spec.options) == {key: one.default for key, one in ENCODINGS[name].options.items()}
+    assert dict(spec.options) == {key: option.default for key, option in ENCODINGS[name].options.items()}
     for count in range(len(spec.options) + 1):
         for some in itertools.combinations(spec.options, count):
             for order in itertools.permutations(some):
                 assert EncodingSpec(name=name, options=order) == spec
                 if order:
-                    said = ",".join(f"{key}={value}" for key, value in order)
-                    assert parse_encoding(f"{name}[{said}]") == spec
+                    options_text = ",".join(f"{key}={value}" for key, value in order)
+                    assert parse_encoding(f"{name}[{options_text}]") == spec
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_texts_that_mean_the_same_have_one_canonical_text(text: str, canonical: 
         ("file.py:thing[limit=8]", "'file.py:thing' has no option 'limit'"),
     ],
 )
-def test_what_is_no_encoding_is_refused_in_one_line(text: str, says: str) -> None:
+def test_an_invalid_encoding_is_refused_in_one_line(text: str, says: str) -> None:
     with pytest.raises(EncodingError, match=says) as refused:
         parse_encoding(text)
     assert "\n" not in str(refused.value)
@@ -107,8 +107,8 @@ def test_values_of_another_type_are_refused_without_a_text_too() -> None:
 
 
 def test_a_list_is_split_outside_brackets_and_names_each_encoding_once() -> None:
-    found = parse_encodings("rpe, t5[buckets=8,longest=40],clipped,nope,clipped[limit=8],x.py:y,clipped[limit=2]")
-    assert [str(spec) for spec in found] == [
+    specs = parse_encodings("rpe, t5[buckets=8,longest=40],clipped,nope,clipped[limit=8],x.py:y,clipped[limit=2]")
+    assert [str(spec) for spec in specs] == [
         "rpe", "t5[buckets=8,longest=40]", "clipped", "nope", "x.py:y", "clipped[limit=2]",
     ]  # fmt: skip
     for text in ("rpe,", "", "rpe,,ape", "clipped[limit=8,rpe", "rpe]"):
@@ -117,7 +117,7 @@ def test_a_list_is_split_outside_brackets_and_names_each_encoding_once() -> None
 
 
 def _classes(matrix: np.ndarray[Any, Any]) -> list[int]:
-    """Pairs of one label have one number: that of the label's first pair."""
+    """Return for each pair the index of the first pair with the same label."""
     labels = matrix[np.triu_indices(len(matrix))].tolist()
     return [labels.index(label) for label in labels]
 
@@ -148,7 +148,7 @@ def test_pairs_share_a_label_iff_the_scores_cannot_tell_them_apart(text: str, an
     relation = relation_of(parse_encoding(text), analyses("parity", "aligned", LARGEST).circuit)
     assert not relation.scale_hint
     seen = [ORACLES[text](i, j) for i in range(1, 41) for j in range(i, 41)]
-    assert _classes(relation.labels(40)) == [seen.index(one) for one in seen]
+    assert _classes(relation.labels(40)) == [seen.index(value) for value in seen]
 
 
 @pytest.mark.parametrize("name", ["copy", "parity", "counter"])
@@ -157,11 +157,11 @@ def test_ideal_names_are_the_roles_of_the_circuit(name: str, analyses: Analyses)
         circuit = analyses(name, layout, 6).circuit
         ideal = ideal_relation(circuit, scale_hint=hint)
         for start in ("ipe", "lbpe"):
-            found = relation_of(parse_encoding(f"{start}-sh" if hint else start), circuit)
-            assert (found.name, found.scale_hint) == (ideal.name, hint)
+            relation = relation_of(parse_encoding(f"{start}-sh" if hint else start), circuit)
+            assert (relation.name, relation.scale_hint) == (ideal.name, hint)
             for scale, wirings in circuit.wirings.items():
                 length = wirings[-1].position
-                assert (found.labels(length, scale) == ideal.labels(length, scale)).all()
+                assert (relation.labels(length, scale) == ideal.labels(length, scale)).all()
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "lbpe"])
@@ -181,11 +181,11 @@ def test_a_role_that_changes_is_named_with_its_scale(
     with pytest.raises(HintNeeded) as refused:
         relation_of(parse_encoding(encoding), circuit)
     error = refused.value
-    told = f"the role of key {error.key} for query {error.query} changes at scale {error.scale}: {mend}"
-    assert str(error) == f"task '{circuit.task.name}': {told}"
+    message = f"the role of key {error.key} for query {error.query} changes at scale {error.scale}: {mend}"
+    assert str(error) == f"task '{circuit.task.name}': {message}"
 
     def role(scale: int) -> object:
-        """None where no step is computed at the query."""
+        """Return the role at a scale; None where no step is computed at the query."""
         computed = {wiring.position - 1 for wiring in circuit.wirings[scale]}
         pair = error.key, error.query
         return step_roles(circuit, scale).get(pair, "irrelevant") if error.query in computed else None
@@ -219,19 +219,21 @@ def test_rpe_square_compares_distances_to_the_last_anchor(name: str, layout: str
         prompt = [symbols[-1] for symbols in allowed]
         text = [*prompt, *task.generate(tuple(prompt))]
         fixed = [len(symbols) == 1 for symbols in allowed] + [False] * len(text)
-        index, found = _index(text, fixed), relation.labels(len(text), scale)
+        index, label_matrix = _index(text, fixed), relation.labels(len(text), scale)
         for i in range(1, len(text) + 1):
             for j in range(i, len(text) + 1):
-                # One number a difference, at every scale the same.
-                assert labels.setdefault(index(i, j), int(found[i - 1, j - 1])) == found[i - 1, j - 1] >= 0
+                # Each difference has one label, the same at every scale.
+                assert (
+                    labels.setdefault(index(i, j), int(label_matrix[i - 1, j - 1])) == label_matrix[i - 1, j - 1] >= 0
+                )
     assert len(set(labels.values())) == len(labels)
 
 
 def test_rpe_square_agrees_with_the_theory_where_a_first_token_is_an_anchor() -> None:
-    found, known = rpe_square_of(load("unaligned-copy")), rpe_square(copy_anchors)
+    relation, expected = rpe_square_of(load("unaligned-copy")), rpe_square(copy_anchors)
     for scale in range(1, 7):
         length = 2 * scale + 3
-        assert (found.labels(length, scale) == known.labels(length, scale)).all()
+        assert (relation.labels(length, scale) == expected.labels(length, scale)).all()
 
 
 @pytest.mark.parametrize("name", [name for name, encoding in ENCODINGS.items() if encoding.drawn_from])
@@ -262,7 +264,7 @@ wrong = Encoding(relation="clipped")
 """
 
 
-def test_an_object_of_ones_own_has_the_relation_it_says(tmp_path: Path, analyses: Analyses) -> None:
+def test_an_encoding_of_the_user_has_the_relation_that_it_declares(tmp_path: Path, analyses: Analyses) -> None:
     path = tmp_path / "mine.py"
     path.write_text(OWN)
     circuit = analyses("parity", "aligned", LARGEST).circuit
@@ -283,7 +285,7 @@ def test_an_object_of_ones_own_has_the_relation_it_says(tmp_path: Path, analyses
     assert parse_encoding(f"{path}:says_so").record.name == "mine.py:says_so"
 
 
-def test_a_file_that_is_missing_or_fails_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_fails_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(EncodingError, match=r"encoding file '.*' does not exist"):
         assert parse_encoding(f"{tmp_path}/none.py:thing").record
     (tmp_path / "bad.py").write_text("1 / 0")

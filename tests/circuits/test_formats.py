@@ -19,7 +19,7 @@ LARGEST = 4
 LAST = replace(
     direct_parity(), name="last", generate=lambda prompt: prompt[-1:], vectorised=lambda prompts: prompts[:, -1:]
 )
-"""Its twin would give a PAD if it met one."""
+"""Its vectorised twin would output a PAD if the prompt's last symbol were one."""
 TASKS = [parity(), copy(3), permutation(3), addition(2), addition(3), direct_parity(), LAST]
 in_table = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.name}-{len(task.alphabet)}")
 

@@ -1,4 +1,4 @@
-"""Operators that an encoding induces: figures worked out by hand, and a slow count that shares no code."""
+"""Operators that an encoding induces: counts worked out by hand, and a slow count that shares no code."""
 
 import math
 from collections import Counter
@@ -67,7 +67,7 @@ def test_the_ideal_relation_induces_as_many_operators_as_src(layout: str, analys
         assert _induced(analysis, "ipe-sh").complexity == analysis.result.values
 
 
-def test_what_is_first_met_at_a_scale(analyses: Analyses) -> None:
+def test_labels_operators_and_entries_that_are_new_at_a_scale(analyses: Analyses) -> None:
     unaligned = _induced(analyses("parity", "unaligned", LARGEST), "rpe")
     # Slot 2 is at distance 0 always, slot 1 at distance n: one new label a scale, and with it one new operator.
     assert unaligned.new_labels == {1: {0, 1}} | {n: {n} for n in SCALES[1:]}
@@ -102,7 +102,7 @@ def test_a_relation_too_short_for_the_task_is_refused(analyses: Analyses) -> Non
         induced_complexity(analysis.circuit, from_labels(np.zeros((3, 3), dtype=int), name="short"), analysis.traces)
 
 
-def test_views_with_other_numbers_of_keys_a_label_are_other_views() -> None:
+def test_views_with_different_numbers_of_keys_per_label_are_different() -> None:
     """(x1 | x2 x3) and (x1 x2 | x3) hold the same tokens in a row; the labels tell them apart."""
     task = Task(
         name="xor-and-xnor",
@@ -138,18 +138,19 @@ def test_steps_of_one_view_with_different_tokens_never_share_an_operator() -> No
 
 
 def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> Induced:
-    """View by view: a bag of tokens for each label of a key that the operator depends on."""
+    """Count induced operators view by view: a view is a bag of tokens for each label that the operator depends on."""
     operators: dict[frozenset[int], list[dict[object, int]]] = {}
     complexity: dict[int, float] = {}
     labels_at: dict[int, frozenset[int]] = {}
     operators_at: Counter[int] = Counter()
     entries_at: Counter[int] = Counter()
-    for one in traces:
+    for scale_trace in traces:
         met: set[int] = set()
-        for wiring in circuit.wirings[one.scale]:
+        for wiring in circuit.wirings[scale_trace.scale]:
             query = wiring.position - 1
             labels = [
-                int(relation.label(np.array([key]), np.array([query]), one.scale)[0]) for key in range(1, query + 1)
+                int(relation.label(np.array([key]), np.array([query]), scale_trace.scale)[0])
+                for key in range(1, query + 1)
             ]
             arguments = [wiring.arguments[slot] for slot in circuit.essential_slots(wiring.operator)]
             signature = frozenset(labels[key - 1] for key in arguments)
@@ -157,31 +158,31 @@ def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> In
             if math.inf in complexity.values():
                 continue
             table: dict[object, int] = {}
-            for column in one.tokens.T.tolist():
+            for column in scale_trace.tokens.T.tolist():
                 bags = {
-                    label: Counter(t for t, of in zip(column, labels, strict=False) if of == label)
+                    label: Counter(t for t, own in zip(column, labels, strict=False) if own == label)
                     for label in signature
                 }
                 view = frozenset((label, token, n) for label, bag in bags.items() for token, n in bag.items())
                 if table.setdefault(view, column[query]) != column[query]:
-                    complexity[one.scale] = math.inf
-            if one.scale in complexity:
+                    complexity[scale_trace.scale] = math.inf
+            if scale_trace.scale in complexity:
                 continue
-            known = operators.setdefault(signature, [])
-            for operator in known:
+            same_signature = operators.setdefault(signature, [])
+            for operator in same_signature:
                 if all(operator.get(view, token) == token for view, token in table.items()):
-                    entries_at[one.scale] += len(table.keys() - operator.keys())
+                    entries_at[scale_trace.scale] += len(table.keys() - operator.keys())
                     operator.update(table)
                     break
             else:
-                known.append(table)
-                operators_at[one.scale] += 1
-        labels_at[one.scale] = frozenset(met - {label for before in labels_at.values() for label in before})
+                same_signature.append(table)
+                operators_at[scale_trace.scale] += 1
+        labels_at[scale_trace.scale] = frozenset(met - {label for before in labels_at.values() for label in before})
         if math.inf in complexity.values():
-            complexity[one.scale] = math.inf
+            complexity[scale_trace.scale] = math.inf
         else:
-            complexity[one.scale] = sum(map(len, operators.values()))
-    scales = [one.scale for one in traces]
+            complexity[scale_trace.scale] = sum(map(len, operators.values()))
+    scales = [scale_trace.scale for scale_trace in traces]
     return Induced(
         complexity=complexity,
         new_labels=labels_at,
@@ -190,8 +191,8 @@ def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> In
     )
 
 
-def _blurred(seed: int, labels: int) -> Relation:
-    """Few labels, at random."""
+def _random_relation(seed: int, labels: int) -> Relation:
+    """Relation of few labels, drawn at random."""
     return from_labels(np.random.default_rng(seed).integers(labels, size=(60, 60)), name=f"random of {labels}")
 
 
@@ -204,7 +205,7 @@ def test_random_tasks_under_random_relations_need_what_a_slow_count_says(seed: i
     circuit = src(task, traces, arity).circuit
     assert circuit is not None
     relations = [ideal_relation(circuit, scale_hint=True), relative(), absolute(), constant()]
-    for relation in [*relations, _blurred(seed, 3), _blurred(seed, 8), _blurred(seed, 40)]:
+    for relation in [*relations, _random_relation(seed, 3), _random_relation(seed, 8), _random_relation(seed, 40)]:
         order = traces if seed % 3 else traces[::-1]
         assert induced_complexity(circuit, relation, order) == _slowly(circuit, relation, order)
 
@@ -218,5 +219,5 @@ def test_tasks_of_several_operators_need_what_a_slow_count_says(name: str, layou
     circuit = src(task, traces, minimal_arity(traces) or 0).circuit
     assert circuit is not None
     relations = [ideal_relation(circuit, scale_hint=True), relative(), clipped_relative(2), constant()]
-    for relation in [*relations, _blurred(0, 2), _blurred(1, 8)]:
+    for relation in [*relations, _random_relation(0, 2), _random_relation(1, 8)]:
         assert induced_complexity(circuit, relation, traces) == _slowly(circuit, relation, traces)

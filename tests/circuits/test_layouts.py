@@ -1,6 +1,7 @@
-"""SRC depends on the layout: the rows of the published scale table that our tasks do not have, in theirs.
+"""SRC depends on the layout: rows of the published scale table, in published layouts that our tasks do not have.
 
-A first token that counts 0 or ends the prompt is one more key: what costs an operator without it costs none with it.
+A first token that counts 0 or ends the prompt is one more key: a step that needs a further operator without it needs
+none with it.
 """
 
 from collections.abc import Callable
@@ -20,11 +21,11 @@ def _digits(base: int) -> Symbols:
 
 def _sums(base: int) -> Callable[[Symbols], list[str]]:
     def generate(terms: Symbols) -> list[str]:
-        found, total = [], 0
+        sums, total = [], 0
         for term in terms:
             total = (total + int(term)) % base
-            found.append(str(total))
-        return found
+            sums.append(str(total))
+        return sums
 
     return generate
 
@@ -144,9 +145,9 @@ def _majority(largest: int) -> Task:
 )
 def test_published_values(task: Task, arity: int, expected: dict[int, float]) -> None:
     traces = traces_up_to(task, max(expected))
-    found = src(task, traces, arity)
-    assert {scale: found.values[scale] for scale in expected} == expected
-    assert found.status == ("exact" if all(one.exhaustive for one in traces) else "sampled")
+    result = src(task, traces, arity)
+    assert {scale: result.values[scale] for scale in expected} == expected
+    assert result.status == ("exact" if all(trace.exhaustive for trace in traces) else "sampled")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tasks are loaded by name or from a user's own file, and what cannot be loaded is said in one line."""
+"""Tasks are loaded by name or from a user's own file, and a failure to load is reported in one line."""
 
 import textwrap
 from dataclasses import replace
@@ -62,7 +62,7 @@ def test_a_users_task_goes_all_the_way_to_a_prediction(user_file: Path) -> None:
     }
 
 
-def test_a_users_reference_circuit_attains_the_value_beyond_what_is_looked_at(user_file: Path) -> None:
+def test_a_users_reference_circuit_attains_the_value_where_prompts_are_sampled(user_file: Path) -> None:
     alone = load(f"{user_file}:running_or")
     reference = Reference(
         arity=2,
@@ -71,8 +71,8 @@ def test_a_users_reference_circuit_attains_the_value_beyond_what_is_looked_at(us
     )
     traces = traces_up_to(alone, 16)
     assert src(alone, traces, 2).status == "sampled"
-    found = src(replace(alone, reference=reference), traces, 2)
-    assert (found.status, found.values[16]) == ("reference", 1)
+    result = src(replace(alone, reference=reference), traces, 2)
+    assert (result.status, result.values[16]) == ("reference", 1)
 
 
 @pytest.mark.parametrize("name", ["copy", "parity", "permutation"])

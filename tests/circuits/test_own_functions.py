@@ -1,4 +1,4 @@
-"""A task guards the functions of the user's own, however it is made, and takes its alphabet as symbols."""
+"""A task guards its user-written functions however it is created, and takes its alphabet as symbols."""
 
 from dataclasses import replace
 from typing import Any
@@ -77,5 +77,7 @@ def test_a_reference_that_fails_is_not_one_that_is_undefined() -> None:
 
 
 def test_a_prompt_of_many_fixed_positions_is_held() -> None:
-    one = trace(_task(prompt=lambda n: [("0",)] * 19_999 + [("0", "1")], generate=lambda prompt: prompt[-1:]), 1)
-    assert one.tokens.shape == (20_001, 2)
+    scale_trace = trace(
+        _task(prompt=lambda n: [("0",)] * 19_999 + [("0", "1")], generate=lambda prompt: prompt[-1:]), 1
+    )
+    assert scale_trace.tokens.shape == (20_001, 2)

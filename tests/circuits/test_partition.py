@@ -1,4 +1,4 @@
-"""The search finds the fewest operators, which pairs of steps alone cannot tell."""
+"""The search finds the fewest operators, which a comparison of pairs of steps cannot find."""
 
 import inspect
 import itertools
@@ -48,10 +48,10 @@ def _is_function(table: Table, symbols: int = 3) -> bool:
 @given(plain=instances)
 def test_the_fewest_operators_are_those_of_brute_force_and_serve_every_step(plain: list[list[Plain]]) -> None:
     steps = _steps(plain)
-    found = fewest_operators(steps, 3)
-    assert found.lower == found.upper == len(found.operators) == _oracle(plain)
-    assert all(_is_function(operator) for operator in found.operators)
-    assert _serves(found.operators, steps)
+    result = fewest_operators(steps, 3)
+    assert result.lower == result.upper == len(result.operators) == _oracle(plain)
+    assert all(_is_function(operator) for operator in result.operators)
+    assert _serves(result.operators, steps)
 
 
 @given(plain=instances)

@@ -50,22 +50,22 @@ RULE = {
 
 @pytest.mark.parametrize("largest_train", [2, 5])
 @pytest.mark.parametrize("case", RULE, ids="-".join)
-def test_who_generalizes_and_where_the_others_break(
+def test_which_encodings_generalize_and_where_the_others_break(
     case: tuple[str, str, str], largest_train: int, analyses: Analyses
 ) -> None:
     name, layout, encoding = case
     largest = LARGEST if name != "permutation" else 6
-    found = predict(
+    prediction = predict(
         analyses(name, layout, largest),
         parse_encoding(encoding),
         train=range(1, largest_train + 1),
         test=range(1, largest + 1),
     )
     expected = {None: None, "next": largest_train + 1, "second": 2}[RULE[case]]
-    assert found.breaks_at == expected
-    assert found.generalizes == (expected is None)
+    assert prediction.breaks_at == expected
+    assert prediction.generalizes == (expected is None)
     if expected is not None:
-        assert f"at scale {expected} it" in found.why
+        assert f"at scale {expected} it" in prediction.why
 
 
 def _parity(
@@ -88,8 +88,8 @@ def _parity(
 def test_the_complexities_are_those_of_training_and_of_all_scales(
     layout: str, encoding: str, low: float, high: float, analyses: Analyses
 ) -> None:
-    found = _parity(analyses, layout, encoding, range(1, 6))
-    assert (found.complexity_train, found.complexity_test) == (low, high)
+    prediction = _parity(analyses, layout, encoding, range(1, 6))
+    assert (prediction.complexity_train, prediction.complexity_test) == (low, high)
 
 
 @pytest.mark.parametrize("encoding", ["ape", "rpe", "nope", "ipe-sh", "rpe-square"])
@@ -113,25 +113,25 @@ def test_an_ideal_relation_without_hint_is_never_given_one(analyses: Analyses) -
 def test_labels_to_be_found_need_to_exist_at_the_scales_in_use_only(
     train: list[int], test: list[int], breaks_at: int | None, analyses: Analyses
 ) -> None:
-    found = _parity(analyses, "unaligned", "lbpe", train, test)
-    assert (found.breaks_at, found.literal) == (breaks_at, breaks_at is None)
+    prediction = _parity(analyses, "unaligned", "lbpe", train, test)
+    assert (prediction.breaks_at, prediction.literal) == (breaks_at, breaks_at is None)
 
 
 def test_a_label_met_only_beyond_training_is_a_new_operator(analyses: Analyses) -> None:
-    found = _parity(analyses, "unaligned", "rpe", [4], [4, 5])
-    assert not found.labels_covered
-    assert found.complexity_test == found.complexity_train + 1
-    assert "labels" in found.why
+    prediction = _parity(analyses, "unaligned", "rpe", [4], [4, 5])
+    assert not prediction.labels_covered
+    assert prediction.complexity_test == prediction.complexity_train + 1
+    assert "labels" in prediction.why
 
 
-def test_the_literal_conjecture_does_not_do_entries_must_be_covered(analyses: Analyses) -> None:
-    """One operator at scale 1 and at every scale, yet no digit meets a digit before scale 2."""
-    found = _parity(analyses, "aligned", "ipe", [1])
-    assert found.complexity_train == found.complexity_test == 1
-    assert (found.literal, found.generalizes) == (True, False)
-    assert found.labels_covered
-    assert not found.entries_covered
-    assert (found.breaks_at, "entries" in found.why) == (2, True)
+def test_the_literal_conjecture_is_not_enough_as_entries_must_be_covered(analyses: Analyses) -> None:
+    """Training at scale 1 shows the one operator of every scale, yet no digit meets a digit before scale 2."""
+    prediction = _parity(analyses, "aligned", "ipe", [1])
+    assert prediction.complexity_train == prediction.complexity_test == 1
+    assert (prediction.literal, prediction.generalizes) == (True, False)
+    assert prediction.labels_covered
+    assert not prediction.entries_covered
+    assert (prediction.breaks_at, "entries" in prediction.why) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_order_and_repeats_of_scales_change_nothing(encoding: str, layout: str, 
     assert _parity(analyses, layout, encoding, (2, 3, 4), [6, 7]) == plain
 
 
-def test_within_the_training_scales_whatever_can_compute_generalizes(analyses: Analyses) -> None:
+def test_encodings_that_can_compute_the_task_generalize_within_the_training_scales(analyses: Analyses) -> None:
     for layout in ("aligned", "unaligned"):
         for encoding in ("ipe-sh", "rpe", "ape", "nope"):
-            found = _parity(analyses, layout, encoding, range(1, 6), range(1, 6))
-            assert found.generalizes == found.literal == (encoding != "nope")
-            assert found.complexity_train == found.complexity_test
+            prediction = _parity(analyses, layout, encoding, range(1, 6), range(1, 6))
+            assert prediction.generalizes == prediction.literal == (encoding != "nope")
+            assert prediction.complexity_train == prediction.complexity_test
 
 
 def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) -> None:
@@ -173,7 +173,7 @@ def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) ->
 
     def shown(scales: Sequence[int]) -> set[tuple[int, str]]:
         """(distance, token) of irrelevant keys in aligned parity, from its layout: x1..xn, filling, '=', y1..."""
-        found = set()
+        pairs = set()
         for n in scales:
             for t in range(1, n + 2):
                 query = width + t
@@ -181,12 +181,12 @@ def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) ->
                     i: "01" if i <= n else "_" if i <= width else "=" if i == width + 1 else "01"
                     for i in range(1, query)
                 }
-                found |= {(query - i, token) for i, allowed in tokens.items() if i != t for token in allowed}
-        return found
+                pairs |= {(query - i, token) for i, allowed in tokens.items() if i != t for token in allowed}
+        return pairs
 
-    found = _parity(analyses, "aligned", "rpe", range(1, 6))
-    assert found.unseen_distractors == len(shown(TEST) - shown(range(1, 6))) > 0
-    assert found.generalizes
+    prediction = _parity(analyses, "aligned", "rpe", range(1, 6))
+    assert prediction.unseen_distractors == len(shown(TEST) - shown(range(1, 6))) > 0
+    assert prediction.generalizes
     for layout in ("aligned", "unaligned"):
         assert _parity(analyses, layout, "ipe-sh", range(1, 6)).unseen_distractors == 0
 
@@ -200,7 +200,7 @@ def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) ->
         ("ipe", [1], [LARGEST + 1], r"1\.\.10"),
     ],
 )
-def test_what_cannot_be_predicted_is_refused(
+def test_scales_that_cannot_be_predicted_are_refused(
     encoding: str, train: list[int], test: list[int], says: str, analyses: Analyses
 ) -> None:
     with pytest.raises(TaskError, match=says):
@@ -208,23 +208,25 @@ def test_what_cannot_be_predicted_is_refused(
 
 
 @pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name.startswith("random-")])
-def test_of_positions_drawn_anew_nothing_is_expected(encoding: str, analyses: Analyses) -> None:
-    found = _parity(analyses, "aligned", f"{encoding}[longest=64]", [1, 2])
-    assert found.generalizes is found.literal is found.breaks_at is found.relation is None
-    assert found.encoding == f"{encoding}[longest=64]"
-    assert "positions anew for each batch" in found.why
+def test_positions_drawn_anew_give_no_prediction(encoding: str, analyses: Analyses) -> None:
+    prediction = _parity(analyses, "aligned", f"{encoding}[longest=64]", [1, 2])
+    assert prediction.generalizes is prediction.literal is prediction.breaks_at is prediction.relation is None
+    assert prediction.encoding == f"{encoding}[longest=64]"
+    assert "positions anew for each batch" in prediction.why
 
 
-def test_of_an_object_of_ones_own_what_its_relation_says_is_expected(tmp_path: Path, analyses: Analyses) -> None:
+def test_an_encoding_of_the_user_is_predicted_from_the_relation_that_it_declares(
+    tmp_path: Path, analyses: Analyses
+) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from theory.relation import relative\ndistance = relative()\nclass Own: pass\n"
         "knows = Own()\nknows.relation = distance\nsilent = Own()\n"
     )
-    known = _parity(analyses, "unaligned", "rpe", [1, 2, 3])
+    expected = _parity(analyses, "unaligned", "rpe", [1, 2, 3])
     for name in ("distance", "knows"):
-        found = _parity(analyses, "unaligned", f"{path}:{name}", [1, 2, 3])
-        assert found == replace(known, encoding=f"{path}:{name}")
+        prediction = _parity(analyses, "unaligned", f"{path}:{name}", [1, 2, 3])
+        assert prediction == replace(expected, encoding=f"{path}:{name}")
     assert _parity(analyses, "unaligned", f"{path}:silent", [1, 2, 3]).generalizes is None
     with pytest.raises(EncodingError, match="defines no 'missing'"):
         _parity(analyses, "unaligned", f"{path}:missing", [1, 2, 3])
@@ -233,18 +235,18 @@ def test_of_an_object_of_ones_own_what_its_relation_says_is_expected(tmp_path: P
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
 def test_predictions_survive_json_and_differ_in_their_digests(layout: str, analyses: Analyses) -> None:
     names = [name for name in ENCODINGS if (name, layout) != ("ipe", "unaligned")]
-    found = [_parity(analyses, layout, name, range(1, 6)) for name in names]
-    for one in found:
-        content = one.as_json()
-        assert content["generalizes"] is one.generalizes
-        assert content["literal"] is one.literal
+    predictions = [_parity(analyses, layout, name, range(1, 6)) for name in names]
+    for prediction in predictions:
+        content = prediction.as_json()
+        assert content["generalizes"] is prediction.generalizes
+        assert content["literal"] is prediction.literal
         again = Prediction.from_json(json.loads(json.dumps(content, allow_nan=False)))
-        assert again == one
-        assert again.digest == one.digest
-    assert len({one.digest for one in found}) == len(found)
+        assert again == prediction
+        assert again.digest == prediction.digest
+    assert len({prediction.digest for prediction in predictions}) == len(predictions)
 
 
-def test_what_the_rule_leaves_out_is_said(analyses: Analyses) -> None:
+def test_a_prediction_names_what_the_rule_leaves_out(analyses: Analyses) -> None:
     table, law = (_parity(analyses, "unaligned", name, range(1, 6)) for name in ("rpe", "rope"))
     assert "not in the rule" not in table.why
     assert law.why == f"{table.why} (not in the rule: {ENCODINGS['rope'].caveat})"
@@ -259,13 +261,13 @@ def addition() -> Analysis:
 def test_entries_that_a_sample_happened_not_to_show_are_not_missing(
     addition: Analysis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From scale 3 on carries come in, and every entry occurs; of so many prompts only some are in a trace."""
+    """Carries come in from scale 3 on, and every entry occurs; a trace holds only some of so many prompts."""
     spec = parse_encoding("ipe-sh")
     assert not addition.traces[2].exhaustive
     for train, covered in ((range(1, 6), True), (range(1, 4), True), (range(1, 3), False)):
-        found = predict(addition, spec, train=train, test=range(1, 7))
-        assert (found.entries_covered, found.generalizes, found.literal) == (covered, covered, True)
-        assert found.breaks_at == (None if covered else 3)
+        prediction = predict(addition, spec, train=train, test=range(1, 7))
+        assert (prediction.entries_covered, prediction.generalizes, prediction.literal) == (covered, covered, True)
+        assert prediction.breaks_at == (None if covered else 3)
     monkeypatch.setattr("circuits.prediction.MORE_PROMPTS", ())
     assert predict(addition, spec, train=range(1, 6), test=range(1, 7)).entries_covered is False
 
@@ -274,7 +276,7 @@ def test_the_circuit_is_that_of_the_mode() -> None:
     """The reference circuit ends aligned parity by reading '=', for which its query reads a bit at larger scales."""
     spec, scales = parse_encoding("ipe"), range(1, 5)
     free, declared, typed = (analyse(parity(), "aligned", 4, mode) for mode in ("free", "declared", "typed"))
-    assert [one.mode for one in (free, declared, typed)] == ["free", "declared", "typed"]
+    assert [analysis.mode for analysis in (free, declared, typed)] == ["free", "declared", "typed"]
     assert predict(free, spec, train=scales, test=scales).complexity_train == 1
     with pytest.raises(HintNeeded, match=r"key 2 for query 8 changes at scale 2: use a scale hint"):
         predict(declared, spec, train=scales, test=scales)
@@ -295,29 +297,29 @@ def test_a_step_without_arguments_meets_no_label() -> None:
     """RPE-Square cannot point to '=' when unaligned copy ends; if the end is a constant it has to point to nothing."""
     spec = parse_encoding("rpe-square")
     for mode, breaks_at in (("free", 5), ("typed", None)):
-        found = predict(
+        prediction = predict(
             analyse(load("unaligned-copy"), "unaligned", 8, mode), spec, train=range(1, 5), test=range(1, 9)
         )
-        assert (found.breaks_at, found.labels_covered) == (breaks_at, breaks_at is None)
+        assert (prediction.breaks_at, prediction.labels_covered) == (breaks_at, breaks_at is None)
 
 
 @pytest.mark.parametrize(
     ("name", "grows"),
     [("copy", False), ("addition", False), ("shift", True), ("multiplication", True), ("division", True)],
 )
-def test_in_padded_data_distances_do_where_every_argument_keeps_its_distance(name: str, grows: bool) -> None:
+def test_distances_suffice_in_padded_data_where_every_argument_keeps_its_distance(name: str, grows: bool) -> None:
     """The wrap of a shift, and the one digit to multiply or divide by, are at another distance from every step."""
     analysis = analyse(load(name, base=3), "aligned", 6)
     for encoding, expected in (("rpe", grows), ("ipe-sh", False)):
-        found = predict(analysis, parse_encoding(encoding), train=range(1, 4), test=range(1, 7))
-        assert found.literal is not expected
+        prediction = predict(analysis, parse_encoding(encoding), train=range(1, 4), test=range(1, 7))
+        assert prediction.literal is not expected
 
 
-def test_what_cannot_be_told_apart_is_found_among_sampled_prompts_too() -> None:
+def test_positions_that_cannot_be_told_apart_are_noticed_in_sampled_prompts_too() -> None:
     task = load("copy", base=10)
     assert not traces_up_to(task, 8)[-1].exhaustive
-    found = predict(analyse(task, "unaligned", 8), parse_encoding("nope"), train=[7], test=[8])
-    assert (found.breaks_at, found.complexity_train) == (7, math.inf)
+    prediction = predict(analyse(task, "unaligned", 8), parse_encoding("nope"), train=[7], test=[8])
+    assert (prediction.breaks_at, prediction.complexity_train) == (7, math.inf)
 
 
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
@@ -327,9 +329,9 @@ def test_a_task_that_needs_ever_more_arguments_has_no_circuit_and_no_encoding_is
     with pytest.raises(TaskError, match="needs more than 8 arguments, so that it has no circuit"):
         _ = analysis.circuit
     for encoding in ("rpe", "nope", "ape"):
-        found = predict(analysis, parse_encoding(encoding), train=range(1, 6), test=range(1, 10))
-        assert (found.generalizes, found.literal, found.breaks_at) == (False, False, 6)
-        assert "in training 5 are enough, and at scale 6 they are not" in found.why
+        prediction = predict(analysis, parse_encoding(encoding), train=range(1, 6), test=range(1, 10))
+        assert (prediction.generalizes, prediction.literal, prediction.breaks_at) == (False, False, 6)
+        assert "in training 5 are enough, and at scale 6 they are not" in prediction.why
     with pytest.raises(NoRelation, match="no circuit of bounded arity"):
         predict(analysis, parse_encoding("ipe-sh"), train=range(1, 6), test=range(1, 10))
 

@@ -1,4 +1,4 @@
-"""The solver's answers are those of brute force, its time limit holds, and no solver outlives who asked for it."""
+"""The solver's answers are those of brute force, its time limit holds, and no solver outlives its parent."""
 
 import itertools
 import os
@@ -133,7 +133,7 @@ def _children(process: int) -> list[int]:
 
 
 HARD = colouring(80, 1), 12
-"""Not decided within minutes."""
+"""A question that the solver does not decide within minutes."""
 
 
 @linux_only

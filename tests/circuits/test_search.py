@@ -1,4 +1,4 @@
-"""The search for SRC: as brute force finds it, in every mode, on samples, and within its limits."""
+"""The search for SRC agrees with brute force in every mode, on samples, and within its limits."""
 
 import math
 import random
@@ -67,15 +67,15 @@ def _bits(steps: Instance, q: int) -> list[frozenset[int]]:
 
 
 def test_a_thousand_random_instances_are_solved_as_two_oracles_solve_them() -> None:
-    """With the pairwise bound too low in some: of three steps each two can share an operator, but not all."""
+    """Some instances need more than the pairwise bound: of three steps each two can share an operator, but not all."""
     beyond_pairs = 0
     for seed in range(1_000):
         steps, q, k = _instance(seed)
         plain = _oracle_tables(steps, q, k)
-        found = fewest_operators(_bits(steps, q), q)
-        assert found.lower == found.upper == oracle.fewest_by_partition(plain), seed
-        assert found.upper == oracle.fewest_by_hitting_set(plain, [str(value) for value in range(q)], k), seed
-        beyond_pairs += found.clique < found.lower
+        result = fewest_operators(_bits(steps, q), q)
+        assert result.lower == result.upper == oracle.fewest_by_partition(plain), seed
+        assert result.upper == oracle.fewest_by_hitting_set(plain, [str(value) for value in range(q)], k), seed
+        beyond_pairs += result.clique < result.lower
     assert beyond_pairs > 20
 
 
@@ -119,16 +119,16 @@ def test_the_solver_finds_what_the_search_finds(seed: int, monkeypatch: pytest.M
 
 
 def _typed_oracle(task: Task, scale: int, arity: int) -> float:
-    """By definition: arguments are different and none in vain; an operator has one number of them."""
+    """Fewest typed operators by definition: arguments differ and all are needed; an operator has one number of them."""
     steps: list[set[oracle.Table]] = []
     for n in range(1, scale + 1):
         instances = oracle.sequences(task.prompt, task.generate, n)
         for position in range(len(task.prompt(n)) + 1, len(instances[0]) + 1):
             sizes = {size: oracle.wirings(instances, position, size) for size in range(arity + 1)}
-            determining = {frozenset(wiring) for found in sizes.values() for wiring in found}
+            determining = {frozenset(wiring) for tables_by_wiring in sizes.values() for wiring in tables_by_wiring}
             tables = set()
-            for size, found in sizes.items():
-                for wiring, table in found.items():
+            for size, tables_by_wiring in sizes.items():
+                for wiring, table in tables_by_wiring.items():
                     exact = len(set(wiring)) == size and not any(other < set(wiring) for other in determining)
                     if exact:
                         # The number of arguments is a key that excludes tables of other numbers.
@@ -158,13 +158,17 @@ def test_typed_is_as_by_definition(seed: int) -> None:
 def test_modes(name: str, base: int | None, arity: int, free: int, declared: int, typed: int) -> None:
     """Typed counts the constant that ends an output as an operator of its own, of no arguments."""
     task = load(name, base=base)
-    found = {mode: _src(task, 4, arity, mode) for mode in ("free", "declared", "typed")}
-    assert {mode: one.values[4] for mode, one in found.items()} == {"free": free, "declared": declared, "typed": typed}
-    for mode, one in found.items():
-        assert one.mode == mode
-        assert one.circuit is not None
-        one.circuit.check(traces_up_to(task, 4))
-        assert len(one.circuit.operators) == one.values[4]
+    results = {mode: _src(task, 4, arity, mode) for mode in ("free", "declared", "typed")}
+    assert {mode: result.values[4] for mode, result in results.items()} == {
+        "free": free,
+        "declared": declared,
+        "typed": typed,
+    }
+    for mode, result in results.items():
+        assert result.mode == mode
+        assert result.circuit is not None
+        result.circuit.check(traces_up_to(task, 4))
+        assert len(result.circuit.operators) == result.values[4]
 
 
 def test_declared_takes_the_wiring_of_the_reference_circuit() -> None:
@@ -194,7 +198,7 @@ def test_an_unknown_mode_is_refused() -> None:
 
 
 def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a few prompts the third operand seems to be in vain; it matters in one prompt of 64."""
+    """The third operand seems needless on a few prompts; it matters in one prompt of 64."""
 
     def generate(prompt: tuple[str, ...]) -> Sequence[str]:
         rare = all(symbol == "1" for symbol in prompt[:6])
@@ -217,8 +221,8 @@ def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.Monke
 
 
 def test_scales_beyond_the_traces_are_bounded_by_the_reference_circuit() -> None:
-    found = src(parity(), traces_up_to(parity(), 4), 2, largest=500)
-    assert (found.values[500], found.status) == (1, "reference")
+    result = src(parity(), traces_up_to(parity(), 4), 2, largest=500)
+    assert (result.values[500], result.status) == (1, "reference")
     alone = replace(parity(), reference=None)
     unknown = src(alone, traces_up_to(alone, 4), 2, largest=6)
     assert (unknown.bounds[4], unknown.bounds[6], unknown.status) == ((1, 1), (1, float("inf")), "bounds")
@@ -236,7 +240,7 @@ def test_a_reference_circuit_that_is_wrong_beyond_the_traces_is_found_out() -> N
 
 def test_traces_stop_where_they_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(src_module, "MAX_TOKENS", 100)
-    assert [one.scale for one in traces_up_to(parity(), 20)] == [1, 2, 3, 4]
+    assert [scale_trace.scale for scale_trace in traces_up_to(parity(), 20)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])
@@ -244,18 +248,18 @@ def test_a_time_limit_gives_bounds(limit: float) -> None:
     task = load("majority-count", base=31)
     start = perf_counter()
     clock = Clock(limit)
-    found = src(task, traces_up_to(task, 24, clock), 2, largest=24, clock=clock)
+    result = src(task, traces_up_to(task, 24, clock), 2, largest=24, clock=clock)
     assert perf_counter() - start < limit + 1
-    assert found.stopped == "the time limit has passed"
-    assert found.status == "bounds"
-    assert [*found.bounds] == [*range(1, 25)]
-    for low, high in found.bounds.values():
+    assert result.stopped == "the time limit has passed"
+    assert result.status == "bounds"
+    assert [*result.bounds] == [*range(1, 25)]
+    for low, high in result.bounds.values():
         assert 1 <= low <= high
-    assert found.bounds[24][1] <= 25, "the reference circuit has n + 1 operators"
+    assert result.bounds[24][1] <= 25, "the reference circuit has n + 1 operators"
 
 
 def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the solver has no time, the clique and the simple circuit are left."""
+    """The clique and the simple circuit remain where the solver has no time."""
     task = load("majority-count", base=15)
     full = _src(task, 14, 2)
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
@@ -266,7 +270,7 @@ def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
         assert low <= (full.values[scale] or 0) <= high
 
 
-def test_ctrl_c_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_carries_the_bounds_known_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -275,18 +279,18 @@ def test_ctrl_c_carries_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt) as stop:
         _src(load("majority-count", base=15), 14, 2)
     assert isinstance(stop.value, Interrupted)
-    found = stop.value.result
-    assert (found.stopped, found.status) == (stages.INTERRUPTED, "bounds")
-    assert found.bounds[3] == (1, 1)
-    assert found.bounds[14][0] <= 3 <= found.bounds[14][1]
+    result = stop.value.result
+    assert (result.stopped, result.status) == (stages.INTERRUPTED, "bounds")
+    assert result.bounds[3] == (1, 1)
+    assert result.bounds[14][0] <= 3 <= result.bounds[14][1]
 
 
-def test_the_time_is_told_by_phase() -> None:
+def test_the_time_is_counted_by_phase() -> None:
     clock = Clock()
     task = load("addition-carry", base=2)
-    found = src(task, traces_up_to(task, 5, clock), 3, clock=clock)
-    assert {"traces", "wirings", "kernel", "check"} <= set(found.seconds)
-    assert all(seconds >= 0 for seconds in found.seconds.values())
+    result = src(task, traces_up_to(task, 5, clock), 3, clock=clock)
+    assert {"traces", "wirings", "kernel", "check"} <= set(result.seconds)
+    assert all(seconds >= 0 for seconds in result.seconds.values())
 
 
 def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,14 +300,19 @@ def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(mon
         name="twice",
         alphabet=("0", "1", "2"),
         prompt=lambda n: [("0", "1", "2")] * n,
-        generate=lambda x: [symbol for place, one in enumerate(x) for symbol in (one, orders[place][int(one)])],
+        generate=lambda x: [symbol for place, digit in enumerate(x) for symbol in (digit, orders[place][int(digit)])],
     )
     exact = _src(task, 5, 1)
     assert exact.values[5] == 5
     monkeypatch.setattr(wirings, "MAX_SETS", 1)
     cut = _src(task, 5, 1)
-    one = trace(task, 2)
-    assert [determining_sets(one, position, 1).complete for position in one.steps] == [True, False, True, False]
+    scale_trace = trace(task, 2)
+    assert [determining_sets(scale_trace, position, 1).complete for position in scale_trace.steps] == [
+        True,
+        False,
+        True,
+        False,
+    ]
     for scale, (low, high) in cut.bounds.items():
         assert low <= (exact.values[scale] or 0) <= high
     assert cut.circuit is not None
@@ -318,7 +327,7 @@ def test_more_slots_never_need_more_operators(scale: int) -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_minimal_arity_starts_where_it_is_told() -> None:
+def test_minimal_arity_starts_at_the_given_arity() -> None:
     traces = traces_up_to(parity(), 3)
     assert minimal_arity(traces) == 2
     assert minimal_arity(traces, at_least=3) == 3
@@ -362,7 +371,7 @@ LARGE = [
 @pytest.mark.parametrize(("name", "base", "scale", "arity", "expected"), LARGE)
 def test_the_scale_table(name: str, base: int | None, scale: int, arity: int, expected: float) -> None:
     """The bounds meet in every row: by the reference circuit where not every prompt is looked at."""
-    found = _src(load(name, base=base), scale, arity)
-    all_prompts = math.isinf(expected) or all(one.exhaustive for one in found.traces)
-    assert (found.values[scale], found.status) == (expected, "exact" if all_prompts else "reference")
-    assert (found.exhaustive_to == scale) == all(one.exhaustive for one in found.traces)
+    result = _src(load(name, base=base), scale, arity)
+    all_prompts = math.isinf(expected) or all(scale_trace.exhaustive for scale_trace in result.traces)
+    assert (result.values[scale], result.status) == (expected, "exact" if all_prompts else "reference")
+    assert (result.exhaustive_to == scale) == all(scale_trace.exhaustive for scale_trace in result.traces)

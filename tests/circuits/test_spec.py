@@ -1,4 +1,4 @@
-"""A task as one value: its text gives it back, it says what is wrong with a name, and its words are the same."""
+"""A task specification: its text gives it back, and errors, words and titles name the task."""
 
 import pytest
 from hypothesis import given
@@ -25,9 +25,9 @@ def test_its_text_gives_the_task_back(spec):
 
 
 @given(specs(), specs())
-def test_tasks_are_equal_iff_their_texts_are(one, other):
-    assert (one == other) == (str(one) == str(other)) == (one.as_json() == other.as_json())
-    assert one != other or hash(one) == hash(other)
+def test_tasks_are_equal_iff_their_texts_are(first, second):
+    assert (first == second) == (str(first) == str(second)) == (first.as_json() == second.as_json())
+    assert first != second or hash(first) == hash(second)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_text_names_a_task(text, spec):
         ("mine.py:task]", "unknown task"),
     ],
 )
-def test_what_names_no_task_is_refused_in_one_line(text, message):
+def test_a_text_that_names_no_task_is_refused_in_one_line(text, message):
     with pytest.raises(TaskError) as caught:
         parse_task(text)
     assert message in str(caught.value)

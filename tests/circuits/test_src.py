@@ -1,4 +1,4 @@
-"""SRC is what trying every circuit gives; expected values; laws; and no number where none is known."""
+"""SRC agrees with a trial of every circuit, with expected values and laws, and is no number where none is known."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ RANDOM = [
 
 
 def _random(seed: int, symbols: int, arity: int, scales: int) -> Task:
-    """Every fifth is of the whole prompt, so often beyond the arity; every third has fixed positions."""
+    """Random task: every fifth reads the whole prompt, so often beyond the arity; every third has fixed positions."""
     return random_task(
         seed, symbols=symbols, arity=arity, scales=scales, local=seed % 5 != 4, fixed=0.4 if seed % 3 == 2 else 0
     )
@@ -158,16 +158,16 @@ def test_coverage_scale(task: Task, arity: int, expected: int) -> None:
     assert _src(task, 6, arity).coverage_scale == expected
 
 
-def _kept(circuit: Circuit, scale: int) -> list[tuple[int, ...]]:
+def _arguments(circuit: Circuit, scale: int) -> list[tuple[int, ...]]:
     return [wiring.arguments for wiring in circuit.wirings[scale]]
 
 
-def test_of_equal_circuits_the_simplest_is_taken() -> None:
+def test_the_simplest_of_equal_circuits_is_taken() -> None:
     """y_1 = x_1 could be read at either; every step of parity reads x_t and the position before its own."""
     circuit = _src(parity(), 4, 2).circuit
     assert circuit is not None
     for n in range(1, 5):
-        assert _kept(circuit, n) == [(t, n + t) for t in range(1, n + 2)]
+        assert _arguments(circuit, n) == [(t, n + t) for t in range(1, n + 2)]
 
 
 def test_infeasible_is_infinite_and_has_no_circuit() -> None:
@@ -232,7 +232,7 @@ def test_the_value_is_withheld_where_the_bounds_differ(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("seed", [*range(20), 227])
 def test_the_circuit_has_no_more_operators_than_the_upper_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the search was cut: at seed 227 the wirings that fit its operators are coloured anew, and worse."""
+    """The bound holds also where the search was cut: at seed 227 its wirings are coloured anew, and worse."""
     task = random_task(seed, symbols=3, arity=2, scales=3, fixed=0.4)
     exact = _src(task, 3, 2)
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)

@@ -1,4 +1,4 @@
-"""Each stage of the search alone: what it is given stays as it is, and what it gives holds whatever ends the next."""
+"""Each stage of the search alone: its input stays unchanged, and its result holds whatever ends the next stage."""
 
 import copy
 import itertools
@@ -26,7 +26,7 @@ def problem_of(name: str, base: int | None, scale: int, arity: int, mode: str = 
     return Problem.of(task, traces_up_to(task, scale), arity, mode)
 
 
-@pytest.fixture(params=TASKS, ids=lambda one: one[0])
+@pytest.fixture(params=TASKS, ids=lambda case: case[0])
 def problem(request: pytest.FixtureRequest) -> Problem:
     return problem_of(*request.param)
 
@@ -46,18 +46,18 @@ def test_only_the_patient_look_at_more_scales_once_half_of_the_limit_is_used() -
 
 
 def test_candidates_serve_every_step_and_open_each_operator_once(problem: Problem) -> None:
-    found = candidates(problem, tuple(problem.traces), Clock())
-    for served in found.circuits:
+    candidate_set = candidates(problem, tuple(problem.traces), Clock())
+    for served in candidate_set.circuits:
         assert set(served.wirings) == set(problem.places(problem.traces))
         assert len(served.openers()) == len(served.operators)
     last = max(problem.traces)
-    assert len(found.openers()[last]) == min(len(served.operators) for served in found.circuits)
+    assert len(candidate_set.openers()[last]) == min(len(served.operators) for served in candidate_set.circuits)
 
 
-def test_bounds_only_narrow_and_what_was_known_stays_as_it_was(problem: Problem) -> None:
-    found = candidates(problem, tuple(problem.traces), Clock())
+def test_bounds_only_narrow_and_earlier_ones_stay_unchanged(problem: Problem) -> None:
+    candidate_set = candidates(problem, tuple(problem.traces), Clock())
     seen: list[tuple[Narrowed, dict[int, tuple[int, int]]]] = []
-    for now in narrowed(problem, found, Clock()):
+    for now in narrowed(problem, candidate_set, Clock()):
         seen.append((now, dict(now.bounds)))
     for now, bounds in seen:
         assert now.bounds == bounds
@@ -65,8 +65,8 @@ def test_bounds_only_narrow_and_what_was_known_stays_as_it_was(problem: Problem)
         assert before.bound_steps.wirings.keys() <= after.bound_steps.wirings.keys()
         for scale, (low, high) in after.bounds.items():
             assert before.bounds[scale][0] <= low <= high <= before.bounds[scale][1]
-    whole = src(problem.task, list(problem.traces.values()), problem.arity)
-    assert seen[-1][0].bounds == whole.bounds
+    result = src(problem.task, list(problem.traces.values()), problem.arity)
+    assert seen[-1][0].bounds == result.bounds
 
 
 def test_operators_are_extended_in_a_copy(problem: Problem) -> None:
@@ -105,37 +105,39 @@ def test_whatever_ends_the_search_the_last_bounds_stand(
     end: BaseException, stopped: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = problem_of("majority-count", 15, 9, 2)
-    known = list(narrowed(problem, candidates(problem, tuple(problem.traces), Clock()), Clock()))
-    for count in range(1, len(known) + 1):
+    all_rounds = list(narrowed(problem, candidates(problem, tuple(problem.traces), Clock()), Clock()))
+    for count in range(1, len(all_rounds) + 1):
 
         def cut(*_: object, count: int = count) -> Iterator[Narrowed]:
-            yield from known[:count]
+            yield from all_rounds[:count]
             raise end
 
         monkeypatch.setattr(stages, "narrowed", cut)
-        found = search(problem, Clock())
-        assert (found.bounds, found.stopped, found.failed) == (known[count - 1].bounds, stopped, False)
-        assert found.circuit is not None
-        found.circuit.check(problem.traces.values())
+        result = search(problem, Clock())
+        assert (result.bounds, result.stopped, result.failed) == (all_rounds[count - 1].bounds, stopped, False)
+        assert result.circuit is not None
+        result.circuit.check(problem.traces.values())
 
 
 def test_a_search_that_ends_before_there_are_candidates_knows_nothing() -> None:
-    found = search(problem_of("majority-count", 15, 9, 2), Clock(steps=0))
-    assert (found.bounds, found.circuit, found.hardest) == ({}, None, ())
-    assert found.stopped == "the limit of 0 steps is reached"
+    result = search(problem_of("majority-count", 15, 9, 2), Clock(steps=0))
+    assert (result.bounds, result.circuit, result.hardest) == ({}, None, ())
+    assert result.stopped == "the limit of 0 steps is reached"
 
 
 def test_the_circuit_computes_every_step_with_the_operators_that_serve_it(problem: Problem) -> None:
-    found = candidates(problem, tuple(problem.traces), Clock())
-    for served in found.circuits:
-        circuit, combinations = circuit_of(served, found.scales, problem, found.combinations)
-        assert circuit.check(problem.traces.values()) == sum(one.tokens.shape[1] for one in problem.traces.values())
+    candidate_set = candidates(problem, tuple(problem.traces), Clock())
+    for served in candidate_set.circuits:
+        circuit, combinations = circuit_of(served, candidate_set.scales, problem, candidate_set.combinations)
+        assert circuit.check(problem.traces.values()) == sum(
+            scale_trace.tokens.shape[1] for scale_trace in problem.traces.values()
+        )
         assert len(circuit.operators) <= len(served.operators)
         assert combinations
 
 
 def test_a_declared_circuit_has_no_templates() -> None:
     problem = problem_of("parity", None, 3, 2, "declared")
-    found = search(problem, Clock())
-    assert found.combinations == ()
-    assert found.circuit is not None
+    result = search(problem, Clock())
+    assert result.combinations == ()
+    assert result.circuit is not None

@@ -20,32 +20,32 @@ TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-co
 
 
 def steps_of(task: str, form: str, scale: int) -> int:
-    """The steps that a search counts that no limit ends."""
+    """Number of steps that a search counts when no limit ends it."""
     counted = []
 
-    class Kept(Clock):
+    class RecordedClock(Clock):
         def __init__(self, limit: float | None = None, *, steps: int | None = None) -> None:
             super().__init__(limit, steps=steps)
             counted.append(self)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("circuits.prediction.Clock", Kept)
+        patched.setattr("circuits.prediction.Clock", RecordedClock)
         analyse(load(task), form, scale)
     return counted[0].steps
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every look at the machine's time finds that a thousand seconds have passed."""
+    """Let every look at the clock find that a thousand seconds have passed."""
     times: Iterator[int] = itertools.count(step=1_000)
     monkeypatch.setattr(clock_module, "perf_counter", lambda: float(next(times)))
 
 
-@pytest.mark.parametrize("asked", TASKS)
+@pytest.mark.parametrize("case", TASKS)
 @pytest.mark.usefixtures("slow")
-def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(asked: tuple[str, str, int]) -> None:
-    task, form, scale = asked
-    needed = steps_of(*asked)
+def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(case: tuple[str, str, int]) -> None:
+    task, form, scale = case
+    needed = steps_of(*case)
     assert analyse(load(task), form, scale, steps=needed + 1).result is not None
     with pytest.raises(SearchStopped, match=f"the limit of {needed // 2:,} steps is reached"):
         analyse(load(task), form, scale, steps=needed // 2)
@@ -76,7 +76,7 @@ def test_more_prompts_and_more_scales_are_more_steps() -> None:
 
 def test_the_solver_ends_at_the_same_conflict() -> None:
     answers = [sat.decide(*HARD, [], seconds=None, steps=300_000_000, proof=False) for _ in range(2)]
-    assert [one.satisfiable for one in answers] == [None, None]
+    assert [answer.satisfiable for answer in answers] == [None, None]
     assert answers[0].steps == answers[1].steps >= 300_000_000 - 10 * sat.CONFLICT
 
 
@@ -98,19 +98,19 @@ def test_a_solver_is_not_started_for_which_too_few_steps_are_left(monkeypatch: p
 
 
 def test_a_search_whose_solver_runs_out_of_steps_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the last scale too, where nothing is looked at after the solver."""
+    """The search stops at the last scale too, where nothing follows the solver."""
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
     task = load("majority-count", base=15)
     traces = traces_up_to(task, 14)
     arity = minimal_arity(traces)
     assert arity is not None
-    found = src(task, traces, arity, clock=Clock(steps=sat.START))
-    assert (found.status, found.failed) == ("bounds", False)
-    assert found.stopped == f"the limit of {sat.START:,} steps is reached"
+    result = src(task, traces, arity, clock=Clock(steps=sat.START))
+    assert (result.status, result.failed) == ("bounds", False)
+    assert result.stopped == f"the limit of {sat.START:,} steps is reached"
 
 
 def test_a_solver_that_dies_is_no_answer_about_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another time there may be memory enough, so that nobody may store that there is no circuit."""
+    """Memory may suffice another time, so that nobody may store that there is no circuit."""
 
     def dies(*_: object) -> None:
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")

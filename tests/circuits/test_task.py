@@ -1,4 +1,4 @@
-"""Tasks keep their contract or say in one line how they break it; traces are what the task appends to its prompts."""
+"""Tasks keep their contract or report in one line how they break it; traces hold what tasks append to prompts."""
 
 import itertools
 from collections.abc import Callable
@@ -62,9 +62,9 @@ def test_a_broken_contract_is_named_in_one_line(name: str) -> None:
 
 def test_the_largest_alphabet_is_allowed() -> None:
     symbols = tuple(map(str, range(MAX_SYMBOLS)))
-    one = trace(_task(alphabet=symbols, prompt=lambda n: [symbols], generate=lambda p: p), 1)
-    assert one.tokens.shape == (2, MAX_SYMBOLS)
-    assert one.tokens.max() == MAX_SYMBOLS - 1
+    scale_trace = trace(_task(alphabet=symbols, prompt=lambda n: [symbols], generate=lambda p: p), 1)
+    assert scale_trace.tokens.shape == (2, MAX_SYMBOLS)
+    assert scale_trace.tokens.max() == MAX_SYMBOLS - 1
 
 
 def test_a_twin_that_leaves_the_alphabet_is_refused_wherever_it_does() -> None:
@@ -106,51 +106,53 @@ def test_built_in_tasks_are_known_by_their_own_name() -> None:
     assert {name: make().name for name, make in TASKS.items()} == {name: name for name in TASKS}
 
 
-def _rows(one: Trace) -> list[tuple[int, ...]]:
-    return [tuple(column) for column in one.tokens.T.tolist()]
+def _rows(scale_trace: Trace) -> list[tuple[int, ...]]:
+    return [tuple(column) for column in scale_trace.tokens.T.tolist()]
 
 
 @pytest.mark.parametrize("task", [parity(), copy(3), addition(2), direct_parity()], ids=lambda task: task.name)
 @pytest.mark.parametrize("scale", [1, 2, 3])
 def test_an_exhaustive_trace_holds_every_instance_once(task: Task, scale: int) -> None:
-    one = trace(task, scale)
+    scale_trace = trace(task, scale)
     instances = [
         tuple(task.alphabet.index(symbol) for symbol in (*prompt, *task.generate(prompt)))
         for prompt in itertools.product(*task.prompt(scale))
     ]
-    assert one.exhaustive
-    assert sorted(_rows(one)) == sorted(instances)
+    assert scale_trace.exhaustive
+    assert sorted(_rows(scale_trace)) == sorted(instances)
     assert len(instances) == len(task.all_prompts(scale))
-    assert one.prompt_length == len(task.prompt(scale))
-    assert list(one.steps) == list(range(one.prompt_length + 1, one.length + 1))
+    assert scale_trace.prompt_length == len(task.prompt(scale))
+    assert list(scale_trace.steps) == list(range(scale_trace.prompt_length + 1, scale_trace.length + 1))
 
 
-def _near(one: Trace) -> set[frozenset[int]]:
-    return {frozenset(pair) for pair in one.near.tolist()}
+def _near(scale_trace: Trace) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in scale_trace.near.tolist()}
 
 
-def _differences(one: Trace, pair: frozenset[int]) -> int:
+def _differences(scale_trace: Trace, pair: frozenset[int]) -> int:
     first, second = pair
-    prompts = one.tokens[: one.prompt_length]
+    prompts = scale_trace.tokens[: scale_trace.prompt_length]
     return int((prompts[:, first] != prompts[:, second]).sum())
 
 
 @pytest.mark.parametrize(("task", "scale"), [(parity(), 1), (parity(), 4), (addition(2), 2), (direct_parity(), 1)])
 def test_near_pairs_of_two_choices_are_all_pairs_at_distance_one(task: Task, scale: int) -> None:
-    one = trace(task, scale)
-    inputs = one.tokens.shape[1]
+    scale_trace = trace(task, scale)
+    inputs = scale_trace.tokens.shape[1]
     expected = {
-        frozenset(pair) for pair in itertools.combinations(range(inputs), 2) if _differences(one, frozenset(pair)) == 1
+        frozenset(pair)
+        for pair in itertools.combinations(range(inputs), 2)
+        if _differences(scale_trace, frozenset(pair)) == 1
     }
-    assert _near(one) == expected
-    assert len(one.near) == len(expected)
+    assert _near(scale_trace) == expected
+    assert len(scale_trace.near) == len(expected)
 
 
 def test_near_pairs_of_a_sample_differ_in_exactly_one_prompt_position() -> None:
-    one = trace(permutation(), 20)  # so many prompts that no two random ones are near
-    assert not one.exhaustive
-    assert len(one.near) > 100
-    assert {_differences(one, pair) for pair in _near(one)} == {1}
+    scale_trace = trace(permutation(), 20)  # so many prompts that no two random ones are near
+    assert not scale_trace.exhaustive
+    assert len(scale_trace.near) > 100
+    assert {_differences(scale_trace, pair) for pair in _near(scale_trace)} == {1}
 
 
 def test_a_sample_is_reproducible_bounded_without_repeats_and_of_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,9 +173,9 @@ def test_exhaustive_up_to_the_limit_and_not_beyond(
 ) -> None:
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", limit)
     monkeypatch.setattr(trace_module, "SAMPLE", 20)
-    one = trace(parity(), 6)
-    assert one.exhaustive == exhaustive
-    assert (one.tokens.shape[1] == 64) == exhaustive
+    scale_trace = trace(parity(), 6)
+    assert scale_trace.exhaustive == exhaustive
+    assert (scale_trace.tokens.shape[1] == 64) == exhaustive
 
 
 def test_samples_are_uniform_over_the_choices_of_each_position() -> None:

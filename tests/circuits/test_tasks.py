@@ -19,11 +19,11 @@ from circuits.wirings import keys_of
 
 SCALES = (1, 2, 3, 5, 8, 13)
 WITH_BASE = ["copy", "addition", "counter", "division-remainder", "log-shift", "majority-count", "multiplication-nn"]
-MADE = [*((name, None) for name in TASKS), *((name, base) for name in WITH_BASE for base in (2, 3, 8))]
-every_task = pytest.mark.parametrize(("name", "base"), MADE)
+TASKS_AND_BASES = [*((name, None) for name in TASKS), *((name, base) for name in WITH_BASE for base in (2, 3, 8))]
+every_task = pytest.mark.parametrize(("name", "base"), TASKS_AND_BASES)
 
 
-def _made(name: str, base: int | None) -> Task:
+def _load_task(name: str, base: int | None) -> Task:
     return load(name, base=base)
 
 
@@ -44,7 +44,7 @@ TWINS = [
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(("name", "base"), TWINS)
 def test_the_vectorised_twin_gives_what_the_plain_generator_gives(name: str, base: int | None, format: str) -> None:
-    plain = _made(name, base)
+    plain = _load_task(name, base)
     task = in_format(plain, format, largest_scale=_scales(plain)[-1])
     assert task.vectorised is not None
     for scale in _scales(plain):
@@ -124,7 +124,7 @@ LAWS: dict[str, Callable[[list[list[int]], int], bool]] = {
 
 @every_task
 def test_the_output_is_what_the_name_says(name: str, base: int | None) -> None:
-    task = _made(name, base)
+    task = _load_task(name, base)
     digits = sum(symbol.isdigit() for symbol in task.alphabet)
     marks = "".join(symbol for symbol in task.alphabet[:-1] if not symbol.isdigit())
     assert task.alphabet[-1] == "$"
@@ -146,7 +146,7 @@ def test_permutations_differ_until_all_have_come() -> None:
 
 @every_task
 def test_the_reference_circuit_is_right_in_both_formats(name: str, base: int | None) -> None:
-    task = _made(name, base)
+    task = _load_task(name, base)
     if task.reference is None:
         with pytest.raises(TaskError, match="has no reference circuit"):
             reference_circuit(task, [1])
@@ -255,5 +255,5 @@ def test_src_by_search_alone(name: str, base: int, scale: int, arity: int, expec
     ],
 )
 def test_the_fewest_arguments_by_scale(name: str, base: int | None, expected: list[int | None]) -> None:
-    task = _made(name, base)
+    task = _load_task(name, base)
     assert [minimal_arity([trace(task, scale)]) for scale in range(1, 6)] == expected

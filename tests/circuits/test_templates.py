@@ -1,4 +1,4 @@
-"""The wiring chosen is where the templates point, at scales of any layout, and the same in every process."""
+"""The chosen wiring is where the templates point, at scales of any layout, and the same in every process."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
-from circuits.templates import MAX_PACE, choose_wirings, pace_of, pointed_at
+from circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
 from circuits.trace import segments, trace
 from circuits.wirings import determines
 from tests.circuits.examples import addition, random_task
@@ -46,7 +46,7 @@ def test_every_step_is_wired_where_one_of_the_templates_points(task: Task, scale
 
 
 def _agree(arguments: tuple[int, ...], pointed: list[int], position: int) -> bool:
-    """Whether the arguments are where templates point, but for slots whose template points to no earlier position."""
+    """True if the arguments are where templates point, but for slots whose template points to no earlier position."""
     return all(
         argument == place or not 0 < place < position for argument, place in zip(arguments, pointed, strict=True)
     )
@@ -71,7 +71,7 @@ def test_scales_may_have_other_numbers_of_segments() -> None:
 
 
 def _groups(each: int) -> Task:
-    """Every symbol of the prompt, but for a fixed one at its end, so many times over."""
+    """Task that repeats every symbol of the prompt so many times, but for the fixed one at its end."""
     return Task(
         name=f"groups-of-{each}",
         alphabet=("0", "1", "="),
@@ -113,7 +113,7 @@ def test_each_combination_serves_the_hardest_step_that_those_before_it_leave_ope
         served = {
             (n, step)
             for n, step in open_steps
-            if determines(traces[n], step, [place for place in pointed_at(combination, traces[n], step) if place])
+            if determines(traces[n], step, [place for place in located_wiring(combination, traces[n], step) if place])
         }
         worst = max(hardness[step] for step in open_steps)
         assert any(hardness[step] == worst for step in served)
@@ -138,7 +138,7 @@ def _sums(seed: int) -> Task:
 
 
 def _hardness(rows: list[tuple[str, ...]], scale: int, step: int) -> tuple[int, int, int]:
-    """Of a step that two positions determine: first those that need most, then with fewest ways, then the largest."""
+    """Sort key of a step: the hardest needs most positions, then has the fewest ways, then the largest scale."""
     ways = {frozenset(wiring) for wiring in oracle.wirings(rows, step, 2)}
     if len({row[step - 1] for row in rows}) == 1:
         ways.add(frozenset())

@@ -15,7 +15,7 @@ from tests.oracles import sequences as oracle
 
 
 def _decoded(table: Table, alphabet: tuple[str, ...], arity: int) -> oracle.Table:
-    """The bit set read by its documented layout: bit key * symbols + value, slot 1 the highest digit of the key."""
+    """Decode a bit set by its documented layout: bit key * symbols + value, slot 1 the highest digit of the key."""
     pairs = []
     for number, key in enumerate(itertools.product(alphabet, repeat=arity)):
         for value, symbol in enumerate(alphabet):
@@ -38,31 +38,31 @@ CASES = [
 @pytest.mark.parametrize(("task", "arity"), CASES, ids=lambda case: getattr(case, "name", case))
 def test_the_wirings_and_tables_are_those_of_brute_force(task: Task, arity: int) -> None:
     for scale in (1, 2, 3) if arity < 3 else (1, 2):
-        one = trace(task, scale)
+        scale_trace = trace(task, scale)
         instances = oracle.sequences(task.prompt, task.generate, scale)
-        for position in one.steps:
-            found = alternatives(one, position, arity)
-            assert found.complete
+        for position in scale_trace.steps:
+            options = alternatives(scale_trace, position, arity)
+            assert options.complete
             by_wiring = {
                 wiring: _decoded(table, task.alphabet, arity)
-                for table, wirings in found.wirings.items()
+                for table, wirings in options.wirings.items()
                 for wiring in wirings
             }
             assert by_wiring == oracle.wirings(instances, position, arity)
-            assert sum(map(len, found.wirings.values())) == len(by_wiring), "each wiring has one table"
+            assert sum(map(len, options.wirings.values())) == len(by_wiring), "each wiring has one table"
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_determining_sets_are_the_minimal_ones(seed: int) -> None:
     task = random_task(seed, symbols=2, arity=2, scales=3, local=seed % 4 != 3)
-    one = trace(task, 3)
+    scale_trace = trace(task, 3)
     instances = oracle.sequences(task.prompt, task.generate, 3)
-    for position in one.steps:
+    for position in scale_trace.steps:
         determining = {frozenset(wiring) for wiring in oracle.wirings(instances, position, 3)}
         if len({row[position - 1] for row in instances}) == 1:
             determining.add(frozenset())
         minimal = {chosen for chosen in determining if not any(other < chosen for other in determining)}
-        assert determining_sets(one, position, 3) == (tuple(sorted(minimal, key=sorted)), True)
+        assert determining_sets(scale_trace, position, 3) == (tuple(sorted(minimal, key=sorted)), True)
 
 
 def test_a_set_may_be_as_large_as_the_arity_even_beyond_eight() -> None:
@@ -70,14 +70,14 @@ def test_a_set_may_be_as_large_as_the_arity_even_beyond_eight() -> None:
     assert determining_sets(trace(direct_parity(), 9), 10, 9).sets == (frozenset(range(1, 10)),)
 
 
-def test_where_too_many_wirings_exist_some_are_left_out_and_it_is_said() -> None:
+def test_where_too_many_wirings_exist_some_are_left_out_and_this_is_reported() -> None:
     # The last step of parity is constant, so every slot is spare.
-    one = trace(parity(), 4)
-    last = alternatives(one, one.length, 6)
-    assert (one.length - 1) ** 6 > MAX_WIRINGS
+    scale_trace = trace(parity(), 4)
+    last = alternatives(scale_trace, scale_trace.length, 6)
+    assert (scale_trace.length - 1) ** 6 > MAX_WIRINGS
     assert not last.complete
     assert last.wirings
-    assert alternatives(one, one.length, 4).complete
+    assert alternatives(scale_trace, scale_trace.length, 4).complete
 
 
 @pytest.mark.parametrize("most", range(1, 5))
@@ -96,12 +96,12 @@ def test_where_the_search_for_sets_ends_early_the_wirings_are_right_and_never_ca
         instances = oracle.sequences(task.prompt, task.generate, scale)
         with monkeypatch.context() as limited:
             limited.setattr(wirings, "MAX_SETS", most)
-            rows = trace(task, scale)
-            at_step = {position: alternatives(rows, position, 1) for position in rows.steps}
-        for position, known in at_step.items():
-            listed = {wiring for each in known.wirings.values() for wiring in each}
+            scale_trace = trace(task, scale)
+            options = {position: alternatives(scale_trace, position, 1) for position in scale_trace.steps}
+        for position, option in options.items():
+            listed = {wiring for each in option.wirings.values() for wiring in each}
             every = oracle.wirings(instances, position, 1).keys()
             assert listed <= every
-            assert not known.complete or listed == every
-            cut_short += not known.complete
+            assert not option.complete or listed == every
+            cut_short += not option.complete
     assert (cut_short > 0) == (most < 3)

@@ -25,8 +25,8 @@ def audited(name, *, claims=None, to=5000, dtypes=("float64",), budget=None, siz
     return audit(subject, to=to, dtypes=dtypes, budget=budget)
 
 
-def said(answer):
-    return {one["says"]: one["first"] for one in answer["findings"]}
+def first_positions(answer):
+    return {finding["says"]: finding["first"] for finding in answer["findings"]}
 
 
 @pytest.mark.parametrize("name", ["sound", "table_with_base_in_key"])
@@ -35,11 +35,11 @@ def test_a_sound_rotation_passes_in_every_setting_up_to_a_million(name):
     assert answer["findings"] == []
     assert answer["holds"] is True
     assert answer["independence"]["other"] == {"base": 500.0}
-    for found in answer["settings"].values():
-        assert all(run["distinct"] == run["of"] for run in found["codes"]["windows"])
-        assert all(one["error"] <= one["budget"] for one in found["law"]["decades"].values())
-        assert all(way["first_beyond"] is None for way in found["agreement"].values())
-        assert len(found["agreement"]) == 10
+    for setting in answer["settings"].values():
+        assert all(run["distinct"] == run["of"] for run in setting["codes"]["windows"])
+        assert all(decade["error"] <= decade["budget"] for decade in setting["law"]["decades"].values())
+        assert all(way["first_beyond"] is None for way in setting["agreement"].values())
+        assert len(setting["agreement"]) == 10
 
 
 @pytest.mark.parametrize("name", ["alibi", "bias_of_tokens"])
@@ -83,8 +83,8 @@ def test_a_broken_rotation_is_found_by_name_and_position(name):
     says, first = ROTATIONS[name]
     answer = audited(name)
     assert answer["holds"] is False
-    assert says in said(answer)
-    assert next(iter(said(answer)[says].values())) == first
+    assert says in first_positions(answer)
+    assert next(iter(first_positions(answer)[says].values())) == first
 
 
 def test_positions_in_bfloat16_leave_507_codes_of_1000():
@@ -95,7 +95,7 @@ def test_positions_in_bfloat16_leave_507_codes_of_1000():
 
 def test_codes_that_only_a_low_dtype_loses_are_found_where_no_law_is_claimed():
     answer = audited("positions_in_the_dtype_of_queries", claims=["distinct"], dtypes=("float64", "bfloat16"))
-    assert said(answer) == {
+    assert first_positions(answer) == {
         "positions agree with rounding to bfloat16: 257 is coded as 256": {"bfloat16": 257, "bfloat16, autocast": 257}
     }
 
@@ -143,15 +143,15 @@ def test_angles_in_float32_are_found_at_a_million_also_where_inputs_are_bfloat16
 
 
 def test_a_module_that_keeps_frequencies_is_found_when_it_is_moved_and_by_what_a_move_leaves():
-    found = said(audited("FrequenciesInBuffer", dtypes=("bfloat16",)))
-    assert "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors" in found
+    findings = first_positions(audited("FrequenciesInBuffer", dtypes=("bfloat16",)))
+    assert "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors" in findings
     rounded = "positions agree with rounding to bfloat16: 257 is coded as 256"
-    assert found[rounded].keys() == {"bfloat16, module moved"}
+    assert findings[rounded].keys() == {"bfloat16, module moved"}
 
 
 def test_autocast_is_found_where_a_matrix_product_makes_the_angles():
     answer = audited("angles_by_matrix_product", dtypes=("bfloat16",), to=2000)
-    beyond = {setting: found["law"]["first_beyond"] for setting, found in answer["settings"].items()}
+    beyond = {setting: result["law"]["first_beyond"] for setting, result in answer["settings"].items()}
     assert beyond["bfloat16"] is None
     assert beyond["bfloat16, autocast"] is not None
 
@@ -171,13 +171,13 @@ def test_a_broken_bias_is_found_by_name_and_position(name):
     says, first = BIASES[name]
     sizes = {"heads": 12, "head_dim": 16} if name == "slopes_in_float16" else SMALL
     answer = audited(name, claims=["relative", "distinct", "streaming"], sizes=sizes)
-    assert says in said(answer)
-    assert next(iter(said(answer)[says].values())) == first
+    assert says in first_positions(answer)
+    assert next(iter(first_positions(answer)[says].values())) == first
 
 
 def test_keys_after_the_query_are_looked_at_where_they_are_claimed():
     claims = ["relative", "distinct", "bidirectional"]
-    assert said(audited("clamps_at_its_end", claims=claims)).keys() >= {
+    assert first_positions(audited("clamps_at_its_end", claims=claims)).keys() >= {
         "1000 distances to keys after the query have 1 codes: a clamp?"
     }
     assert audited("refuses", claims=claims)["holds"] is True
@@ -192,7 +192,7 @@ def test_a_table_that_refuses_what_is_beyond_it_is_audited_up_to_there():
     assert answer["settings"]["float64"]["law"] is None, "it claims no relative law"
 
 
-def test_what_is_not_claimed_is_no_defect():
+def test_a_law_that_is_not_claimed_is_no_defect():
     assert audited("base_grows_with_length", claims=["relative", "distinct"])["holds"] is True
     assert audited("clamps_at_its_end", claims=["relative", "streaming"])["holds"] is True
     assert audited("GainAfterRotation", claims=["distinct", "streaming"])["holds"] is True
@@ -207,8 +207,8 @@ class AddsByIndex(PositionEncoding):
 
 def test_an_embedding_that_ignores_positions_is_found_by_padding():
     [subject] = subjects(AddsByIndex, name="by index", **SMALL)
-    found = said(audit(subject, to=100, dtypes=("float32",)))
-    assert found["padding changes what real tokens get"] == {"float32": 0}
+    findings = first_positions(audit(subject, to=100, dtypes=("float32",)))
+    assert findings["padding changes what real tokens get"] == {"float32": 0}
 
 
 class Decaying(PositionEncoding):
@@ -249,8 +249,8 @@ class GatesInTheDtype(PositionEncoding):
 def test_encodings_that_read_content_are_audited_on_whole_sequences():
     [subject] = subjects(GatesInTheDtype, name="gates", **SMALL)
     assert (subject.kind, subject.claims) == ("content", {"streaming"})
-    found = said(audit(subject, to=5000, dtypes=("float64", "bfloat16")))
-    assert found.keys() == {"codes differ from those in float64 by more than one rounding"}
+    findings = first_positions(audit(subject, to=5000, dtypes=("float64", "bfloat16")))
+    assert findings.keys() == {"codes differ from those in float64 by more than one rounding"}
     [subject] = load("fox", **SMALL)
     answer = audit(subject, to=5000, dtypes=("float32", "bfloat16"))
     assert (answer["kind"], answer["last_position"], answer["findings"]) == ("content", 1023, [])
@@ -299,7 +299,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_what_cannot_be_audited_gets_one_line(name):
+def test_an_object_that_cannot_be_audited_gets_one_line(name):
     with pytest.raises(AuditError) as refused:
         load(f"{EXAMPLES}:{name}")
     assert MISTAKES[name] in str(refused.value)

@@ -1,4 +1,4 @@
-"""What tests of torch encodings share: the symbolic twin evaluated pair by pair, and positions that are hostile."""
+"""Shared parts of tests of torch encodings: the symbolic twin evaluated pair by pair, and hostile positions."""
 
 from collections.abc import Mapping, Sequence
 

@@ -102,5 +102,5 @@ def test_modules_of_the_catalogue_agree_with_their_formulas(encoding, module):
         (with_rates(sign=-1), XPos(head_dim=HEAD_DIM)),
     ],
 )
-def test_another_module_does_not(encoding, module):
+def test_another_module_does_not_agree_with_the_formulas(encoding, module):
     assert not largest_difference(encoding, module) < TOLERANCE

@@ -15,12 +15,12 @@ HEADS = (1, 2, 3, 8, 12)
 @pytest.mark.parametrize("heads", HEADS)
 def test_it_is_its_symbolic_twin_at_hostile_positions(heads):
     positions = torch.tensor(HOSTILE)
-    found = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
+    bias = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
     for head, slope in enumerate(alibi.slopes(heads)):
         expected = symbolic_bias(alibi.ENCODING, {alibi.SLOPE: slope}, HOSTILE)
         seen = ~expected.isnan()
         # Rounded are slope, product and the twin's own value, each by half a unit in the last place.
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=3.4e-16, atol=0)
+        torch.testing.assert_close(bias[head][seen], expected[seen], rtol=3.4e-16, atol=0)
 
 
 @pytest.mark.parametrize("heads", HEADS)

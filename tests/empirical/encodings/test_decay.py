@@ -17,7 +17,7 @@ def content(seed, *shape, dtype=torch.float64):
 
 
 def direct(q, k, rates, query_positions, key_positions):
-    """The formula, every pair and channel at once, in float64; also the sum of its terms' sizes."""
+    """Return the formula for all pairs and channels at once, in float64, and the sum of its terms' sizes."""
     q, k = q.double()[..., :, None, :], k.double()[..., None, :, :]
     distance = (query_positions[..., :, None] - key_positions[..., None, :]).double()
     decay = torch.exp(-rates * distance.clamp(min=0)[..., None]) * (distance >= 0)[..., None]
@@ -26,9 +26,9 @@ def direct(q, k, rates, query_positions, key_positions):
 
 
 def budget(sizes, dtype, *, width):
-    """Per term two factors, each of an exponential and a product rounded once, and the sum's `width` roundings.
+    """Error bound: each term has two factors, of an exponential and a product rounded once; sums have `width` terms.
 
-    All in float32 at least; then one rounding to dtype.  What underflows is less than the least normal number.
+    All in float32 at least; then one rounding to dtype. What underflows is less than the least normal number.
     """
     wide = torch.promote_types(dtype, torch.float32)
     inner, last = torch.finfo(wide).eps / 2, torch.finfo(dtype).eps / 2
@@ -47,12 +47,12 @@ def jumps(length, longest):
 def test_it_is_the_direct_sum(length, dtype, longest):
     positions = torch.arange(length) if longest is None else jumps(length, longest)
     q, k = content(0, 2, 2, 3, length, WIDTH).to(dtype)
-    found = decayed_scores(q, k, RATES, positions, positions)
+    scores = decayed_scores(q, k, RATES, positions, positions)
     right, sizes = direct(q, k, RATES, positions, positions)
-    assert found.dtype == dtype and found.shape == (2, 3, length, length)
+    assert scores.dtype == dtype and scores.shape == (2, 3, length, length)
     # Exponents below 746, where float64 underflows, are off by 746 eps.
     slack = 1500 * 2**-53 * sizes
-    assert ((found.double() - right).abs() <= budget(sizes, dtype, width=WIDTH) + slack).all()
+    assert ((scores.double() - right).abs() <= budget(sizes, dtype, width=WIDTH) + slack).all()
 
 
 def test_a_key_after_the_query_scores_nothing():
@@ -72,50 +72,50 @@ def test_short_sequences(length):
 def test_queries_and_keys_need_not_be_the_same_positions(queries, keys):
     q, k = content(2, 2, 2, queries, WIDTH), content(3, 2, 2, keys, WIDTH)
     at_queries, at_keys = jumps(queries, 90), torch.arange(keys)
-    found = decayed_scores(q, k, RATES, at_queries, at_keys)
-    torch.testing.assert_close(found, direct(q, k, RATES, at_queries, at_keys)[0], rtol=1e-12, atol=1e-12)
+    scores = decayed_scores(q, k, RATES, at_queries, at_keys)
+    torch.testing.assert_close(scores, direct(q, k, RATES, at_queries, at_keys)[0], rtol=1e-12, atol=1e-12)
 
 
 def test_rows_have_positions_of_their_own():
     starts = torch.tensor([0, 0, 17, 10**6])
     positions = (torch.arange(80) - torch.tensor([[0], [31], [0], [79]])).clamp(min=0) + starts[:, None]
     q, k = content(4, 2, 4, 2, 80, WIDTH)
-    found = decayed_scores(q, k, RATES, positions, positions)
-    torch.testing.assert_close(found, direct(q, k, RATES, positions, positions)[0], rtol=1e-12, atol=1e-12)
+    scores = decayed_scores(q, k, RATES, positions, positions)
+    torch.testing.assert_close(scores, direct(q, k, RATES, positions, positions)[0], rtol=1e-12, atol=1e-12)
     for row in range(4):
         alone = decayed_scores(q[row : row + 1], k[row : row + 1], RATES, positions[row], positions[row])
-        torch.testing.assert_close(found[row : row + 1], alone, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(scores[row : row + 1], alone, rtol=1e-12, atol=1e-12)
 
 
 def test_nothing_overflows_where_absolute_factors_do():
     length = 2048
     positions = torch.arange(length) + 10**6
     q, k = content(5, 2, 1, 1, length, WIDTH, dtype=torch.float32)
-    found = decayed_scores(q, k, RATES, positions, positions)
-    assert found.isfinite().all()
+    scores = decayed_scores(q, k, RATES, positions, positions)
+    assert scores.isfinite().all()
     assert (RATES.max() * positions).exp().float().isinf().all()
-    assert math.isclose(found[0, 0, 1000, 1000], q[0, 0, 1000] @ k[0, 0, 1000], rel_tol=1e-5)
+    assert math.isclose(scores[0, 0, 1000, 1000], q[0, 0, 1000] @ k[0, 0, 1000], rel_tol=1e-5)
 
 
 def test_gradients_are_those_of_the_direct_sum():
     positions = torch.arange(40)
     q, k = content(6, 2, 1, 2, 40, WIDTH)
     weights = content(7, 1, 2, 40, 40)
-    found, right = [], []
-    for law, into in ((decayed_scores, found), (lambda *given: direct(*given)[0], right)):
+    gradients, expected = [], []
+    for law, into in ((decayed_scores, gradients), (lambda *arguments: direct(*arguments)[0], expected)):
         leaves = [leaf.clone().requires_grad_() for leaf in (q, k, RATES)]
         (law(*leaves, positions, positions) * weights).sum().backward()
         into.extend(leaf.grad for leaf in leaves)
-    torch.testing.assert_close(found, right, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(gradients, expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("side", ["query", "key"])
 def test_positions_that_decrease_are_refused(side):
     q = torch.zeros(2, 1, 4, WIDTH)
     right, wrong = torch.arange(4), torch.tensor([[0, 1, 2, 3], [0, 9, 4, 5]])
-    given = (wrong, right) if side == "query" else (right, wrong)
+    positions = (wrong, right) if side == "query" else (right, wrong)
     with pytest.raises(ValueError, match=f"{side} positions must not decrease along the sequence: 4 follows 9"):
-        decayed_scores(q, q, RATES, *given)
+        decayed_scores(q, q, RATES, *positions)
 
 
 def test_float_positions_are_refused():

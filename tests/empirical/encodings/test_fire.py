@@ -13,7 +13,7 @@ from theory.encodings import fire
 from theory.encodings.encoding import HEADS, LAYERS
 
 
-def made(heads=3, layers=1, seed=0, **parameters):
+def make_fire(heads=3, layers=1, seed=0, **parameters):
     torch.manual_seed(seed)
     return FIRE(heads=heads, layers=layers, **parameters)
 
@@ -24,13 +24,13 @@ def numbers(tensor):
 
 @pytest.mark.parametrize("threshold", [3.0, 300.0, 5e5])
 def test_it_is_its_symbolic_twin_at_hostile_positions(threshold):
-    """With a network that is one line for each head: what it is given is compared, the network below."""
-    positions, encoding = torch.tensor(HOSTILE), made(heads=2, threshold=threshold).double()
+    """The network is one line per head here, so that its inputs are compared; the network itself is compared below."""
+    positions, encoding = torch.tensor(HOSTILE), make_fire(heads=2, threshold=threshold).double()
     law = encoding.laws[0]
     with torch.no_grad():
         law.inner.weight.fill_(1.0), law.inner.bias.zero_(), law.rate.fill_(-0.07), law.factor.fill_(-1.5)
         law.outer.weight[:, 1:] = 0
-    found = encoding.bias(positions, positions, dtype=torch.float64)
+    bias = encoding.bias(positions, positions, dtype=torch.float64)
     rate, factor = (sp.Rational(parameter.item()) for parameter in (law.rate, law.factor))
     for head, (slope, offset) in enumerate(zip(numbers(law.outer.weight[:, 0]), numbers(law.outer.bias), strict=True)):
         part = sp.Symbol("u")
@@ -43,11 +43,11 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(threshold):
         seen = ~expected.isnan()
         # The fraction within 4 units in the last place (see the budget below), then a product and a sum.
         size = abs(float(slope)) + abs(float(offset))
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=0, atol=6 * 2.3e-16 * size)
+        torch.testing.assert_close(bias[head][seen], expected[seen], rtol=0, atol=6 * 2.3e-16 * size)
 
 
 def plain(law, threshold, head, j, i):
-    """b, and the sum of the sizes of its terms, by loops over float64."""
+    """Return b and the sum of the sizes of its terms, by loops over float64."""
     rate = abs(law.rate.item())
     reach = max(j + 1, abs(law.factor.item()) * threshold)
     fraction = math.log1p(rate * abs(j - i)) / math.log1p(rate * reach)
@@ -68,9 +68,9 @@ def test_the_plain_formula_agrees_within_the_budget_of_each_type(dtype):
     3 for each psi (product, logarithm), 1 for the fraction, 2 for each unit, 34 for the products and their sum; then
     one in the type.  Parameters are rounded to the type before; positions never are.
     """
-    positions, encoding = torch.tensor(HOSTILE), made(threshold=300.0).to(dtype)
-    found = encoding.bias(positions, positions, dtype=dtype)
-    assert found.dtype == dtype
+    positions, encoding = torch.tensor(HOSTILE), make_fire(threshold=300.0).to(dtype)
+    bias = encoding.bias(positions, positions, dtype=dtype)
+    assert bias.dtype == dtype
     law = encoding.double().laws[0]
     inner = torch.finfo(torch.promote_types(dtype, torch.float32)).eps / 2
     for head in range(3):
@@ -78,12 +78,12 @@ def test_the_plain_formula_agrees_within_the_budget_of_each_type(dtype):
             for column, i in enumerate(HOSTILE):
                 expected, size = plain(law, 300.0, head, j, i)
                 budget = 1.01 * (43 * inner + (torch.finfo(dtype).eps / 2 if dtype != torch.float64 else inner))
-                assert abs(found[head, row, column].item() - expected) <= budget * size
+                assert abs(bias[head, row, column].item() - expected) <= budget * size
 
 
 def test_it_is_relative_up_to_the_threshold_and_not_beyond():
     positions = torch.arange(20)
-    bias = made(threshold=12.0).double().bias(positions, positions, dtype=torch.float64)
+    bias = make_fire(threshold=12.0).double().bias(positions, positions, dtype=torch.float64)
     for distance in range(1, 8):
         row = bias.diagonal(-distance, dim1=-2, dim2=-1)  # queries distance, distance + 1, ...
         # Query 11 counted from 0 is the twelfth.
@@ -92,7 +92,7 @@ def test_it_is_relative_up_to_the_threshold_and_not_beyond():
 
 
 def test_the_diagonal_is_the_network_at_zero():
-    positions, encoding = torch.tensor(HOSTILE), made(threshold=3.0)
+    positions, encoding = torch.tensor(HOSTILE), make_fire(threshold=3.0)
     law = encoding.laws[0]
     at_zero = law.outer(law.inner(torch.zeros(1)).relu())
     diagonal = encoding.bias(positions, positions).diagonal(dim1=-2, dim2=-1)
@@ -100,7 +100,7 @@ def test_the_diagonal_is_the_network_at_zero():
 
 
 def test_every_layer_has_a_law_of_its_own():
-    positions, encoding = torch.arange(6), made(layers=3)
+    positions, encoding = torch.arange(6), make_fire(layers=3)
     by_layer = [encoding.bias(positions, positions, Content(layer=layer)) for layer in range(3)]
     assert not torch.equal(by_layer[0], by_layer[1]) and not torch.equal(by_layer[1], by_layer[2])
     assert torch.equal(encoding.bias(positions, positions), by_layer[0])
@@ -109,12 +109,12 @@ def test_every_layer_has_a_law_of_its_own():
 
 
 def test_the_count_of_trained_numbers_is_the_twins():
-    trained = sum(parameter.numel() for parameter in made(heads=5, layers=4).parameters())
+    trained = sum(parameter.numel() for parameter in make_fire(heads=5, layers=4).parameters())
     assert trained == fire.ENCODING.learned.subs({HEADS: 5, LAYERS: 4})
 
 
 def test_all_numbers_of_the_law_learn():
-    positions, encoding = torch.arange(30), made(threshold=12.0)
+    positions, encoding = torch.arange(30), make_fire(threshold=12.0)
     (encoding.bias(positions, positions) ** 2).sum().backward()
     for parameter in encoding.parameters():
         assert parameter.grad.isfinite().all() and (parameter.grad != 0).any()
@@ -123,8 +123,8 @@ def test_all_numbers_of_the_law_learn():
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
     positions = torch.arange(length)
-    found = made().bias(positions, positions)
-    assert found.shape == (3, length, length) and found.isfinite().all()
+    bias = make_fire().bias(positions, positions)
+    assert bias.shape == (3, length, length) and bias.isfinite().all()
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_short_sequences(length):
 )
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        made(**parameters)
+        make_fire(**parameters)
 
 
 def test_float_positions_are_refused():
     with pytest.raises(ValueError, match="positions must be integers"):
-        made().bias(torch.arange(3.0), torch.arange(3))
+        make_fire().bias(torch.arange(3.0), torch.arange(3))

@@ -23,8 +23,8 @@ def draw(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-def made(seed=0, layers=1, scale=2.0):
-    """With weights that matter: the module starts with small ones."""
+def make_fox(seed=0, layers=1, scale=2.0):
+    """FoX with large weights, as the module starts with small ones."""
     encoding = FoX(width=D, heads=H, layers=layers).double()
     with torch.no_grad():
         encoding.weight.copy_(scale * draw(seed, layers, H, D))
@@ -33,7 +33,7 @@ def made(seed=0, layers=1, scale=2.0):
 
 
 def with_log_gates(log_gates_L):
-    """An encoding of one head whose log gates are, as nearly as can be, the given ones; and its content."""
+    """Return an encoding of one head whose log gates are nearly the given ones, and its content."""
     encoding = FoX(width=1, heads=1, layers=1).double()
     with torch.no_grad():
         encoding.weight.fill_(1)
@@ -48,7 +48,7 @@ def exact_paths(log_gates_L, queries, keys):
 
 
 def budget(paths, sums, dtype):
-    """What `FoX.bias` promises of given log gates."""
+    """Error bound that `FoX.bias` promises for given log gates."""
     length = sums.shape[-1]
     return 2.01 * torch.finfo(dtype).eps / 2 * paths.abs() + 2.01 * length * UNIT * sums.abs().max()
 
@@ -56,26 +56,28 @@ def budget(paths, sums, dtype):
 @pytest.mark.parametrize("start", [0, 10**6])
 def test_it_is_its_symbolic_twin(start):
     positions = torch.arange(9) + start
-    encoding, content = made(), Content(x_BLD=draw(2, 1, 9, D))
+    encoding, content = make_fox(), Content(x_BLD=draw(2, 1, 9, D))
     gates = encoding.log_gates(content)[0].detach()
-    found = encoding.bias(positions, positions, content, dtype=torch.float64)[0]
+    bias = encoding.bias(positions, positions, content, dtype=torch.float64)[0]
     for head in range(H):
         values = {fox.LOG_GATES[start + at]: sp.Rational(gate) for at, gate in enumerate(gates[head].tolist())}
         expected = symbolic_bias(fox.ENCODING, values, positions.tolist())
         seen = ~expected.isnan()
         assert (
-            (found[head] - expected).abs()[seen] <= budget(expected, gates[head].cumsum(0), torch.float64)[seen]
+            (bias[head] - expected).abs()[seen] <= budget(expected, gates[head].cumsum(0), torch.float64)[seen]
         ).all()
 
 
 def test_gates_are_sigmoids_of_logits_of_the_layer():
-    encoding, x = made(layers=2), draw(3, B, 4, D)
+    encoding, x = make_fox(layers=2), draw(3, B, 4, D)
     for layer in range(2):
-        found = encoding.log_gates(Content(layer=layer, x_BLD=x))
+        log_gates = encoding.log_gates(Content(layer=layer, x_BLD=x))
         for head in range(H):
             logits = x @ encoding.weight[layer, head] + encoding.offset[layer, head]
             expected = [[exact(fox.log_gate(sp.Rational(logit))) for logit in row] for row in logits.tolist()]
-            torch.testing.assert_close(found[:, head], torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
+            torch.testing.assert_close(
+                log_gates[:, head], torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0
+            )
 
 
 def test_it_starts_as_the_released_code_does():
@@ -87,16 +89,16 @@ def test_it_starts_as_the_released_code_does():
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_it_is_the_sum_along_the_path(length):
-    encoding, content = made(), Content(x_BLD=draw(4, B, length, D))
+    encoding, content = make_fox(), Content(x_BLD=draw(4, B, length, D))
     positions = torch.arange(length)
     gates = encoding.log_gates(content).detach()
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        found = encoding.bias(positions, positions, content, dtype=dtype)
-        assert found.dtype == dtype and found.shape == (B, H, length, length)
+        bias = encoding.bias(positions, positions, content, dtype=dtype)
+        assert bias.dtype == dtype and bias.shape == (B, H, length, length)
         for row in range(B):
             for head in range(H):
                 right = exact_paths(gates[row, head], range(length), range(length))
-                off = (found[row, head].double() - right).abs()
+                off = (bias[row, head].double() - right).abs()
                 assert (off <= budget(right, gates[row, head].cumsum(0), dtype)).all(), (dtype, off.max())
 
 
@@ -119,11 +121,11 @@ def test_digits_survive_a_run_of_hard_forgetting():
     positions, last = torch.arange(65536), 40
     gates = encoding.log_gates(content)[0, 0].detach()
     torch.testing.assert_close(gates, log_gates, rtol=1e-9, atol=0)
-    found = encoding.bias(positions[-last:], positions, content)[0, 0]
+    bias = encoding.bias(positions[-last:], positions, content)[0, 0]
     keys = [0, 4999, 5000, 60000, 65000, 65400, 65500, 65510, 65535]
     right = exact_paths(gates, range(65536 - last, 65536), keys)
     sums = gates.cumsum(0)
-    assert ((found[:, keys].double() - right).abs() <= budget(right, sums, torch.float32)).all()
+    assert ((bias[:, keys].double() - right).abs() <= budget(right, sums, torch.float32)).all()
 
     plain = gates.float().cumsum(0)
     plain = (plain[-last:, None] - plain[keys]).tril(65536 - last)
@@ -135,27 +137,27 @@ def test_digits_survive_a_run_of_hard_forgetting():
 def test_it_is_finite_however_strongly_gates_forget(dtype):
     encoding, content = with_log_gates(torch.full((50,), -1e37, dtype=torch.float64))
     positions = torch.arange(50)
-    found = encoding.bias(positions, positions, content, dtype=dtype)
-    assert found.isfinite().all() and (found <= 0).all()
-    assert found[0, 0, -1, 0] <= 0.99 * torch.finfo(dtype).min
+    bias = encoding.bias(positions, positions, content, dtype=dtype)
+    assert bias.isfinite().all() and (bias <= 0).all()
+    assert bias[0, 0, -1, 0] <= 0.99 * torch.finfo(dtype).min
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_narrow_modules_stay_within_their_budget(dtype):
     """Logits of D + 1 terms and their logsigmoid in float32, at most 4 units more; then sums in float64."""
     x, positions = draw(6, B, 80, D).to(dtype), torch.arange(80)
-    narrow = made().to(dtype)
+    narrow = make_fox().to(dtype)
     wide = FoX(width=D, heads=H, layers=1).double()
     wide.load_state_dict({name: value.double() for name, value in narrow.state_dict().items()})
-    content, exactly = Content(x_BLD=x), Content(x_BLD=x.double())
-    found = narrow.bias(positions, positions, content)
-    right = wide.bias(positions, positions, exactly, dtype=torch.float64)
+    content, exact_content = Content(x_BLD=x), Content(x_BLD=x.double())
+    bias = narrow.bias(positions, positions, content)
+    right = wide.bias(positions, positions, exact_content, dtype=torch.float64)
     single = torch.finfo(torch.float32).eps / 2
     terms = torch.nn.functional.linear(x.double().abs(), wide.weight[0].abs(), wide.offset[0].abs()).transpose(1, 2)
     # |d log sigma / dz| < 1: a gate is off by what its logit is, and by four units of its logarithm.
-    of_gates = ((D + 1) * single * terms + 4 * single * wide.log_gates(exactly).abs()).cumsum(-1)
-    of_paths = (of_gates[..., :, None] - of_gates[..., None, :]).tril()
-    assert ((found.double() - right).abs() <= 1.01 * of_paths + 2.01 * single * right.abs() + 1e-12).all()
+    gate_errors = ((D + 1) * single * terms + 4 * single * wide.log_gates(exact_content).abs()).cumsum(-1)
+    path_errors = (gate_errors[..., :, None] - gate_errors[..., None, :]).tril()
+    assert ((bias.double() - right).abs() <= 1.01 * path_errors + 2.01 * single * right.abs() + 1e-12).all()
 
 
 def test_autocast_does_not_narrow_the_gates():
@@ -169,7 +171,7 @@ def test_autocast_does_not_narrow_the_gates():
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("pad_positions", ["repeated", "their own"])
 def test_padding_changes_nothing_whatever_its_content(side, pad_positions):
-    encoding, x, noise = made(), draw(7, B, 40, D), 50 * draw(8, B, 37, D)
+    encoding, x, noise = make_fox(), draw(7, B, 40, D), 50 * draw(8, B, 37, D)
     positions = torch.arange(40)
     alone = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     if side == "left":
@@ -178,41 +180,41 @@ def test_padding_changes_nothing_whatever_its_content(side, pad_positions):
     else:
         pads = torch.full((37,), 39) if pad_positions == "repeated" else torch.arange(40, 77)
         padded, at, real = torch.cat((x, noise), 1), torch.cat((positions, pads)), slice(40)
-    found = encoding.bias(at, at, Content(x_BLD=padded), dtype=torch.float64)[..., real, real]
+    bias = encoding.bias(at, at, Content(x_BLD=padded), dtype=torch.float64)[..., real, real]
     sums = encoding.log_gates(Content(x_BLD=padded)).cumsum(-1)
-    assert ((found - alone).abs() <= 2 * budget(alone, sums, torch.float64)).all()
+    assert ((bias - alone).abs() <= 2 * budget(alone, sums, torch.float64)).all()
 
 
 def test_a_removed_prefix_leaves_no_trace_and_a_removed_middle_does():
-    encoding, x = made(), draw(9, 1, 60, D)
+    encoding, x = make_fox(), draw(9, 1, 60, D)
 
     def bias(x):
         positions = torch.arange(x.shape[1])
         return encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
 
-    whole = bias(x)
-    torch.testing.assert_close(bias(x[:, 20:]), whole[..., 20:, 20:], rtol=1e-13, atol=1e-11)
+    full_bias = bias(x)
+    torch.testing.assert_close(bias(x[:, 20:]), full_bias[..., 20:, 20:], rtol=1e-13, atol=1e-11)
     without_one = bias(torch.cat((x[:, :30], x[:, 31:]), 1))
-    assert ((without_one[..., 30:, :30] - whole[..., 31:, :30]).abs() > 1e-6).all()
+    assert ((without_one[..., 30:, :30] - full_bias[..., 31:, :30]).abs() > 1e-6).all()
 
 
 def test_positions_without_a_token_are_no_step():
-    encoding, content = made(), Content(x_BLD=draw(10, 1, len(HOSTILE), D))
+    encoding, content = make_fox(), Content(x_BLD=draw(10, 1, len(HOSTILE), D))
     hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
     assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
 
 
 @pytest.mark.parametrize("queries", [1, 3, 40])
 def test_the_last_queries_are_those_among_all(queries):
-    encoding, content, positions = made(), Content(x_BLD=draw(11, B, 70, D)), torch.arange(70)
-    whole = encoding.bias(positions, positions, content, dtype=torch.float64)
+    encoding, content, positions = make_fox(), Content(x_BLD=draw(11, B, 70, D)), torch.arange(70)
+    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
-    torch.testing.assert_close(last, whole[:, :, -queries:], rtol=1e-13, atol=1e-12)
+    torch.testing.assert_close(last, full_bias[:, :, -queries:], rtol=1e-13, atol=1e-12)
 
 
 def test_gradients(monkeypatch):
     monkeypatch.setattr("empirical.encodings.fox._ROWS", 3)
-    encoding, positions = made(), torch.arange(9)
+    encoding, positions = make_fox(), torch.arange(9)
     x = draw(12, 1, 9, D).requires_grad_()
 
     def bias(x, *_):
@@ -224,7 +226,7 @@ def test_gradients(monkeypatch):
 
 
 def test_gradients_are_those_of_the_plain_difference():
-    encoding, positions = made(), torch.arange(100)
+    encoding, positions = make_fox(), torch.arange(100)
     x, weights = draw(13, B, 100, D), draw(14, B, H, 100, 100)
     ours = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     sums = encoding.log_gates(Content(x_BLD=x)).cumsum(-1)
@@ -237,8 +239,8 @@ def test_gradients_are_those_of_the_plain_difference():
     )
 
 
-def test_what_has_no_tokens_for_its_path_is_refused():
-    encoding, positions, x = made(), torch.arange(6), draw(15, 1, 6, D)
+def test_content_without_tokens_for_the_path_is_refused():
+    encoding, positions, x = make_fox(), torch.arange(6), draw(15, 1, 6, D)
     with pytest.raises(ValueError, match="the content has no x_BLD"):
         encoding.bias(positions, positions)
     with pytest.raises(ValueError, match="x has 6 tokens, but there are 5 key positions"):
@@ -262,7 +264,7 @@ def test_sizes_below_one_are_refused(sizes):
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
     positions, content = torch.arange(length), Content(x_BLD=draw(16, B, length, D))
-    assert torch.equal(made().bias(positions, positions, content), torch.zeros(B, H, length, length))
+    assert torch.equal(make_fox().bias(positions, positions, content), torch.zeros(B, H, length, length))
     for encoding in (BiasOnlyFoX(heads=H, layers=1), FixedFoX(heads=H)):
         assert torch.equal(encoding.bias(positions, positions), torch.zeros(H, length, length))
 
@@ -282,22 +284,22 @@ def test_logits_without_data_are_the_symbolic_twin_at_hostile_positions():
     with torch.no_grad():
         encoding.logits.copy_(torch.tensor([[0.0, 3.0, 9.0], [-2.0, 1.0, 20.0]]))
     for layer in range(2):
-        found = encoding.bias(positions, positions, Content(layer=layer), dtype=torch.float64)
+        bias = encoding.bias(positions, positions, Content(layer=layer), dtype=torch.float64)
         for head, logit in enumerate(encoding.logits[layer].tolist()):
             expected = symbolic_bias(fox.BIAS_ONLY, {fox.LOGIT: sp.Rational(logit)}, HOSTILE)
             seen = ~expected.isnan()
-            torch.testing.assert_close(found[head][seen], expected[seen], rtol=1e-15, atol=0)
-            assert (found[head].triu(1) == 0).all()
+            torch.testing.assert_close(bias[head][seen], expected[seen], rtol=1e-15, atol=0)
+            assert (bias[head].triu(1) == 0).all()
 
 
 @pytest.mark.parametrize("heads", [1, 3, 8])
 def test_fixed_timescales_are_the_symbolic_twin_at_hostile_positions(heads):
     positions = torch.tensor(HOSTILE)
-    found = FixedFoX(heads=heads, shortest=3, longest=1000).bias(positions, positions, dtype=torch.float64)
+    bias = FixedFoX(heads=heads, shortest=3, longest=1000).bias(positions, positions, dtype=torch.float64)
     for head, timescale in enumerate(fox.timescales(heads, shortest=sp.Integer(3), longest=sp.Integer(1000))):
         expected = symbolic_bias(fox.FIXED, {fox.TIMESCALE: timescale}, HOSTILE)
         seen = ~expected.isnan()
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=1e-15, atol=0)
+        torch.testing.assert_close(bias[head][seen], expected[seen], rtol=1e-15, atol=0)
 
 
 def test_timescales_of_alibi_are_alibi():
@@ -339,4 +341,4 @@ def flexible():
     bias_only = BiasOnlyFoX(heads=H, layers=1)
     with torch.no_grad():
         bias_only.logits.copy_(draw(17, 1, H))
-    return {"full": made().float(), "bias only": bias_only, "fixed": FixedFoX(heads=H)}
+    return {"full": make_fox().float(), "bias only": bias_only, "fixed": FixedFoX(heads=H)}

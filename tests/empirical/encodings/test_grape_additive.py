@@ -36,7 +36,7 @@ def gated(gates="both"):
     return encoding
 
 
-def read(length, layer=0):
+def make_content(length, layer=0):
     q, k = content(2, 2, BATCH, HEADS, length, HEAD_DIM)
     return Content(layer=layer, q_BHJC=q, k_BHIC=k)
 
@@ -52,21 +52,21 @@ def factor(raw):
 
 def test_plain_is_its_symbolic_twin_at_hostile_positions():
     positions, encoding = torch.tensor(HOSTILE), plain()
-    found = encoding.bias(positions, positions, dtype=torch.float64).detach()
+    bias = encoding.bias(positions, positions, dtype=torch.float64).detach()
     for head, slope in enumerate(alibi.slopes(HEADS)):
         value = float(slope) * factor(float(encoding.log_factors[head].detach()))
         expected = symbolic_bias(grape_additive.ENCODING, {grape_additive.SLOPE: sp.Rational(value)}, HOSTILE)
         seen = ~expected.isnan()
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=2e-15, atol=0)
+        torch.testing.assert_close(bias[head][seen], expected[seen], rtol=2e-15, atol=0)
 
 
 @pytest.mark.parametrize("heads", [1, 3, 8, 12])
 def test_plain_starts_as_alibi(heads):
     positions = torch.tensor(HOSTILE)
     seen = torch.ones(len(HOSTILE), len(HOSTILE)).tril().bool()
-    found = GrapeAdditive(heads=heads).bias(positions, positions, dtype=torch.float64)
+    bias = GrapeAdditive(heads=heads).bias(positions, positions, dtype=torch.float64)
     expected = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
-    torch.testing.assert_close(found[:, seen].detach(), expected[:, seen], rtol=1e-15, atol=0)
+    torch.testing.assert_close(bias[:, seen].detach(), expected[:, seen], rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -82,15 +82,15 @@ def test_plain_in_narrow_types_stays_within_its_budget(dtype):
 @pytest.mark.parametrize("gates", GATES)
 def test_gated_is_its_symbolic_twin_at_hostile_positions(gates):
     layer, encoding = 1, gated(gates)
-    positions, given = torch.tensor(HOSTILE), read(len(HOSTILE), layer=1)
-    found = encoding.bias(positions, positions, given, dtype=torch.float64).detach()
+    positions, layer_content = torch.tensor(HOSTILE), make_content(len(HOSTILE), layer=1)
+    bias = encoding.bias(positions, positions, layer_content, dtype=torch.float64).detach()
     for batch in range(BATCH):
         for head, slope in enumerate(alibi.slopes(HEADS)):
             raw = float(encoding.log_factors[layer, head].detach())
             values = {grape_gated.SLOPE: sp.Rational(float(slope) * factor(raw))}
             sides = (
-                (grape_gated.QUERY_GATES, encoding.query_vectors, given.q_BHJC),
-                (grape_gated.KEY_GATES, encoding.key_vectors, given.k_BHIC),
+                (grape_gated.QUERY_GATES, encoding.query_vectors, layer_content.q_BHJC),
+                (grape_gated.KEY_GATES, encoding.key_vectors, layer_content.k_BHIC),
             )
             for family, vectors, side in sides:
                 for row, position in enumerate(HOSTILE):
@@ -98,24 +98,24 @@ def test_gated_is_its_symbolic_twin_at_hostile_positions(gates):
                     values[family[position]] = sp.Rational(gate)
             expected = symbolic_bias(grape_gated.ENCODING, values, HOSTILE)
             seen = ~expected.isnan()
-            torch.testing.assert_close(found[batch, head][seen], expected[seen], rtol=1e-13, atol=0)
+            torch.testing.assert_close(bias[batch, head][seen], expected[seen], rtol=1e-13, atol=0)
 
 
 def _gate(vector, token):
-    unit = [value / math.sqrt(sum(one**2 for one in vector.tolist())) for value in vector.tolist()]
+    unit = [value / math.sqrt(sum(component**2 for component in vector.tolist())) for value in vector.tolist()]
     return softplus(sum(u * x for u, x in zip(unit, token.tolist(), strict=True)) / math.sqrt(HEAD_DIM))
 
 
 def test_the_streaming_form_gives_the_same_bias():
     """Claim grape-17: four features of each query and of each key, on the tokens of one row."""
-    encoding, given, length = gated(), read(9), 9
+    encoding, layer_content, length = gated(), make_content(9), 9
     positions = torch.arange(length)
-    slopes, by_query, by_key = (one.detach() for one in encoding._gates(given, torch.float64))
-    place, one = positions.double(), torch.ones(BATCH, HEADS, length, dtype=torch.float64)
-    queries = torch.stack((-place * by_query, by_query, -place * one, one), -1)
-    keys = torch.stack((one, place * one, by_key, place * by_key), -1)
+    slopes, by_query, by_key = (tensor.detach() for tensor in encoding._gates(layer_content, torch.float64))
+    place, ones = positions.double(), torch.ones(BATCH, HEADS, length, dtype=torch.float64)
+    queries = torch.stack((-place * by_query, by_query, -place * ones, ones), -1)
+    keys = torch.stack((ones, place * ones, by_key, place * by_key), -1)
     streamed = slopes[:, None, None] * (queries @ keys.transpose(-1, -2))
-    dense = encoding.bias(positions, positions, given, dtype=torch.float64).detach()
+    dense = encoding.bias(positions, positions, layer_content, dtype=torch.float64).detach()
     torch.testing.assert_close(streamed, dense, rtol=1e-13, atol=1e-13)
 
 
@@ -128,13 +128,13 @@ def test_variants_have_the_numbers_that_they_train(gates):
 
 def test_layers_have_gates_of_their_own():
     positions, encoding = torch.arange(4), gated()
-    first, second = (encoding.bias(positions, positions, read(4, layer=layer)) for layer in range(2))
+    first, second = (encoding.bias(positions, positions, make_content(4, layer=layer)) for layer in range(2))
     assert not torch.allclose(first, second)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_gated_in_narrow_types_stays_within_its_budget(dtype):
-    """In float32: the gates' sums of d terms, then products; softplus changes by no more than its argument."""
+    """Rounded in float32 are the gates' sums of d terms and products; softplus changes by no more than its argument."""
     encoding, positions = gated().float(), torch.tensor(HOSTILE)
     q, k = content(3, 2, BATCH, HEADS, len(HOSTILE), HEAD_DIM).to(dtype)
     narrow = encoding.bias(positions, positions, Content(q_BHJC=q, k_BHIC=k), dtype=dtype).detach()
@@ -171,14 +171,14 @@ def test_gated_says_what_it_misses():
     with pytest.raises(ValueError, match="pass content with q_BHJC and k_BHIC"):
         gated().bias(positions, positions)
     with pytest.raises(ValueError, match="positions must be integers"):
-        gated().bias(positions.float(), positions, read(3))
+        gated().bias(positions.float(), positions, make_content(3))
     with pytest.raises(ValueError, match="positions must be integers"):
-        gated().bias(positions, positions.float(), read(3))
+        gated().bias(positions, positions.float(), make_content(3))
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
     positions = torch.arange(length)
-    found = gated().bias(positions, positions, read(length))
-    assert found.shape == (BATCH, HEADS, length, length) and not found.any()
+    bias = gated().bias(positions, positions, make_content(length))
+    assert bias.shape == (BATCH, HEADS, length, length) and not bias.any()
     assert plain().bias(positions, positions).shape == (HEADS, length, length)

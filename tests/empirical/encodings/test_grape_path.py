@@ -18,7 +18,7 @@ def content(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-def made(heads=HEADS):
+def make_path_encoding(heads=HEADS):
     torch.manual_seed(0)
     encoding = GrapePath(heads=heads, width=WIDTH, layers=LAYERS).double()
     with torch.no_grad():
@@ -31,7 +31,7 @@ def biases(encoding, x, positions, **more):
 
 
 def symbolic_edge(query_probe, token_probe, query, token, slope):
-    """psi(query, token) by the symbolic formulas, plane by plane, 40 digits."""
+    """Return psi(query, token) by the symbolic formulas, plane by plane, to 40 digits."""
     total = sp.Integer(0)
     for plane in range(0, PROBE_DIM, 2):
         pair = (
@@ -44,9 +44,9 @@ def symbolic_edge(query_probe, token_probe, query, token, slope):
 
 @pytest.mark.parametrize("start", [0, 10**6])
 def test_it_is_its_symbolic_twin(start):
-    layer, encoding, x = 1, made(), content(1, BATCH, LENGTH, WIDTH)
+    layer, encoding, x = 1, make_path_encoding(), content(1, BATCH, LENGTH, WIDTH)
     positions = range(start, start + LENGTH)
-    found = biases(encoding, x, torch.tensor(positions), layer=layer)
+    bias = biases(encoding, x, torch.tensor(positions), layer=layer)
     probes = torch.einsum("bld,hpd->bhlp", x, encoding.probes[layer].detach())
     for batch in range(BATCH):
         for head, slope in enumerate(alibi.slopes(HEADS)):
@@ -60,50 +60,50 @@ def test_it_is_its_symbolic_twin(start):
             seen = ~expected.isnan()
             # An angle of 10^6 is off by 10^6 eps, and an edge, 1-Lipschitz, by no more than |p|^2/d of that.
             reach = 1e-13 + 4 * start * 2.3e-16 * LENGTH * float(p.norm(dim=-1).max()) ** 2 / PROBE_DIM
-            torch.testing.assert_close(found[batch, head][seen], expected[seen], rtol=1e-13, atol=reach)
+            torch.testing.assert_close(bias[batch, head][seen], expected[seen], rtol=1e-13, atol=reach)
 
 
 def test_a_path_never_rewards_distance_and_ends_at_zero():
-    found = biases(made(), content(2, BATCH, LENGTH, WIDTH), torch.arange(LENGTH))
+    bias = biases(make_path_encoding(), content(2, BATCH, LENGTH, WIDTH), torch.arange(LENGTH))
     lower = torch.ones(LENGTH, LENGTH).tril(-1).bool()
-    assert (found.diff(dim=-1)[..., lower[:, :-1]] > 0).all()
-    assert (found.diagonal(dim1=-1, dim2=-2) == 0).all() and (found.triu(1) == 0).all()
+    assert (bias.diff(dim=-1)[..., lower[:, :-1]] > 0).all()
+    assert (bias.diagonal(dim1=-1, dim2=-2) == 0).all() and (bias.triu(1) == 0).all()
 
 
 def test_it_does_not_depend_on_where_positions_begin():
     x = content(3, BATCH, LENGTH, WIDTH)
-    here, there = (biases(made(), x, torch.arange(LENGTH) + shift) for shift in (0, 3))
+    here, there = (biases(make_path_encoding(), x, torch.arange(LENGTH) + shift) for shift in (0, 3))
     torch.testing.assert_close(here, there, rtol=1e-12, atol=1e-12)
 
 
 def test_tokens_add_up_in_the_order_of_their_positions():
     x, order = content(4, BATCH, LENGTH, WIDTH), torch.tensor([3, 0, 6, 1, 5, 2, 4])
-    straight = biases(made(), x, torch.arange(LENGTH))
-    shuffled = biases(made(), x[:, order], order)
+    straight = biases(make_path_encoding(), x, torch.arange(LENGTH))
+    shuffled = biases(make_path_encoding(), x[:, order], order)
     torch.testing.assert_close(shuffled, straight[..., order, :][..., order], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 7])
 def test_rows_at_a_time_change_nothing(rows, monkeypatch):
     x, positions = content(5, BATCH, LENGTH, WIDTH), torch.arange(LENGTH)
-    whole = biases(made(), x, positions)
+    full_bias = biases(make_path_encoding(), x, positions)
     monkeypatch.setattr(module, "_ROWS", rows)
-    torch.testing.assert_close(biases(made(), x, positions), whole, rtol=1e-13, atol=0)
+    torch.testing.assert_close(biases(make_path_encoding(), x, positions), full_bias, rtol=1e-13, atol=0)
 
 
 def test_without_probes_it_is_alibi_times_log_two():
-    encoding = made(heads=3)
+    encoding = make_path_encoding(heads=3)
     torch.nn.init.zeros_(encoding.probes)
-    found = biases(encoding, content(6, 1, LENGTH, WIDTH), torch.arange(LENGTH))[0]
+    bias = biases(encoding, content(6, 1, LENGTH, WIDTH), torch.arange(LENGTH))[0]
     distance = (torch.arange(LENGTH)[:, None] - torch.arange(LENGTH)).clamp(min=0)
     for head, slope in enumerate(alibi.slopes(3)):
-        torch.testing.assert_close(found[head], -float(slope * sp.log(2)) * distance.double(), rtol=1e-14, atol=0)
+        torch.testing.assert_close(bias[head], -float(slope * sp.log(2)) * distance.double(), rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_narrow_types_stay_within_their_budget(dtype):
     """An edge moves by no more than its affinity, of d sums of D terms each; edges add up in float64."""
-    encoding, positions = made().float(), torch.arange(LENGTH)
+    encoding, positions = make_path_encoding().float(), torch.arange(LENGTH)
     x = content(7, BATCH, LENGTH, WIDTH).to(dtype)
     narrow = encoding.bias(positions, positions, Content(x_BLD=x), dtype=dtype).detach()
     wide = encoding.double().bias(positions, positions, Content(x_BLD=x.double()), dtype=torch.float64).detach()
@@ -115,7 +115,7 @@ def test_narrow_types_stay_within_their_budget(dtype):
 
 
 def test_gradients_reach_the_probes():
-    encoding, positions = made(), torch.arange(LENGTH)
+    encoding, positions = make_path_encoding(), torch.arange(LENGTH)
     encoding.bias(positions, positions, Content(x_BLD=content(8, 1, LENGTH, WIDTH))).sum().backward()
     assert encoding.probes.grad[0].abs().max() > 0 and not encoding.probes.grad[1].any()
 
@@ -128,7 +128,7 @@ def test_bad_sizes_are_refused(sizes):
 
 
 def test_bad_input_is_refused():
-    encoding, positions, x = made(), torch.arange(3), torch.zeros(1, 3, WIDTH)
+    encoding, positions, x = make_path_encoding(), torch.arange(3), torch.zeros(1, 3, WIDTH)
     with pytest.raises(ValueError, match="pass content with x_BLD"):
         encoding.bias(positions, positions)
     with pytest.raises(ValueError, match="positions must be integers"):
@@ -145,5 +145,5 @@ def test_bad_input_is_refused():
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
-    found = biases(made(), content(9, BATCH, length, WIDTH), torch.arange(length))
-    assert found.shape == (BATCH, HEADS, length, length) and not found.any()
+    bias = biases(make_path_encoding(), content(9, BATCH, length, WIDTH), torch.arange(length))
+    assert bias.shape == (BATCH, HEADS, length, length) and not bias.any()

@@ -24,8 +24,8 @@ def content(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-def drawn(encoding, seed=5):
-    """With every trained number away from where it starts."""
+def with_random_parameters(encoding, seed=5):
+    """Move every trained number away from its start."""
     with torch.no_grad():
         for place, parameter in enumerate(encoding.parameters()):
             parameter.add_(0.3 * content(seed + place, *parameter.shape).to(parameter.dtype))
@@ -33,32 +33,32 @@ def drawn(encoding, seed=5):
 
 
 def commuting():
-    return drawn(GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM).double())
+    return with_random_parameters(GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM).double())
 
 
 def thin(rank=4):
     torch.manual_seed(0)
-    return drawn(GrapeThin(heads=HEADS, head_dim=HEAD_DIM, rank=rank).double())
+    return with_random_parameters(GrapeThin(heads=HEADS, head_dim=HEAD_DIM, rank=rank).double())
 
 
 def contextual(seed=5):
-    return drawn(GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=LAYERS).double(), seed)
+    return with_random_parameters(GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=LAYERS).double(), seed)
 
 
 def test_commuting_is_its_symbolic_twin_in_coordinates_at_hostile_positions():
     encoding, positions = commuting(), torch.tensor(HOSTILE)
     q, k = content(0, 2, 1, HEADS, len(HOSTILE), HEAD_DIM)
-    turned_q, turned_k = (one.detach() for one in encoding.rotate(q, k, positions))
-    found = turned_q @ turned_k.transpose(-1, -2)
+    turned_q, turned_k = (rotated.detach() for rotated in encoding.rotate(q, k, positions))
+    scores = turned_q @ turned_k.transpose(-1, -2)
     basis, frequencies = encoding.basis().detach(), encoding.frequencies().detach()
     for head in range(HEADS):
-        planes = [{rotary.FREQUENCY: sp.Rational(one)} for one in frequencies[head].tolist()]
+        planes = [{rotary.FREQUENCY: sp.Rational(frequency)} for frequency in frequencies[head].tolist()]
         coordinates = q[0, head] @ basis[head], k[0, head] @ basis[head]
         expected = symbolic_scores(grape_commuting.ENCODING, planes, *coordinates, HOSTILE)
         seen = ~expected.isnan()
         # An angle of 10^6 theta is off by that times eps, and so is its cosine; a score by that times |q| |k|.
         reach = 4e6 * float(frequencies.max()) * EPS * HEAD_DIM**2
-        torch.testing.assert_close(found[0, head][seen], expected[seen], rtol=0, atol=reach)
+        torch.testing.assert_close(scores[0, head][seen], expected[seen], rtol=0, atol=reach)
 
 
 @pytest.mark.parametrize("position", [0, 1, 9])
@@ -83,9 +83,9 @@ def test_its_basis_is_orthogonal_and_no_coordinate_basis():
 def test_commuting_starts_as_rope():
     q, k = content(2, 2, 3, HEADS, len(HOSTILE), HEAD_DIM)
     positions = torch.tensor(HOSTILE)
-    found = GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM).rotate(q, k, positions)
+    rotated = GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM).rotate(q, k, positions)
     # Two ways to take a power may differ in the last place: at 10^6 by 10^6 eps.
-    torch.testing.assert_close(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=8e6 * EPS)
+    torch.testing.assert_close(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=8e6 * EPS)
 
 
 @pytest.mark.parametrize("rank", [2, 4, 6])
@@ -108,8 +108,8 @@ def test_thin_scores_as_rope_in_the_basis_of_its_real_schur_form():
     encoding, rank = thin(), 4
     positions = torch.tensor([0, 3, 10])
     q, k = content(4, 2, 1, HEADS, 3, HEAD_DIM)
-    turned_q, turned_k = (one.detach() for one in encoding.rotate(q, k, positions))
-    found = turned_q @ turned_k.transpose(-1, -2)
+    turned_q, turned_k = (rotated.detach() for rotated in encoding.rotate(q, k, positions))
+    scores = turned_q @ turned_k.transpose(-1, -2)
     from scipy.linalg import schur
 
     for head in range(HEADS):
@@ -123,7 +123,7 @@ def test_thin_scores_as_rope_in_the_basis_of_its_real_schur_form():
         expected = symbolic_scores(grape_commuting.ENCODING, planes, *inside, positions.tolist())
         rest = q[0, head] @ k[0, head].T - inside[0] @ inside[1].T
         seen = ~expected.isnan()
-        torch.testing.assert_close(found[0, head][seen], (expected + rest)[seen], rtol=0, atol=1e-11)
+        torch.testing.assert_close(scores[0, head][seen], (expected + rest)[seen], rtol=0, atol=1e-11)
 
 
 def test_a_thin_generator_has_gradients():
@@ -135,8 +135,8 @@ def test_a_thin_generator_has_gradients():
         turned, other = torch.func.functional_call(encoding, parameters, (q, q, torch.arange(3)))
         return turned @ other.transpose(-1, -2)
 
-    given = [parameter.detach().clone().requires_grad_() for parameter in (encoding.tilts, encoding.generator)]
-    assert torch.autograd.gradcheck(score, given)
+    leaves = [parameter.detach().clone().requires_grad_() for parameter in (encoding.tilts, encoding.generator)]
+    assert torch.autograd.gradcheck(score, leaves)
 
 
 def test_a_subspace_is_orthonormal():
@@ -149,8 +149,8 @@ def test_contextual_starts_as_rope_on_consecutive_positions():
     encoding = GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=LAYERS).double()
     q, k = content(6, 2, 3, HEADS, LENGTH, HEAD_DIM)
     positions = torch.arange(LENGTH)
-    found = encoding.rotate(q, k, positions, Content(layer=1, x_BLD=content(7, 3, LENGTH, WIDTH)))
-    torch.testing.assert_close(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-13)
+    rotated = encoding.rotate(q, k, positions, Content(layer=1, x_BLD=content(7, 3, LENGTH, WIDTH)))
+    torch.testing.assert_close(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-13)
 
 
 def test_contextual_is_its_symbolic_twin():
@@ -158,9 +158,9 @@ def test_contextual_is_its_symbolic_twin():
     x = content(8, 1, LENGTH, WIDTH)
     q, k = content(9, 2, 1, 1, LENGTH, HEAD_DIM)
     turned_q, turned_k = (
-        one.detach() for one in encoding.rotate(q, k, torch.arange(LENGTH), Content(layer=layer, x_BLD=x))
+        rotated.detach() for rotated in encoding.rotate(q, k, torch.arange(LENGTH), Content(layer=layer, x_BLD=x))
     )
-    found = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
+    scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
     weights, offset = encoding.weights[layer].tolist(), float(encoding.offsets[layer].detach())
     rates = {}
     for token in range(LENGTH):
@@ -171,12 +171,12 @@ def test_contextual_is_its_symbolic_twin():
         {rotary.FREQUENCY: sp.Rational(float(frequency) * ratio)} | rates
         for frequency, ratio in zip(rotary.frequencies(HEAD_DIM), ratios, strict=True)
     ]
-    expected = _with_sums_done(planes, q[0, 0], k[0, 0])
+    expected = _scores_with_evaluated_sums(planes, q[0, 0], k[0, 0])
     seen = ~expected.isnan()
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=1e-13)
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=1e-13)
 
 
-def _with_sums_done(planes, q_JC, k_IC):
+def _scores_with_evaluated_sums(planes, q_JC, k_IC):
     from dataclasses import replace
 
     def rotate(position, length):
@@ -209,15 +209,15 @@ def test_narrow_types_stay_within_their_budget(name, dtype):
     encoding = {"commuting": commuting, "thin": thin, "contextual": contextual}[name]().float()
     q, k = content(12, 2, 1, HEADS, len(HOSTILE), HEAD_DIM).to(dtype)
     x = content(13, 1, len(HOSTILE), WIDTH).float()
-    given = (Content(x_BLD=x),) if name == "contextual" else ()
-    wide = [one.detach() for one in encoding.rotate(q.double(), k.double(), positions, *given)]
-    narrow = [one.detach() for one in encoding.rotate(q, k, positions, *given)]
+    content_arguments = (Content(x_BLD=x),) if name == "contextual" else ()
+    wide = [rotated.detach() for rotated in encoding.rotate(q.double(), k.double(), positions, *content_arguments)]
+    narrow = [rotated.detach() for rotated in encoding.rotate(q, k, positions, *content_arguments)]
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
-    for found, right, content_ in zip(narrow, wide, (q, k), strict=True):
-        size = content_.double().norm(dim=-1, keepdim=True)
+    for turned, right, vectors in zip(narrow, wide, (q, k), strict=True):
+        size = vectors.double().norm(dim=-1, keepdim=True)
         # A rounded orthogonal matrix and d roundings of sums: (d + 1) sqrt(d) each; complex products cost twice that.
         budget = size * 2 * (2 * (HEAD_DIM + 1) * HEAD_DIM**0.5 + 6) * single + right.abs() * last * 1.01
-        assert ((found.double() - right).abs() <= budget).all() and found.dtype == dtype
+        assert ((turned.double() - right).abs() <= budget).all() and turned.dtype == dtype
 
 
 def test_narrow_inputs_still_add_up_in_float64():
@@ -274,6 +274,6 @@ def test_contextual_says_what_it_misses():
 @pytest.mark.parametrize("make", [commuting, thin, contextual])
 def test_short_sequences(make, length):
     q = content(15, 1, HEADS, length, HEAD_DIM)
-    given = (Content(x_BLD=content(16, 1, length, WIDTH)),) if make is contextual else ()
-    turned, _ = make().rotate(q, q, torch.arange(length), *given)
+    content_arguments = (Content(x_BLD=content(16, 1, length, WIDTH)),) if make is contextual else ()
+    turned, _ = make().rotate(q, q, torch.arange(length), *content_arguments)
     torch.testing.assert_close(turned, q, rtol=0, atol=1e-14)

@@ -1,4 +1,4 @@
-"""A guarded encoding whose hooks are right answers as if it were not guarded, whatever the shapes it is used with."""
+"""A guarded encoding with valid hooks answers as if it were not guarded, for all shapes."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ B, H, L, J, KEYS, C, D = 3, 2, 5, 4, 5, 6, 12
 
 
 class Mine(PositionEncoding):
-    """Every hook, each with an answer that differs from what it was given."""
+    """Encoding with every hook, each with an answer that differs from its input."""
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
         return x_BLD + positions[:, None]
@@ -37,24 +37,26 @@ def mine() -> Any:
     return guard(Mine(), "mine.py:Mine")
 
 
-def drawn(*shape: int) -> Tensor:
+def random_tensor(*shape: int) -> Tensor:
     return torch.randn(*shape)
 
 
 def content() -> Content:
-    return Content(x_BLD=drawn(B, KEYS, D), layer=0, q_BHJC=drawn(B, H, J, C), k_BHIC=drawn(B, H, KEYS, C))
+    return Content(
+        x_BLD=random_tensor(B, KEYS, D), layer=0, q_BHJC=random_tensor(B, H, J, C), k_BHIC=random_tensor(B, H, KEYS, C)
+    )
 
 
 def test_right_answers_pass_unchanged(mine: Any) -> None:
-    x, positions = drawn(B, L, D), torch.arange(L)
+    x, positions = random_tensor(B, L, D), torch.arange(L)
     assert torch.equal(mine.embed(x, positions), Mine().embed(x, positions))
     # As many queries as keys, and fewer.
     for queries in (L, J):
-        q, k = drawn(B, H, queries, C), drawn(B, H, L, C)
+        q, k = random_tensor(B, H, queries, C), random_tensor(B, H, L, C)
         turned = mine.rotate(q, k, positions)
         assert torch.equal(turned[0], 2 * q) and torch.equal(turned[1], 3 * k)
         assert torch.equal(mine.scores(q, k, positions[-queries:], positions), 5 * q @ k.mT)
-    weights = drawn(B, H, J, KEYS)
+    weights = random_tensor(B, H, J, KEYS)
     values = mine.values(weights, positions[-J:], positions, content())
     assert torch.equal(values, Mine().values(weights, positions[-J:], positions, content()))
 
@@ -64,7 +66,7 @@ def test_right_answers_pass_unchanged(mine: Any) -> None:
 )
 @pytest.mark.parametrize("given", [True, False])
 def test_a_bias_may_be_one_for_all_heads_and_rows(mine: Any, shape: tuple[int, ...], given: bool) -> None:
-    mine.answer = drawn(*shape)
+    mine.answer = random_tensor(*shape)
     positions = torch.arange(KEYS)
     assert mine.bias(positions[-J:], positions, content() if given else None) is mine.answer
 
@@ -73,13 +75,13 @@ def test_a_bias_may_be_one_for_all_heads_and_rows(mine: Any, shape: tuple[int, .
     "shape", [(H, KEYS, J), (H + 1, J, KEYS), (B + 1, H, J, KEYS), (B, H + 1, J, KEYS), (H, B, J, KEYS), (J, KEYS)]
 )
 def test_a_bias_of_another_shape_is_refused(mine: Any, shape: tuple[int, ...]) -> None:
-    mine.answer = drawn(*shape)
+    mine.answer = random_tensor(*shape)
     positions = torch.arange(KEYS)
     with pytest.raises(HookError, match=rf"it must return a bias \[H, {J}, {KEYS}\] of real numbers, not"):
         mine.bias(positions[-J:], positions, content())
 
 
-def test_no_bias_is_a_bias(mine: Any) -> None:
+def test_a_bias_may_be_none(mine: Any) -> None:
     mine.answer = None
     assert mine.bias(torch.arange(J), torch.arange(KEYS), content()) is None
 

@@ -23,8 +23,8 @@ def laws(encoding):
 
 
 def symbolic_law(encoding, q_C, k_C, offset):
-    """The score from the distance, which at far positions alone can be evaluated, rounded once."""
-    q_C, k_C = [[sp.Rational(one) for one in content] for content in (q_C, k_C)]
+    """Score from the distance, the only form that can be evaluated at far positions, rounded once."""
+    q_C, k_C = [[sp.Rational(value) for value in content] for content in (q_C, k_C)]
     pairs = [slice(start, start + 2) for start in range(0, HEAD_DIM, 2)]
     return exact(
         sum(
@@ -46,13 +46,13 @@ def channel_sizes(encoding, q, k, query_positions, key_positions):
 def test_it_is_its_symbolic_law_at_hostile_positions(damping):
     encoding, positions = HoPE(head_dim=HEAD_DIM, damping=damping), torch.tensor(HOSTILE)
     q, k = content(0, 2, 1, 1, len(HOSTILE), HEAD_DIM)
-    found = encoding.scores(q, k, positions, positions)[0, 0]
+    scores = encoding.scores(q, k, positions, positions)[0, 0]
     bound = (light_cone(q).abs().max() / 2 * light_cone(k).abs().max() * HEAD_DIM).item()
     for row, j in enumerate(HOSTILE):
         for column, i in enumerate(HOSTILE[: row + 1]):
             expected = symbolic_law(encoding, q[0, 0, row].tolist(), k[0, 0, column].tolist(), j - i)
             # An exponent x is off by 4 x units, so e^-x by 4 x e^-x < 2 units; coordinates, products, sums: C + 8.
-            assert abs(found[row, column].item() - expected) <= (HEAD_DIM + 10) * UNIT * bound, (j, i)
+            assert abs(scores[row, column].item() - expected) <= (HEAD_DIM + 10) * UNIT * bound, (j, i)
 
 
 def test_it_is_its_symbolic_twin():
@@ -61,10 +61,10 @@ def test_it_is_its_symbolic_twin():
     q, k = content(1, 2, 1, 1, len(near), HEAD_DIM)
     planes = [{hope.RATE: rate, hope.MARGIN: margin} for rate, margin in laws(encoding)]
     expected = symbolic_scores(hope.ENCODING, planes, q[0, 0], k[0, 0], near)
-    found = encoding.scores(q, k, torch.tensor(near), torch.tensor(near))[0, 0]
+    scores = encoding.scores(q, k, torch.tensor(near), torch.tensor(near))[0, 0]
     seen = ~expected.isnan()
     bound = light_cone(q).abs().max() / 2 * light_cone(k).abs().max() * HEAD_DIM
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=(HEAD_DIM + 10) * UNIT * bound.item())
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=(HEAD_DIM + 10) * UNIT * bound.item())
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -102,9 +102,9 @@ def test_only_distances_matter_to_the_last_bit():
 def test_the_last_queries_score_as_they_do_among_all():
     encoding, positions = HoPE(head_dim=HEAD_DIM), torch.arange(50)
     q, k = content(4, 2, 1, 2, 50, HEAD_DIM)
-    whole = encoding.scores(q, k, positions, positions)
+    all_scores = encoding.scores(q, k, positions, positions)
     last = encoding.scores(q[:, :, -3:], k, positions[-3:], positions)
-    torch.testing.assert_close(last, whole[:, :, -3:], rtol=1e-13, atol=1e-13)
+    torch.testing.assert_close(last, all_scores[:, :, -3:], rtol=1e-13, atol=1e-13)
 
 
 def test_a_key_after_the_query_scores_nothing():
@@ -143,7 +143,7 @@ def test_a_fixed_damping_survives_half_precision():
 
 def test_gradients_of_content_and_damping():
     encoding, positions = HoPE(head_dim=4).double(), torch.arange(20)
-    q, k = (one.requires_grad_() for one in content(6, 2, 1, 1, 20, 4))
+    q, k = (tensor.requires_grad_() for tensor in content(6, 2, 1, 1, 20, 4))
 
     def scores(q, k, _):
         return encoding.scores(q, k, positions, positions)

@@ -1,4 +1,4 @@
-"""What modules hold before training: the distributions that their docstrings name, at the smallest sizes too."""
+"""Initial parameters of modules: the distributions that their docstrings name, at the smallest sizes too."""
 
 import math
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from empirical.encodings.kerple import KerpleLog, KerplePower
 from empirical.encodings.learned import LearnedAbsolute
 from empirical.encodings.relational import Relational
 
-Made = Callable[[], nn.Module]
+Maker = Callable[[], nn.Module]
 
-NORMAL: list[tuple[Made, str, float]] = [
+NORMAL: list[tuple[Maker, str, float]] = [
     # module, parameter, standard deviation
     (lambda: GrapeThin(heads=50, head_dim=64, rank=4), "tilts", 1 / 8),
     (lambda: GrapeGated(heads=20, head_dim=64, layers=10), "query_vectors", 1 / 8),
@@ -34,16 +34,16 @@ NORMAL: list[tuple[Made, str, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "name", "deviation"), NORMAL)
-def test_normal_parameters_have_the_deviation_that_is_named(made: Made, name: str, deviation: float) -> None:
+@pytest.mark.parametrize(("make", "name", "deviation"), NORMAL)
+def test_normal_parameters_have_the_deviation_that_is_named(make: Maker, name: str, deviation: float) -> None:
     torch.manual_seed(0)
-    values = getattr(made(), name).detach()
+    values = getattr(make(), name).detach()
     assert values.numel() > 5_000
     assert values.std().item() == pytest.approx(deviation, rel=0.05)
     assert abs(values.mean().item()) < 0.05 * deviation
 
 
-UNIFORM: list[tuple[Made, str, float, float]] = [
+UNIFORM: list[tuple[Maker, str, float, float]] = [
     # module, parameter, least and greatest value
     (lambda: KerplePower(heads=10_000), "scale", 0.01, 1),
     (lambda: KerplePower(heads=10_000), "exponent", 0.01, 2),
@@ -52,17 +52,17 @@ UNIFORM: list[tuple[Made, str, float, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "name", "least", "greatest"), UNIFORM)
-def test_uniform_parameters_fill_their_interval(made: Made, name: str, least: float, greatest: float) -> None:
+@pytest.mark.parametrize(("make", "name", "least", "greatest"), UNIFORM)
+def test_uniform_parameters_fill_their_interval(make: Maker, name: str, least: float, greatest: float) -> None:
     torch.manual_seed(0)
-    values = getattr(made(), name).detach().double()
+    values = getattr(make(), name).detach().double()
     assert values.min().item() == pytest.approx(least)
     assert greatest * 0.995 < values.max().item() <= greatest
     for share in (0.25, 0.5, 0.75):
         assert values.quantile(share).item() == pytest.approx(share * greatest, abs=0.03 * greatest)
 
 
-CONSTANT: list[tuple[Made, str, float]] = [
+CONSTANT: list[tuple[Maker, str, float]] = [
     (lambda: BiasOnlyFoX(heads=3, layers=2), "logits", 0),
     (lambda: FoX(width=4, heads=3, layers=2), "offset", 0),
     (lambda: GrapeAdditive(heads=3), "log_factors", 0),
@@ -78,9 +78,9 @@ CONSTANT: list[tuple[Made, str, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "name", "value"), CONSTANT)
-def test_parameters_that_begin_at_one_value(made: Made, name: str, value: float) -> None:
-    parameter = getattr(made(), name)
+@pytest.mark.parametrize(("make", "name", "value"), CONSTANT)
+def test_parameters_that_begin_at_one_value(make: Maker, name: str, value: float) -> None:
+    parameter = getattr(make(), name)
     assert parameter.requires_grad
     torch.testing.assert_close(parameter.detach(), torch.full_like(parameter, value), rtol=0, atol=1e-7)
 
@@ -106,7 +106,7 @@ def test_a_thin_grape_begins_as_rope_in_its_subspace(rank: int) -> None:
     assert torch.equal(module.generator[0], module.generator[1])
 
 
-SMALLEST: list[Made] = [
+SMALLEST: list[Maker] = [
     lambda: FIRE(heads=1, layers=1),
     lambda: FoX(width=1, heads=1, layers=1),
     lambda: BiasOnlyFoX(heads=1, layers=1),
@@ -123,7 +123,9 @@ SMALLEST: list[Made] = [
 ]
 
 
-@pytest.mark.parametrize("made", SMALLEST)
-def test_the_smallest_sizes_are_allowed(made: Made) -> None:
-    parameters = list(made().parameters())
-    assert parameters and all(math.isfinite(value) for one in parameters for value in one.detach().flatten().tolist())
+@pytest.mark.parametrize("make", SMALLEST)
+def test_the_smallest_sizes_are_allowed(make: Maker) -> None:
+    parameters = list(make().parameters())
+    assert parameters and all(
+        math.isfinite(value) for parameter in parameters for value in parameter.detach().flatten().tolist()
+    )

@@ -13,7 +13,7 @@ from theory.encodings import interpolation, rotary
 
 HEAD_DIM = 6
 FEW = (0, 1, 257, 4095, 10**6)
-"""Of the hostile positions: a score of the symbolic twin takes its time."""
+"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
 
 
 def content(seed, *shape, dtype=torch.float64):
@@ -30,8 +30,8 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
     expected = symbolic_scores(interpolation.ENCODING, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by a few times 10^6 eps, and so is its cosine; a score by that times |q| |k|.
-    found = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
+    scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
 
 
 @pytest.mark.parametrize("scale", [1.0, 4.0, 32.0])
@@ -51,15 +51,15 @@ def test_its_frequencies_are_those_of_transformers(scale):
 def test_it_is_rope_at_positions_divided():
     q, k = content(1, 2, 1, 2, 10, HEAD_DIM)
     positions = torch.arange(10)
-    found = PositionInterpolation(head_dim=HEAD_DIM, scale=8).rotate(q, k, 8 * positions)
-    torch.testing.assert_close(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-14)
+    rotated = PositionInterpolation(head_dim=HEAD_DIM, scale=8).rotate(q, k, 8 * positions)
+    torch.testing.assert_close(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-14)
 
 
 def test_at_scale_one_it_is_rope():
     q, k = content(2, 2, 1, 2, len(HOSTILE), HEAD_DIM)
     positions = torch.tensor(HOSTILE)
-    found = PositionInterpolation(head_dim=HEAD_DIM, scale=1).rotate(q, k, positions)
-    for ours, theirs in zip(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), strict=True):
+    rotated = PositionInterpolation(head_dim=HEAD_DIM, scale=1).rotate(q, k, positions)
+    for ours, theirs in zip(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), strict=True):
         assert torch.equal(ours, theirs)
 
 
@@ -71,8 +71,8 @@ def test_narrow_types_stay_within_their_budget(dtype):
     encoding = PositionInterpolation(head_dim=HEAD_DIM, scale=4)
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
     turned = zip(encoding.rotate(q, k, positions), encoding.rotate(q.double(), k.double(), positions), strict=True)
-    for (narrow, wide), given in zip(turned, (q, k), strict=True):
-        size = given.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
+    for (narrow, wide), vectors in zip(turned, (q, k), strict=True):
+        size = vectors.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
         assert ((narrow.double() - wide).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
 
 

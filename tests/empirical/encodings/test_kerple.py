@@ -26,42 +26,42 @@ PLAIN = {
 }
 
 
-def made(kind, heads=3, seed=0):
+def make_kerple(kind, heads=3, seed=0):
     torch.manual_seed(seed)
     return kind(heads=heads)
 
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_it_is_its_symbolic_twin_at_hostile_positions(kind):
-    positions, encoding = torch.tensor(HOSTILE), made(kind).double()
+    positions, encoding = torch.tensor(HOSTILE), make_kerple(kind).double()
     twin, names = TWINS[kind]
     with torch.no_grad():  # sympy takes a root of the order of an exponent's denominator
         list(encoding.parameters())[1].copy_(torch.tensor([0.375, 1.0, 1.625]))
-    found = encoding.bias(positions, positions, dtype=torch.float64)
+    bias = encoding.bias(positions, positions, dtype=torch.float64)
     for head in range(3):
         values = {symbol: sp.Rational(getattr(encoding, name)[head].item()) for symbol, name in names.items()}
         expected = symbolic_bias(twin, values, HOSTILE)
         seen = ~expected.isnan()
         # A power or logarithm within a unit in the last place, two products and the twin's value within half of one.
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=2.5 * 2.3e-16, atol=0)
+        torch.testing.assert_close(bias[head][seen], expected[seen], rtol=2.5 * 2.3e-16, atol=0)
 
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_the_plain_formula_agrees_on_both_sides_of_the_query(kind):
-    positions, encoding = torch.arange(70), made(kind, heads=5)
-    found = encoding.bias(positions, positions, dtype=torch.float64)
+    positions, encoding = torch.arange(70), make_kerple(kind, heads=5)
+    bias = encoding.bias(positions, positions, dtype=torch.float64)
     expected = [[[PLAIN[kind](encoding, head, abs(j - i)) for i in range(70)] for j in range(70)] for head in range(5)]
-    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-15, atol=0)
+    torch.testing.assert_close(bias, torch.tensor(expected, dtype=torch.float64), rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", BOTH)
 def test_narrow_types_stay_within_their_budget(kind, dtype):
-    """In float32 a power or logarithm within a unit in the last place and two roundings, then one in the type.
+    """A power or logarithm is within a unit in the last place of float32; two roundings, then one in the type.
 
     The module's parameters are rounded to the type before; positions never are.
     """
-    positions, encoding = torch.tensor(HOSTILE), made(kind).to(dtype)
+    positions, encoding = torch.tensor(HOSTILE), make_kerple(kind).to(dtype)
     narrow = encoding.bias(positions, positions, dtype=dtype)
     assert narrow.dtype == dtype
     wide = encoding.double().bias(positions, positions, dtype=torch.float64)
@@ -76,7 +76,7 @@ def test_parameters_start_as_in_the_released_classes():
         (KerpleLog, "scale", 2),
         (KerpleLog, "rate", 1),
     ):
-        drawn = getattr(made(kind, heads=4000), name)
+        drawn = getattr(make_kerple(kind, heads=4000), name)
         assert SMALLEST <= drawn.min() < 0.02 * end and 0.98 * end < drawn.max() <= end
         # The mean of 4000 uniform draws is within 5 of its deviations, end / sqrt(12 n); the bound moves it by 5e-5.
         assert abs(drawn.mean() - end / 2) < 5 * end / (12 * 4000) ** 0.5 + 1e-4
@@ -84,7 +84,7 @@ def test_parameters_start_as_in_the_released_classes():
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_parameter_beyond_its_bound_is_brought_back_at_the_next_use(kind):
-    encoding, positions = made(kind), torch.arange(4)
+    encoding, positions = make_kerple(kind), torch.arange(4)
     with torch.no_grad():
         for parameter in encoding.parameters():
             parameter.copy_(torch.tensor([-3.0, 0.5, 7.0]))
@@ -96,7 +96,7 @@ def test_a_parameter_beyond_its_bound_is_brought_back_at_the_next_use(kind):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_parameter_at_its_bound_still_learns(kind):
-    encoding, positions = made(kind), torch.arange(6)
+    encoding, positions = make_kerple(kind), torch.arange(6)
     with torch.no_grad():
         for parameter in encoding.parameters():
             parameter.fill_(-1.0)
@@ -107,14 +107,14 @@ def test_a_parameter_at_its_bound_still_learns(kind):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_several_layers_use_it_in_one_graph(kind):
-    encoding, positions = made(kind), torch.arange(6)
+    encoding, positions = make_kerple(kind), torch.arange(6)
     (encoding.bias(positions, positions) * encoding.bias(positions, positions)).sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in encoding.parameters())
 
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_use_leaves_what_is_within_bounds_as_it_is(kind):
-    encoding, positions = made(kind), torch.arange(6)
+    encoding, positions = make_kerple(kind), torch.arange(6)
     before = {name: value.clone() for name, value in encoding.state_dict().items()}
     encoding.bias(positions, positions)
     assert all(torch.equal(value, before[name]) for name, value in encoding.state_dict().items())
@@ -122,7 +122,7 @@ def test_use_leaves_what_is_within_bounds_as_it_is(kind):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_the_count_of_trained_numbers_is_the_twins(kind):
-    trained = sum(parameter.numel() for parameter in made(kind, heads=7).parameters())
+    trained = sum(parameter.numel() for parameter in make_kerple(kind, heads=7).parameters())
     assert trained == TWINS[kind][0].learned.subs(HEADS, 7)
 
 
@@ -130,7 +130,7 @@ def test_the_count_of_trained_numbers_is_the_twins(kind):
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(kind, length):
     positions = torch.arange(length)
-    assert torch.equal(made(kind).bias(positions, positions), torch.zeros(3, length, length))
+    assert torch.equal(make_kerple(kind).bias(positions, positions), torch.zeros(3, length, length))
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -138,4 +138,4 @@ def test_bad_input_is_refused(kind):
     with pytest.raises(ValueError, match="heads must be at least 1, not 0"):
         kind(heads=0)
     with pytest.raises(ValueError, match="positions must be integers"):
-        made(kind).bias(torch.arange(3.0), torch.arange(3))
+        make_kerple(kind).bias(torch.arange(3.0), torch.arange(3))

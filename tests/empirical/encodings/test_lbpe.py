@@ -21,7 +21,7 @@ def draw(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-def made(hint, seed=0, **choices):
+def make_lbpe(hint, seed=0, **choices):
     torch.manual_seed(seed)
     sizes = {"layers": LAYERS, "head_dim": C, "labels": K, "hinges": 3}
     return LBPE(scale_hint=hint, **{**sizes, **choices}).double()
@@ -36,8 +36,8 @@ def case(length, seed=1, layer=1):
 
 def logits(encoding, positions, content):
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    whole = content.q_BHJC @ content.k_BHIC.transpose(-1, -2) / C**0.5 + bias
-    return whole + torch.full(whole.shape[-2:], -torch.inf, dtype=torch.float64).triu(1)
+    scores = content.q_BHJC @ content.k_BHIC.transpose(-1, -2) / C**0.5 + bias
+    return scores + torch.full(scores.shape[-2:], -torch.inf, dtype=torch.float64).triu(1)
 
 
 def attended(encoding, positions, content, v):
@@ -50,12 +50,12 @@ def features(i, j, n):
 
 
 def label_law(encoding, i, j, n):
-    """p of one pair, in floats; i and j from 1 on."""
+    """Label weights p of one pair, in floats; i and j from 1 on."""
     g = encoding.levels.tolist()
     numbers = (number.tolist() for number in (encoding.slopes, encoding.offsets, encoding.heights))
     for feature, slopes, offsets, heights in zip(features(i, j, n), *numbers, strict=True):
         for slope, offset, height in zip(slopes, offsets, heights, strict=True):
-            g = [one + max(0.0, slope * feature + offset) * its for one, its in zip(g, height, strict=True)]
+            g = [level + max(0.0, slope * feature + offset) * step for level, step in zip(g, height, strict=True)]
     weights = [math.exp((number - max(g)) / encoding.temperature) for number in g]
     return [weight / sum(weights) for weight in weights]
 
@@ -64,38 +64,38 @@ def label_law(encoding, i, j, n):
 @pytest.mark.parametrize("kind", POSITIONS)
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
 def test_label_weights_are_the_network_of_the_features_pair_by_pair(hint, kind, temperature):
-    encoding, at = made(hint, temperature=temperature), torch.tensor(POSITIONS[kind])
+    encoding, at = make_lbpe(hint, temperature=temperature), torch.tensor(POSITIONS[kind])
     scales = torch.tensor([1, 7, 300])
-    found = encoding.label_weights(at, at, scales)
+    weights = encoding.label_weights(at, at, scales)
     # Some dozen roundings of logits that are about as large as the positions, divided by the temperature.
     close = {"rtol": 0, "atol": 100 * 2**-53 * (300 + at.max().item()) / temperature}
     for row, n in enumerate(scales.tolist()):
         for j, query in enumerate(at.tolist()):
             for i, key in enumerate(at.tolist()):
                 law = label_law(encoding, key + 1, query + 1, n if hint else None)
-                one = found[row, j, i] if hint else found[j, i]
-                torch.testing.assert_close(one, torch.tensor(law, dtype=torch.float64), **close)
+                pair_weights = weights[row, j, i] if hint else weights[j, i]
+                torch.testing.assert_close(pair_weights, torch.tensor(law, dtype=torch.float64), **close)
 
 
 @HINTS
 def test_shapes_of_positions_and_scales_broadcast(hint):
-    encoding, at = made(hint), torch.arange(4)
-    one, three = torch.tensor(5), torch.tensor([5, 6, 7])
+    encoding, at = make_lbpe(hint), torch.arange(4)
+    one_scale, three_scales = torch.tensor(5), torch.tensor([5, 6, 7])
     each = torch.stack((at, at + 2, at + 9))
-    assert encoding.label_weights(at, at, one).shape == (4, 4, K)
-    assert encoding.label_weights(at[-2:], at, one).shape == (2, 4, K)
-    assert encoding.label_weights(each, each, one).shape == (3, 4, 4, K)
-    together = encoding.label_weights(each, each, three)
+    assert encoding.label_weights(at, at, one_scale).shape == (4, 4, K)
+    assert encoding.label_weights(at[-2:], at, one_scale).shape == (2, 4, K)
+    assert encoding.label_weights(each, each, one_scale).shape == (3, 4, 4, K)
+    together = encoding.label_weights(each, each, three_scales)
     for row in range(3):
-        assert torch.equal(together[row], encoding.label_weights(each[row], each[row], three[row]))
-    assert encoding.label_weights(at, at, three).shape == ((3, 4, 4, K) if hint else (4, 4, K))
+        assert torch.equal(together[row], encoding.label_weights(each[row], each[row], three_scales[row]))
+    assert encoding.label_weights(at, at, three_scales).shape == ((3, 4, 4, K) if hint else (4, 4, K))
 
 
 @HINTS
 def test_attention_equals_its_definition_pair_by_pair(hint):
-    encoding, positions = made(hint), torch.tensor([0, 1, 2, 5, 6])
+    encoding, positions = make_lbpe(hint), torch.tensor([0, 1, 2, 5, 6])
     content, v = case(5)
-    found = attended(encoding, positions, content, v)
+    outputs = attended(encoding, positions, content, v)
     for row in range(B):
         n = content.scales_B[row].item() if hint else None
         for head in range(H):
@@ -105,12 +105,12 @@ def test_attention_equals_its_definition_pair_by_pair(hint):
                 keys = content.k_BHIC[row, head, : j + 1] + p @ encoding.keys[1]
                 values = v[row, head, : j + 1] + p @ encoding.vectors[1]
                 weights = (keys @ content.q_BHJC[row, head, j] / C**0.5).softmax(0)
-                torch.testing.assert_close(found[row, head, j], weights @ values, rtol=0, atol=1e-12)
+                torch.testing.assert_close(outputs[row, head, j], weights @ values, rtol=0, atol=1e-12)
 
 
 @HINTS
 def test_with_sharp_weights_it_is_the_relation_of_the_strongest_labels(hint):
-    encoding, positions = made(hint, temperature=1e-6), torch.arange(6)
+    encoding, positions = make_lbpe(hint, temperature=1e-6), torch.arange(6)
     content, _ = case(6)
     p = encoding.label_weights(positions, positions, content.scales_B)
     assert p.amax(-1).min() > 1 - 1e-12
@@ -131,7 +131,7 @@ def test_with_sharp_weights_it_is_the_relation_of_the_strongest_labels(hint):
 def test_the_scale_changes_weights_only_with_scale_hint():
     at = torch.arange(5)
     for hint in (False, True):
-        encoding = made(hint)
+        encoding = make_lbpe(hint)
         small, large = (encoding.label_weights(at, at, torch.tensor(n)) for n in (5, 20))
         assert torch.equal(small, large) != hint
 
@@ -139,7 +139,7 @@ def test_the_scale_changes_weights_only_with_scale_hint():
 @HINTS
 def test_far_from_where_labels_meet_a_pair_keeps_its_label(hint):
     """g is linear along every ray in the end: no label of a table runs out, and none comes back."""
-    encoding = made(hint)
+    encoding = make_lbpe(hint)
     for step in (torch.tensor([1, 3]), torch.tensor([4, 5])):
         far = [
             encoding.label_weights(by * step[1:] - 1, by * step[:1] - 1, by * torch.tensor(3))[0, 0].argmax().item()
@@ -150,31 +150,38 @@ def test_far_from_where_labels_meet_a_pair_keeps_its_label(hint):
 
 @HINTS
 def test_a_token_does_not_see_the_future_and_filling_on_the_right_changes_nothing(hint):
-    encoding, positions = made(hint), torch.arange(7)
+    encoding, positions = make_lbpe(hint), torch.arange(7)
     content, v = case(7)
-    whole = attended(encoding, positions, content, v)
+    outputs = attended(encoding, positions, content, v)
     short = replace(content, q_BHJC=content.q_BHJC[:, :, :4], k_BHIC=content.k_BHIC[:, :, :4])
     torch.testing.assert_close(
-        whole[:, :, :4], attended(encoding, positions[:4], short, v[:, :, :4]), rtol=0, atol=1e-13
+        outputs[:, :, :4], attended(encoding, positions[:4], short, v[:, :, :4]), rtol=0, atol=1e-13
     )
     moved = torch.tensor([0, 1, 2, 3, 7, 7, 9])
-    torch.testing.assert_close(attended(encoding, moved, content, v)[:, :, :4], whole[:, :, :4], rtol=0, atol=1e-13)
+    torch.testing.assert_close(attended(encoding, moved, content, v)[:, :, :4], outputs[:, :, :4], rtol=0, atol=1e-13)
 
 
 @HINTS
 def test_a_batch_equals_its_members(hint):
-    encoding, (content, v) = made(hint), case(6)
+    encoding, (content, v) = make_lbpe(hint), case(6)
     positions = torch.stack((torch.arange(6), torch.arange(6) + 4, torch.tensor([0, 2, 3, 5, 8, 9])))
     together = attended(encoding, positions, content, v)
     for row in range(B):
-        one = slice(row, row + 1)
-        its = Content(layer=1, q_BHJC=content.q_BHJC[one], k_BHIC=content.k_BHIC[one], scales_B=content.scales_B[one])
-        torch.testing.assert_close(attended(encoding, positions[row], its, v[one]), together[one], rtol=0, atol=1e-13)
+        row_slice = slice(row, row + 1)
+        row_content = Content(
+            layer=1,
+            q_BHJC=content.q_BHJC[row_slice],
+            k_BHIC=content.k_BHIC[row_slice],
+            scales_B=content.scales_B[row_slice],
+        )
+        torch.testing.assert_close(
+            attended(encoding, positions[row], row_content, v[row_slice]), together[row_slice], rtol=0, atol=1e-13
+        )
 
 
 @HINTS
 def test_the_last_queries_are_those_among_all(hint):
-    encoding, positions, (content, _) = made(hint), torch.arange(6), case(6)
+    encoding, positions, (content, _) = make_lbpe(hint), torch.arange(6), case(6)
     weights = logits(encoding, positions, content).softmax(-1)
     last = replace(content, q_BHJC=content.q_BHJC[:, :, -2:])
     bias = encoding.bias(positions[-2:], positions, last)
@@ -196,28 +203,31 @@ class Hooks(nn.Module):
 
 @HINTS
 def test_models_mapped_at_once_equal_each_alone(hint):
-    members, positions = [made(hint, seed) for seed in range(3)], torch.arange(6)
+    members, positions = [make_lbpe(hint, seed) for seed in range(3)], torch.arange(6)
     cases = [case(6, seed=10 + model) for model in range(3)]
     scales = torch.tensor([[1, 2, 3], [9, 8, 7], [4, 4, 20]])
-    q, k, v = (torch.stack(parts) for parts in zip(*((one.q_BHJC, one.k_BHIC, v) for one, v in cases), strict=True))
+    q, k, v = (
+        torch.stack(parts)
+        for parts in zip(*((case_content.q_BHJC, case_content.k_BHIC, v) for case_content, v in cases), strict=True)
+    )
     stacked = {
         f"encoding.{name}": torch.stack([member.get_parameter(name) for member in members])
         for name, _ in members[0].named_parameters()
     }
 
-    def one(numbers, q, k, v, scales):
+    def attend_model(numbers, q, k, v, scales):
         content = Content(layer=1, q_BHJC=q, k_BHIC=k, scales_B=scales)
         return functional_call(Hooks(members[0]), numbers, (positions, content, v))
 
-    found = vmap(one)(stacked, q, k, v, scales)
+    outputs = vmap(attend_model)(stacked, q, k, v, scales)
     for model, member in enumerate(members):
         alone = Content(layer=1, q_BHJC=q[model], k_BHIC=k[model], scales_B=scales[model])
-        torch.testing.assert_close(found[model], attended(member, positions, alone, v[model]), rtol=0, atol=1e-12)
+        torch.testing.assert_close(outputs[model], attended(member, positions, alone, v[model]), rtol=0, atol=1e-12)
 
 
 @HINTS
 def test_two_instances_share_nothing(hint):
-    first, second, positions, (content, v) = made(hint, 0), made(hint, 1), torch.arange(6), case(6)
+    first, second, positions, (content, v) = make_lbpe(hint, 0), make_lbpe(hint, 1), torch.arange(6), case(6)
     before = attended(first, positions, content, v)
     with torch.no_grad():
         for parameter in second.parameters():
@@ -228,7 +238,7 @@ def test_two_instances_share_nothing(hint):
 
 @HINTS
 def test_gradients(hint):
-    encoding, positions, (content, v) = made(hint, labels=3, layers=1), torch.arange(4), case(4, layer=0)
+    encoding, positions, (content, v) = make_lbpe(hint, labels=3, layers=1), torch.arange(4), case(4, layer=0)
 
     def output(*_):
         return attended(encoding, positions, content, v)
@@ -241,16 +251,16 @@ def test_gradients(hint):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_positions_are_not_rounded_in_narrow_modules_or_under_autocast(dtype):
-    """In bfloat16 256 and 257 are one position.  The temperature is high, so that no weight is near 0 or 1."""
-    encoding, wide = made(True, temperature=300.0).to(dtype), made(True, temperature=300.0)
+    """Positions 256 and 257 would be equal in bfloat16.  The temperature is high, so that no weight is near 0 or 1."""
+    encoding, wide = make_lbpe(True, temperature=300.0).to(dtype), make_lbpe(True, temperature=300.0)
     wide.load_state_dict({name: number.double() for name, number in encoding.state_dict().items()})
     at, scale = torch.arange(250, 270), torch.tensor(259)
-    found, right = encoding.label_weights(at, at, scale), wide.label_weights(at, at, scale)
-    assert found.dtype == torch.float32 and right.amax() < 0.9
+    weights, expected = encoding.label_weights(at, at, scale), wide.label_weights(at, at, scale)
+    assert weights.dtype == torch.float32 and expected.amax() < 0.9
     # Some dozen roundings of logits of some hundreds, over 300: a few 1e-6; bfloat16 anywhere would be off by 1e-3.
-    torch.testing.assert_close(found.double(), right, rtol=0, atol=1e-5)
+    torch.testing.assert_close(weights.double(), expected, rtol=0, atol=1e-5)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(encoding.label_weights(at, at, scale), found)
+        assert torch.equal(encoding.label_weights(at, at, scale), weights)
 
 
 def test_it_starts_as_it_says():
@@ -264,8 +274,8 @@ def test_it_starts_as_it_says():
         assert number.abs().max() <= reach and number.std().item() == pytest.approx(reach / 3**0.5, rel=0.15)
 
 
-def test_what_cannot_be_read_is_refused():
-    at, encoding = torch.arange(3), made(True)
+def test_scales_and_positions_that_cannot_be_read_are_refused():
+    at, encoding = torch.arange(3), make_lbpe(True)
     with pytest.raises(ValueError, match="LBPE with scale hint reads the scale of each instance"):
         encoding.label_weights(at, at)
     with pytest.raises(ValueError, match="scales must be integers"):
@@ -278,10 +288,10 @@ def test_what_cannot_be_read_is_refused():
 @pytest.mark.parametrize("name", ["layers", "head_dim", "labels", "hinges"])
 def test_sizes_below_one_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
-        made(False, **{name: 0})
+        make_lbpe(False, **{name: 0})
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.inf, math.nan])
 def test_a_temperature_that_is_no_positive_number_is_refused(temperature):
     with pytest.raises(ValueError, match=f"temperature must be a positive finite number, not {temperature}"):
-        made(False, temperature=temperature)
+        make_lbpe(False, temperature=temperature)

@@ -32,14 +32,14 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
     ]
     expected = symbolic_scores(learned.ENCODING, planes, q[0], k[0], HOSTILE)
     seen = ~expected.isnan()
-    found = (coded_q @ coded_k.transpose(-1, -2))[0]
+    scores = (coded_q @ coded_k.transpose(-1, -2))[0]
     # Two sums, a product and four additions, each rounded once.
     sizes = coded_q.abs() @ coded_k.abs().transpose(-1, -2)
-    assert ((found - expected).abs()[seen] <= 8 * 2**-53 * sizes[0][seen]).all()
+    assert ((scores - expected).abs()[seen] <= 8 * 2**-53 * sizes[0][seen]).all()
 
 
 def test_as_many_numbers_are_trained_as_the_symbolic_twin_says(encoding):
-    trained = sum(one.numel() for one in encoding.parameters())
+    trained = sum(parameter.numel() for parameter in encoding.parameters())
     assert trained == learned.ENCODING.learned.subs({learned.ROWS: LENGTH, WIDTH: SIZE})
     assert learned.ENCODING.limit.subs(learned.ROWS, LENGTH) == LENGTH
 
@@ -57,23 +57,23 @@ def test_rows_beyond_the_training_length_have_no_gradient(encoding, length):
 def test_narrow_types_stay_within_their_budget(encoding, dtype):
     """The sum is rounded in float32 and to the type; rows are float32 numbers."""
     x = content(2, 2, LENGTH, SIZE).to(dtype)
-    found = encoding.embed(x, torch.arange(LENGTH))
+    codes = encoding.embed(x, torch.arange(LENGTH))
     right = x.double() + encoding.table.double()
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
-    assert found.dtype == dtype
-    assert ((found.double() - right).abs() <= 1.01 * (single + last) * right.abs()).all()
+    assert codes.dtype == dtype
+    assert ((codes.double() - right).abs() <= 1.01 * (single + last) * right.abs()).all()
 
 
 def test_rows_have_positions_of_their_own(encoding):
     positions = torch.tensor([[0, 5, 2], [3, 3, 1]])
-    found = encoding.embed(torch.zeros(2, 3, SIZE), positions)
-    assert torch.equal(found, encoding.table[positions])
+    codes = encoding.embed(torch.zeros(2, 3, SIZE), positions)
+    assert torch.equal(codes, encoding.table[positions])
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(encoding, length):
-    found = encoding.embed(torch.zeros(1, length, SIZE), torch.arange(length))
-    assert torch.equal(found[0], encoding.table[:length])
+    codes = encoding.embed(torch.zeros(1, length, SIZE), torch.arange(length))
+    assert torch.equal(codes[0], encoding.table[:length])
 
 
 @pytest.mark.parametrize("position", [LENGTH, -1, 10**6])

@@ -25,7 +25,7 @@ def one_hot(labels_IJ, count):
 
 
 def all_queries(weights):
-    return {scale: range(1, len(one) + 1) for scale, one in weights.items()}
+    return {scale: range(1, len(scale_weights) + 1) for scale, scale_weights in weights.items()}
 
 
 def random_case(rng, length, labels, ideal_labels):
@@ -49,7 +49,7 @@ def test_the_strongest_labels_are_those_of_a_sorted_list():
             assert (labels[j, i] == NO_LABEL).all() and (their_weights[j, i] == 0).all()
 
 
-def test_of_equal_weights_the_smaller_label_comes_first():
+def test_the_smaller_label_of_equal_weights_comes_first():
     labels, _ = strongest_labels(np.full((1, 1, 100), 0.01), 100)
     assert labels[0, 0].tolist() == list(range(100))
 
@@ -59,29 +59,39 @@ def test_no_other_meaning_of_the_labels_agrees_at_more_pairs(seed):
     rng = np.random.default_rng(seed)
     count, ideal_count = ((4, 3), (3, 4))[seed % 2]
     learned, table, ideal = random_case(rng, 5, count, ideal_count)
-    found = compare({5: one_hot(learned, count)}, ideal, queries={5: range(1, 6)})
+    comparison = compare({5: one_hot(learned, count)}, ideal, queries={5: range(1, 6)})
     pairs = [(learned[i, j], table[i, j]) for j in range(5) for i in range(j + 1)]
     choices = itertools.product(range(ideal_count), repeat=count)
     best = max(sum(choice[mine] == right for mine, right in pairs) for choice in choices)
-    assert sum(found.agreeing.values()) == best and found.share == best / len(pairs)
+    assert sum(comparison.agreeing.values()) == best and comparison.share == best / len(pairs)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_disagreements_are_the_pairs_where_the_named_labels_differ(seed):
     learned, table, ideal = random_case(np.random.default_rng(seed), 5, 4, 3)
-    found = compare({5: one_hot(learned, 4)}, ideal, queries={5: [2, 5]}, most=100)
+    comparison = compare({5: one_hot(learned, 4)}, ideal, queries={5: [2, 5]}, most=100)
     expected = [
-        (5, i, j, table[i - 1, j - 1], learned[i - 1, j - 1], found.meaning[learned[i - 1, j - 1]])
+        (5, i, j, table[i - 1, j - 1], learned[i - 1, j - 1], comparison.meaning[learned[i - 1, j - 1]])
         for j in (2, 5)
         for i in range(1, j + 1)
-        if found.meaning[learned[i - 1, j - 1]] != table[i - 1, j - 1]
+        if comparison.meaning[learned[i - 1, j - 1]] != table[i - 1, j - 1]
     ]
-    listed = [(one.scale, one.key, one.query, one.ideal, one.learned, one.means) for one in found.disagreements]
+    listed = [
+        (
+            disagreement.scale,
+            disagreement.key,
+            disagreement.query,
+            disagreement.ideal,
+            disagreement.learned,
+            disagreement.means,
+        )
+        for disagreement in comparison.disagreements
+    ]
     assert listed == expected
     for label in np.unique(table):
         right = [(i, j) for j in (2, 5) for i in range(1, j + 1) if table[i - 1, j - 1] == label]
-        assert found.pairs.get(label, 0) == len(right)
-        assert found.agreeing.get(label, 0) == len(
+        assert comparison.pairs.get(label, 0) == len(right)
+        assert comparison.agreeing.get(label, 0) == len(
             [pair for pair in right if pair not in {(k, q) for _, k, q, *_ in expected}]
         )
 
@@ -90,27 +100,27 @@ def test_a_permuted_ideal_relation_is_the_ideal_relation():
     ideal = from_function(lambda i, j: (j - i) % 4, name="cyclic")
     names = np.array([2, 0, 3, 1])
     weights = {n: one_hot(names[ideal.labels(n)], 5) for n in (3, 6)}
-    found = compare(weights, ideal, queries=all_queries(weights))
-    assert found.share == 1 and not found.disagreements
-    assert found.meaning == {int(name): label for label, name in enumerate(names)}
+    comparison = compare(weights, ideal, queries=all_queries(weights))
+    assert comparison.share == 1 and not comparison.disagreements
+    assert comparison.meaning == {int(name): label for label, name in enumerate(names)}
 
 
 def test_names_must_be_the_same_at_every_scale():
     """A relation that swaps its names at a larger scale would agree wholly if each scale were matched alone."""
     ideal = from_function(lambda i, j: int(i == j), name="diagonal")
     weights = {n: one_hot(ideal.labels(n) if n == 3 else 1 - np.maximum(ideal.labels(n), 0), 2) for n in (3, 4)}
-    for n, one in weights.items():
-        assert compare({n: one}, ideal, queries={n: range(1, n + 1)}).share == 1
-    found = compare(weights, ideal, queries=all_queries(weights))
-    assert found.share < 1 and {one.scale for one in found.disagreements} == {3}
+    for n, scale_weights in weights.items():
+        assert compare({n: scale_weights}, ideal, queries={n: range(1, n + 1)}).share == 1
+    comparison = compare(weights, ideal, queries=all_queries(weights))
+    assert comparison.share < 1 and {disagreement.scale for disagreement in comparison.disagreements} == {3}
 
 
 def test_one_label_for_everything_has_a_high_share_and_misses_every_role():
     ideal = from_function(lambda i, j: int(i == 1), name="first")
-    found = compare({9: np.full((9, 9, 3), 1 / 3)}, ideal, queries={9: [9]})
-    assert found.share == 8 / 9
-    assert found.agreeing == {0: 8, 1: 0} and found.pairs == {0: 8, 1: 1}
-    assert found.disagreements == (Disagreement(scale=9, key=1, query=9, ideal=1, learned=0, means=0),)
+    comparison = compare({9: np.full((9, 9, 3), 1 / 3)}, ideal, queries={9: [9]})
+    assert comparison.share == 8 / 9
+    assert comparison.agreeing == {0: 8, 1: 0} and comparison.pairs == {0: 8, 1: 1}
+    assert comparison.disagreements == (Disagreement(scale=9, key=1, query=9, ideal=1, learned=0, means=0),)
 
 
 def test_a_finer_relation_agrees_and_a_coarser_one_does_not():
@@ -122,17 +132,17 @@ def test_a_finer_relation_agrees_and_a_coarser_one_does_not():
     assert compare({8: one_hot(coarse.labels(8), 4)}, fine, queries=queries).share < 0.7
 
 
-def test_counts_are_told_by_scale():
+def test_counts_are_given_by_scale():
     ideal = from_function(lambda i, j: int(i == 1), name="first")
     weights = {n: one_hot(ideal.labels(n), 2) for n in (2, 3)}
     weights[3][2, 0] = weights[3][2, 0, ::-1]
-    found = compare(weights, ideal, queries=all_queries(weights))
-    assert found.scales == {2: {0: (1, 1), 1: (2, 2)}, 3: {0: (3, 3), 1: (2, 3)}}
-    assert found.agreeing == {0: 4, 1: 4} and found.pairs == {0: 4, 1: 5}
+    comparison = compare(weights, ideal, queries=all_queries(weights))
+    assert comparison.scales == {2: {0: (1, 1), 1: (2, 2)}, 3: {0: (3, 3), 1: (2, 3)}}
+    assert comparison.agreeing == {0: 4, 1: 4} and comparison.pairs == {0: 4, 1: 5}
 
 
 def test_only_steps_that_their_own_token_leaves_open_count():
-    """In select-middle the answer follows '=', and a digit is always followed by '$'."""
+    """The answer of select-middle follows '=', and a digit is always followed by '$'."""
     analysis = analyse(load("select-middle"), "unaligned", 6)
     ideal = ideal_relation(analysis.circuit, scale_hint=True)
     rng = np.random.default_rng(0)
@@ -143,30 +153,33 @@ def test_only_steps_that_their_own_token_leaves_open_count():
         weights[n] = one_hot(ideal.labels(n + 3, n), 2)
         noise = [at for at in range(n + 3) if at != n]
         weights[n][noise, :] = rng.dirichlet(np.ones(2), size=(n + 2, n + 3))
-    found = compare(weights, ideal, queries=queries)
-    assert found.share == 1
-    assert found.pairs[1] == 6, "one key for each of six scales"
+    comparison = compare(weights, ideal, queries=queries)
+    assert comparison.share == 1
+    assert comparison.pairs[1] == 6, "one key for each of six scales"
     weights[4][4, 1] = weights[4][4, 1, ::-1]
-    found = compare(weights, ideal, queries=queries)
-    assert [(one.scale, one.key, one.query, one.ideal) for one in found.disagreements] == [(4, 2, 5, 1)]
+    comparison = compare(weights, ideal, queries=queries)
+    assert [
+        (disagreement.scale, disagreement.key, disagreement.query, disagreement.ideal)
+        for disagreement in comparison.disagreements
+    ] == [(4, 2, 5, 1)]
 
 
 def test_steps_that_hang_on_more_than_their_own_token_are_open():
     analysis = analyse(load("parity"), "aligned", 3)
-    assert open_queries(analysis) == {one.scale: tuple(at - 1 for at in one.steps) for one in analysis.traces}
+    assert open_queries(analysis) == {trace.scale: tuple(at - 1 for at in trace.steps) for trace in analysis.traces}
 
 
 def test_the_list_is_cut_and_the_counts_are_not():
     ideal = from_function(lambda i, j: int(i == 1), name="first")
     weights = {6: np.ones((6, 6, 2))}
-    whole = compare(weights, ideal, queries=all_queries(weights), most=100)
+    full = compare(weights, ideal, queries=all_queries(weights), most=100)
     cut = compare(weights, ideal, queries=all_queries(weights), most=4)
-    assert cut.disagreements == whole.disagreements[:4] and len(whole.disagreements) == 6
-    assert cut.share == whole.share
+    assert cut.disagreements == full.disagreements[:4] and len(full.disagreements) == 6
+    assert cut.share == full.share
 
 
 @pytest.mark.parametrize(
-    ("weights", "queries", "said"),
+    ("weights", "queries", "message"),
     [
         ({2: np.ones((2, 2))}, {2: [1]}, r"\[queries, keys, labels\]"),
         ({2: np.ones((2, 3, 2))}, {2: [1]}, "as many queries as keys"),
@@ -180,8 +193,8 @@ def test_the_list_is_cut_and_the_counts_are_not():
         ({2: np.ones((2, 2, 2)), 3: np.ones((3, 3, 4))}, {2: [1]}, "the same number of labels"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(weights, queries, said):
-    with pytest.raises(LearnedRelationError, match=said):
+def test_weights_and_queries_that_cannot_be_compared_are_refused(weights, queries, message):
+    with pytest.raises(LearnedRelationError, match=message):
         compare(weights, from_function(lambda i, j: 0, name="constant"), queries=queries)
 
 

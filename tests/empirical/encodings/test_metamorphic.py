@@ -1,7 +1,7 @@
-"""What must not change an encoding's logits: padding, batching, caching, other instances, moves between types.
+"""Changes that leave an encoding's logits as they are: padding, batching, caching, other instances, moves of type.
 
-Which of these hold is not typed here but taken from the symbolic twin (theory/laws.py): where its formulas break a law,
-the torch side must break it as well.
+The laws that hold are not listed here but taken from the symbolic twin (theory/laws.py): where its formulas break a
+law, the torch side must break it as well.
 """
 
 import pytest
@@ -44,11 +44,11 @@ def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, quer
     content = Content(x_BLD=x_BLD, q_BHJC=q, k_BHIC=k)
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     q, k = encoding.rotate(q, k, positions, content)
-    whole = encoding.scores(q, k, positions, positions) / HEAD_DIM**0.5
-    whole = whole if bias is None else whole + bias
+    all_logits = encoding.scores(q, k, positions, positions) / HEAD_DIM**0.5
+    all_logits = all_logits if bias is None else all_logits + bias
     length = x_BLD.shape[1]
-    hidden = torch.full((length, length), -torch.inf, dtype=whole.dtype).triu(1)
-    return (whole + hidden)[:, :, queries]
+    hidden = torch.full((length, length), -torch.inf, dtype=all_logits.dtype).triu(1)
+    return (all_logits + hidden)[:, :, queries]
 
 
 def keeps(name: str, law: Law) -> bool:
@@ -64,12 +64,12 @@ def test_padding_changes_nothing_on_real_tokens(name, side):
     if side == "left":
         padded = torch.cat((noise, x), 1)
         positions = torch.cat((torch.zeros(PADS, dtype=torch.int64), torch.arange(LENGTH)))
-        found = logits(encoding, padded, positions)[:, :, PADS:, PADS:]
+        padded_logits = logits(encoding, padded, positions)[:, :, PADS:, PADS:]
     else:
         padded = torch.cat((x, noise), 1)
         positions = torch.cat((torch.arange(LENGTH), torch.full((PADS,), LENGTH - 1)))
-        found = logits(encoding, padded, positions)[:, :, :LENGTH, :LENGTH]
-    torch.testing.assert_close(found, alone, rtol=1e-11, atol=1e-11)
+        padded_logits = logits(encoding, padded, positions)[:, :, :LENGTH, :LENGTH]
+    torch.testing.assert_close(padded_logits, alone, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,9 +87,9 @@ def test_a_sequence_read_token_by_token(name):
     """Keys enter a cache at their own time; that this equals the whole sequence is the law of streaming."""
     encoding, x = make(name), draw(4, 1, LENGTH, WIDTH)
     positions = torch.arange(LENGTH)
-    whole = logits(encoding, x, positions)
+    all_logits = logits(encoding, x, positions)
     last = [logits(encoding, x[:, : end + 1], positions[: end + 1], queries=slice(-1, None)) for end in range(LENGTH)]
-    off = max((last[end] - whole[:, :, end : end + 1, : end + 1]).abs().max() for end in range(LENGTH))
+    off = max((last[end] - all_logits[:, :, end : end + 1, : end + 1]).abs().max() for end in range(LENGTH))
     assert (off < 1e-11) == keeps(name, Law.STREAMING), off
 
 
@@ -102,7 +102,7 @@ def test_a_common_shift_of_all_positions(name):
 
 
 def moves_with_tokens(name: str) -> bool:
-    """Whether the logits keep under a shift, which takes the tokens with it."""
+    """True if the logits stay the same under a shift that moves the tokens along."""
     # Of the length, the last position is all that is known here.
     return keeps(name, Law.STREAMING) and keeps(name, Law.TRANSLATION)
 
@@ -114,7 +114,10 @@ def test_rotation_keeps_norms_exactly_where_the_law_says_so(name):
     if "embed" in symbolic.named(name).hooks:
         pytest.skip("it acts on embeddings, before there are queries")
     turned = encoding.rotate(q, k, torch.arange(LENGTH) + 5, Content(x_BLD=draw(12, 1, LENGTH, WIDTH)))
-    off = max((one.norm(dim=-1) - given.norm(dim=-1)).abs().max() for one, given in zip(turned, (q, k), strict=True))
+    off = max(
+        (rotated.norm(dim=-1) - original.norm(dim=-1)).abs().max()
+        for rotated, original in zip(turned, (q, k), strict=True)
+    )
     assert (off < 1e-12) == keeps(name, Law.NORM) or encoding.scores_pairwise, off
 
 
@@ -146,8 +149,8 @@ def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("length", [0, 1])
 def test_no_token_and_one_token(name, length):
-    found = logits(make(name), draw(11, 1, length, WIDTH), torch.arange(length))
-    assert found.shape == (1, HEADS, length, length) and found.isfinite().all()
+    all_logits = logits(make(name), draw(11, 1, length, WIDTH), torch.arange(length))
+    assert all_logits.shape == (1, HEADS, length, length) and all_logits.isfinite().all()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ from theory.encodings import ntk, rotary
 
 HEAD_DIM, TRAINED = 6, 256
 FEW = (0, 1, 257, 4095, 10**6)
-"""Of the hostile positions: a score of the symbolic twin takes its time."""
+"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
 # An angle of 10^6 in float64 is off by a few times 10^6 eps (a factor s^-w by w ln s / s^w <= 1/e times that), and so
 # is its cosine; a score by that times |q| |k|.
 SCORE = {"rtol": 0, "atol": 4e6 * 2.2e-16 * HEAD_DIM**2}
@@ -35,14 +35,14 @@ def shares():
 @pytest.mark.parametrize("scale", [1, 32])
 def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
     q, k = content(0, 2, 1, 1, len(FEW), HEAD_DIM)
-    found = scores(NTKAware(head_dim=HEAD_DIM, scale=scale), q, k, torch.tensor(FEW))[0, 0]
+    score_matrix = scores(NTKAware(head_dim=HEAD_DIM, scale=scale), q, k, torch.tensor(FEW))[0, 0]
     planes = [
         {rotary.FREQUENCY: theta, ntk.FACTOR: ntk.factor(share, scale=sp.Integer(scale))}
         for theta, share in zip(rotary.frequencies(HEAD_DIM), shares(), strict=True)
     ]
     expected = symbolic_scores(ntk.ENCODING, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
-    torch.testing.assert_close(found[seen], expected[seen], **SCORE)
+    torch.testing.assert_close(score_matrix[seen], expected[seen], **SCORE)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
 def test_the_dynamic_form_is_its_symbolic_twin(positions, factor):
     q, k = content(1, 2, 1, 1, len(positions), HEAD_DIM)
     encoding = DynamicNTK(head_dim=HEAD_DIM, trained_length=TRAINED, factor=factor)
-    found = scores(encoding, q, k, torch.tensor(positions))[0, 0]
+    score_matrix = scores(encoding, q, k, torch.tensor(positions))[0, 0]
     scale = sp.Symbol("s")
     planes = [
         {
@@ -64,14 +64,14 @@ def test_the_dynamic_form_is_its_symbolic_twin(positions, factor):
     ]
     expected = symbolic_scores(ntk.DYNAMIC, planes, q[0, 0], k[0, 0], positions)
     seen = ~expected.isnan()
-    torch.testing.assert_close(found[seen], expected[seen], **SCORE)
+    torch.testing.assert_close(score_matrix[seen], expected[seen], **SCORE)
 
 
 @pytest.mark.parametrize("scale", [1, 2, 16])
 def test_its_frequencies_are_those_of_the_scaled_base(scale):
     expected = [float(theta) for theta in ntk.frequencies(HEAD_DIM, 10000, scale=sp.Integer(scale))]
-    found = NTKAware(head_dim=HEAD_DIM, scale=scale).frequencies(1)
-    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
+    frequencies = NTKAware(head_dim=HEAD_DIM, scale=scale).frequencies(1)
+    torch.testing.assert_close(frequencies, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("length", [1, 4096, 4097, 5000, 32768])
@@ -93,8 +93,8 @@ def test_the_dynamic_frequencies_are_those_of_transformers(factor, length):
 def test_up_to_the_trained_length_the_dynamic_form_is_rope():
     q, k = content(2, 2, 1, 1, TRAINED, HEAD_DIM)
     positions = torch.arange(TRAINED)
-    found = DynamicNTK(head_dim=HEAD_DIM, trained_length=TRAINED, factor=4).rotate(q, k, positions)
-    for ours, theirs in zip(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), strict=True):
+    rotated = DynamicNTK(head_dim=HEAD_DIM, trained_length=TRAINED, factor=4).rotate(q, k, positions)
+    for ours, theirs in zip(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), strict=True):
         assert torch.equal(ours, theirs)
 
 
@@ -116,8 +116,8 @@ def test_rows_of_a_batch_have_lengths_of_their_own():
     together = encoding.rotate(q, k, positions)
     for row in range(3):
         alone = encoding.rotate(q[row : row + 1], k[row : row + 1], positions[row])
-        for found, expected in zip(together, alone, strict=True):
-            assert torch.equal(found[row : row + 1], expected)
+        for batched, expected in zip(together, alone, strict=True):
+            assert torch.equal(batched[row : row + 1], expected)
 
 
 def test_gradients_pass_through_a_batch():
@@ -136,8 +136,8 @@ def test_narrow_types_stay_within_their_budget(encoding, dtype):
     q, k = content(6, 2, 1, 1, len(HOSTILE), HEAD_DIM).to(dtype)
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
     turned = zip(encoding.rotate(q, k, positions), encoding.rotate(q.double(), k.double(), positions), strict=True)
-    for (narrow, wide), given in zip(turned, (q, k), strict=True):
-        size = given.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
+    for (narrow, wide), vectors in zip(turned, (q, k), strict=True):
+        size = vectors.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
         assert ((narrow.double() - wide).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
 
 

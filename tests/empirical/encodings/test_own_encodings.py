@@ -76,26 +76,26 @@ def slope(own, queries, keys, content=None, *, dtype=torch.float32):
 
 
 def taken_apart(own, queries, keys, content=None, *, dtype=torch.float32):
-    """As `slope`, by an operation that vmap cannot map."""
+    """Compute `slope` by an operation that vmap cannot map."""
     slopes = torch.tensor(own.learned.detach().tolist())
     return (-slopes[:, None, None] * (queries[:, None] - keys)).to(dtype)
 
 
 @pytest.mark.parametrize("hook", [slope, taken_apart])
 def test_a_guarded_encoding_computes_what_it_did(hook):
-    """Alone, stacked, copied, and where its models take turns."""
+    """The results agree alone, stacked, copied, and where models take turns."""
     tokens = torch.randint(3, (1, 5, 6), generator=torch.Generator().manual_seed(0))
     torch.manual_seed(1)
     mine = decoder(bias=hook, learns=True)
     plain = deepcopy(mine)
     plain.encoding.shared.__class__ = type(mine.encoding.shared).__mro__[1]
-    for one in (mine, plain):
-        one.encoding.learned.data.fill_(0.5)
+    for model in (mine, plain):
+        model.encoding.learned.data.fill_(0.5)
     assert torch.equal(mine(tokens), plain(tokens))
     assert torch.allclose(stack_decoders([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
 
 
-MADE = {
+CONSTRUCTORS = {
     "exits": ("def mine(): raise SystemExit(0)", "'.*py:mine' cannot be made from the sizes heads, .*: SystemExit: 0"),
     "raises": ("def mine(heads): [][heads]", "cannot be made from the sizes heads, head_dim, .*: IndexError"),
     "asks for more": ("def mine(rank): pass", "cannot be made from the sizes .*: TypeError: .*'rank'"),
@@ -133,9 +133,9 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", CONSTRUCTORS)
 def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
-    code, says = MADE[name]
+    code, says = CONSTRUCTORS[name]
     path = tmp_path / "mine.py"
     path.write_text(f"import torch\nfrom empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n")
     with pytest.raises(EncodingError, match=says) as caught:

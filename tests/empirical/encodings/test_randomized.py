@@ -30,13 +30,13 @@ def test_a_full_draw_is_the_plain_sequence():
 def test_every_set_is_alike_likely():
     length, longest, draws = 3, 6, 10_000
     generator = torch.Generator().manual_seed(1)
-    found = Counter(
+    counts = Counter(
         tuple(sample_positions(length, longest=longest, generator=generator).tolist()) for _ in range(draws)
     )
-    assert set(found) == set(randomized.draws(length=length, longest=longest))
+    assert set(counts) == set(randomized.draws(length=length, longest=longest))
     mean = draws / comb(longest, length)
     # Chi-squared with 19 degrees of freedom is above 60 with probability 4e-6.
-    assert sum((count - mean) ** 2 / mean for count in found.values()) < 60
+    assert sum((count - mean) ** 2 / mean for count in counts.values()) < 60
 
 
 def test_the_mean_of_each_token_is_that_of_the_symbolic_side():

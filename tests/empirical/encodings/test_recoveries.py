@@ -14,14 +14,14 @@ def test_the_logits_agree(by, of):
 
 
 @pytest.mark.parametrize(("by", "of"), recoveries.RECOVERIES)
-def test_with_another_special_encoding_they_do_not(by, of, monkeypatch):
+def test_the_logits_of_another_special_encoding_disagree(by, of, monkeypatch):
     make, other = recoveries.RECOVERIES[by, of], Rotary(head_dim=recoveries.HEAD_DIM, base=50.0)
     monkeypatch.setitem(recoveries.RECOVERIES, (by, of), lambda: (make()[0], other))
     assert recoveries.difference(by, of) > 1e-3
 
 
 def test_each_pair_is_declared_by_its_symbolic_side():
-    declared = {(one.name, recovery.of) for one in with_formulas() for recovery in one.recovers}
+    declared = {(encoding.name, recovery.of) for encoding in with_formulas() for recovery in encoding.recovers}
     assert set(recoveries.RECOVERIES) <= declared
 
 

@@ -23,12 +23,12 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(layout):
     order = torch.arange(HEAD_DIM) if layout == "interleaved" else torch.tensor([0, 3, 1, 4, 2, 5])
     encoding = Rotary(head_dim=HEAD_DIM, layout=layout)
     turned_q, turned_k = encoding.rotate(q, k, positions)
-    found = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
+    scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
     planes = [{rotary.FREQUENCY: frequency} for frequency in rotary.frequencies(HEAD_DIM)]
     expected = symbolic_scores(rotary.ENCODING, planes, q[0, 0][:, order], k[0, 0][:, order], HOSTILE)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by 10^6 eps, and so is its cosine; a score by that times |q| |k|.
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
 
 
 def test_transformers_agrees():
@@ -60,13 +60,13 @@ def test_narrow_types_stay_within_their_budget(dtype, layout):
     wide = encoding.rotate(q.double(), k.double(), positions)
     narrow = encoding.rotate(q, k, positions)
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
-    for found, right, given in zip(narrow, wide, (q, k), strict=True):
+    for turned, right, vectors in zip(narrow, wide, (q, k), strict=True):
         if layout == "interleaved":
-            size = given.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
+            size = vectors.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
         else:
-            size = given.double().unflatten(-1, (2, -1)).norm(dim=-2).repeat(1, 1, 1, 2)
+            size = vectors.double().unflatten(-1, (2, -1)).norm(dim=-2).repeat(1, 1, 1, 2)
         # |x cos| + |y sin| <= sqrt(2) |(x, y)|, each part with three roundings in float32, then one in dtype.
-        assert ((found.double() - right).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
+        assert ((turned.double() - right).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
 
 
 def test_the_layouts_differ_by_the_permutation_of_the_symbolic_side():
@@ -76,9 +76,9 @@ def test_the_layouts_differ_by_the_permutation_of_the_symbolic_side():
     moved_q, moved_k = (torch.empty_like(x).index_copy_(-1, place, x) for x in (q, k))
     interleaved = Rotary(head_dim=HEAD_DIM).rotate(q, k, positions)
     halves = Rotary(head_dim=HEAD_DIM, layout="halves").rotate(moved_q, moved_k, positions)
-    for one, other in zip(interleaved, halves, strict=True):
+    for vectors, other in zip(interleaved, halves, strict=True):
         # A complex product may fuse its multiplications with its sums: one rounding more or less.
-        torch.testing.assert_close(other[..., place], one, rtol=0, atol=1e-15)
+        torch.testing.assert_close(other[..., place], vectors, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "halves"])
@@ -91,9 +91,9 @@ def test_how_contents_lie_in_memory_does_not_matter(layout):
         content(6, 2, 7, 3, HEAD_DIM).transpose(1, 2),
         content(6, 1, 1, 7, HEAD_DIM).expand(2, 3, 7, HEAD_DIM),
     ):
-        found = encoding.rotate(view, view, positions)[0]
+        rotated = encoding.rotate(view, view, positions)[0]
         # A vector instruction may fuse a product with a sum where a scalar one does not: the last bit is free.
-        torch.testing.assert_close(found, encoding.rotate(view.clone(), view, positions)[0], rtol=0, atol=1e-14)
+        torch.testing.assert_close(rotated, encoding.rotate(view.clone(), view, positions)[0], rtol=0, atol=1e-14)
 
 
 def test_rows_have_positions_of_their_own():
@@ -103,7 +103,7 @@ def test_rows_have_positions_of_their_own():
     both = encoding.rotate(q, k, positions)
     for row in range(2):
         alone = encoding.rotate(q[row : row + 1], k[row : row + 1], positions[row])
-        torch.testing.assert_close([one[row : row + 1] for one in both], list(alone), rtol=0, atol=1e-15)
+        torch.testing.assert_close([rotated[row : row + 1] for rotated in both], list(alone), rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "halves"])
@@ -118,7 +118,7 @@ def test_gradients_flow_to_contents_and_angles(layout):
 
 
 def test_nothing_is_trained():
-    assert sum(one.numel() for one in Rotary(head_dim=4).parameters()) == rotary.ENCODING.learned == 0
+    assert sum(parameter.numel() for parameter in Rotary(head_dim=4).parameters()) == rotary.ENCODING.learned == 0
 
 
 def test_a_head_of_another_width_is_refused():
@@ -149,5 +149,5 @@ def test_float_positions_are_refused():
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length, layout):
     q = torch.ones(1, 1, length, 4)
-    found, _ = Rotary(head_dim=4, layout=layout).rotate(q, q, torch.arange(length))
-    assert torch.equal(found, q)
+    rotated, _ = Rotary(head_dim=4, layout=layout).rotate(q, q, torch.arange(length))
+    assert torch.equal(rotated, q)

@@ -18,23 +18,23 @@ def content(seed, *shape, dtype=torch.float64):
 
 
 def test_its_code_is_that_of_its_symbolic_twin_at_hostile_positions():
-    found = Sinusoidal(width=WIDTH).embed(torch.zeros(1, len(HOSTILE), WIDTH).double(), torch.tensor(HOSTILE))
+    codes = Sinusoidal(width=WIDTH).embed(torch.zeros(1, len(HOSTILE), WIDTH).double(), torch.tensor(HOSTILE))
     for row, position in enumerate(HOSTILE):
-        planes = [sinusoidal.code(position, frequency=one) for one in rotary.frequencies(WIDTH)]
+        planes = [sinusoidal.code(position, frequency=frequency) for frequency in rotary.frequencies(WIDTH)]
         expected = torch.tensor([exact(entry) for plane in planes for entry in plane], dtype=torch.float64)
-        torch.testing.assert_close(found[0, row], expected, rtol=0, atol=FAR)
+        torch.testing.assert_close(codes[0, row], expected, rtol=0, atol=FAR)
 
 
 def test_its_scores_are_those_of_its_symbolic_twin():
     q, k = content(0, 2, 1, len(HOSTILE), WIDTH)
     encoding = Sinusoidal(width=WIDTH)
     coded_q, coded_k = (encoding.embed(x, torch.tensor(HOSTILE)) for x in (q, k))
-    found = (coded_q @ coded_k.transpose(-1, -2))[0]
+    scores = (coded_q @ coded_k.transpose(-1, -2))[0]
     planes = [{sinusoidal.FREQUENCY: frequency} for frequency in rotary.frequencies(WIDTH)]
     expected = symbolic_scores(sinusoidal.ENCODING, planes, q[0], k[0], HOSTILE)
     seen = ~expected.isnan()
     size = (1 + max(q.abs().max(), k.abs().max())) * 2 * WIDTH
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=float(FAR * size))
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=float(FAR * size))
 
 
 def test_transformers_agrees():
@@ -64,13 +64,13 @@ def test_rows_have_positions_of_their_own():
 
 
 def test_nothing_is_trained():
-    assert sum(one.numel() for one in Sinusoidal(width=4).parameters()) == sinusoidal.ENCODING.learned == 0
+    assert sum(parameter.numel() for parameter in Sinusoidal(width=4).parameters()) == sinusoidal.ENCODING.learned == 0
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
-    found = Sinusoidal(width=4).embed(torch.ones(1, length, 4), torch.arange(length))
-    assert torch.equal(found, torch.tensor([1.0, 2.0, 1.0, 2.0]).expand(1, length, 4))
+    codes = Sinusoidal(width=4).embed(torch.ones(1, length, 4), torch.arange(length))
+    assert torch.equal(codes, torch.tensor([1.0, 2.0, 1.0, 2.0]).expand(1, length, 4))
 
 
 @pytest.mark.parametrize("width", [0, 7, -2])

@@ -16,7 +16,7 @@ from theory.relation import RelationError
 TWINS = {False: t5.ENCODING, True: t5.BIDIRECTIONAL}
 
 
-def made(heads, seed=0, **parameters):
+def make_t5(heads, seed=0, **parameters):
     torch.manual_seed(seed)
     return T5(heads=heads, **parameters)
 
@@ -31,14 +31,14 @@ def buckets_of(offsets, **parameters):
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_it_is_its_symbolic_twin_at_hostile_positions(bidirectional):
-    positions, encoding = torch.tensor(HOSTILE), made(2, bidirectional=bidirectional).double()
-    found = encoding.bias(positions, positions, dtype=torch.float64)
+    positions, encoding = torch.tensor(HOSTILE), make_t5(2, bidirectional=bidirectional).double()
+    bias = encoding.bias(positions, positions, dtype=torch.float64)
     for head in range(2):
         numbers = encoding.weights[head].tolist()
         weights = {t5.WEIGHTS[bucket]: sp.Rational(weight) for bucket, weight in enumerate(numbers)}
         expected = symbolic_bias(TWINS[bidirectional], weights, HOSTILE)
         seen = ~expected.isnan()
-        assert torch.equal(found[head][seen], expected[seen])
+        assert torch.equal(bias[head][seen], expected[seen])
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
@@ -53,7 +53,7 @@ def test_keys_after_the_query_have_the_twins_buckets_too(bidirectional):
 def test_transformers_agrees(bidirectional):
     config = T5Config(num_heads=4, is_decoder=not bidirectional)
     theirs = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
-    ours = made(4, bidirectional=bidirectional)
+    ours = make_t5(4, bidirectional=bidirectional)
     with torch.no_grad():
         theirs.relative_attention_bias.weight.copy_(ours.weights.T)
     positions = torch.arange(400)
@@ -63,7 +63,7 @@ def test_transformers_agrees(bidirectional):
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_x_transformers_agrees(bidirectional):
     theirs = RelativePositionBias(1.0, causal=not bidirectional, heads=3)
-    ours = made(3, bidirectional=bidirectional)
+    ours = make_t5(3, bidirectional=bidirectional)
     with torch.no_grad():
         theirs.relative_attention_bias.weight.copy_(ours.weights.T)
     positions = torch.arange(200)
@@ -78,19 +78,19 @@ def test_where_transformers_may_differ_a_bucket_starts_exactly(buckets, longest,
     """Float32 logarithms may put a distance at the start of a bucket into the bucket before: e^(m-k) M^k = D^m."""
     exact = buckets // 2
     coarse = buckets - exact
-    whole = {
+    exact_starts = {
         distance
         for distance in range(exact + 1, longest)
         if any(distance**coarse == longest**k * exact ** (coarse - k) for k in range(1, coarse))
     }
-    assert set(starts) <= whole
+    assert set(starts) <= exact_starts
     offsets = torch.arange(-2 * longest, 2 * longest)
     ours = buckets_of(offsets, buckets=buckets, longest=longest)
     theirs = T5Attention._relative_position_bucket(
         -offsets, bidirectional=False, num_buckets=buckets, max_distance=longest
     )
     apart = ours != theirs
-    assert set(offsets[apart].tolist()) <= whole
+    assert set(offsets[apart].tolist()) <= exact_starts
     assert torch.equal(theirs[apart], ours[apart] - 1)
 
 
@@ -109,31 +109,31 @@ def test_nothing_but_the_weights_is_stored():
 
 
 def test_weights_start_small():
-    weights = made(100).weights
+    weights = make_t5(100).weights
     # The deviation of 3200 draws is within 5 of its own deviations, 1 / sqrt(2 n), of 0.02.
     assert abs(weights.std() / 0.02 - 1) < 5 / (2 * weights.numel()) ** 0.5
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_narrow_types_read_the_same_rows(dtype):
-    encoding, positions = made(3), torch.tensor(HOSTILE)
+    encoding, positions = make_t5(3), torch.tensor(HOSTILE)
     wide = encoding.bias(positions, positions, dtype=torch.float64)
     assert torch.equal(encoding.bias(positions, positions, dtype=dtype), wide.to(dtype))
-    rounded = made(3).to(dtype)
+    rounded = make_t5(3).to(dtype)
     assert torch.equal(rounded.bias(positions, positions, dtype=dtype), wide.to(dtype))
 
 
 def test_every_row_that_is_used_gets_a_gradient():
     positions = torch.arange(200)
     for bidirectional, unused in ((False, []), (True, [16])):
-        encoding = made(1, bidirectional=bidirectional)
+        encoding = make_t5(1, bidirectional=bidirectional)
         encoding.bias(positions, positions).sum().backward()
         assert (encoding.weights.grad[0] == 0).nonzero().flatten().tolist() == unused
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
-    positions, encoding = torch.arange(length), made(3)
+    positions, encoding = torch.arange(length), make_t5(3)
     assert torch.equal(encoding.bias(positions, positions), encoding.weights[:, :1, None].expand(3, length, length))
 
 

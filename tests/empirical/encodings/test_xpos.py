@@ -29,7 +29,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(layout):
     positions = torch.tensor(HOSTILE)
     q, k = content(0, 2, 1, 1, len(HOSTILE), HEAD_DIM)
     order = torch.arange(HEAD_DIM) if layout == "interleaved" else torch.tensor([0, 3, 1, 4, 2, 5])
-    found = scores(XPos(head_dim=HEAD_DIM, layout=layout), q, k, positions)[0, 0]
+    score_matrix = scores(XPos(head_dim=HEAD_DIM, layout=layout), q, k, positions)[0, 0]
     planes = [
         {xpos.FREQUENCY: frequency, xpos.RATE: xpos.rate(plane, head_dim=HEAD_DIM)}
         for plane, frequency in enumerate(rotary.frequencies(HEAD_DIM))
@@ -37,8 +37,8 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(layout):
     expected = symbolic_scores(xpos.ENCODING, planes, q[0, 0][:, order], k[0, 0][:, order], HOSTILE)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by 10^6 eps, and so is its cosine; a score by that times |q| |k|.
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
-    assert (found[~seen] == 0).all()
+    torch.testing.assert_close(score_matrix[seen], expected[seen], rtol=0, atol=4e6 * 2.2e-16 * HEAD_DIM**2)
+    assert (score_matrix[~seen] == 0).all()
 
 
 def test_its_zetas_and_rates_are_those_of_its_symbolic_twin():
@@ -64,32 +64,34 @@ def test_far_positions_are_finite_where_absolute_factors_are_not():
     q, k = content(2, 2, 1, 1, 64, HEAD_DIM, dtype=torch.float32)
     encoding = XPos(head_dim=HEAD_DIM)
     assert (encoding.rates() * positions[:, None]).exp().float().isinf().any()
-    found = scores(encoding, q, k, positions)
-    torch.testing.assert_close(found.double(), scores(encoding, q.double(), k.double(), positions), rtol=0, atol=1e-5)
+    score_matrix = scores(encoding, q, k, positions)
+    torch.testing.assert_close(
+        score_matrix.double(), scores(encoding, q.double(), k.double(), positions), rtol=0, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_narrow_types_stay_within_their_budget(dtype):
-    """As RoPE, then each factor, product and sum in float32, and the score rounded once."""
+    """Budget of RoPE, then each factor, product and sum in float32, and the score rounded once."""
     positions = torch.tensor(HOSTILE)
     q, k = content(3, 2, 1, 2, len(HOSTILE), HEAD_DIM).to(dtype)
     encoding = XPos(head_dim=HEAD_DIM)
     right = scores(encoding, q.double(), k.double(), positions)
-    found = scores(encoding, q, k, positions)
+    score_matrix = scores(encoding, q, k, positions)
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
     sizes = q.double().norm(dim=-1)[..., :, None] * k.double().norm(dim=-1)[..., None, :]
     rotated = 2 * (3 * 2**0.5 * single + last)
     budget = 1.01 * 2**0.5 * sizes * (rotated + (HEAD_DIM + 5) * single) + last * right.abs()
-    assert found.dtype == dtype
-    assert ((found.double() - right).abs() <= 1.02 * budget).all()
+    assert score_matrix.dtype == dtype
+    assert ((score_matrix.double() - right).abs() <= 1.02 * budget).all()
 
 
 def test_without_decay_it_is_rope():
     positions = torch.arange(30)
     q, k = content(4, 2, 1, 2, 30, HEAD_DIM)
     turned_q, turned_k = Rotary(head_dim=HEAD_DIM).rotate(q, k, positions)
-    found = scores(XPos(head_dim=HEAD_DIM, scale_base=1e18), q, k, positions)
-    torch.testing.assert_close(found, (turned_q @ turned_k.transpose(-1, -2)).tril(), rtol=0, atol=1e-13)
+    score_matrix = scores(XPos(head_dim=HEAD_DIM, scale_base=1e18), q, k, positions)
+    torch.testing.assert_close(score_matrix, (turned_q @ turned_k.transpose(-1, -2)).tril(), rtol=0, atol=1e-13)
 
 
 def test_a_common_shift_changes_no_score():
@@ -109,14 +111,14 @@ def test_the_decoder_takes_it():
 
 
 def test_nothing_is_trained():
-    assert sum(one.numel() for one in XPos(head_dim=4).parameters()) == xpos.ENCODING.learned == 0
+    assert sum(parameter.numel() for parameter in XPos(head_dim=4).parameters()) == xpos.ENCODING.learned == 0
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_short_sequences(length):
     q = torch.ones(1, 1, length, 4)
-    found = scores(XPos(head_dim=4), q, q, torch.arange(length) + 10**6)
-    torch.testing.assert_close(found, torch.full((1, 1, length, length), 4.0))
+    score_matrix = scores(XPos(head_dim=4), q, q, torch.arange(length) + 10**6)
+    torch.testing.assert_close(score_matrix, torch.full((1, 1, length, length), 4.0))
 
 
 @pytest.mark.parametrize("scale_base", [0.0, -1.0, float("nan"), float("inf")])

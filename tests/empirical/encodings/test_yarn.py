@@ -16,7 +16,7 @@ from theory.encodings import rotary, yarn
 
 HEAD_DIM, TRAINED = 8, 4096
 FEW = (0, 1, 257, 4095, 10**6)
-"""Of the hostile positions: a score of the symbolic twin takes its time."""
+"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
 ALPHA, BETA = sp.Integer(1), sp.Integer(32)
 
 
@@ -24,7 +24,7 @@ def content(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-def kept(ramp, head_dim=HEAD_DIM, trained=TRAINED):
+def exact_gammas(ramp, head_dim=HEAD_DIM, trained=TRAINED):
     """gamma of every plane, exact."""
     thetas, trained = rotary.frequencies(head_dim), sp.Integer(trained)
     if ramp == "paper":
@@ -40,23 +40,23 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale, ramp):
     turned_q, turned_k = encoding.rotate(q, k, torch.tensor(FEW))
     planes = [
         {rotary.FREQUENCY: theta, yarn.SHRINK: sp.Rational(1, scale), yarn.KEPT: gamma}
-        for theta, gamma in zip(rotary.frequencies(HEAD_DIM), kept(ramp), strict=True)
+        for theta, gamma in zip(rotary.frequencies(HEAD_DIM), exact_gammas(ramp), strict=True)
     ]
     expected = symbolic_scores(yarn.ENCODING, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by a few times 10^6 eps, and so is its cosine; a score by that times |q| |k|,
     # and by the square of the factor on both.
     budget = 4e6 * 2.2e-16 * (HEAD_DIM * encoding.magnitude()) ** 2
-    found = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
-    torch.testing.assert_close(found[seen], expected[seen], rtol=0, atol=budget)
+    scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
+    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=budget)
 
 
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
 @pytest.mark.parametrize("ramp", ["paper", "code"])
 def test_its_shares_are_those_of_the_symbolic_ramps(head_dim, trained, ramp):
-    found = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).gamma()
-    expected = torch.tensor([float(gamma) for gamma in kept(ramp, head_dim, trained)], dtype=torch.float64)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
+    shares = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).gamma()
+    expected = torch.tensor([float(gamma) for gamma in exact_gammas(ramp, head_dim, trained)], dtype=torch.float64)
+    torch.testing.assert_close(shares, expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
@@ -81,12 +81,12 @@ def test_with_the_ramp_of_the_code_it_is_that_of_transformers(scale, head_dim, t
 
 
 def test_its_ends_are_rope_and_position_interpolation():
-    found = YaRN(head_dim=128, scale=8, trained_length=TRAINED).frequencies(1)
+    frequencies = YaRN(head_dim=128, scale=8, trained_length=TRAINED).frequencies(1)
     gamma = YaRN(head_dim=128, scale=8, trained_length=TRAINED).gamma()
     plain, divided = Rotary(head_dim=128).frequencies(1), PositionInterpolation(head_dim=128, scale=8).frequencies(1)
     assert (gamma == 1).any() and (gamma == 0).any()
-    assert torch.equal(found[gamma == 1], plain[gamma == 1])
-    assert torch.equal(found[gamma == 0], divided[gamma == 0])
+    assert torch.equal(frequencies[gamma == 1], plain[gamma == 1])
+    assert torch.equal(frequencies[gamma == 0], divided[gamma == 0])
 
 
 def test_its_two_ramps_differ_most_at_plane_30():
@@ -99,9 +99,9 @@ def test_its_two_ramps_differ_most_at_plane_30():
 def test_at_scale_one_it_is_rope():
     q, k = content(1, 2, 1, 2, len(HOSTILE), HEAD_DIM)
     positions = torch.tensor(HOSTILE)
-    found = YaRN(head_dim=HEAD_DIM, scale=1, trained_length=TRAINED).rotate(q, k, positions)
+    rotated = YaRN(head_dim=HEAD_DIM, scale=1, trained_length=TRAINED).rotate(q, k, positions)
     # Blended frequencies are off by an eps or two, angles by 10^6 times that.
-    torch.testing.assert_close(found, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-8)
+    torch.testing.assert_close(rotated, Rotary(head_dim=HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -112,8 +112,8 @@ def test_narrow_types_stay_within_their_budget(dtype):
     encoding = YaRN(head_dim=HEAD_DIM, scale=16, trained_length=TRAINED)
     single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
     turned = zip(encoding.rotate(q, k, positions), encoding.rotate(q.double(), k.double(), positions), strict=True)
-    for (narrow, wide), given in zip(turned, (q, k), strict=True):
-        size = encoding.magnitude() * given.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
+    for (narrow, wide), vectors in zip(turned, (q, k), strict=True):
+        size = encoding.magnitude() * vectors.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
         assert ((narrow.double() - wide).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
 
 
@@ -133,7 +133,7 @@ def test_narrow_types_stay_within_their_budget(dtype):
         ({"ramp": "code", "base": 1.5}, "fall from plane 29 to plane 7: trained_length = 4096"),
     ],
 )
-def test_what_it_cannot_be_is_refused(wrong, message):
+def test_bad_parameters_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         YaRN(**{"head_dim": HEAD_DIM, "trained_length": TRAINED} | wrong)
 

@@ -69,7 +69,7 @@ def codes_in_float32(base=10000.0, head_dim=64):
 
 
 def angles_by_matrix_product(base=10000.0, head_dim=64):
-    """Which autocast does in bfloat16."""
+    """Angles by a matrix product, which autocast computes in bfloat16."""
     return rotary(lambda p, w: (p[..., None].float() @ w.float()[None]).double(), base, head_dim)
 
 
@@ -242,7 +242,7 @@ def clamps_at_its_end(heads=4, rows=1000):
 
 
 def half_a_table(heads=4, rows=1000):
-    """Of the 2 N - 1 distances between N positions there are N rows: where 0 should be in the middle, it is the end."""
+    """Table with N rows for the 2 N - 1 distances between N positions: its end is where the middle should be."""
     return relative_table(lambda apart: (apart + rows - 1).clamp(0, rows - 1), rows, heads)
 
 

@@ -1,4 +1,4 @@
-"""A compiled training computes what a plain one does, and what a machine lacks is said before anything is trained."""
+"""A compiled training computes what a plain one does, and a missing device or compiler is refused before training."""
 
 import os
 import shutil
@@ -51,17 +51,17 @@ def test_an_interrupted_compiled_run_ends_with_the_bits_of_an_uninterrupted_one(
             raise InterruptedError
 
     run = small_run("ape", evaluate_every=2)
-    whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train([run], whole, backend=COMPILED)
+    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train([run], uninterrupted, backend=COMPILED)
     with pytest.raises(InterruptedError):
         train([run], broken, backend=COMPILED, progress=stop)
     train([run], broken, backend=COMPILED)
-    assert whole.environment(run)["compiled"] is True
+    assert uninterrupted.environment(run)["compiled"] is True
     for name in FILES:
-        assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+        assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
 
 
-def test_cuda_asked_and_absent_is_refused(small_run, tmp_path):
+def test_cuda_is_refused_where_there_is_none(small_run, tmp_path):
     if torch.cuda.is_available():
         pytest.skip("this machine has one")
     with pytest.raises(BackendError, match="no CUDA device"):

@@ -19,7 +19,7 @@ def decoder(encoding: PositionEncoding, seed: int = 0) -> Decoder:
 
 
 def run(model: Decoder, tokens: torch.Tensor, labels: torch.Tensor | None = None, **others) -> torch.Tensor:
-    """One model: tokens [B, L], labels [1 or B, J, I] -> logits [B, J, V]."""
+    """Run one model: tokens [B, L], labels [1 or B, J, I] -> logits [B, J, V]."""
     if labels is not None and len(labels) > 1:
         labels = labels[None]
     return model(tokens[None], labels=labels, **others)[0]
@@ -57,7 +57,7 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
     logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
     weights = attention_weights(logits, bias(encoding, content))
     positions = torch.arange(LENGTH)
-    found = weights @ v + encoding.values(weights, positions, positions, content)
+    output = weights @ v + encoding.values(weights, positions, positions, content)
     for batch in range(2):
         for head in range(HEADS):
             for j in range(LENGTH):
@@ -65,7 +65,7 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
                 values = [v[batch, head, i] + encoding.vectors[1, labels[batch, j, i]] for i in range(j + 1)]
                 logits = torch.stack([q[batch, head, j] @ key for key in keys]) / (WIDTH // HEADS) ** 0.5
                 expected = torch.softmax(logits, 0) @ torch.stack(values)
-                assert torch.allclose(found[batch, head, j], expected, atol=1e-12)
+                assert torch.allclose(output[batch, head, j], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -131,11 +131,13 @@ def test_a_relative_relation_ignores_a_common_shift_of_positions():
     labels = distance.clamp(0)[None]
     torch.manual_seed(3)
     q, k = torch.randn(2, 1, HEADS, 8, WIDTH // HEADS, dtype=torch.float64)
-    whole = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, Content(q_BHJC=q, labels_BJI=labels))
+    full_logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(
+        encoding, Content(q_BHJC=q, labels_BJI=labels)
+    )
     q, k = q[:, :, 3:], k[:, :, 3:]
     part_content = Content(q_BHJC=q, labels_BJI=labels[:, :5, :5])
     part = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, part_content)
-    assert torch.allclose(whole[..., 3:, 3:].tril(), part.tril(), atol=1e-12)
+    assert torch.allclose(full_logits[..., 3:, 3:].tril(), part.tril(), atol=1e-12)
 
 
 def test_a_position_beyond_the_table_is_refused():
@@ -174,7 +176,7 @@ def catalogued(name: str) -> PositionEncoding:
     return encoding
 
 
-CAUSAL = sorted({one.name for one in with_formulas() if not one.drawn_from} - {"t5-bidirectional"})
+CAUSAL = sorted({encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"})
 
 
 def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
@@ -190,9 +192,9 @@ def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
 @pytest.mark.parametrize("name", [*CAUSAL, "relational"])
 def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name):
     members, labels = three(name)
-    whole = stack_decoders(members)
+    stack = stack_decoders(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
-    together = whole(tokens, labels=labels)
+    together = stack(tokens, labels=labels)
     loss = torch.randn(together.shape, dtype=torch.float64)
     (together * loss).sum().backward()
     for model, member in enumerate(members):
@@ -201,8 +203,8 @@ def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name)
         assert torch.allclose(alone, together[here], atol=1e-12)
         (alone * loss[here]).sum().backward()
         for key, parameter in member.named_parameters():
-            found = whole.get_parameter(key).grad[here]
-            assert torch.allclose(parameter.grad, found, atol=1e-10), key
+            gradient = stack.get_parameter(key).grad[here]
+            assert torch.allclose(parameter.grad, gradient, atol=1e-10), key
     assert not torch.allclose(together[0], together[1])
 
 
@@ -212,16 +214,16 @@ def test_the_last_queries_alone_are_those_of_all(name, first):
     [model, *_], labels = three(name)
     tokens = torch.randint(SYMBOLS, (1, 2, LENGTH))
     labels = None if labels is None else labels[:1]
-    whole = model(tokens, labels=labels)
-    assert torch.allclose(model(tokens, labels=labels, first_query=first), whole[:, :, first:], atol=1e-12)
+    all_logits = model(tokens, labels=labels)
+    assert torch.allclose(model(tokens, labels=labels, first_query=first), all_logits[:, :, first:], atol=1e-12)
 
 
-def test_what_cannot_be_mapped_takes_turns_and_says_so():
+def test_encodings_that_cannot_be_mapped_take_turns_and_report_it():
     assert [stack_decoders(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
     for name, looped in (("fox", True), ("t5", False)):
-        whole = stack_decoders(three(name)[0])
-        whole(torch.randint(SYMBOLS, (3, 2, LENGTH)))
-        assert whole.encoding.looped is looped
+        stack = stack_decoders(three(name)[0])
+        stack(torch.randint(SYMBOLS, (3, 2, LENGTH)))
+        assert stack.encoding.looped is looped
 
 
 def test_layers_start_as_those_of_the_library():

@@ -1,4 +1,4 @@
-"""What an ensemble trains on, and what it is told that it lost."""
+"""Samples that an ensemble trains on, and the losses that it reports."""
 
 import numpy as np
 import pytest
@@ -22,11 +22,11 @@ def ensemble() -> Ensemble:
 
 def test_the_loss_is_the_mean_over_generated_tokens_and_over_no_others(ensemble: Ensemble) -> None:
     task, draw = ensemble.setup.task, np.random.default_rng(0)
-    asked: list[int] = []
+    first_queries: list[int] = []
     tables = []
 
     def forward(tokens: torch.Tensor, *, first_query: int, **_: object) -> torch.Tensor:
-        asked.append(first_query)
+        first_queries.append(first_query)
         shape = *tokens.shape[:2], tokens.shape[2] - first_query, len(task.alphabet)
         tables.append(draw.standard_normal(shape))
         return torch.from_numpy(tables[-1])
@@ -40,7 +40,7 @@ def test_the_loss_is_the_mean_over_generated_tokens_and_over_no_others(ensemble:
         expected = []
         for place, sample in enumerate(chosen[model]):
             for position in np.flatnonzero(data.is_step[sample]):
-                logits = tables[0][model, place, position - 1 - asked[0]]
+                logits = tables[0][model, place, position - 1 - first_queries[0]]
                 expected.append(np.log(np.exp(logits).sum()) - logits[data.tokens[sample, position]])
         assert float(losses[model]) == pytest.approx(np.mean(expected))
 

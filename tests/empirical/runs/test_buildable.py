@@ -17,8 +17,8 @@ from tests.empirical.conftest import smoke_run
 SIZES = [Model(width=6, layers=1, heads=2), Model(width=5, layers=1, heads=5), Model(width=8, layers=1, heads=2)]
 
 
-def built(run):
-    """Whether the model of a run can be built and reads a sequence of the largest scale."""
+def can_be_built(run):
+    """True if the model of a run can be built and reads a sequence of the largest scale."""
     try:
         setup = Setup.of(run, "cpu")
         length = setup.geometry.length
@@ -34,15 +34,15 @@ def built(run):
 
 @pytest.mark.parametrize("model", SIZES, ids=str)
 @pytest.mark.parametrize("name", [*ENCODINGS, "random-ape[longest=11]", "random-rpe[longest=10]"])
-def test_what_is_refused_early_is_what_cannot_be_built(name, model):
+def test_models_refused_early_are_those_that_cannot_be_built(name, model):
     run = replace(smoke_run(name.replace("=10]", "=11]")), encoding=name, model=model)
     tokens = Setup.of(replace(run, encoding="nope"), "cpu").geometry.length
     try:
         require_buildable(parse_encoding(name), model, tokens)
     except ProfileError as error:
-        assert not built(run), error
+        assert not can_be_built(run), error
     else:
-        assert built(run)
+        assert can_be_built(run)
 
 
 def test_more_tokens_than_positions_to_draw_from_are_refused_before_any_prediction():

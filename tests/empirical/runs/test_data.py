@@ -45,14 +45,14 @@ def test_both_formats_hold_the_same_instances(name):
 
 
 def _improbable(counts):
-    """Whether Pearson's statistic of the cells' counts is one that equal cells exceed once in a million times."""
+    """True if Pearson's statistic of the counts is one that equal cells exceed only once in a million times."""
     expected = counts.sum() / counts.size
     assert expected >= 20  # few enough cells for the distribution of the statistic
     return ((counts - expected) ** 2 / expected).sum() > chi2.isf(1e-6, counts.size - 1)
 
 
 def _counts(columns, sizes):
-    """How often each combination occurs of values below `sizes`, one column each."""
+    """Count how often each combination of values below `sizes` occurs, one value from each column."""
     return np.bincount(np.ravel_multi_index(columns, sizes), minlength=np.prod(sizes))
 
 
@@ -68,7 +68,7 @@ def test_prompts_are_uniform_over_all_prompts_of_their_scale(name):
 
 
 def test_a_digit_has_no_bias_of_a_remainder():
-    """What a byte modulo ten has: six digits occur 26 times in 256, four 25 times. As many digits tell them apart."""
+    """A byte modulo ten has the bias: six digits occur 26 times in 256, four 25 times. Here so many digits show it."""
     count = 400_000
     digits = examples(load("copy", base=10), [1], count, split=TRAIN, seed=0).tokens[:, 0]
     assert not _improbable(_counts([digits], [10]))
@@ -104,7 +104,7 @@ COUNTERS = [
 
 
 def _digits(base, *, split, seed, scale):
-    """In the order in which they are drawn: position by position."""
+    """Digits in the order in which they are drawn: position by position."""
     tokens = examples(load("copy", base=base), [scale], 20_000, split=split, seed=seed).tokens
     return tokens[:, :scale].T.reshape(-1)[:20_000]
 
@@ -118,7 +118,7 @@ def test_streams_of_different_counters_are_independent():
 
 
 def test_streams_of_different_counters_do_not_overlap():
-    """Bits, since nothing is rejected there: what two streams share would show as it is."""
+    """Bits are compared, since no draw is rejected there, so that a part that two streams share would show."""
     streams = [_digits(2, **counters).tobytes() for counters in COUNTERS]
     for first, second in itertools.permutations(streams, 2):
         assert first[:64] not in second
@@ -128,22 +128,22 @@ def test_streams_of_different_counters_do_not_overlap():
 def test_an_example_depends_on_nothing_that_was_drawn_before():
     task = load("addition")
     counters = [{"split": split, "seed": seed} for split in (TRAIN, TEST) for seed in (0, 5)]
-    forward = [examples(task, range(1, 6), 50, **one).tokens for one in counters]
+    forward = [examples(task, range(1, 6), 50, **counter).tokens for counter in counters]
     np.random.default_rng(0).random()
-    backward = [examples(task, range(1, 6), 50, **one).tokens for one in reversed(counters)]
+    backward = [examples(task, range(1, 6), 50, **counter).tokens for counter in reversed(counters)]
     assert all(np.array_equal(*pair) for pair in zip(forward, reversed(backward), strict=True))
     assert len({tokens.tobytes() for tokens in forward}) == len(counters)
 
 
 def test_the_examples_of_one_scale_do_not_depend_on_which_others_there_are():
     with_9, with_20 = (examples(load("parity"), [4, other], 30, split=TRAIN, seed=0) for other in (9, 20))
-    of_4 = [data.tokens[data.scales == 4, : 2 * 4 + 2] for data in (with_9, with_20)]
-    assert 0 < len(of_4[0]) < 30
-    assert np.array_equal(*of_4)
+    scale_4_tokens = [data.tokens[data.scales == 4, : 2 * 4 + 2] for data in (with_9, with_20)]
+    assert 0 < len(scale_4_tokens[0]) < 30
+    assert np.array_equal(*scale_4_tokens)
 
 
 def test_the_stream_has_not_changed():
-    """Where it must change, stored runs have seen other examples than new ones: say so in the changelog."""
+    """A changed stream gives new runs other examples than stored ones: such a change must be in the changelog."""
     data = examples(load("addition"), range(1, 6), 1_000, split=TRAIN, seed=3)
     digest = hashlib.sha256(data.tokens.tobytes() + data.is_step.tobytes() + data.scales.tobytes()).hexdigest()
     assert digest[:12] == "78b0897518e0"

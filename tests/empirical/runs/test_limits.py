@@ -121,8 +121,8 @@ PARTS = [
 ]  # fmt: skip
 
 
-def refused(path, text, profile="quick"):
-    """What is said of a protocol that must be refused, on one line that names its file."""
+def refusal_message(path, text, profile="quick"):
+    """Return the message about a protocol that must be refused, one line that names its file."""
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ProfileError) as error:
         load_protocol(str(path), profile)
@@ -140,25 +140,25 @@ def test_the_protocol_that_the_others_are_made_of_is_valid(tmp_path):
 @pytest.mark.parametrize("key, value, says", VALUES, ids=[f"{key} = {value:.20}" for key, value, _ in VALUES])
 def test_a_value_that_is_out_of_its_range_is_refused_under_every_profile(tmp_path, key, value, says):
     for profile in ("quick", "smoke"):
-        message = refused(tmp_path / "mine.toml", f"{VALID}{key} = {value}\n", profile)
+        message = refusal_message(tmp_path / "mine.toml", f"{VALID}{key} = {value}\n", profile)
         assert says in message and "mine.toml', quick" in message
 
 
 @pytest.mark.parametrize("before, after, says", PARTS, ids=[f"{after:.30}" for _, after, _ in PARTS])
 def test_a_part_that_does_not_fit_is_refused(tmp_path, before, after, says):
     assert before in VALID
-    message = refused(tmp_path / "mine.toml", VALID.replace(before, after, 1))
+    message = refusal_message(tmp_path / "mine.toml", VALID.replace(before, after, 1))
     assert says in message
 
 
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_that_is_no_short_toml_is_refused_at_once(tmp_path, text):
     began = time.perf_counter()
-    assert "mine.toml" in refused(tmp_path / "mine.toml", text)
+    assert "mine.toml" in refusal_message(tmp_path / "mine.toml", text)
     assert time.perf_counter() - began < 3
 
 
-def test_what_is_no_text_file_is_refused_without_being_read(tmp_path):
+def test_a_path_that_is_no_text_file_is_refused_without_being_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "folder.toml").mkdir()
     (tmp_path / "device.toml").symlink_to("/dev/zero")
@@ -176,7 +176,7 @@ def test_what_is_no_text_file_is_refused_without_being_read(tmp_path):
      "FIG1", "\u200b"],
 )  # fmt: skip
 def test_a_file_whose_name_cannot_be_that_of_its_folder_is_refused(tmp_path, name):
-    message = refused(tmp_path / f"{name}.toml", VALID)
+    message = refusal_message(tmp_path / f"{name}.toml", VALID)
     assert any(why in message for why in ("is taken", "cannot name a folder", "rename the file"))
 
 
@@ -195,7 +195,9 @@ def test_every_field_that_a_file_gives_has_a_limit(kind):
     of_tasks = {"TaskSpec.name", "TaskSpec.base", "TaskSpec.format"}  # which a TaskSpec checks itself
     free = {"Run.version", "Protocol.cli_name", "Protocol.profile_name", *of_tasks}
     for name, hint in annotated(kind):
-        limited = get_origin(hint) is Annotated and all(hasattr(one, "refusal") for one in get_args(hint)[1:])
+        limited = get_origin(hint) is Annotated and all(
+            hasattr(constraint, "refusal") for constraint in get_args(hint)[1:]
+        )
         assert limited or is_dataclass(hint) or name in free, name
 
 

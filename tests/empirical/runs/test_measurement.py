@@ -13,19 +13,19 @@ Steps = list[list[bool]]
 
 
 def _defined(right: Steps, seen: Steps) -> dict[str, float]:
-    """The columns by their definitions, sample by sample."""
+    """Compute the columns by their definitions, sample by sample."""
     nothing = float("nan")
     samples = list(zip(right, seen, strict=True))
     wrong = [1 + steps.index(False) for steps in right if not all(steps)]
-    wholly_seen = [all(steps) for steps, known in samples if all(known)]
-    single = [(step, known) for steps, knowns in samples for step, known in zip(steps, knowns, strict=True)]
-    seen_single = [step for step, known in single if known]
+    wholly_seen = [all(steps) for steps, were_seen in samples if all(were_seen)]
+    single = [(step, was_seen) for steps, were_seen in samples for step, was_seen in zip(steps, were_seen, strict=True)]
+    seen_single = [step for step, was_seen in single if was_seen]
     return {
         "exact_match": fmean(all(steps) for steps in right),
         "token_accuracy": fmean(step for step, _ in single),
         "first_wrong": median(wrong) if wrong else nothing,
-        "seen_steps": fmean(known for _, known in single),
-        "seen_samples": fmean(all(known) for known in seen),
+        "seen_steps": fmean(was_seen for _, was_seen in single),
+        "seen_samples": fmean(all(were_seen) for were_seen in seen),
         "exact_match_seen": fmean(wholly_seen) if wholly_seen else nothing,
         "token_accuracy_seen": fmean(seen_single) if seen_single else nothing,
     }

@@ -108,7 +108,7 @@ def test_a_profile_changes_what_a_protocol_says_and_nothing_else(tmp_path):
     assert load_protocol(str(path), "smoke").profile == load_profile("smoke")
 
 
-def test_what_is_not_known_lists_what_is():
+def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(ProfileError, match="choose one of paper, quick, smoke"):
         load_profile("huge")
     with pytest.raises(ProfileError, match=r"choose one of controls, fig1, fig2, .*, randomized, or path/to"):

@@ -1,4 +1,4 @@
-"""A run is another as soon as what it is trained or tested on is: by what a task generates, not by its name."""
+"""A run's identity changes with its training and test data: by what a task generates, not by its name."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_a_task_that_changes_at_any_scale_in_use_makes_another_run(tmp_path: Pat
     assert digest(5) == before
 
 
-def test_the_text_of_an_encoding_of_ones_own_makes_another_run(tmp_path: Path) -> None:
+def test_a_changed_text_of_a_users_encoding_makes_another_run(tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     digests = []
     for words in ("First.", "Second.", "First."):

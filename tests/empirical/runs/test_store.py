@@ -39,14 +39,14 @@ def stored(small_run, tmp_path):
 
 
 def reseal(folder):
-    """Makes files.json fit what lies there: what only the content of a file gives away is left to be noticed."""
+    """Make files.json fit the files, so that only the content of a file gives a damage away."""
     hashes = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.name != FILES
     }
     write_json(folder / FILES, hashes)
 
 
-def test_what_is_stored_is_read_back(stored):
+def test_a_stored_run_is_read_back(stored):
     run, store = stored
     assert store.finished(run)
     assert repr(store.metrics(run)) == repr(rows_of(run)), "by repr, in which a NaN is one"
@@ -54,8 +54,8 @@ def test_what_is_stored_is_read_back(stored):
     assert store.environment(run) == {"device": "cpu"}
     assert store.checkpoint(run) == b"weights"
     assert json.loads((store.folder(run) / "config.json").read_text()) == run.config
-    [found] = store.contents()
-    assert (found.name, found.run, found.broken) == (run.id, run, None)
+    [entry] = store.contents()
+    assert (entry.name, entry.run, entry.broken) == (run.id, run, None)
 
 
 def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
@@ -121,7 +121,7 @@ class TestMetrics:
     """Metrics are exactly those that the run's config asks for, when they are written and when they are read."""
 
     @pytest.mark.parametrize("wrong", WRONG_ROWS)
-    def test_others_are_not_stored(self, small_run, tmp_path, wrong):
+    def test_other_metrics_are_not_stored(self, small_run, tmp_path, wrong):
         change, says = WRONG_ROWS[wrong]
         run, store = small_run(), RunStore(tmp_path)
         with pytest.raises(StoreError, match=rf"run {run.id} is not stored, .*{says}"):
@@ -130,7 +130,7 @@ class TestMetrics:
         assert not list(tmp_path.glob(".unfinished/*"))
 
     @pytest.mark.parametrize("wrong", WRONG_ROWS)
-    def test_others_are_named_by_every_reader(self, stored, wrong):
+    def test_other_metrics_are_named_by_every_reader(self, stored, wrong):
         run, store = stored
         change, _ = WRONG_ROWS[wrong]
         path = store.folder(run) / "metrics.parquet"
@@ -193,8 +193,8 @@ class TestMetrics:
             write_bytes(tmp_path / run.id / name, content)
         pq.write_table(pa.Table.from_pylist([]), tmp_path / run.id / "metrics.parquet")
         reseal(tmp_path / run.id)
-        [found] = store.contents()
-        assert run.id in found.broken
+        [entry] = store.contents()
+        assert run.id in entry.broken
 
 
 DAMAGES = {
@@ -224,14 +224,14 @@ def test_whatever_the_damage_the_file_and_the_way_on_are_named_in_one_line(store
         if name == FILES:
             return
         reseal(store.folder(run))
-    [found] = store.contents()
+    [entry] = store.contents()
     if sealed and believed:
-        assert found.broken is None, "any bytes may be weights, and any object an environment"
+        assert entry.broken is None, "any bytes may be weights, and any object an environment"
         return
-    assert found.run is None
-    assert name in found.broken or name == FILES, found.broken
-    assert run.id in found.broken
-    assert found.broken.endswith(f"remove {run.id} (lengthgen runs --remove {run.id}), and it is trained again")
+    assert entry.run is None
+    assert name in entry.broken or name == FILES, entry.broken
+    assert run.id in entry.broken
+    assert entry.broken.endswith(f"remove {run.id} (lengthgen runs --remove {run.id}), and it is trained again")
     if not sealed:
         with pytest.raises(StoreError, match=run.id):
             store.digest(run)
@@ -244,9 +244,9 @@ def test_no_flipped_bit_of_a_finished_run_shows_a_wrong_number(stored):
     noticed = 0
     for _ in range(100):
         path = store.folder(run) / places.choice(FINISHED)
-        whole = path.read_bytes()
-        damaged = bytearray(whole)
-        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        content = path.read_bytes()
+        damaged = bytearray(content)
+        damaged[places.randrange(len(content))] ^= 1 << places.randrange(8)
         path.write_bytes(damaged)
         for read, number in zip((store.metrics, store.environment, store.checkpoint, store.digest), right, strict=True):
             try:
@@ -254,7 +254,7 @@ def test_no_flipped_bit_of_a_finished_run_shows_a_wrong_number(stored):
             except StoreError as error:
                 assert run.id in str(error)
         noticed += store.look(run.id).run is None
-        path.write_bytes(whole)
+        path.write_bytes(content)
     assert noticed == 100
     assert store.look(run.id).run == run
 
@@ -282,7 +282,7 @@ def test_a_run_under_another_name_is_not_believed(stored, small_run):
     run, store = stored
     other = small_run(seed=run.seed + 1)
     shutil.copytree(store.folder(run), store.folder(other))
-    assert {stored.name: stored.run for stored in store.contents()} == {run.id: run, other.id: None}
+    assert {entry.name: entry.run for entry in store.contents()} == {run.id: run, other.id: None}
     assert f"config.json is of another run, {run.id}" in store.look(other.id).broken
     for read in (store.metrics, store.checkpoint, store.environment, store.digest, store.final_exact_match):
         with pytest.raises(StoreError, match="is of another run than its name says"):
@@ -302,14 +302,14 @@ def test_the_digest_of_a_run_is_that_of_its_content(stored, tmp_path):
 
 
 class TestRemoval:
-    """What is removed is gone, and what is being trained is not removed."""
+    """A removed run is gone, and a run that is being trained is not removed."""
 
     def test_a_removed_run_is_gone(self, stored, small_run):
         run, store = stored
         store.note_progress([small_run(seed=1)], 3)
-        assert [one.done for one in store.contents()] == [None, 3]
-        for one in store.contents():
-            store.remove(one.name)
+        assert [entry.done for entry in store.contents()] == [None, 3]
+        for entry in store.contents():
+            store.remove(entry.name)
         assert store.contents() == []
         assert not store.finished(run)
 
@@ -327,9 +327,9 @@ class TestRemoval:
         for runs in ([small_run()], [small_run("ape", seed=seed) for seed in range(2)]):
             store.note_progress(runs, 2)
             store.state_path(runs).with_name("progress.json").write_bytes(b"{")
-            [found] = store.contents()
-            assert found.broken
-            store.remove(found.name)
+            [entry] = store.contents()
+            assert entry.broken
+            store.remove(entry.name)
             assert store.contents() == []
 
     def test_a_run_that_another_process_trains_is_not_removed_and_the_process_is_named(self, stored):
@@ -352,8 +352,8 @@ class TestRemoval:
         assert store.removable() == [name]
 
     @pytest.mark.parametrize("call", ["rename", "unlink"])
-    def test_what_cannot_be_removed_is_an_error_and_stays_whole(self, stored, monkeypatch, call):
-        """Stands for folders that may not be written: for root all may."""
+    def test_a_run_that_cannot_be_removed_is_an_error_and_stays_whole(self, stored, monkeypatch, call):
+        """The patch stands for folders without write permission, as root may write to all."""
         run, store = stored
 
         def refuse(path, *others, **options):
@@ -364,16 +364,16 @@ class TestRemoval:
             with pytest.raises(StoreError, match=rf"{run.id} cannot be removed: .*Permission denied"):
                 store.remove(run.id)
         assert store.finished(run) == (call == "rename")
-        assert all(one.run == run for one in store.contents())
+        assert all(entry.run == run for entry in store.contents())
 
 
 class TestUnfinished:
     """Notes and states of what is under way: sealed, named when they are damaged, and of their own runs."""
 
-    def test_what_is_under_way_is_told(self, small_run, tmp_path):
+    def test_unfinished_trainings_are_listed(self, small_run, tmp_path):
         store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
         store.note_progress(runs, 2)
-        assert [(one.run, one.done) for one in store.contents()] == [(run, 2) for run in runs]
+        assert [(entry.run, entry.done) for entry in store.contents()] == [(run, 2) for run in runs]
         assert list(store.notes()) == [(tuple(runs), 2)]
         assert store.resumable() == [], "there is no state to go on from"
         write_bytes(store.state_path(runs), b"state")
@@ -388,10 +388,10 @@ class TestUnfinished:
         note.write_bytes(DAMAGES[kind](note.read_bytes()))
         assert list(store.notes()) == []
         assert store.resumable() == []
-        [found] = store.contents()
-        assert (found.name, found.run) == (run.id, None)
-        assert f"{note} cannot be used" in found.broken
-        assert found.broken.endswith(f"(lengthgen runs --remove {run.id})")
+        [entry] = store.contents()
+        assert (entry.name, entry.run) == (run.id, None)
+        assert f"{note} cannot be used" in entry.broken
+        assert entry.broken.endswith(f"(lengthgen runs --remove {run.id})")
 
     @pytest.mark.parametrize(
         "content", [{}, {"runs": [], "done": 1}, {"runs": 3, "done": 1}, {"runs": [1], "done": 1}, {"done": 1}]
@@ -407,20 +407,20 @@ class TestUnfinished:
 
     def test_a_note_of_another_training_is_not_believed(self, small_run, tmp_path):
         store, run, other = RunStore(tmp_path), small_run(), small_run(seed=1)
-        for one in (run, other):
-            store.note_progress([one], 2)
+        for noted_run in (run, other):
+            store.note_progress([noted_run], 2)
         note = store.state_path([run]).with_name("progress.json")
         note.write_bytes(store.state_path([other]).with_name("progress.json").read_bytes())
-        assert [one.run for one in store.contents()] == [None, other]
+        assert [entry.run for entry in store.contents()] == [None, other]
         assert "it belongs to other runs than the folder's name says" in store.contents()[0].broken
 
-    def test_what_a_killed_process_left_of_a_finished_run_is_not_shown(self, stored):
+    def test_leftovers_of_a_killed_process_are_not_shown_for_a_finished_run(self, stored):
         run, store = stored
         store.note_progress([run], 4)
         store.state_path([run]).with_name("progress.json").write_bytes(b"{")
-        assert [(one.run, one.broken) for one in store.contents()] == [(run, None)]
+        assert [(entry.run, entry.broken) for entry in store.contents()] == [(run, None)]
 
-    def test_what_killed_processes_left_of_finished_runs_is_removed_and_nothing_else(self, stored, small_run):
+    def test_leftovers_of_finished_runs_are_removed_and_nothing_else(self, stored, small_run):
         run, store = stored
         other = small_run(seed=run.seed + 1)
         left = store.root / ".unfinished"
@@ -438,7 +438,7 @@ class TestUnfinished:
 
 
 def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_path, monkeypatch):
-    """So no two sweeps wait for each other; the fourth lock is of the three runs together."""
+    """A common order keeps two sweeps from waiting for each other; one lock is of all the runs together."""
     taken = []
 
     @contextmanager
@@ -458,7 +458,7 @@ def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_p
     assert len(orders) == 1
 
 
-def test_who_waits_for_a_run_is_told_once_for_whom(small_run, tmp_path, monkeypatch):
+def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(small_run, tmp_path, monkeypatch):
     store, run = RunStore(tmp_path), small_run()
     holder = (
         "import sys; from theory.system.files import locked; from pathlib import Path\n"
@@ -471,11 +471,11 @@ def test_who_waits_for_a_run_is_told_once_for_whom(small_run, tmp_path, monkeypa
     ) as process:  # fmt: skip
         assert process.stdout.readline() == "held\n"
 
-        def heard(line):
+        def hear(line):
             lines.append(line)
             process.stdin.close()  # the holder ends
 
-        monkeypatch.setattr("theory.system.messages.tell", heard)
+        monkeypatch.setattr("theory.system.messages.tell", hear)
         with store.locks([run, small_run(seed=1)]):
             pass
     [line] = lines

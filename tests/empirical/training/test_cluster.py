@@ -122,9 +122,9 @@ def test_when_a_node_dies_every_run_ends_with_the_bits_of_a_local_one_and_none_i
         brakes.close()
         sweeping.result()
 
-    whole = list(range(10))
+    all_epochs = list(range(10))
     for run in runs:
-        assert list(epochs(run).values()) == ([whole[:8], whole[5:]] if run == victim else [whole])
+        assert list(epochs(run).values()) == ([all_epochs[:8], all_epochs[5:]] if run == victim else [all_epochs])
         train([run], alone)
         assert same_numbers(run, store, alone)
     assert nothing_is_left(store)

@@ -1,4 +1,4 @@
-"""What a run took is told apart from what the process took before."""
+"""The memory that a run took is told apart from the memory that the process took before."""
 
 import sys
 
@@ -15,7 +15,7 @@ def use(mib):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the peak is that of the whole process")
-def test_a_peak_is_told_and_forgotten():
+def test_a_peak_is_reported_and_forgotten():
     forget_peak("cpu")
     before = peak("cpu")
     block = use(300)

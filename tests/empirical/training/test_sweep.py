@@ -88,7 +88,7 @@ def held(run, done):
 
 @contextmanager
 def brake(run, done) -> Iterator[Callable[[], None]]:
-    """Meanwhile, who has trained so many epochs of a run waits; yields what lets it go on before the end."""
+    """Hold a process that has trained so many epochs of a run; yields a function that lets it go on before the end."""
     path = beside(run, ".brake")
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -110,9 +110,9 @@ def same_numbers(run, store, other):
 
 
 def nothing_is_left(store):
-    """No state of unfinished trainings, nothing half-written, nothing broken."""
+    """True if no state of an unfinished training, nothing half-written and nothing broken is left."""
     unfinished = [path for path in (store.root / ".unfinished").rglob("*") if path.is_file()]
-    return not unfinished and all(one.run and not one.broken for one in store.contents())
+    return not unfinished and all(entry.run and not entry.broken for entry in store.contents())
 
 
 SWEEP = """
@@ -149,7 +149,7 @@ def partly_begun(draw):
         for cell, own in labels.items()
         for number in sorted(set(own) - {0})
     ]
-    return [RUNS[one] for one in waiting], begun
+    return [RUNS[key] for key in waiting], begun
 
 
 @settings(max_examples=40)
@@ -161,13 +161,13 @@ def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, 
         for group in begun:
             store.note_progress(group, 1)
             write_bytes(store.state_path(group), b"")
-        found = groups(waiting, store, workers)
-    counts = Counter(run for group in found for run in group)
+        all_groups = groups(waiting, store, workers)
+    counts = Counter(run for group in all_groups for run in group)
     assert all(counts[run] == 1 for run in waiting)
-    assert all(len({run.group for run in group}) == 1 for group in found)
+    assert all(len({run.group for run in group}) == 1 for group in all_groups)
     stay = [group for group in begun if len(group) > 1 and set(group) & set(waiting)]
-    assert set(stay) <= set(found)
-    new = [group for group in found if group not in stay]
+    assert set(stay) <= set(all_groups)
+    new = [group for group in all_groups if group not in stay]
     left = set(waiting) - {run for group in stay for run in group}
     assert {run for group in new for run in group} == left
     assert all(len(group) <= max(1, ceil(len(left) / (2 * workers))) for group in new)
@@ -198,19 +198,19 @@ def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
     assert len(trainings(good)) == 1
 
 
-def test_what_is_finished_is_given_to_nobody(small_run, tmp_path):
-    store, given = RunStore(tmp_path), []
+def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
+    store, received = RunStore(tmp_path), []
 
     def engine(groups, root, backend, provenance):
-        given.extend(groups)
+        received.extend(groups)
         return iter([])
 
     train([small_run()], store)
     train_all([small_run(), small_run(seed=1)], store, backend=CPU, provenance={}, engine=engine)
-    assert given == [(small_run(seed=1),)]
+    assert received == [(small_run(seed=1),)]
 
 
-def test_what_ended_workers_were_writing_goes_with_the_sweep(small_run, tmp_path):
+def test_half_written_files_of_ended_workers_go_with_the_sweep(small_run, tmp_path):
     half = tmp_path / "a-run" / ".config.json.0123.partial"
 
     def engine(groups, root, backend, provenance):

@@ -35,7 +35,7 @@ EVERY += ["lbpe-sh", "random-ape[longest=64]", "random-rpe[longest=64]", "random
 
 
 class Stop(Exception):
-    """Stands for a kill: nothing of the process survives it but its files."""
+    """Replacement for a kill: nothing of the process survives it but its files."""
 
 
 def stop_after(epoch):
@@ -48,38 +48,38 @@ def stop_after(epoch):
 
 @pytest.fixture
 def together(monkeypatch):
-    """Ensembles whatever the probe says."""
+    """Train ensembles whatever the probe says."""
     monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
 
 
 @pytest.mark.parametrize("encoding", EVERY)
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding):
     run = small_run(encoding, evaluate_every=2)
-    whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train([run], whole)
+    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train([run], uninterrupted)
     for epoch in (1, 3):  # before and after the first checkpoint
         with pytest.raises(Stop):
             train([run], broken, progress=stop_after(epoch))
     assert not broken.finished(run)
     train([run], broken)
     for name in FILES:
-        assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+        assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
     assert not list(broken.root.glob(".unfinished/*"))
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "ape"])
 def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding, together):
     runs = [small_run(encoding, seed=seed, evaluate_every=2) for seed in range(3)]
-    whole, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train(runs, whole)
+    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train(runs, uninterrupted)
     for epoch in (1, 3):
         with pytest.raises(Stop):
             train(runs, broken, progress=stop_after(epoch))
     train(runs, broken)
     for run in runs:
-        assert whole.environment(run)["trained_together"] == broken.environment(run)["trained_together"] == 3
+        assert uninterrupted.environment(run)["trained_together"] == broken.environment(run)["trained_together"] == 3
         for name in FILES:
-            assert (whole.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
 
 
 def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, together, monkeypatch):
@@ -109,19 +109,19 @@ def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     setup = Setup.of(runs[0], "cpu")
     torch.set_default_dtype(torch.float64)
     try:
-        whole = Ensemble(runs, setup, CPU)
+        ensemble = Ensemble(runs, setup, CPU)
         members = [Ensemble([run], setup, CPU) for run in runs]
     finally:
         torch.set_default_dtype(torch.float32)
     for epoch in range(2):
-        losses = whole.epoch(epoch)
+        losses = ensemble.epoch(epoch)
         for model, member in enumerate(members):
             assert np.allclose(member.epoch(epoch)[:, 0], losses[:, model], rtol=1e-9)
     for model, member in enumerate(members):
         for name, tensor in member.weights(0).items():
             # AdamW divides by the root of a running square: where gradients are nearly 0 it magnifies rounding.
-            assert torch.allclose(tensor, whole.weights(model)[name], rtol=1e-6, atol=1e-7), name
-    assert not torch.allclose(whole.weights(0)["head.weight"], whole.weights(1)["head.weight"])
+            assert torch.allclose(tensor, ensemble.weights(model)[name], rtol=1e-6, atol=1e-7), name
+    assert not torch.allclose(ensemble.weights(0)["head.weight"], ensemble.weights(1)["head.weight"])
 
 
 def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_path, together, monkeypatch):
@@ -162,7 +162,7 @@ def test_a_finished_run_is_not_trained_again(small_run, tmp_path):
     train([run], store, progress=stop_after(1))
 
 
-def test_what_a_training_left_that_was_killed_at_its_very_end_goes(small_run, tmp_path):
+def test_leftovers_of_a_training_killed_at_its_very_end_are_removed(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
     train([run], store)
     for name in ("state.sealed", ".progress.json.37f8b445.partial"):
@@ -202,9 +202,9 @@ def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
     setup = Setup.of(run, "cpu")
     decoder = Ensemble([run], setup, CPU).decoder
     data = examples(setup.task, [3], 50, split=TEST, seed=0)
-    whole = teacher_forced(decoder, setup.geometry, data)
+    expected = teacher_forced(decoder, setup.geometry, data)
     monkeypatch.setattr("empirical.training.evaluation.TOKENS", 100)
-    assert np.array_equal(whole, teacher_forced(decoder, setup.geometry, data))
+    assert np.array_equal(expected, teacher_forced(decoder, setup.geometry, data))
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
@@ -213,22 +213,22 @@ def test_an_ensemble_is_measured_as_its_members_are(small_run, monkeypatch, enco
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
     setup = Setup.of(runs[0], "cpu")
     data = examples(setup.task, [3], 120, split=TEST, seed=0)
-    whole = teacher_forced(Ensemble(runs, setup, CPU).decoder, setup.geometry, data)
+    ensemble_right = teacher_forced(Ensemble(runs, setup, CPU).decoder, setup.geometry, data)
     for model, run in enumerate(runs):
         alone = teacher_forced(Ensemble([run], setup, CPU).decoder, setup.geometry, data)[0]
         # A near tie between two tokens may go the other way by rounding.
-        assert (alone != whole[model]).mean() < 0.01
-    assert (whole[0] != whole[1]).mean() > 0.05
+        assert (alone != ensemble_right[model]).mean() < 0.01
+    assert (ensemble_right[0] != ensemble_right[1]).mean() > 0.05
 
 
 def spoil(monkeypatch, *, seed, step):
-    """The loss of one run is not a number at one step."""
+    """Make the loss of one run not a number at one step."""
     losses = Ensemble.losses
 
     def spoiled(self, samples, at):
-        found = losses(self, samples, at)
+        true_losses = losses(self, samples, at)
         bad = torch.tensor([float("nan") if run.seed == seed and at == step else 0.0 for run in self.runs])
-        return found + bad
+        return true_losses + bad
 
     monkeypatch.setattr(Ensemble, "losses", spoiled)
 
@@ -281,7 +281,7 @@ def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_pat
 
 
 def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
-    """The control of the one above: IPE's own tables with its roles thrown away, trained for longer, until it fits."""
+    """Control of the test above: IPE's own tables without its roles, trained for longer, until the model fits."""
     from theory.relation import constant
 
     monkeypatch.setattr("empirical.encodings.catalogue.relation_of", lambda spec, circuit: constant())
@@ -308,15 +308,15 @@ STATE_DAMAGES = {
 def begun(tmp_path_factory):
     """(runs, store) of one run, and of two that are trained together, stopped after two epochs of four."""
     root = tmp_path_factory.mktemp("begun")
-    found = []
+    trainings = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
         for name, runs in (("one", [smoke_run()]), ("two", [smoke_run(seed=seed) for seed in range(2)])):
             store = RunStore(root / name)
             with pytest.raises(Stop):
                 train(runs, store, progress=stop_after(2))
-            found.append((runs, store))
-    return found
+            trainings.append((runs, store))
+    return trainings
 
 
 @pytest.fixture(params=["one run", "two runs"])
@@ -327,15 +327,15 @@ def stopped(begun, tmp_path, request):
     return runs, RunStore(tmp_path / "store")
 
 
-def refused(runs, store, says):
-    """The training does not go on, and says so in one line that names the file and how to begin anew, which works."""
+def assert_refused(runs, store, says):
+    """Assert that the training does not go on, and that one line names the file and how to begin anew, which works."""
     state = store.state_path(runs)
     with pytest.raises(DamagedFile, match=says) as error:
         train(runs, store)
     line, name = str(error.value), state.parent.name
     assert line.startswith(str(state.parent))
     assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training starts again")
-    assert any(one.name == name and one.broken == line for one in store.contents())
+    assert any(entry.name == name and entry.broken == line for entry in store.contents())
     store.remove(name)
     assert store.contents() == []
     assert store.state(runs) is None
@@ -345,19 +345,19 @@ def refused(runs, store, says):
 def test_a_damaged_state_is_named_and_not_gone_on_from(stopped, kind):
     runs, store = stopped
     state = store.state_path(runs)
-    whole = state.read_bytes()
-    state.write_bytes(STATE_DAMAGES[kind](whole))
-    assert state.read_bytes() != whole
-    refused(runs, store, r"state.sealed cannot be used \(.*its seal is broken\)")
+    content = state.read_bytes()
+    state.write_bytes(STATE_DAMAGES[kind](content))
+    assert state.read_bytes() != content
+    assert_refused(runs, store, r"state.sealed cannot be used \(.*its seal is broken\)")
 
 
 def test_no_flipped_bit_of_a_state_is_gone_on_from(stopped):
     runs, store = stopped
     state, places = store.state_path(runs), random.Random(0)
-    whole = state.read_bytes()
+    content = state.read_bytes()
     for _ in range(100):
-        damaged = bytearray(whole)
-        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        damaged = bytearray(content)
+        damaged[places.randrange(len(content))] ^= 1 << places.randrange(8)
         state.write_bytes(damaged)
         with pytest.raises(DamagedFile, match="its seal is broken"):
             store.state(runs)
@@ -367,14 +367,14 @@ def test_a_state_that_is_too_large_is_not_read(stopped):
     runs, store = stopped
     with store.state_path(runs).open("r+b") as file:
         file.truncate(1 << 40)
-    refused(runs, store, r"has 1,099,511,627,776 bytes, and at most 34,359,738,368 are read")
+    assert_refused(runs, store, r"has 1,099,511,627,776 bytes, and at most 34,359,738,368 are read")
 
 
 def test_another_training_s_state_is_not_taken(stopped, begun):
     runs, store = stopped
     other_runs, other = next(pair for pair in begun if pair[0] != runs)
     store.state_path(runs).write_bytes(other.state_path(other_runs).read_bytes())
-    refused(runs, store, "it belongs to other runs than the folder's name says")
+    assert_refused(runs, store, "it belongs to other runs than the folder's name says")
 
 
 def test_a_state_that_was_not_sealed_is_named(stopped):
@@ -382,7 +382,7 @@ def test_a_state_that_was_not_sealed_is_named(stopped):
     sealed = store.state_path(runs)
     sealed.with_name("state.safetensors").write_bytes(sealed.read_bytes()[32:])
     sealed.unlink()
-    refused(
+    assert_refused(
         runs,
         store,
         r"state.safetensors cannot be used \(it was written by an older version of lengthgen, which did not seal it\)",
@@ -406,13 +406,13 @@ def test_with_a_damaged_note_a_training_goes_on_from_its_state(stopped):
     assert groups(runs, store, 2) == [tuple(runs)], "a sweep, too, knows who is trained together"
     train(runs, store, progress=lambda done, total: epochs.append(done))
     assert epochs == [3, 4]
-    assert [one.broken for one in store.contents()] == [None] * len(runs)
+    assert [entry.broken for entry in store.contents()] == [None] * len(runs)
 
 
 def test_a_state_without_a_note_is_shown_and_gone_on_from(stopped):
     runs, store = stopped
     store.state_path(runs).with_name("progress.json").unlink()
-    assert [(one.run, one.done) for one in store.contents()] == [(run, 2) for run in runs]
+    assert [(entry.run, entry.done) for entry in store.contents()] == [(run, 2) for run in runs]
     assert groups(runs, store, 2) == [tuple(runs)]
 
 
@@ -425,7 +425,7 @@ def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"alone": 1.0, "together": 2.0}', b"[" * 200_000])
-def test_a_damaged_probe_is_made_again_and_said(small_run, tmp_path, monkeypatch, capsys, content):
+def test_a_damaged_probe_is_made_again_and_reported(small_run, tmp_path, monkeypatch, capsys, content):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("empirical.training.probe._seconds", lambda ensemble: float(len(ensemble.runs)))
     runs = [small_run(seed=seed) for seed in range(2)]
@@ -433,11 +433,11 @@ def test_a_damaged_probe_is_made_again_and_said(small_run, tmp_path, monkeypatch
     seconds = seconds_of_step(runs, setup, CPU)
     assert seconds == {"alone": 1.0, "together": 2.0}
     [path] = tmp_path.rglob("*.json")
-    whole = path.read_bytes()
+    stored_probe = path.read_bytes()
     path.write_bytes(content)
     assert seconds_of_step(runs, setup, CPU) == seconds
     assert capsys.readouterr().err == f"{path} was damaged and is made again\n"
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == stored_probe
     assert seconds_of_step(runs, setup, CPU) == seconds
     assert capsys.readouterr().err == ""
 

@@ -44,11 +44,11 @@ def grid(cell_of):
     return make
 
 
-def drawn(shape, seed, missing=0.0):
+def random_answers(shape, seed, missing=0.0):
     draw = np.random.default_rng(seed)
-    found = (draw.random(shape) < 0.5).astype(object)
-    found[draw.random(shape) < missing] = None
-    return np.array([None if one is None else bool(one) for one in found.flat], dtype=object).reshape(shape)
+    answers = (draw.random(shape) < 0.5).astype(object)
+    answers[draw.random(shape) < missing] = None
+    return np.array([None if answer is None else bool(answer) for answer in answers.flat], dtype=object).reshape(shape)
 
 
 def test_the_table_counts_every_cell_once(grid):
@@ -58,17 +58,20 @@ def test_the_table_counts_every_cell_once(grid):
         "yes_yes": 1, "yes_no": 1, "no_yes": 1, "no_no": 1, "not_observed": 2, "no_prediction": 3,
     }  # fmt: skip
     assert [str(cell.key) for cell in misclassified(cells)] == ["t0/f0/e1/small", "t0/f0/e3/small"]
-    found = association(cells)
-    assert (found["agreement"], found["both_kinds"]) == (0.5, True)
+    result = association(cells)
+    assert (result["agreement"], result["both_kinds"]) == (0.5, True)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_fishers_test_is_the_hypergeometric_tail(grid, seed):
-    predicted, observed = drawn((3, 1, 4), seed), drawn((3, 1, 4), seed + 100)
-    said, seen = int((predicted == True).sum()), int((observed == True).sum())  # noqa: E712
+    predicted, observed = random_answers((3, 1, 4), seed), random_answers((3, 1, 4), seed + 100)
+    predicted_yes, observed_yes = int((predicted == True).sum()), int((observed == True).sum())  # noqa: E712
     both = int(((predicted == True) & (observed == True)).sum())  # noqa: E712
-    at_least = sum(comb(said, k) * comb(12 - said, seen - k) for k in range(both, min(said, seen) + 1))
-    assert association(grid(predicted, observed))["fisher_p"] == pytest.approx(at_least / comb(12, seen))
+    at_least = sum(
+        comb(predicted_yes, k) * comb(12 - predicted_yes, observed_yes - k)
+        for k in range(both, min(predicted_yes, observed_yes) + 1)
+    )
+    assert association(grid(predicted, observed))["fisher_p"] == pytest.approx(at_least / comb(12, observed_yes))
 
 
 def by_name(cells, tasks, encodings):
@@ -80,11 +83,11 @@ def by_name(cells, tasks, encodings):
 
     def agreeing(rename_task, rename_encoding):
         pairs = [
-            (said, observed[rename_task[task], format, rename_encoding[encoding]])
-            for (task, format, encoding), said in predicted.items()
+            (prediction, observed[rename_task[task], format, rename_encoding[encoding]])
+            for (task, format, encoding), prediction in predicted.items()
             if (rename_task[task], format, rename_encoding[encoding]) in observed
         ]
-        return (sum(said == seen for said, seen in pairs) / len(pairs)) if pairs else 0.5
+        return (sum(prediction == outcome for prediction, outcome in pairs) / len(pairs)) if pairs else 0.5
 
     renamings = [
         [dict(zip(names, order, strict=True)) for order in (permutations(names) if move else [names])]
@@ -105,15 +108,15 @@ WAYS = [(True, False), (False, True), (True, True)]
 @pytest.mark.parametrize("missing", [0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
 def test_permutations_against_renaming_by_hand(grid, tasks, encodings, missing, seed):
-    cells = grid(drawn((3, 2, 4), seed, missing), drawn((3, 2, 4), seed + 50, missing))
-    found = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
-    assert (found.p, found.least_p, found.arrangements) == pytest.approx(by_name(cells, tasks, encodings))
-    assert found.exact
+    cells = grid(random_answers((3, 2, 4), seed, missing), random_answers((3, 2, 4), seed + 50, missing))
+    result = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
+    assert (result.p, result.least_p, result.arrangements) == pytest.approx(by_name(cells, tasks, encodings))
+    assert result.exact
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_permutations_of_one_kind_against_scipy(grid, seed):
-    predicted, observed = drawn((5, 1, 3), seed), drawn((5, 1, 3), seed + 50)
+    predicted, observed = random_answers((5, 1, 3), seed), random_answers((5, 1, 3), seed + 50)
 
     def agreeing(order):
         return float((predicted == observed[order.astype(int)]).mean())
@@ -127,15 +130,15 @@ def test_permutations_of_one_kind_against_scipy(grid, seed):
 @pytest.mark.parametrize("tasks, encodings", WAYS)
 def test_under_the_null_p_is_uniform_on_the_values_it_can_take(grid, tasks, encodings):
     """Every arrangement of the outcomes is as likely as any other: P(p <= a) = a exactly, for each a that occurs."""
-    predicted, observed = drawn((4, 1, 3), 3), drawn((4, 1, 3), 53)
-    found = [
+    predicted, observed = random_answers((4, 1, 3), 3), random_answers((4, 1, 3), 53)
+    p_values = [
         cluster_permutation_test(grid(predicted, observed[list(t)][:, :, list(e)]), tasks=tasks, encodings=encodings).p
         for t in (permutations(range(4)) if tasks else [range(4)])
         for e in (permutations(range(3)) if encodings else [range(3)])
     ]
-    assert len(set(found)) > 1
-    for value in found:
-        assert np.mean([p <= value + 1e-12 for p in found]) == pytest.approx(value)
+    assert len(set(p_values)) > 1
+    for value in p_values:
+        assert np.mean([p <= value + 1e-12 for p in p_values]) == pytest.approx(value)
 
 
 def test_outcomes_that_come_in_clusters_deceive_fisher_and_not_the_permutation_of_clusters(grid):
@@ -154,8 +157,8 @@ def test_outcomes_that_come_in_clusters_deceive_fisher_and_not_the_permutation_o
     assert moved / draws <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
 
 
-def test_what_the_encodings_alone_tell_is_no_evidence_by_task_but_by_encoding(grid):
-    """One encoding generalizes on every task, as predicted: tasks are not told apart, encodings are."""
+def test_predictions_that_tell_only_encodings_apart_are_no_evidence_by_task_but_by_encoding(grid):
+    """A single encoding generalizes on every task, as predicted: tasks are not told apart, encodings are."""
     answers = np.broadcast_to(np.arange(5) == 0, (4, 2, 5)).astype(object)
     tests = association(grid(answers, answers))["permutation"]
     assert {name: test["p"] for name, test in tests.items()} == pytest.approx(
@@ -165,35 +168,35 @@ def test_what_the_encodings_alone_tell_is_no_evidence_by_task_but_by_encoding(gr
 
 
 def test_predictions_that_tell_tasks_and_encodings_apart_are_evidence_in_every_way(grid):
-    answers = drawn((5, 2, 4), 7)
+    answers = random_answers((5, 2, 4), 7)
     tests = association(grid(answers, answers))["permutation"]
     assert all(test["p"] == test["least_p"] < 0.05 for test in tests.values())
 
 
 def test_one_cluster_is_no_evidence(grid):
-    answers = drawn((1, 2, 4), 1)
-    found = cluster_permutation_test(grid(answers, answers), tasks=True, encodings=False)
-    assert (found.p, found.least_p, found.arrangements) == (1, 1, 1)
+    answers = random_answers((1, 2, 4), 1)
+    result = cluster_permutation_test(grid(answers, answers), tasks=True, encodings=False)
+    assert (result.p, result.least_p, result.arrangements) == (1, 1, 1)
 
 
 def test_no_cells_are_no_evidence():
-    found = association([])
-    assert found["agreement"] is None
-    assert found["fisher_p"] == 1
-    assert [test["p"] for test in found["permutation"].values()] == [1, 1, 1]
+    result = association([])
+    assert result["agreement"] is None
+    assert result["fisher_p"] == 1
+    assert [test["p"] for test in result["permutation"].values()] == [1, 1, 1]
 
 
 def test_where_cells_are_missing_is_no_evidence(grid):
     """All predicted yes, all observed yes: nothing is told apart, however the missing cells lie."""
     observed = np.full((4, 2, 4), True, dtype=object)
-    observed[drawn((4, 2, 4), 5) == True] = None  # noqa: E712
+    observed[random_answers((4, 2, 4), 5) == True] = None  # noqa: E712
     cells = grid(np.full((4, 2, 4), True, dtype=object), observed)
     assert all(cluster_permutation_test(cells, tasks=tasks, encodings=encodings).p == 1 for tasks, encodings in WAYS)
     assert association(cells)["both_kinds"] is False
 
 
 def test_an_encoding_without_predictions_is_not_moved(grid):
-    predicted, observed = drawn((3, 2, 4), 2), drawn((3, 2, 4), 52)
+    predicted, observed = random_answers((3, 2, 4), 2), random_answers((3, 2, 4), 52)
     predicted[:, :, 3] = None
     without = grid(predicted[:, :, :3], observed[:, :, :3])
     for tasks, encodings in WAYS:
@@ -203,16 +206,16 @@ def test_an_encoding_without_predictions_is_not_moved(grid):
 
 @pytest.mark.parametrize("tasks, encodings", WAYS)
 def test_drawn_arrangements_come_near_to_all_of_them_and_are_the_same_each_time(grid, monkeypatch, tasks, encodings):
-    cells = grid(drawn((5, 1, 5), 8), drawn((5, 1, 5), 58))
+    cells = grid(random_answers((5, 1, 5), 8), random_answers((5, 1, 5), 58))
     exact = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
     monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
-    found = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
-    assert (found.exact, found.arrangements) == (False, module.DRAWN)
-    assert found.p == pytest.approx(exact.p, abs=4 * (0.25 / module.DRAWN) ** 0.5)
-    assert cluster_permutation_test(cells, tasks=tasks, encodings=encodings) == found
+    sampled = cluster_permutation_test(cells, tasks=tasks, encodings=encodings)
+    assert (sampled.exact, sampled.arrangements) == (False, module.DRAWN)
+    assert sampled.p == pytest.approx(exact.p, abs=4 * (0.25 / module.DRAWN) ** 0.5)
+    assert cluster_permutation_test(cells, tasks=tasks, encodings=encodings) == sampled
 
 
 def test_drawn_arrangements_hold_the_observed_one_so_that_p_is_never_zero(grid, monkeypatch):
     monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 100)
-    answers = drawn((9, 2, 9), 1)
+    answers = random_answers((9, 2, 9), 1)
     assert cluster_permutation_test(grid(answers, answers), tasks=True, encodings=True).p == 1 / module.DRAWN

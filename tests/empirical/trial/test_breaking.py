@@ -1,4 +1,4 @@
-"""Where runs break and where they were predicted to, by hand."""
+"""Scales where runs break and where they were predicted to break, worked out by hand."""
 
 import pytest
 
@@ -10,8 +10,8 @@ AT_3 = (1, 1, 0, 0)
 
 
 def cell(run, prediction, counts, name="t/f/e"):
-    [found] = judge([evidence(histories(run, counts), prediction, name=name)], MAIN)
-    return found
+    [judged_cell] = judge([evidence(histories(run, counts), prediction, name=name)], MAIN)
+    return judged_cell
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,15 @@ def cell(run, prediction, counts, name="t/f/e"):
     ],
 )
 def test_a_cell_predicted_to_break_at_3(small_run, counts, observed, difference, exact, trials, reach):
-    found = breaking(cell(small_run(), NO, counts))
-    assert (found["predicted"], found["observed"], found["difference"]) == (3, observed, difference)
-    assert (found["exact"]["successes"], found["exact"]["trials"], found["range"]) == (exact, trials, reach)
+    result = breaking(cell(small_run(), NO, counts))
+    assert (result["predicted"], result["observed"], result["difference"]) == (3, observed, difference)
+    assert (result["exact"]["successes"], result["exact"]["trials"], result["range"]) == (exact, trials, reach)
 
 
 def test_a_cell_predicted_not_to_break_hits_where_it_does_not(small_run):
-    found = breaking(cell(small_run(), YES, {SOLVES: 3, FAILS: 1}))
-    assert (found["predicted"], found["observed"], found["difference"]) == (None, None, None)
-    assert (found["exact"]["successes"], found["exact"]["trials"]) == (3, 4)
+    result = breaking(cell(small_run(), YES, {SOLVES: 3, FAILS: 1}))
+    assert (result["predicted"], result["observed"], result["difference"]) == (None, None, None)
+    assert (result["exact"]["successes"], result["exact"]["trials"]) == (3, 4)
 
 
 def test_without_a_prediction_or_a_fitting_run_nothing_is_compared(small_run):
@@ -49,7 +49,7 @@ def test_without_a_prediction_or_a_fitting_run_nothing_is_compared(small_run):
 def test_the_summary_is_over_cells_that_were_predicted_to_break(small_run):
     run = small_run()
     counts = [{AT_3: 2}, {FAILS: 2}, {AT_3: 1, FAILS: 1}, {SOLVES: 2}, {UNFIT: 2}]
-    cells = [cell(run, NO, one, f"{number}/f/e") for number, one in enumerate(counts)]
+    cells = [cell(run, NO, cell_counts, f"{number}/f/e") for number, cell_counts in enumerate(counts)]
     cells += [cell(run, YES, {FAILS: 2}), cell(run, None, {AT_3: 2})]
     assert breaking_summary(cells) == {
         "cells": 4, "as_predicted": 1, "earlier": 0, "later": 2, "never": 1, "median_difference": 0.5,

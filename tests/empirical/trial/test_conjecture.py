@@ -92,11 +92,14 @@ def test_the_majority_of_fitting_runs_is_observed(small_run, counts, observed):
 
 def test_each_rule_has_its_own_prediction(small_run):
     run = small_run()
-    said = {
-        rule: [alone(run, one, {SOLVES: 5}, replace(MAIN, rule=rule)).predicted for one in (YES, NO, UNCOVERED, None)]
+    predicted = {
+        rule: [
+            alone(run, prediction, {SOLVES: 5}, replace(MAIN, rule=rule)).predicted
+            for prediction in (YES, NO, UNCOVERED, None)
+        ]
         for rule in ("coverage", "literal")
     }
-    assert said == {"coverage": [True, False, False, None], "literal": [True, False, True, None]}
+    assert predicted == {"coverage": [True, False, False, None], "literal": [True, False, True, None]}
     assert alone(run, UNCOVERED, {FAILS: 5}, replace(MAIN, rule="literal")).verdict == "refuted"
     assert alone(run, UNCOVERED, {FAILS: 5}).verdict == "consistent"
 
@@ -104,37 +107,37 @@ def test_each_rule_has_its_own_prediction(small_run):
 def test_threshold_checkpoint_and_mode_are_the_settings(small_run):
     run = small_run()
     history = [(run, [*rows((1, 1, 1, 1), epoch=1), *rows((1, 1, 0.9, 0.9), epoch=2)])] * 5
-    one = evidence(history, YES, declared=NO)
+    cell_evidence = evidence(history, YES, declared=NO)
     verdicts = {
-        name: judge([one], replace(MAIN, **{name: value}))[0].verdict
+        name: judge([cell_evidence], replace(MAIN, **{name: value}))[0].verdict
         for name, value in {"threshold": 0.9, "checkpoint": "best_on_test", "mode": "declared"}.items()
     }
-    assert judge([one], MAIN)[0].verdict == "refuted"
+    assert judge([cell_evidence], MAIN)[0].verdict == "refuted"
     assert verdicts == dict.fromkeys(verdicts, "consistent")
-    assert judge([one], replace(MAIN, mode="typed"))[0].verdict == "no prediction"
+    assert judge([cell_evidence], replace(MAIN, mode="typed"))[0].verdict == "no prediction"
 
 
 def test_cells_of_another_size_are_left_out_and_a_size_that_no_cell_has_is_named(small_run):
     runs = histories(small_run(), {SOLVES: 5})
-    given = [evidence(runs), evidence(runs, size="large")]
-    assert [cell.key.size for cell in judge(given, replace(MAIN, size="large"))] == ["large"]
+    evidences = [evidence(runs), evidence(runs, size="large")]
+    assert [cell.key.size for cell in judge(evidences, replace(MAIN, size="large"))] == ["large"]
     with pytest.raises(TrialError, match="no cell has the model size 'huge': the cells have small, large"):
-        judge(given, replace(MAIN, size="huge"))
+        judge(evidences, replace(MAIN, size="huge"))
 
 
 def simulated(run, draw, chances, runs, draws):
     """Trials of cells with these chances to generalize, a random half predicted yes: lists of (cell, chance)."""
     pool = {True: (run, rows(SOLVES)), False: (run, rows(FAILS))}
     for _ in range(draws):
-        given = []
+        evidences = []
         for number, chance in enumerate(chances):
-            of_cell = [pool[bool(draw.random() < chance)] for _ in range(runs)]
-            given.append(evidence(of_cell, YES if draw.random() < 0.5 else NO, name=f"{number}/f/e"))
-        yield list(zip(judge(given, MAIN), chances, strict=True))
+            cell_runs = [pool[bool(draw.random() < chance)] for _ in range(runs)]
+            evidences.append(evidence(cell_runs, YES if draw.random() < 0.5 else NO, name=f"{number}/f/e"))
+        yield list(zip(judge(evidences, MAIN), chances, strict=True))
 
 
 def test_the_chance_that_any_right_prediction_is_refuted_is_held_and_uncorrected_it_is_not(small_run):
-    """At the edge of the hypothesis, one half, all predictions are right: the error is largest there, and known."""
+    """The error is largest, and known, at the edge of the hypothesis, one half, where all predictions are right."""
     cells, runs, draws = 10, 8, 1_000  # 8 of 8 is the only result that 10 cells can be refuted by
     corrected = uncorrected = 0
     for trial in simulated(small_run(), np.random.default_rng(1), [0.5] * cells, runs, draws):

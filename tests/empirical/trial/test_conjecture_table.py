@@ -10,15 +10,15 @@ from lengthgen.tables.trials import conjecture_table, sensitivity_table
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 
 
-def shown(renderable):
+def rendered(renderable):
     console = Console(width=140)
     with console.capture() as capture:
         console.print(renderable)
     return capture.get()
 
 
-def trial_of(*given):
-    return json.loads(json.dumps(as_json(given, MAIN)))
+def trial_of(*evidences):
+    return json.loads(json.dumps(as_json(evidences, MAIN)))
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def cells(small_run):
 
 
 def line(text, start):
-    """What stands on the one line that begins so, behind that beginning."""
-    [found] = [line.strip() for line in text.splitlines() if line.strip().startswith(start)]
-    return " ".join(found.removeprefix(start).split())
+    """Return the rest of the one line that begins with `start`."""
+    [matching_line] = [line.strip() for line in text.splitlines() if line.strip().startswith(start)]
+    return " ".join(matching_line.removeprefix(start).split())
 
 
 def test_each_cell_has_its_line(cells):
-    text = shown(conjecture_table(trial_of(*cells)))
+    text = rendered(conjecture_table(trial_of(*cells)))
     assert line(text, "parity aligned ipe ") == "yes yes 9/9 9/9 0.66-1.00 consistent - - 9/9"
     assert line(text, "parity aligned rpe  ") == "no yes 9/9 0/9 0.00-0.34 consistent 4 3 0/9"
     assert line(text, "parity aligned ape  ") == "no no 0/9 0/0 0.00-1.00 not learnt - - 0/9"
@@ -47,7 +47,7 @@ def test_each_cell_has_its_line(cells):
 
 
 def test_both_rules_and_what_they_miss_stand_below(cells):
-    text = shown(conjecture_table(trial_of(*cells)))
+    text = rendered(conjecture_table(trial_of(*cells)))
     assert line(text, "with coverage ").startswith("1 0 0 1 100% 0.500 ")
     assert line(text, "literal  ").startswith("1 1 0 0 50% 1.000 ")
     assert "literal: misses parity/aligned/rpe/small" in text
@@ -59,18 +59,18 @@ def test_both_rules_and_what_they_miss_stand_below(cells):
 
 
 def test_a_trial_that_cannot_test_the_iff_says_so(cells):
-    assert "so the 'iff' is not tested" in shown(conjecture_table(trial_of(cells[0])))
+    assert "so the 'iff' is not tested" in rendered(conjecture_table(trial_of(cells[0])))
 
 
 def test_sizes_are_named_where_there_are_several(cells, small_run):
     large = evidence(histories(small_run(), {SOLVES: 9}), YES, "parity/aligned/ipe", size="large")
-    text = shown(conjecture_table(trial_of(*cells, large)))
+    text = rendered(conjecture_table(trial_of(*cells, large)))
     assert line(text, "parity aligned ipe large ").startswith("yes yes ")
 
 
 def test_sensitivity_names_the_cells_that_change(small_run):
     near = evidence(histories(small_run(), {(1, 1, 0.92, 0.92): 9}), YES, "parity/aligned/ipe", declared=NO)
-    text = shown(sensitivity_table(trial_of(near)))
+    text = rendered(sensitivity_table(trial_of(near)))
     assert line(text, "threshold 0.9  ") == "1 0 0 0 100% 100% 1"
     assert line(text, "threshold 1.0  ") == "0 1 0 0 0% 0% 0"
     assert (

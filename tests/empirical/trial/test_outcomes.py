@@ -22,8 +22,8 @@ from tests.empirical.trial.trials import FAILS, SOLVES, UNFIT, rows
     ],
 )
 def test_the_three_outcomes(small_run, scores, fits, generalizes, first):
-    found = outcome((small_run(), rows(scores)), threshold=0.95)
-    assert (found.fits, found.generalizes, found.first_failure) == (fits, generalizes, first)
+    result = outcome((small_run(), rows(scores)), threshold=0.95)
+    assert (result.fits, result.generalizes, result.first_failure) == (fits, generalizes, first)
 
 
 def test_the_threshold_is_what_is_asked_for(small_run):
@@ -33,8 +33,8 @@ def test_the_threshold_is_what_is_asked_for(small_run):
 
 def test_a_scale_between_the_training_scales_is_one_to_generalize_to(small_run):
     run = replace(small_run(), train=(1, 3))
-    found = outcome((run, rows((1, 0, 1, 1))), threshold=0.95)
-    assert (found.fits, found.generalizes, found.first_failure) == (True, False, 2)
+    result = outcome((run, rows((1, 0, 1, 1))), threshold=0.95)
+    assert (result.fits, result.generalizes, result.first_failure) == (True, False, 2)
 
 
 HISTORY = [
@@ -47,9 +47,9 @@ HISTORY = [
 
 @pytest.mark.parametrize("checkpoint, epoch", [("last", 40), ("best_on_training", 30), ("best_on_test", 10)])
 def test_each_rule_judges_its_own_checkpoint(small_run, checkpoint, epoch):
-    found = outcome((small_run(), HISTORY[::-1]), threshold=0.9, checkpoint=checkpoint)
-    assert found.epoch == epoch
-    assert found.exact_match == {row.scale: row.exact_match for row in HISTORY if row.epoch == epoch}
+    result = outcome((small_run(), HISTORY[::-1]), threshold=0.9, checkpoint=checkpoint)
+    assert result.epoch == epoch
+    assert result.exact_match == {row.scale: row.exact_match for row in HISTORY if row.epoch == epoch}
 
 
 def test_the_rule_that_selects_on_training_scales_does_not_see_the_others(small_run):
@@ -81,7 +81,7 @@ def test_the_smallest_difference_of_averages_decides(small_run, checkpoint, less
     assert outcome((small_run(), history), threshold=0.95, checkpoint=checkpoint).epoch == 1
 
 
-def test_what_was_not_measured_is_not_judged(small_run):
+def test_a_run_without_measurements_is_not_judged(small_run):
     with pytest.raises(StoreError, match="was not measured at scale 4"):
         outcome((small_run(), rows((1, 1, 1))), threshold=0.95)
     with pytest.raises(StoreError, match="has no metrics"):

@@ -1,4 +1,4 @@
-"""One choice at a time, on evidence whose answer to each choice is known."""
+"""Sensitivity to one choice at a time, on evidence whose answer to each choice is known."""
 
 import json
 
@@ -12,14 +12,14 @@ from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, YES
 def entries(small_run):
     run = small_run()
     early = [*rows(SOLVES, epoch=1), *rows((1, 1, 0.92, 0.92), epoch=2)]
-    given = [
+    evidences = [
         evidence([(run, early)] * 9, YES, "fades/f/e", declared=NO),
         evidence(histories(run, {SOLVES: 9}), YES, "solid/f/e", declared=YES),
         evidence(histories(run, {FAILS: 9}), UNCOVERED, "uncovered/f/e"),
         evidence(histories(run, {FAILS: 9}), YES, "solid/f/e", size="large"),
         evidence(histories(run, {FAILS: 9}), YES, "only/f/e", size="large"),
     ]
-    return {(one["varied"], _value(one)): one for one in sensitivity(given, MAIN)}
+    return {(entry["varied"], _value(entry)): entry for entry in sensitivity(evidences, MAIN)}
 
 
 def _value(entry):
@@ -29,8 +29,12 @@ def _value(entry):
 def changes(entry):
     """cell -> part -> (in the main setting, here), for the parts that differ."""
     return {
-        one["cell"]: {part: (was, one["here"][part]) for part, was in one["main"].items() if was != one["here"][part]}
-        for one in entry["changed"]
+        change["cell"]: {
+            part: (main_value, change["here"][part])
+            for part, main_value in change["main"].items()
+            if main_value != change["here"][part]
+        }
+        for change in entry["changed"]
     }
 
 

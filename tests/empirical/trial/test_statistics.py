@@ -14,15 +14,15 @@ from empirical.trial.statistics import ALPHA, holm, runs_needed, share, tail
 @pytest.mark.parametrize("successes, trials", [(0, 5), (1, 5), (5, 5), (20, 20), (3, 7), (350, 1000)])
 def test_intervals_are_clopper_pearson(successes, trials):
     expected = binomtest(successes, trials).proportion_ci(0.95, method="exact")
-    found = share(successes, trials)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    interval = share(successes, trials)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @pytest.mark.parametrize("trials", [1, 5, 20])
 def test_intervals_cover_the_truth_at_least_as_often_as_they_say(trials):
     intervals = [share(successes, trials) for successes in range(trials + 1)]
     for truth in np.linspace(0, 1, 101):
-        covered = [one.low - 1e-12 <= truth <= one.high + 1e-12 for one in intervals]
+        covered = [interval.low - 1e-12 <= truth <= interval.high + 1e-12 for interval in intervals]
         assert binom.pmf(np.arange(trials + 1), trials, truth)[covered].sum() >= 0.95 - 1e-12
 
 

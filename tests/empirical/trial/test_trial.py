@@ -10,7 +10,7 @@ from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNF
 
 
 @pytest.fixture
-def given(small_run):
+def cell_evidence(small_run):
     run = small_run()
     cells = {
         "a/f/ipe": (YES, {SOLVES: 9}),
@@ -26,8 +26,8 @@ def given(small_run):
 
 
 @pytest.fixture
-def trial(given):
-    return as_json(given, MAIN)
+def trial(cell_evidence):
+    return as_json(cell_evidence, MAIN)
 
 
 def test_it_is_json(trial):
@@ -59,7 +59,9 @@ def test_the_cells_of_the_main_size_come_first_and_no_table_holds_others(trial):
 
 
 def test_disagreements_and_cells_not_learnt_are_looked_into(trial):
-    looked_into = [(cell["disagrees_with"], [one["kind"] for one in cell["diagnosis"]]) for cell in trial["cells"]]
+    looked_into = [
+        (cell["disagrees_with"], [finding["kind"] for finding in cell["diagnosis"]]) for cell in trial["cells"]
+    ]
     assert looked_into == [
         ([], []),
         (["coverage", "literal"], ["unexplained"]),
@@ -72,20 +74,22 @@ def test_disagreements_and_cells_not_learnt_are_looked_into(trial):
 
 
 def test_the_published_choice_of_checkpoint_stands_beside_and_decides_nothing(small_run):
-    lost = [(run, [replace(row, epoch=1, exact_match=1) for row in of_run] + [replace(row, epoch=2) for row in of_run])
-            for run, of_run in histories(small_run(), {FAILS: 5})]  # fmt: skip
+    lost = [(run, [replace(row, epoch=1, exact_match=1) for row in kept] + [replace(row, epoch=2) for row in kept])
+            for run, kept in histories(small_run(), {FAILS: 5})]  # fmt: skip
     [cell] = as_json([evidence(lost, YES)], MAIN)["cells"]
     assert cell["verdict"] == "refuted"
     assert cell["generalizes"]["successes"] == 0
     assert cell["best_on_test"]["generalizes"]["successes"] == 5
 
 
-def test_runs_under_other_predictions_are_told(given):
-    late = replace(given[1], predicted_before_training=False)
-    told = {cell["encoding"]: cell["predicted_before_training"] for cell in as_json([late, given[3]], MAIN)["cells"]}
-    assert told == {"ipe": False, "ape": True}
+def test_runs_under_other_predictions_are_reported(cell_evidence):
+    late = replace(cell_evidence[1], predicted_before_training=False)
+    predicted_before = {
+        cell["encoding"]: cell["predicted_before_training"] for cell in as_json([late, cell_evidence[3]], MAIN)["cells"]
+    }
+    assert predicted_before == {"ipe": False, "ape": True}
 
 
 def test_every_reading_of_the_runs_is_there(trial):
-    assert {one["varied"] for one in trial["sensitivity"]} == {None, "threshold", "checkpoint", "size"}
+    assert {entry["varied"] for entry in trial["sensitivity"]} == {None, "threshold", "checkpoint", "size"}
     assert trial["breaking"]["cells"] == 2

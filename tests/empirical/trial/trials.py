@@ -27,23 +27,23 @@ MAIN = Criteria(threshold=0.95, size="small")
 
 
 def rows(scores, *, epoch=1, loss=0.0, **columns):
-    """One checkpoint; columns as they are, or by scale."""
-    whole = {
+    """Rows of one checkpoint; columns as they are, or by scale."""
+    all_columns = {
         "seen_steps": 1.0,
         "exact_match_seen": None,
         "seen_samples": 1.0,
         "first_wrong": nan,
         "token_accuracy_seen": nan,
     } | columns
-    found = []
+    measurements = []
     for scale, score in enumerate(scores, start=1):
-        row = {key: value[scale] if isinstance(value, dict) else value for key, value in whole.items()}
+        row = {key: value[scale] if isinstance(value, dict) else value for key, value in all_columns.items()}
         if row["exact_match_seen"] is None:
             row["exact_match_seen"] = score
-        found.append(
+        measurements.append(
             Measurement(epoch=epoch, scale=scale, exact_match=score, token_accuracy=score, training_loss=loss, **row)
         )
-    return found
+    return measurements
 
 
 def histories(run, counts, **columns):
@@ -54,7 +54,7 @@ def histories(run, counts, **columns):
 
 
 def evidence(runs, prediction=YES, name="t/f/e", size="small", **modes):
-    """One cell; `modes` are its predictions in other modes."""
+    """Evidence of one cell; `modes` are its predictions in other modes."""
     return CellEvidence(
         key=CellKey(*name.split("/"), size),
         predictions={"free": prediction} | modes,
