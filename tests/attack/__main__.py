@@ -23,10 +23,10 @@ FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-file
 
 def main() -> int:
     """Exit status: 0 only if every attack ended well."""
-    asked = _asked()
+    options = _asked()
     warm()
     with tempfile.TemporaryDirectory() as place:
-        tries = list(_tries(asked, asked.material or Path(place)))
+        tries = list(_tries(options, options.material or Path(place)))
     print(tally.table(tries))
     failed = tally.failures(tries)
     print(tally.listed(failed))
@@ -45,25 +45,29 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tries(asked: argparse.Namespace, place: Path) -> Iterator[Try]:
-    material = made(place, whole=not asked.small)
-    if asked.attack in FUZZED:
-        calls = FUZZED[asked.attack](material, asked.count, asked.seed, asked.only)
-        yield from _told(_beside(partial(fuzzing.tried, material), calls, asked.jobs), asked.count)
+def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
+    material = made(place, complete=not options.small)
+    if options.attack in FUZZED:
+        calls = FUZZED[options.attack](material, options.count, options.seed, options.only)
+        yield from _told(_beside(partial(fuzzing.tried, material), calls, options.jobs), options.count)
         return
-    if asked.attack == "pairs":
-        planned = pairs.pairs(material, asked.count, asked.seed, asked.only)
-        yield from _told(_beside(partial(pairs.tried, material), planned, 1), asked.count)
+    if options.attack == "pairs":
+        planned = pairs.pairs(material, options.count, options.seed, options.only)
+        yield from _told(_beside(partial(pairs.tried, material), planned, 1), options.count)
         return
-    if asked.attack == "kills":
-        murders = list(kills.murders(material, asked.count, asked.seed, asked.only))
-        known = kills.lives(material, {one.victim for one in murders})
-        yield from _told(_beside(partial(kills.tried, material, known=known), murders, asked.jobs), asked.count)
+    if options.attack == "kills":
+        murders = list(kills.murders(material, options.count, options.seed, options.only))
+        undisturbed = kills.lives(material, {murder.victim for murder in murders})
+        yield from _told(
+            _beside(partial(kills.tried, material, undisturbed=undisturbed), murders, options.jobs), options.count
+        )
         return
-    chosen = list(readers.attacks(material, 3 * asked.count, asked.seed, asked.only))
+    chosen = list(readers.attacks(material, 3 * options.count, options.seed, options.only))
     shown = readers.undisturbed(material, chosen)
-    tries = (one for one in _beside(partial(readers.tried, material, shown=shown), chosen, asked.jobs) if one)
-    yield from islice(_told(tries, asked.count), asked.count)
+    tries = (
+        attempt for attempt in _beside(partial(readers.tried, material, shown=shown), chosen, options.jobs) if attempt
+    )
+    yield from islice(_told(tries, options.count), options.count)
 
 
 def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
@@ -76,12 +80,15 @@ def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
 
 
 def _told(tries: Iterable[Try], count: int) -> Iterator[Try]:
-    for number, one in enumerate(tries, 1):
-        if one.end not in tally.FINE:
-            print(f"{number}/{count} {one.kind}: {one.end}: {one.again}\n    {one.detail[-600:]}", file=sys.stderr)
+    for number, attempt in enumerate(tries, 1):
+        if attempt.end not in tally.FINE:
+            print(
+                f"{number}/{count} {attempt.kind}: {attempt.end}: {attempt.again}\n    {attempt.detail[-600:]}",
+                file=sys.stderr,
+            )
         elif number % 50 == 0:
             print(f"{number}/{count}", file=sys.stderr, flush=True)
-        yield one
+        yield attempt
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def nested_deep(path: Path, pick: random.Random) -> None:
 
 
 def other_of_its_kind(path: Path, pick: random.Random, donors: Sequence[Path] = ()) -> None:
-    others = [one for one in donors if one.is_file() and one.read_bytes() != _content(path)]
+    others = [donor for donor in donors if donor.is_file() and donor.read_bytes() != _content(path)]
     if not others:
         raise NotApplicable
     path.write_bytes(pick.choice(others).read_bytes())

@@ -1,4 +1,4 @@
-"""What a folder holds without what tells time, and what must not be left in it."""
+"""Content of a folder without what tells time, and the files that must not be left in it."""
 
 import hashlib
 import json

@@ -13,9 +13,9 @@ SEED = 0
 
 @pytest.fixture(scope="session")
 def material(common):
-    """What is damaged: small, and made once."""
+    """The material to damage: small, and made once."""
     warm()
-    return made(common / "attacked", whole=False)
+    return made(common / "attacked", complete=False)
 
 
 def well(tries):
@@ -26,20 +26,20 @@ def well(tries):
 def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material):
     planned = list(readers.attacks(material, 30, SEED))
     shown = readers.undisturbed(material, planned)
-    tries = (readers.tried(material, one, shown) for one in planned)
+    tries = (readers.tried(material, attack, shown) for attack in planned)
     well(list(islice(filter(None, tries), 16)))
 
 
 @pytest.mark.parametrize(("calls", "count"), [(arguments.calls, 16), (protocols.calls, 8), (user_files.calls, 6)])
 def test_whatever_is_given_ends_with_an_answer_or_one_line(material, calls, count):
-    well([fuzzing.tried(material, one) for one in calls(material, count, SEED)])
+    well([fuzzing.tried(material, planned) for planned in calls(material, count, SEED)])
 
 
 def test_a_training_that_was_killed_ends_with_the_same_bytes(material):
     planned = list(kills.murders(material, 1, SEED, "train"))
-    known = kills.lives(material, {one.victim for one in planned})
-    well([kills.tried(material, one, known) for one in planned])
+    undisturbed = kills.lives(material, {murder.victim for murder in planned})
+    well([kills.tried(material, murder, undisturbed) for murder in planned])
 
 
 def test_two_commands_at_once_leave_what_one_after_the_other_leaves(material):
-    well([pairs.tried(material, one) for one in pairs.pairs(material, 1, SEED, "sweep")])
+    well([pairs.tried(material, pair) for pair in pairs.pairs(material, 1, SEED, "sweep")])

@@ -131,7 +131,7 @@ COMMANDS = {
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
-    """As many files, drawn by the seed."""
+    """Yield `count` files, drawn by the seed."""
     kinds = [kind for kind in COMMANDS if kind.startswith(only)]
     for number in range(count):
         pick = random.Random(f"{seed} {number}")
@@ -192,7 +192,7 @@ def _given(fields: Fields) -> str:
 
 
 def _spoilt(fields: Fields, pick: random.Random) -> Fields:
-    """One field or two that are wrong in type, missing, or functions that fail or give garbage."""
+    """Spoil one field or two: wrong in type, missing, or functions that fail or give garbage."""
     spoilt = dict(fields)
     for name in pick.sample(list(fields), pick.choice((1, 1, 2))):
         if pick.random() < 0.1:
@@ -203,7 +203,7 @@ def _spoilt(fields: Fields, pick: random.Random) -> Fields:
 
 
 def _callback(pick: random.Random) -> str:
-    """A function that takes anything, and fails, or gives garbage, always or the second time."""
+    """Return code of a function that takes anything, and fails or gives garbage, always or the second time."""
     what = pick.choice(GARBAGE) if pick.random() < 0.55 else f"exec({pick.choice(FAILURES)!r}, globals())"
     arguments = pick.choice(("*a, **k", "*a, **k", "*a, **k", "", "x", "i, j", "i, j, n", "q, k, positions"))
     return f"(lambda {arguments}: {what})"

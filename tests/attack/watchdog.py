@@ -25,7 +25,7 @@ LARGEST_OUTPUT = 8 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How one call of the command ended.
+    """The end of one call of the command.
 
     Attributes:
         status: exit status, -N for signal N; None where it was out of time.
@@ -46,7 +46,7 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """When the command is killed, itself alone: what it began is to end by itself.
+    """The moment at which the command is killed, itself alone: what it began is to end by itself.
 
     Attributes:
         event: before this one of the times at which it touches a file or a folder, counted from 1; never, if 0.
@@ -181,7 +181,7 @@ def _is_writing(mode: Any, flags: Any) -> bool:
 
 
 def _wait(child: int, seconds: float) -> bool:
-    """Whether it ended in time; it is not reaped."""
+    """True if the process ended in time; it is not reaped."""
     descriptor = os.pidfd_open(child)
     try:
         poll = select.poll()
@@ -192,7 +192,7 @@ def _wait(child: int, seconds: float) -> bool:
 
 
 def group_members(group: int) -> list[int]:
-    """Processes of a group that still run."""
+    """Return the processes of a group that still run."""
     members = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -205,7 +205,7 @@ def group_members(group: int) -> list[int]:
 
 
 def _end_group(group: int, patience: float = 1.5) -> int:
-    """Processes of a group that outlive its leader by more than the patience; none of them is left."""
+    """Count the processes of a group that outlive its leader by more than the patience; none of them is left."""
     until = monotonic() + patience
     while group_members(group) and monotonic() < until:
         select.select([], [], [], 0.05)
@@ -230,5 +230,5 @@ def _resident_kib(process: int) -> int:
 def _data_bytes() -> int:
     """Private memory of this process, as RLIMIT_DATA counts it."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    [line] = [one for one in status.splitlines() if one.startswith("VmData")]
+    [line] = [line for line in status.splitlines() if line.startswith("VmData")]
     return int(line.split()[1]) << 10

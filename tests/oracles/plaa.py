@@ -15,7 +15,7 @@ def all_inputs(size: int) -> list[tuple[int, ...]]:
 
 
 def value(rows: Rows, signs: Sequence[int]) -> Any:
-    """f_A(x)."""
+    """Value f_A(x) of the function of a matrix."""
     last = 0
     for position, sign in enumerate(signs, 1):
         if sign == -1:

@@ -21,8 +21,8 @@ def sequences(prompt: Prompt, generate: Generate, scale: int) -> list[Symbols]:
 
 
 def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[int, ...], Table]:
-    """Every tuple of earlier positions (1-based) that determines the position, with the table it asks for."""
-    found = {}
+    """Return every tuple of earlier positions (1-based) that determines the position, with the table it asks for."""
+    determining = {}
     for wiring in itertools.product(range(1, position), repeat=arity):
         table: dict[Symbols, str] = {}
         for instance in instances:
@@ -30,12 +30,12 @@ def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[i
             if table.setdefault(key, instance[position - 1]) != instance[position - 1]:
                 break
         else:
-            found[wiring] = frozenset(table.items())
-    return found
+            determining[wiring] = frozenset(table.items())
+    return determining
 
 
 def step_tables(prompt: Prompt, generate: Generate, scale: int, arity: int) -> list[set[Table]]:
-    """For every step of one scale, every table that some wiring asks for."""
+    """Return, for every step of one scale, every table that some wiring asks for."""
     instances = sequences(prompt, generate, scale)
     steps = range(len(prompt(scale)) + 1, len(instances[0]) + 1)
     return [set(wirings(instances, position, arity).values()) for position in steps]

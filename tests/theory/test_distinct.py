@@ -43,7 +43,7 @@ def _exact(value: Any) -> Any:
 
 
 def _oracle(matrix: np.ndarray) -> list[int]:
-    """How many values each query is the first to hold, by a set of exact numbers."""
+    """Number of values that each query is the first to hold, by a set of exact numbers."""
     rows, seen, new = matrix.tolist(), set(), []
     for j in range(len(rows)):
         column = {_exact(rows[i][j]) for i in range(j + 1)} - {0} - seen
@@ -111,9 +111,9 @@ def test_counts_equal_a_set_of_exact_values(
     with pytest.MonkeyPatch.context() as patch:
         _set(patch, *setting)
         assert distinct_values(matrix) == sum(expected)
-        found = new_values_per_query(matrix)
-    assert found.dtype == np.int64
-    assert found.tolist() == expected
+        counts = new_values_per_query(matrix)
+    assert counts.dtype == np.int64
+    assert counts.tolist() == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -105,9 +105,9 @@ def test_a_formula_has_the_value_of_its_law_exactly(text: str, law: Law) -> None
     for j in range(1, SIZE + 1):
         for i in range(1, SIZE + 1):
             expected = law(Fraction(i), Fraction(j)) if i <= j else 0
-            found = matrix[i - 1, j - 1]
-            assert found == expected
-            assert type(found) is (int if Fraction(expected).denominator == 1 else Fraction)
+            entry = matrix[i - 1, j - 1]
+            assert entry == expected
+            assert type(entry) is (int if Fraction(expected).denominator == 1 else Fraction)
 
 
 HOSTILE = {
@@ -354,13 +354,13 @@ TREES_AT_THE_EDGE = _trees([*map(str, EDGE), "1e-18", "0.5"], "ij")
 
 
 def _expected(tree: oracle.Tree, cells: list[tuple[int, ...]]) -> list[Fraction | None]:
-    found: list[Fraction | None] = []
+    values: list[Fraction | None] = []
     for cell in cells:
         try:
-            found.append(oracle.value(tree, *cell))
+            values.append(oracle.value(tree, *cell))
         except oracle.NoValue:
-            found.append(None)
-    return found
+            values.append(None)
+    return values
 
 
 PAIRS = [(i, j) for j in range(1, 4) for i in range(1, j + 1)]
@@ -490,15 +490,15 @@ def test_random_irrational_formulas_agree_with_60_digits() -> None:
             seen["unsure"] += 1
             continue
         try:
-            found = parse(text).value(i, j, n)
+            result = parse(text).value(i, j, n)
         except FormulaError as error:
             assert expected is None or "cannot be decided" in str(error) or "bits" in str(error), (text, str(error))
             seen["no value" if expected is None else "refused"] += 1
             continue
-        assert expected is not None, (text, found)
+        assert expected is not None, (text, result)
         with mpmath.workdps(oracle.DIGITS):
-            gap = abs(sp.N(found, oracle.DIGITS)._to_mpmath(220) - expected)
-            assert gap <= mpmath.mpf(10) ** -40 * max(1, abs(expected)), (text, found)
+            gap = abs(sp.N(result, oracle.DIGITS)._to_mpmath(220) - expected)
+            assert gap <= mpmath.mpf(10) ** -40 * max(1, abs(expected)), (text, result)
         seen["value"] += 1
     assert seen["value"] > 600
     assert seen["no value"] > 50

@@ -245,7 +245,7 @@ def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch
         exact, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
     )
     for by, of in (("grape-commuting", "rope"), ("grape-contextual", "rope"), ("grape-path", "alibi")):
-        (recovery,) = (one for one in named(by).recovers if one.of == of)
+        (recovery,) = (candidate for candidate in named(by).recovers if candidate.of == of)
         assert "both engines" in laws.decide_recovery(named(by), named(of), recovery).reason
     assert len(seen) == 3
     assert all(left != other for left, other in seen)

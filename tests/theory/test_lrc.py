@@ -180,12 +180,12 @@ def test_what_may_be_equal_is_counted_once_from_below_however_many_ways_say_so(s
     first_scales = sorted(draw.randint(1, scale) for _ in range(count))
     possible = list(itertools.combinations(range(-1, count), 2))
     undecided = [pair[:: draw.choice((1, -1))] for pair in draw.sample(possible, draw.randint(0, len(possible)))]
-    found = Profile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
+    counted = Profile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
     for at in range(1, scale + 1):
         present = {-1, *(value for value, since in enumerate(first_scales) if since <= at)}
         graph = nx.Graph(pair for pair in undecided if present.issuperset(pair))
         graph.add_nodes_from(present)
-        assert found.bounds(at) == (nx.number_connected_components(graph) - 1, len(present) - 1)
+        assert counted.bounds(at) == (nx.number_connected_components(graph) - 1, len(present) - 1)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -107,11 +107,11 @@ def test_arrays_of_every_type_stay_exact() -> None:
 
 
 def test_arrays_of_matrices() -> None:
-    whole = np.zeros((3, 3, 2, 2), dtype=np.int64)
-    whole[0, 2] = [[1, 2], [3, 4]]
-    pattern = from_array(whole)
+    array = np.zeros((3, 3, 2, 2), dtype=np.int64)
+    array[0, 2] = [[1, 2], [3, 4]]
+    pattern = from_array(array)
     assert pattern.shape == (2, 2)
-    np.testing.assert_array_equal(pattern.numeric(3), whole)
+    np.testing.assert_array_equal(pattern.numeric(3), array)
 
 
 @pytest.mark.parametrize(

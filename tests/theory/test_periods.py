@@ -122,8 +122,8 @@ FORMULAS = [
 @pytest.mark.parametrize("text", FORMULAS)
 def test_by_the_scale_that_is_enough_everything_has_occurred(text: str) -> None:
     formula = parse(text)
-    known = repeats(formula.nodes, {})
-    assert known is not None
-    seen = profile(from_formula(text), known.enough + (8 if "n" in formula.variables else 40))
-    assert seen.constant_from <= known.enough
+    repetition = repeats(formula.nodes, {})
+    assert repetition is not None
+    seen = profile(from_formula(text), repetition.enough + (8 if "n" in formula.variables else 40))
+    assert seen.constant_from <= repetition.enough
     assert not seen.undecided

@@ -58,10 +58,10 @@ def matrices(draw: st.DrawFn, *, rows: int | None = None) -> Rows:
     return [[draw(ENTRIES) for _ in range(width)] for _ in range(height)]
 
 
-def _product(one: Rows, other: Rows) -> Rows:
+def _product(first: Rows, second: Rows) -> Rows:
     return [
-        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in zip(*other, strict=True)]
-        for row in one
+        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in zip(*second, strict=True)]
+        for row in first
     ]
 
 

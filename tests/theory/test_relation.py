@@ -114,10 +114,10 @@ def test_labels_of_single_pairs_are_those_of_the_matrix_of_their_scale(seed: int
     scales = rng.integers(1, 8, size)
     queries = np.minimum(rng.integers(1, 8, size), scales)
     keys = np.minimum(rng.integers(1, 8, size), queries)
-    found = relation.label(keys, queries, scales)
-    assert found.dtype == np.int64
+    labels = relation.label(keys, queries, scales)
+    assert labels.dtype == np.int64
     expected = [relation.labels(n, n)[i - 1, j - 1] for i, j, n in zip(keys, queries, scales.tolist(), strict=True)]
-    assert found.tolist() == expected
+    assert labels.tolist() == expected
 
 
 def test_one_scale_may_stand_for_all_pairs() -> None:

@@ -12,7 +12,7 @@ f, w = sp.Function("f"), sp.IndexedBase("w")
 
 def _trees(*build):
     with sp.evaluate(False):
-        trees = [one() for one in build]
+        trees = [tree() for tree in build]
     return written(trees).trees
 
 
@@ -60,12 +60,12 @@ ALIKE = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
-def test_equal_parts_have_one_name_and_different_ones_two(one, other):
-    left, right = (tree.doit() for tree in _trees(one, other))
+@pytest.mark.parametrize(("first", "second"), ALIKE.values(), ids=ALIKE)
+def test_equal_parts_have_one_name_and_different_ones_two(first, second):
+    left, right = (tree.doit() for tree in _trees(first, second))
     assert left == right
     assert left.atoms(sp.Dummy)
-    here, there = _trees(one, lambda: other().subs(y, 2 * y).subs(x, 3 * x) + f(c) + sp.E * w[c])
+    here, there = _trees(first, lambda: second().subs(y, 2 * y).subs(x, 3 * x) + f(c) + sp.E * w[c])
     assert here != there
 
 

@@ -43,7 +43,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "reason"), FAILURES, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(("failure", "reason"), FAILURES, ids=lambda failure: type(failure).__name__)
 def test_what_the_users_code_raises_is_one_line_that_says_where(failure, reason):
     with pytest.raises(MineError) as caught, user_code("'mine.py': prompt fails", error=MineError):
         raise failure
@@ -105,7 +105,7 @@ def test_processes_that_the_users_code_forks_end_as_ever_and_so_does_ours(tmp_pa
 
 @pytest.fixture
 def odd_files(tmp_path):
-    """What is no file to run, by what is said of it."""
+    """Return a folder of files that must not be run, each named after the reason."""
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "device.py").symlink_to("/dev/zero")
     (tmp_path / "folder.py").mkdir()
@@ -125,7 +125,7 @@ def odd_files(tmp_path):
         ("a\0b.py", "task file '.*b.py' "),
         ("x" * 1000, "task file '.*' "),
     ],
-    ids=lambda one: one[:10],
+    ids=lambda name: name[:10],
 )
 def test_what_is_no_file_is_not_run(odd_files, name, says):
     with pytest.raises(MineError, match=says):
@@ -170,7 +170,7 @@ def test_values_are_shown_in_a_few_words(value, words):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("mine.py:one", ("mine.py", "one")),
         ("a/b:c.py:one", ("a/b:c.py", "one")),
@@ -182,8 +182,8 @@ def test_values_are_shown_in_a_few_words(value, words):
         ("", None),
     ],
 )
-def test_a_file_is_told_from_a_name(text, found):
-    assert split_file(text) == found
+def test_a_file_is_told_from_a_name(text, expected):
+    assert split_file(text) == expected
 
 
 @pytest.fixture
