@@ -20,11 +20,11 @@ WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | DRAWN
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_it_is_predicted_or_it_is_said_why_not(name, answer):
-    asked = answer("predict", "parity", "--encoding", name, "--train", "1-2", "--test", "1-4")
-    (found,) = asked["predictions"].values()
-    assert found["encoding"] == name
-    assert (found["relation"] is None) == (name in WITHOUT_RELATION)
-    assert len(found["why"].splitlines()) == 1
+    output = answer("predict", "parity", "--encoding", name, "--train", "1-2", "--test", "1-4")
+    (prediction,) = output["predictions"].values()
+    assert prediction["encoding"] == name
+    assert (prediction["relation"] is None) == (name in WITHOUT_RELATION)
+    assert len(prediction["why"].splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -41,10 +41,10 @@ def test_it_is_audited_or_it_is_said_why_not(name, run):
         assert code == 2
         assert "nothing" in err.splitlines()[-1]
     else:
-        found = [line for line in out.splitlines() if line.startswith("found: ")]
-        assert all("padding changes" in line for line in found), out + err
-        assert code == (1 if found else 0)
-        assert bool(found) == (name in SHIFTED_BY_PADDING)
+        findings = [line for line in out.splitlines() if line.startswith("found: ")]
+        assert all("padding changes" in line for line in findings), out + err
+        assert code == (1 if findings else 0)
+        assert bool(findings) == (name in SHIFTED_BY_PADDING)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -58,7 +58,7 @@ def test_its_claims_are_found_or_it_is_said_why_there_are_none(name):
 
 def test_all_can_be_told_apart_in_one_figure():
     drawn = looks(ENCODINGS)
-    assert len({(one.colour, one.marker, one.fill, one.line) for one in drawn.values()}) == len(ENCODINGS)
+    assert len({(shown.colour, shown.marker, shown.fill, shown.line) for shown in drawn.values()}) == len(ENCODINGS)
     assert look("interpolation").label == "Position interpolation"
 
 
@@ -102,11 +102,11 @@ def test_an_option_admits_its_range(option, admitted, refused):
 
 
 def test_the_matrix_has_a_row_for_each_with_formulas_and_says_why_the_others_have_none(run, answer):
-    found = answer("encodings")
-    rows = {row["name"] for row in found["encodings"]}
-    assert rows | {*found["without_formulas"]} == {*ENCODINGS}
-    assert not rows & {*found["without_formulas"]}
-    assert found["aliases"]["rope"] == ["rotary"]
+    output = answer("encodings")
+    rows = {row["name"] for row in output["encodings"]}
+    assert rows | {*output["without_formulas"]} == {*ENCODINGS}
+    assert not rows & {*output["without_formulas"]}
+    assert output["aliases"]["rope"] == ["rotary"]
     assert [row["name"] for row in answer("encodings", "Rotary", "KERPLE")["encodings"]] == ["rope", "kerple-log"]
     code, _, err = run("encodings", "ipe")
     assert (code, err) == (2, "error: 'ipe' has no formulas: its relation is that of a task's circuit\n")

@@ -52,8 +52,8 @@ def refused(ended, *says):
 
 def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
     assert "\u00e4" in json.dumps(json.loads(Path("proof.json").read_bytes()), ensure_ascii=False)
-    found = answer("check-certificate", "proof.json", "--task", "mine.py:mine")
-    assert found["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
+    output = answer("check-certificate", "proof.json", "--task", "mine.py:mine")
+    assert output["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
 
 
 @pytest.mark.parametrize(

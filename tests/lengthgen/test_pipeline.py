@@ -52,7 +52,7 @@ def waiting_for(lock, work):
 
 
 def told(monkeypatch, module):
-    """What a module tells on stderr, and an event that is set by the first line."""
+    """Lines that a module writes on stderr, and an event that is set by the first line."""
     lines, event = [], threading.Event()
 
     def tell(line):
@@ -155,11 +155,11 @@ def test_what_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
 
 def test_claims_that_were_unsettled_for_want_of_time_are_sealed_and_asked_again(tmp_path, monkeypatch):
     claim = {"verdict": "unsettled", "on_runs": False}
-    asked = []
-    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: asked.append(1) or {"claims": [claim]})
+    calls = []
+    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: calls.append(1) or {"claims": [claim]})
     for _ in range(2):
         assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
-    assert len(asked) == 2
+    assert len(calls) == 2
     assert read_sealed_json(tmp_path / "claims.json")["answer"] == {"claims": [claim]}
     (tmp_path / "claims.json").write_text((tmp_path / "claims.json").read_text().replace("unsettled", "verified"))
     with pytest.raises(DamagedFile):

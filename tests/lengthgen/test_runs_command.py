@@ -86,14 +86,14 @@ def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
     files = sorted(folder.iterdir())
     for _ in range(20):
         path = places.choice(files)
-        whole = path.read_bytes()
-        damaged = bytearray(whole)
-        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        undamaged = path.read_bytes()
+        damaged = bytearray(undamaged)
+        damaged[places.randrange(len(undamaged))] ^= 1 << places.randrange(8)
         path.write_bytes(damaged)
         code, shown, _ = run("runs", "--out", str(out), "--json")
         [row] = json.loads(shown)["runs"]
         assert (code, row["state"]) == (1, "broken"), path.name
-        path.write_bytes(whole)
+        path.write_bytes(undamaged)
     assert run("runs", "--out", str(out))[0] == 0
 
 
@@ -134,9 +134,9 @@ def again(run, out):
 def test_a_flipped_bit_of_a_state_never_ends_as_a_finished_run(run, stopped):
     out, of = stopped
     [state] = out.glob("runs/.unfinished/*/state.*")
-    whole = bytearray(state.read_bytes())
-    for place in (0, 40, len(whole) // 2, len(whole) - 50):
-        damaged = whole.copy()
+    undamaged = bytearray(state.read_bytes())
+    for place in (0, 40, len(undamaged) // 2, len(undamaged) - 50):
+        damaged = undamaged.copy()
         damaged[place] ^= 4
         state.write_bytes(damaged)
         code, shown, err = again(run, out)

@@ -1,4 +1,4 @@
-"""What is shown of a sweep is what its processes note, whatever else lies or moves in the store."""
+"""The rows shown of a sweep are those that its processes note, whatever else lies or moves in the store."""
 
 import io
 import re
@@ -63,8 +63,8 @@ def terminal_as_stderr(monkeypatch):
 
 
 def finish(store, group):
-    for one in group:
-        store.folder(one).mkdir(parents=True)
+    for member in group:
+        store.folder(member).mkdir(parents=True)
     store.remove_state(group)
 
 
@@ -140,7 +140,7 @@ def test_a_group_that_begins_anew_from_its_checkpoint_is_judged_anew(store, cloc
 
 def test_finished_runs_and_strangers_are_left_out(store):
     finish(store, PARITY)
-    watch = watched._Watch(store, [one for one in RUNS if not store.finished(one)])
+    watch = watched._Watch(store, [run_ for run_ in RUNS if not store.finished(run_)])
     store.note_progress((replace(COPY[0], seed=7),), 3)
     assert [line.strip() for line in shown(watch)] == ["training: 0/2 runs, about ? left", "under way  epochs  left"]
 

@@ -16,7 +16,7 @@ from proofs_checks.runner import Verdict, run_claim
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is data: a number, a text, a yes or no, a set of such; formulas and functions are not."""
+    """True if a value is data: a number, a text, a yes or no, a set of such; formulas and functions are not."""
     if isinstance(value, Mapping):
         return all(map(_is_plain, value.values()))
     if isinstance(value, tuple | list | frozenset | set):
@@ -30,7 +30,7 @@ def _only_compared(check: Callable[..., Any]) -> set[str]:
     """The parameters of a check that it does nothing with but compare and print them."""
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(check))).body
     assert isinstance(function, ast.FunctionDef)
-    passive = {id(one) for node in ast.walk(function) for one in _passive(node)}
+    passive = {id(part) for node in ast.walk(function) for part in _passive(node)}
     names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
     return {
         argument.arg
@@ -51,9 +51,9 @@ def _passive(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _one_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
-    found = formula(size)
-    if found != stated:
-        raise ValueError(f"found {found}, stated {stated}")
+    computed = formula(size)
+    if computed != stated:
+        raise ValueError(f"found {computed}, stated {stated}")
     return f"{stated}"
 
 

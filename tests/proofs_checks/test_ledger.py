@@ -43,7 +43,7 @@ def steps() -> Steps:
 
 @pytest.fixture
 def run(tmp_path, steps):
-    """Runs toys by their ids; their results are kept in one folder."""
+    """Function that runs toys by their ids; their results are kept in one folder."""
 
     def call(*ids: str, home: Path = Path(toys.__file__), **options) -> tuple[Result, ...]:
         return ledger.run(toys.selection(*ids, home=home), cache=tmp_path / "cache", progress=steps.of, **options)
@@ -53,7 +53,7 @@ def run(tmp_path, steps):
 
 @pytest.fixture
 def notes(tmp_path, monkeypatch):
-    """What the toys did, as they did it: (deed, process)."""
+    """Function that returns the deeds of the toys, as they did them: (deed, process)."""
     path = tmp_path / "notes"
     monkeypatch.setenv(toys.NOTES, str(path))
     return lambda: [tuple(line.split()) for line in path.read_text().splitlines()] if path.exists() else []
@@ -86,7 +86,7 @@ def test_a_claim_that_hangs_is_stopped_at_its_limit_and_the_others_go_on(run, tm
     for result in results[1:3]:
         assert result.reason == "passed its time limit of 1.5 s"
         assert (result.seconds, result.strength) == (1.5, None)
-        assert [(one.name, one.rejected) for one in result.falsifiers] == [("false", False)]
+        assert [(falsifier.name, falsifier.rejected) for falsifier in result.falsifiers] == [("false", False)]
     assert multiprocessing.active_children() == []
     assert sorted(path.stem for path in (tmp_path / "cache").iterdir()) == ["toy-0", "toy-1", "toy-2"]
 
@@ -107,7 +107,7 @@ def test_processes_that_cannot_begin_leave_all_unsettled(tmp_path, steps):
 
 
 class _NotThere:
-    """Can be handed over, but not taken."""
+    """Object that can be handed over, but not taken."""
 
     def __call__(self, claim_id: str) -> Claim:
         raise AssertionError
@@ -164,9 +164,9 @@ DAMAGE = {
 def test_a_damaged_file_is_named_made_again_and_not_believed(run, steps, tmp_path, capfd, name):
     (first,) = run("toy-refute")
     path = tmp_path / "cache" / "toy-refute.json"
-    whole = path.read_bytes()
-    path.write_bytes(DAMAGE[name](whole))
-    assert path.read_bytes() != whole
+    undamaged = path.read_bytes()
+    path.write_bytes(DAMAGE[name](undamaged))
+    assert path.read_bytes() != undamaged
     (again,) = run("toy-refute")
     assert (steps.total, timeless(again)) == (1, timeless(first))
     assert capfd.readouterr().err == f"{path} was damaged and is made again\n"
@@ -247,11 +247,11 @@ def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
 
 
 def test_it_runs_beside_other_threads(run):
-    found = []
-    thread = threading.Thread(target=lambda: found.extend(run("toy-0", "toy-1")))
+    results = []
+    thread = threading.Thread(target=lambda: results.extend(run("toy-0", "toy-1")))
     thread.start()
     thread.join(60)
-    assert [result.verdict for result in found] == [Verdict.VERIFIED] * 2
+    assert [result.verdict for result in results] == [Verdict.VERIFIED] * 2
 
 
 SCRIPT = """

@@ -1,4 +1,4 @@
-"""What most runs do: the exact tests, their combination over cells, and the three answers."""
+"""Majority claims on runs: the exact tests, their combination over cells, and the three answers."""
 
 from itertools import combinations, product
 from math import comb
@@ -78,13 +78,13 @@ def verdicts(trials: int, cells: int, least: int) -> dict[tuple[int, ...], str]:
 
 @pytest.mark.parametrize(("trials", "cells", "least"), [(6, 1, 1), (5, 2, 2), (5, 3, 3), (5, 3, 2), (7, 2, 1)])
 def test_a_false_claim_is_shown_and_a_true_one_refuted_in_5_percent_at_most(trials, cells, least):
-    """Over all outcomes, with every share of runs from a coarse grid in each cell, on the side that matters."""
-    found = verdicts(trials, cells, least)
+    """Bound the error over all outcomes, with shares of runs from a coarse grid, on the side that matters."""
+    answers = verdicts(trials, cells, least)
 
     def chance(verdict: str, shares: tuple[float, ...]) -> float:
         total = 0.0
-        for done, said in found.items():
-            if said == verdict:
+        for done, outcome in answers.items():
+            if outcome == verdict:
                 weight = 1.0
                 for did, share in zip(done, shares, strict=True):
                     weight *= comb(trials, did) * share**did * (1 - share) ** (trials - did)
@@ -102,10 +102,10 @@ def test_a_false_claim_is_shown_and_a_true_one_refuted_in_5_percent_at_most(tria
 
 def test_more_that_do_never_turn_a_verdict_against_the_claim():
     order = ["refuted", "unsettled", "shown"]
-    found = verdicts(5, 3, 2)
-    for one, two in combinations(found, 2):
-        if all(a <= b for a, b in zip(one, two, strict=True)):
-            assert order.index(found[one]) <= order.index(found[two])
+    answers = verdicts(5, 3, 2)
+    for fewer, more in combinations(answers, 2):
+        if all(a <= b for a, b in zip(fewer, more, strict=True)):
+            assert order.index(answers[fewer]) <= order.index(answers[more])
 
 
 def test_an_answer_says_how_it_was_found():

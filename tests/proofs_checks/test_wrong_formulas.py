@@ -29,15 +29,15 @@ def _reversed_generator(gram: grape.Gram) -> grape.PlaneOperator:
 
 
 def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
-    found = RIGHT_PROFILE(pattern, scale)
-    return lrc.LrcProfile(scale=found.scale, first_scales=found.first_scales + 1)
+    right = RIGHT_PROFILE(pattern, scale)
+    return lrc.LrcProfile(scale=right.scale, first_scales=right.first_scales + 1)
 
 
 def _one_value_for_zero(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
-    found = RIGHT_PROFILE(pattern, scale)
-    zeros = [j + 1 for j in range(found.scale) for i in range(j + 1) if pattern[i][j] == 0]
-    first_scales = sorted([*zeros[:1], *found.first_scales.tolist()])
-    return lrc.LrcProfile(scale=found.scale, first_scales=np.array(first_scales, dtype=np.int64))
+    right = RIGHT_PROFILE(pattern, scale)
+    zeros = [j + 1 for j in range(right.scale) for i in range(j + 1) if pattern[i][j] == 0]
+    first_scales = sorted([*zeros[:1], *right.first_scales.tolist()])
+    return lrc.LrcProfile(scale=right.scale, first_scales=np.array(first_scales, dtype=np.int64))
 
 
 def _starts(labels: Any, start: Any) -> dict[int, float]:

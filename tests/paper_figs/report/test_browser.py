@@ -28,14 +28,14 @@ PAINT_MS = 1000
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    found, pool = pool_labels(
+    relations, pool = pool_labels(
         [explore(TaskSpec(name="copy", format=form), Bounds()) for form in ("unaligned", "aligned")]
     )
     layout = (TASKS["copy"].__doc__ or "").partition("\n")[0]
     content = page_of(
         claims=[claim(0, statement=f"hostile {HOSTILE}"), *(claim(number) for number in range(1, CLAIMS))],
         runs_content=runs(RUNS, task=HOSTILE),
-        relations=found,
+        relations=relations,
         pool=pool,
         tasks=[{"task": "copy", "layout": layout, "base": 10, "reference_arity": 1},
                {"task": HOSTILE, "layout": HOSTILE, "base": None, "reference_arity": None}],

@@ -36,8 +36,8 @@ def test_what_is_no_encoding_is_shown_as_it_is():
 
 
 def test_every_marker_is_known_to_the_page():
-    known = set(re.findall(r"^\s+|'?([\w^<>*])'?: 'M", (PARTS / "chart.js").read_text(), re.M)) - {""}
-    assert {its["marker"] for its in encoding_looks([*ENCODINGS, "path/to/own.py:mine"]).values()} <= known
+    markers = set(re.findall(r"^\s+|'?([\w^<>*])'?: 'M", (PARTS / "chart.js").read_text(), re.M)) - {""}
+    assert {its["marker"] for its in encoding_looks([*ENCODINGS, "path/to/own.py:mine"]).values()} <= markers
 
 
 def test_the_ground_is_that_of_the_page():

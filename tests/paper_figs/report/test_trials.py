@@ -77,7 +77,7 @@ def test_a_damaged_file_is_named_with_the_command_that_makes_it_again_and_the_ot
     wrong = content(trial) if callable(content) else content if isinstance(content, str) else trial | content
     stored(tmp_path, "fig3", wrong)
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert [entry["name"] for entry in data.trials] == ["fig1"]
     assert list(data.broken) == ["fig3/conjecture.json"]
     again = f"make it again with  lengthgen conjecture fig3 --profile quick --out {tmp_path}"
     assert data.broken["fig3/conjecture.json"].endswith(again)
@@ -87,7 +87,7 @@ def test_damaged_predictions_are_named(tmp_path, trial):
     stored(tmp_path, "fig1", trial)
     (tmp_path / "fig1" / "predictions.json").write_text('{"key": "", "answer": []}')
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"], "the verdicts have a seal of their own"
+    assert [entry["name"] for entry in data.trials] == ["fig1"], "the verdicts have a seal of their own"
     assert list(data.broken) == ["fig1/predictions.json"]
 
 
@@ -98,7 +98,7 @@ def test_what_is_no_file_is_named(tmp_path, trial, name, make):
     (tmp_path / "fig3").mkdir()
     make(tmp_path / "fig3" / name)
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert [entry["name"] for entry in data.trials] == ["fig1"]
     assert "is no regular file" in data.broken[f"fig3/{name}"]
 
 
