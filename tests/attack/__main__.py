@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
-from tests.attack.material import made
+from tests.attack.material import make_material
 from tests.attack.tally import Try
 from tests.attack.watchdog import warm
 
@@ -23,7 +23,7 @@ FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-file
 
 def main() -> int:
     """Exit status: 0 only if every attack ended well."""
-    options = _asked()
+    options = _options()
     warm()
     with tempfile.TemporaryDirectory() as place:
         tries = list(_tries(options, options.material or Path(place)))
@@ -33,7 +33,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _asked() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("attack", choices=("readers", *FUZZED, "kills", "pairs"), metavar="CLASS")
     parser.add_argument("--count", type=int, default=100)
@@ -46,28 +46,30 @@ def _asked() -> argparse.Namespace:
 
 
 def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
-    material = made(place, complete=not options.small)
+    material = make_material(place, complete=not options.small)
     if options.attack in FUZZED:
         calls = FUZZED[options.attack](material, options.count, options.seed, options.only)
-        yield from _told(_beside(partial(fuzzing.tried, material), calls, options.jobs), options.count)
+        yield from _with_progress(_beside(partial(fuzzing.run_attack, material), calls, options.jobs), options.count)
         return
     if options.attack == "pairs":
         planned = pairs.pairs(material, options.count, options.seed, options.only)
-        yield from _told(_beside(partial(pairs.tried, material), planned, 1), options.count)
+        yield from _with_progress(_beside(partial(pairs.run_attack, material), planned, 1), options.count)
         return
     if options.attack == "kills":
         murders = list(kills.murders(material, options.count, options.seed, options.only))
         undisturbed = kills.lives(material, {murder.victim for murder in murders})
-        yield from _told(
-            _beside(partial(kills.tried, material, undisturbed=undisturbed), murders, options.jobs), options.count
+        yield from _with_progress(
+            _beside(partial(kills.run_attack, material, undisturbed=undisturbed), murders, options.jobs), options.count
         )
         return
     chosen = list(readers.attacks(material, 3 * options.count, options.seed, options.only))
     shown = readers.undisturbed(material, chosen)
     tries = (
-        attempt for attempt in _beside(partial(readers.tried, material, shown=shown), chosen, options.jobs) if attempt
+        attempt
+        for attempt in _beside(partial(readers.run_attack, material, shown=shown), chosen, options.jobs)
+        if attempt
     )
-    yield from islice(_told(tries, options.count), options.count)
+    yield from islice(_with_progress(tries, options.count), options.count)
 
 
 def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
@@ -79,7 +81,7 @@ def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
             processes.shutdown(cancel_futures=True)
 
 
-def _told(tries: Iterable[Try], count: int) -> Iterator[Try]:
+def _with_progress(tries: Iterable[Try], count: int) -> Iterator[Try]:
     for number, attempt in enumerate(tries, 1):
         if attempt.end not in tally.FINE:
             print(

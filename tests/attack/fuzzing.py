@@ -44,7 +44,7 @@ class WouldTrain(LengthgenError):
     """Everything before training went well."""
 
 
-def tried(material: Path, planned: Call) -> Try:
+def run_attack(material: Path, planned: Call) -> Try:
     """Run the command in a copy of the material, and judge how it ended."""
     with tempfile.TemporaryDirectory() as place:
         folder = copied(material, Path(place) / "a" / "b" / "c")

@@ -111,7 +111,7 @@ def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
     return undisturbed
 
 
-def tried(material: Path, murder: Murder, undisturbed: Mapping[str, Life]) -> Try:
+def run_attack(material: Path, murder: Murder, undisturbed: Mapping[str, Life]) -> Try:
     """Kill the victim once or twice, by the count of what it touched or by the clock; then let it run to its end."""
     pick, life = random.Random(murder.seed), undisturbed[murder.victim.kind]
     kills = [_kill(life, pick) for _ in range(pick.choice((1, 1, 2)))]

@@ -63,7 +63,7 @@ class NotMade(Exception):
     """The material could not be made: a command failed on what nobody had touched."""
 
 
-def made(folder: Path, *, complete: bool) -> Path:
+def make_material(folder: Path, *, complete: bool) -> Path:
     """Make the folder once, with `out/`, `cache/`, `small.toml`, `pattern.npy`, `certificate.json`; return it.
 
     Args:

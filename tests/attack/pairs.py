@@ -62,7 +62,7 @@ def pairs(material: Path, count: int, seed: int, only: str = "") -> Iterator[Pai
         yield Pair(first=by_name[first], second=by_name[second], pause=pause, seed=f"{seed} {number}")
 
 
-def tried(material: Path, pair: Pair) -> Try:
+def run_attack(material: Path, pair: Pair) -> Try:
     """Run both at once in one copy, and in order in another; then the rest, so that both copies are complete."""
     with tempfile.TemporaryDirectory() as place:
         together, apart = (_prepared(material, Path(place) / name) for name in ("together", "apart"))

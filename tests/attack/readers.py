@@ -192,7 +192,7 @@ def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Un
     return shown
 
 
-def tried(material: Path, attack: Attack, shown: Mapping[Arguments, Undisturbed]) -> Try | None:
+def run_attack(material: Path, attack: Attack, shown: Mapping[Arguments, Undisturbed]) -> Try | None:
     """Run the attack; None where this damage cannot be done to this file."""
     with tempfile.TemporaryDirectory() as place:
         folder = _laid_out(material, Path(place), attack)

@@ -173,13 +173,13 @@ def _source(kind: str, pick: random.Random) -> str:
 
 def _definition(kind: str, pick: random.Random) -> str:
     if kind == "task":
-        return f"own = Task({_given(_spoilt(TASK, pick))})"
+        return f"own = Task({_arguments(_spoilt(TASK, pick))})"
     if kind == "reference":
-        return f"own = Task({_given(TASK | {'reference': f'Reference({_given(_spoilt(REFERENCE, pick))})'})})"
+        return f"own = Task({_arguments(TASK | {'reference': f'Reference({_arguments(_spoilt(REFERENCE, pick))})'})})"
     if kind == "relation":
-        return f"own = Relation({_given(_spoilt(RELATION, pick))})"
+        return f"own = Relation({_arguments(_spoilt(RELATION, pick))})"
     if kind == "encoding":
-        return f"own = Encoding({_given(_spoilt(ENCODING, pick))})"
+        return f"own = Encoding({_arguments(_spoilt(ENCODING, pick))})"
     if kind == "hooks":
         body = "\n".join(f"    {name} = {value}" for name, value in _spoilt(HOOKS, pick).items())
         return f"{_functions(pick)}\nclass own(PositionEncoding):\n{body}"
@@ -187,7 +187,7 @@ def _definition(kind: str, pick: random.Random) -> str:
     return "own = " + pick.choice((law, _callback(pick), _callback(pick), pick.choice(GARBAGE)))
 
 
-def _given(fields: Fields) -> str:
+def _arguments(fields: Fields) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 

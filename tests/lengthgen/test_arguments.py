@@ -187,7 +187,7 @@ def test_an_encoding_whose_parameters_are_out_of_range_is_refused(refused, comma
 
 
 @pytest.mark.parametrize("name", OF_TRAINING)
-def test_what_cannot_be_done_is_refused(refused, name):
+def test_training_arguments_that_cannot_be_met_are_refused(refused, name):
     arguments, says = OF_TRAINING[name]
     assert says in refused(*arguments)
 

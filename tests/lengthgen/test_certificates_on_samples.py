@@ -60,15 +60,15 @@ def test_the_prompts_are_others_each_time_and_the_same_for_one_seed(own, run):
         encoding="utf-8",
     )
 
-    def asked(*arguments):
+    def prompts_of_check(*arguments):
         Path("asked").unlink(missing_ok=True)
         seed = check(run, *arguments)["seed"]
         return seed, Path("asked").read_text(encoding="utf-8").split()
 
-    (seed, prompts), (other_seed, other_prompts) = asked(), asked()
+    (seed, prompts), (other_seed, other_prompts) = prompts_of_check(), prompts_of_check()
     assert seed != other_seed and len(prompts) >= 300
     assert len(set(prompts) & set(other_prompts)) < 100
-    assert asked("--seed", str(seed)) == (seed, prompts)
+    assert prompts_of_check("--seed", str(seed)) == (seed, prompts)
 
 
 def test_a_reference_circuit_of_ones_own_proves_nothing_on_random_prompts(own, run):
@@ -92,7 +92,7 @@ def test_src_says_the_same_of_the_same_certificate(own, run, answer, name):
     assert f"{answered['status']}: {answered['statement']}" in " ".join(out.split())
 
 
-def test_what_is_tried_on_all_prompts_is_proved(answer, run, tmp_path):
+def test_a_statement_tried_on_all_prompts_is_proved(answer, run, tmp_path):
     proof = str(tmp_path / "proof.json")
     answered = answer("src", "parity", "--scales", "1-4", "--certificate", proof)
     checked = answer("check-certificate", proof)

@@ -30,7 +30,7 @@ def test_every_mode_of_a_task_with_a_reference_circuit_has_a_prediction(tmp_path
     assert "left out" not in capsys.readouterr().err
 
 
-def test_a_mode_that_takes_too_many_steps_is_left_out_and_said(tmp_path, monkeypatch, capsys):
+def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(experiment, "MODE_STEPS", 0)
     for by_mode in predictions(tmp_path).values():
         assert by_mode[Mode.FREE] is not None and by_mode[Mode.DECLARED] is None and by_mode[Mode.TYPED] is None
@@ -49,7 +49,7 @@ def sweep(folder, monkeypatch, text=PROTOCOL):
     sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")
 
 
-def test_seeds_that_cannot_decide_any_cell_are_told_before_training(tmp_path, monkeypatch, capsys):
+def test_seeds_that_cannot_decide_any_cell_are_reported_before_training(tmp_path, monkeypatch, capsys):
     sweep(tmp_path, monkeypatch)  # 5 seeds of 6 cells
     out, err = capsys.readouterr()
     assert out == "training begins\n"

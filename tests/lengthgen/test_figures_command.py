@@ -90,7 +90,7 @@ def test_another_width_is_another_figure(made_up, run):
         assert f"[width={inches:g}in]" in tex
 
 
-def test_one_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
+def test_a_figure_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     code, out, err = run("figures", "figure2", "--out", str(tmp_path))
     assert (code, out) == (2, "")
     assert err.startswith("error: figure2: 120 of the 120 runs of fig2 are missing from ") and err.count("\n") == 1
@@ -98,7 +98,7 @@ def test_one_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     assert not [*tmp_path.iterdir()], "nothing is left behind"
 
 
-def test_one_that_lacks_its_runs_beside_one_that_does_not(made_up, run):
+def test_a_figure_that_lacks_its_runs_beside_one_that_has_them(made_up, run):
     _, options = made_up
     code, out, err = run("figures", "results-made-up", "figure3", *options, "--json")
     assert code == 1
@@ -118,7 +118,7 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     assert [line.partition(":")[0] for line in skipped] == ["skipped figure2, figure2-best-on-test", "skipped figure4"]
 
 
-def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
+def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("labels-fig4-select-first", "labels-made-up-copy")}
@@ -152,7 +152,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
 
 
-def test_what_is_computed_is_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
+def test_computed_answers_are_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
     _, options = made_up
     assert run("figures", "table-tasks", *options)[0] == 0
     monkeypatch.setattr("paper_figs.task_tables.tasks", None)

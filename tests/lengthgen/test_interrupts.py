@@ -164,7 +164,7 @@ def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, arguments, at_work
         json.loads(path.read_text())
 
 
-def test_other_errors_that_python_drops_are_still_told(called):
+def test_other_errors_that_python_drops_are_still_printed(called):
     status, _, stderr = called("import gc; gc.callbacks.append(lambda *_: 1 / 0); gc.collect(); gc.callbacks.clear()")
     assert status == 0
     assert "ZeroDivisionError" in stderr

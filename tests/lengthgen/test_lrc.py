@@ -25,7 +25,7 @@ def test_growth_is_answered_with_its_reason(answer):
     assert answer("lrc", "i * j")["growth"]["kind"] == "unbounded"
 
 
-def test_a_value_that_is_missing_somewhere_is_said_of_all_scales_only(answer):
+def test_a_missing_value_beyond_the_scales_is_named_in_the_growth(answer):
     growth = answer("lrc", "1/(i-9)", "--scales", "4,8")["growth"]
     assert (growth["kind"], growth["undefined_from"], growth["undefined_at"]) == ("undefined", 9, [9, 9])
     assert "division by zero at i=9" in growth["reason"]
@@ -42,7 +42,7 @@ def test_irrational_entries_and_free_parameters_stay_exact(answer):
     assert constant["learned"]["largest_error"] is None
 
 
-def test_what_is_undecided_is_never_a_number(answer):
+def test_an_undecided_lrc_is_never_a_number(answer):
     output = answer("lrc", "sin(1)**2 + cos(1)**2 if i < j else exp(pi*sqrt(163)) if j == 1 else 1", "--scales", "1,3")
     assert output["lrc"] == {"1": 1, "3": 2}
     unclear = "log(exp(a)) if i < j else a"

@@ -67,7 +67,7 @@ def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
         ("pass", "os.kill(os.getpid(), 9)", "is not checked: the code of mine.py:mine ended its process"),
     ],
 )
-def test_what_was_not_checked_does_not_hold(certified, run, loaded, generated, says):
+def test_a_certificate_that_was_not_checked_does_not_hold(certified, run, loaded, generated, says):
     Path("mine.py").write_text(code(loaded=loaded, generated=generated), encoding="utf-8")
     refused(run("check-certificate", "proof.json", "--task", "mine.py:mine", "--json"), says)
 
@@ -140,7 +140,7 @@ def good(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NO_CERTIFICATE)
-def test_what_is_no_certificate_proves_nothing(run, name, tmp_path):
+def test_a_file_that_is_no_certificate_proves_nothing(run, name, tmp_path):
     file = tmp_path / "proof.json"
     file.write_text(NO_CERTIFICATE[name])
     refused(run("check-certificate", str(file)), "proof.json")
@@ -158,7 +158,7 @@ def test_a_certificate_with_a_wrong_field_proves_nothing(run, field, good, tmp_p
     refused(run("check-certificate", str(file)), "proves nothing")
 
 
-def test_what_is_no_file_is_not_read(run, tmp_path):
+def test_a_path_that_is_no_regular_file_is_not_read(run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     large = tmp_path / "large.json"
@@ -175,7 +175,7 @@ def test_no_task_is_made_of_a_huge_base():
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "below a file"])
-def test_what_is_no_file_is_not_replaced_by_a_certificate_and_nothing_is_computed(run, kind, tmp_path, monkeypatch):
+def test_a_path_that_is_no_regular_file_is_not_replaced_and_nothing_is_computed(run, kind, tmp_path, monkeypatch):
     monkeypatch.setattr("lengthgen.complexity.compute", lambda question: pytest.fail("computed"))
     place = tmp_path / "place"
     if kind == "folder":

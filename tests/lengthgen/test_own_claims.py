@@ -86,7 +86,7 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
     assert code == 0 and out.startswith(r"\begin{longtable}")
 
 
-def test_one_that_holds_and_one_that_does_not(verify):
+def test_a_claim_that_holds_and_a_claim_that_does_not(verify):
     lines = 'sound = claim("accept", "my-0")\nfalse = claim("refute", "my-1", "again")'
     code, out, err = verify(lines, "--json")
     assert (code, json.loads(out)["holds"], err.splitlines()[-1]) == (1, False, "1 of 2 claims do not hold: my-1")
@@ -111,7 +111,7 @@ LEFT_OPEN = {
 
 
 @pytest.mark.parametrize("name", LEFT_OPEN)
-def test_what_decides_nothing_does_not_hold(verify, name):
+def test_a_claim_whose_check_decides_nothing_does_not_hold(verify, name):
     code, says = LEFT_OPEN[name]
     status, out, err = verify(f"CLAIMS = [{code}]", "--json", "--time-limit", "5" if "sleep" in code else "60")
     result = claims_of(out)["my-1"]
@@ -142,7 +142,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_claim_is_one_line(verify, name):
+def test_an_object_that_is_no_claim_is_one_line(verify, name):
     code, says = REFUSED[name]
     status, out, err = verify(code)
     assert (status, out, err.count("\n")) == (2, "", 1), err

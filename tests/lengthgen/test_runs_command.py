@@ -47,14 +47,14 @@ def stored(trained, tmp_path):
     return tmp_path / "out", run, tmp_path / "out" / "runs" / run.id
 
 
-def asked(run, command, name, out):
+def call_command(run, command, name, out):
     return run(*(name if part == "RUN" else part for part in COMMANDS[command]), "--out", str(out))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_sound_run_is_shown(run, stored, command):
     out, of, _ = stored
-    code, shown, err = asked(run, command, of.id, out)
+    code, shown, err = call_command(run, command, of.id, out)
     assert code == 0, err
     assert shown
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, 
     out, of, folder = stored
     (folder / name).write_bytes(DAMAGES[kind]((folder / name).read_bytes()))
     for command in COMMANDS:
-        code, shown, err = asked(run, command, of.id, out)
+        code, shown, err = call_command(run, command, of.id, out)
         if command == "runs":
             assert code == 1
             words = "".join(shown.split())
@@ -98,7 +98,7 @@ def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
 
 
 @pytest.mark.parametrize("content", [{}, {"seconds": None}, {"seconds": "long", "peak_memory_mib": []}])
-def test_numbers_that_an_environment_lacks_are_not_known(run, stored, content):
+def test_numbers_that_an_environment_lacks_are_shown_as_unknown(run, stored, content):
     out, _, folder = stored
     (folder / "environment.json").write_text(json.dumps(content))
     hashes = json.loads((folder / "files.json").read_text())
@@ -163,7 +163,7 @@ def test_a_damaged_note_is_broken_until_the_run_goes_on(run, stopped):
     assert run("runs", "--out", str(out))[0] == 0
 
 
-def test_of_runs_that_are_trained_together_none_is_removed_alone(run, tmp_path):
+def test_runs_that_are_trained_together_are_removed_together_only(run, tmp_path):
     store, group = RunStore(tmp_path / "runs"), [smoke_run(seed=seed) for seed in range(2)]
     store.note_progress(group, 1)
     code, _, err = run("runs", "--remove", group[0].id, "--out", str(tmp_path))

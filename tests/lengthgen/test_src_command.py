@@ -107,7 +107,7 @@ def test_the_curve_is_the_same_whatever_arity_is_asked_for(answer):
     assert (least["src"], other["src"]) == tuple(least["curve"].values())
 
 
-def test_the_curve_of_what_needs_more_slots_than_there_are(run):
+def test_a_task_that_needs_more_slots_than_there_are_has_no_curve(run):
     code, _, err = run("src", "parity-direct", "--scales", "1-9", "--arity", "2", "--curve")
     assert code in (0, 2)
     assert err.count("\n") <= 1
@@ -230,7 +230,7 @@ def test_the_statement_is_of_the_task_that_was_looked_at(run, written):
     assert "SRC(copy" not in out
 
 
-def test_no_certificate_is_left_of_what_cannot_be_proved(run, tmp_path):
+def test_no_certificate_is_left_of_bounds_that_cannot_be_proved(run, tmp_path):
     file = tmp_path / "blank.py"
     file.write_text(FIVE.replace('"a", "b"', '"a", "b c", "b"'))
     refused(
@@ -254,7 +254,7 @@ def test_the_circuit_is_drawn(answer, tmp_path):
     assert str(tmp_path) in json.dumps(output["figure"])
 
 
-def test_what_has_no_circuit_is_not_drawn(run, tmp_path):
+def test_a_task_without_circuit_is_not_drawn(run, tmp_path):
     question = ("src", "parity", "--arity", "1", "--scales", "1-3", "--draw", str(tmp_path))
     refused(run(*question), "no circuit of arity 1 to draw")
 
@@ -349,7 +349,7 @@ def test_a_killed_command_leaves_no_solver():
     assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
 
 
-def test_scales_beyond_what_is_looked_at_are_those_of_the_reference_circuit(answer, monkeypatch):
+def test_scales_that_are_not_searched_have_the_bound_of_the_reference_circuit(answer, monkeypatch):
     every = answer("src", "parity", "--scales", "1-12")
     monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
     output = answer("src", "parity", "--scales", "1,400")
@@ -370,7 +370,7 @@ def test_scales_that_were_left_out_are_a_reason(answer, monkeypatch):
     assert output["stopped"]
 
 
-def test_what_was_known_is_not_lost_when_a_circuit_is_refuted(answer, monkeypatch):
+def test_bounds_found_before_are_kept_when_a_circuit_is_refuted(answer, monkeypatch):
     """Traces up to scale 5 stay as they are, and more prompts at scale 6 only raise its lower bound."""
     runs, search = [], rounds.search
 
@@ -455,7 +455,7 @@ def test_a_question_that_makes_no_sense_is_one_line(run, question, says):
     refused(run("src", *question), says)
 
 
-def test_the_table_says_what_is_not_known(run):
+def test_the_table_shows_which_values_are_unknown(run):
     code, out, err = run(*HEAVY, "--time-limit", "0.3")
     assert (code, err) == (0, "")
     assert "not finished: " in " ".join(out.split())

@@ -36,7 +36,7 @@ def toy(monkeypatch):
     return put
 
 
-def test_what_is_settled_is_not_run_again_unless_asked(run, kept):
+def test_a_settled_claim_is_not_run_again_unless_asked(run, kept):
     code, out, err = run("verify", "fox-1", "rope-1", "--json")
     assert (code, err.splitlines()[0]) == (0, "claims: 2 to do")
     assert [claim["id"] for claim in json.loads(out)["claims"]] == ["rope-1", "fox-1"]

@@ -110,7 +110,7 @@ def test_a_group_that_failed_keeps_its_note_and_has_no_row(store):
     assert len(shown(watch)) == 2
 
 
-def test_what_an_earlier_sweep_left_is_shown_only_once_it_moves(store):
+def test_progress_of_an_earlier_sweep_is_shown_only_once_it_moves(store):
     store.note_progress(COPY, 3)
     watch = watched._Watch(store, RUNS)
     assert len(shown(watch)) == 2
@@ -206,14 +206,14 @@ def test_elsewhere_there_is_a_line_now_and_then_for_what_is_under_way(store, cap
         store.note_progress(PARITY, 1)
         lines = []
 
-        def both_said():
+        def both_reported():
             lines.extend(capsys.readouterr().err.splitlines())
             return {"copy-aligned-rpe-w16l2h2-seeds0-1, 3/10", "parity-aligned-rpe-w16l2h2-seed0, 1/10"} <= {
                 line.partition("under way: ")[2].partition(" epochs")[0] for line in lines
             }
 
-        wait_for(both_said)
-    assert both_said() and lines[0] == "training: 3 runs to do"
+        wait_for(both_reported)
+    assert both_reported() and lines[0] == "training: 3 runs to do"
     capsys.readouterr()
     threading.Event().wait(0.1)
     assert capsys.readouterr().err == "", "nothing is said after the end"

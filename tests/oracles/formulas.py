@@ -238,7 +238,7 @@ class _Real:
         nearest = _Real(mpmath.nint(self.number))
         return _Real(mpmath.floor(self.number)) if self._sign(nearest) else nearest
 
-    def whole(self) -> int:
+    def as_integer(self) -> int:
         nearest = mpmath.nint(self.number)
         if self._sign(_Real(nearest)):
             raise NoValue
@@ -273,7 +273,7 @@ _REAL: dict[str, Any] = {
     "abs": abs,
     "floor": lambda x: x.floor(),
     "ceil": lambda x: -(-x).floor(),
-    "gcd": lambda a, b: _Real(mpmath.mpf(math.gcd(a.whole(), b.whole()))),
+    "gcd": lambda a, b: _Real(mpmath.mpf(math.gcd(a.as_integer(), b.as_integer()))),
     **{name: lambda x, name=name: x.apply(name) for name in IRRATIONAL},
 }
 with mpmath.workdps(DIGITS):

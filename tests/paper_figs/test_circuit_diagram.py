@@ -162,7 +162,7 @@ def test_a_prompt_shows_its_tokens_and_what_the_circuit_makes_of_them(figures: d
     assert "the prompt 1 1 + 1 0 =, which gives 0 1 0 1 $." in caption
 
 
-def test_without_a_prompt_tokens_have_names() -> None:
+def test_tokens_without_a_prompt_have_names() -> None:
     circuit, _, _ = CASES["parity"]
     drawing = circuit_diagram.drawing(circuit, 3)
     assert _tokens(drawing.shown) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
@@ -239,7 +239,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
         (3, ("1", "="), "are of shape"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(scale: int, prompt: tuple[str, ...] | None, message: str) -> None:
+def test_circuits_that_cannot_be_drawn_are_refused(scale: int, prompt: tuple[str, ...] | None, message: str) -> None:
     circuit = reference_circuit(load("parity"), [3, 14])
     with pytest.raises(ValueError, match=message) as caught:
         circuit_diagram.drawing(circuit, scale, prompt)

@@ -244,7 +244,7 @@ UNFIT = {
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_what_cannot_be_read_is_said_and_not_drawn(analyses: dict[str, Analysis], name: str) -> None:
+def test_a_matrix_that_could_not_be_read_is_reported_and_not_drawn(analyses: dict[str, Analysis], name: str) -> None:
     changes, message = UNFIT[name]
     arguments: dict[str, Any] = {"scale": SCALE, "step": 2, "encodings": ("rpe",)} | changes
     reason = label_matrices.unfit(analyses["aligned"], **arguments)
@@ -255,7 +255,7 @@ def test_what_cannot_be_read_is_said_and_not_drawn(analyses: dict[str, Analysis]
     assert str(raised.value) == f"aligned format: {reason}"
 
 
-def test_what_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
+def test_a_matrix_that_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
     for format_, encodings in ENCODINGS.items():
         assert label_matrices.unfit(analyses[format_], scale=SCALE, encodings=encodings) is None
 
@@ -295,6 +295,6 @@ def test_nothing_to_draw_is_refused(analyses: dict[str, Analysis], encodings: di
         label_matrices.drawing(analyses, scale=SCALE, encodings=encodings)
 
 
-def test_what_is_no_encoding_is_refused(analyses: dict[str, Analysis]) -> None:
+def test_names_that_are_no_encoding_are_refused(analyses: dict[str, Analysis]) -> None:
     with pytest.raises(EncodingError, match="did you mean rope"):
         label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS | {"aligned": ("ropee",)})

@@ -41,7 +41,7 @@ def test_different_texts_have_different_names_and_a_name_is_its_own(first: str, 
         assert file_name(first) != file_name(second)
 
 
-def test_what_latex_reads_as_its_own_stands_in_no_label_and_no_file_name(tmp_path: Path) -> None:
+def test_labels_and_file_names_have_no_special_character_of_latex(tmp_path: Path) -> None:
     for text in HOSTILE:
         name = file_name(text)
         environment = latex.figure(name, "Caption.", 3)

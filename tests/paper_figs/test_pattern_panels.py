@@ -384,7 +384,7 @@ def test_the_caption_says_why_and_which_limits() -> None:
     assert "(no limit below 4 does)" in pattern_panels.drawing(NUMBERS["decay"].pattern, train=4, test=8).caption
 
 
-def test_what_is_wrong_by_less_than_floats_show_is_marked() -> None:
+def test_entries_wrong_by_less_than_floats_show_are_marked() -> None:
     figure = pattern_panels.drawing(from_formula("1 + 0.5**(j-i) / 10**18"), train=2, test=3).shown
     assert marked(axes_of(figure, "constant"), "wrong") == {(i, j) for j in (1, 2, 3) for i in range(1, j + 1)}
     assert marked(axes_of(figure, "relative"), "wrong") == {(1, 3)}
@@ -416,7 +416,7 @@ def test_long_names_and_dollars_do_no_harm() -> None:
         (from_array(np.diag([1.0, np.inf])), 1, 2, "'array' has the entry inf: only finite entries can be learned"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(pattern: Pattern, train: int, test: int, message: str) -> None:
+def test_patterns_that_cannot_be_drawn_are_refused(pattern: Pattern, train: int, test: int, message: str) -> None:
     with pytest.raises(LengthgenError, match=message) as raised:
         pattern_panels.drawing(pattern, train=train, test=test)
     assert "\n" not in str(raised.value)

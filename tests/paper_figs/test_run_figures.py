@@ -281,7 +281,7 @@ def test_a_trial_of_other_runs_is_refused(tmp_path: Path) -> None:
         given.trial(name)
 
 
-def test_what_is_missing_is_counted_and_named_with_its_command(tmp_path: Path) -> None:
+def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -> None:
     given, name = sources(tmp_path)
     runs = [run for same in given.runs(name).values() for run in same]
     needs = Needs(protocols=(name,), trial=True)

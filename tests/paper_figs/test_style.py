@@ -152,7 +152,7 @@ def test_an_encoding_of_ones_own_looks_the_same_from_every_folder() -> None:
     assert {style.look(f"{folder}/law.py:near").label for folder in ("a", "b")} == {"law.py:near"}
 
 
-def test_what_has_one_look_differs_within_a_figure() -> None:
+def test_encodings_that_share_a_look_differ_within_one_figure() -> None:
     alike = ["clipped", *(f"clipped[limit={limit}]" for limit in range(4))]
     looks = style.looks([*alike, "ipe"])
     assert list(looks) == [*alike, "ipe"]
@@ -183,7 +183,7 @@ def test_slots_differ_without_colour() -> None:
     assert len({slot.marker for slot in slots}) == len({slot.line for slot in slots}) == len(slots)
 
 
-def test_what_has_no_look_is_refused() -> None:
+def test_names_without_a_look_are_refused() -> None:
     with pytest.raises(EncodingError, match="did you mean rope"):
         style.look("ropee")
     for slot in (0, 6):

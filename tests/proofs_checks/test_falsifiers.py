@@ -50,7 +50,7 @@ def _passive(node: ast.AST) -> Iterable[ast.AST]:
     return ()
 
 
-def _one_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
+def _check_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
     computed = formula(size)
     if computed != stated:
         raise ValueError(f"found {computed}, stated {stated}")
@@ -58,11 +58,11 @@ def _one_that_only_compares(*, formula: Callable[[int], int], stated: int, size:
 
 
 def test_parameters_that_are_only_compared_are_found() -> None:
-    assert _only_compared(_one_that_only_compares) == {"stated"}
+    assert _only_compared(_check_that_only_compares) == {"stated"}
 
 
 @pytest.mark.parametrize("claim", registry.CLAIMS, ids=lambda claim: claim.id)
-def test_what_a_check_only_compares_is_declared_an_answer(claim: Claim) -> None:
+def test_parameters_that_a_check_only_compares_are_declared_answers(claim: Claim) -> None:
     compared = {name for name in _only_compared(claim.check) & set(claim.holds) if _is_plain(claim.holds[name])}
     assert compared <= set(claim.answers)
 

@@ -116,7 +116,7 @@ class _NotThere:
         return (os._exit, (1,))
 
 
-def test_what_is_settled_is_not_run_again_and_no_process_starts(run, steps, notes, monkeypatch):
+def test_a_settled_claim_is_not_run_again_and_no_process_starts(run, steps, notes, monkeypatch):
     first = run("toy-0", "toy-refute")
     done = notes()
     monkeypatch.delattr(ledger, "ProcessPool")
@@ -124,7 +124,7 @@ def test_what_is_settled_is_not_run_again_and_no_process_starts(run, steps, note
     assert (steps.total, notes()) == (0, done)
 
 
-def test_fresh_runs_what_is_settled_as_well(run, steps, notes):
+def test_fresh_runs_settled_claims_as_well(run, steps, notes):
     first = run("toy-0", "toy-1")
     done = notes()
     again = run("toy-0", "toy-1", fresh=True)
@@ -134,13 +134,13 @@ def test_fresh_runs_what_is_settled_as_well(run, steps, notes):
     assert run("toy-0", "toy-1") == again
 
 
-def test_only_what_is_new_is_run(run, steps):
+def test_only_new_claims_are_run(run, steps):
     run("toy-0")
     run("toy-0", "toy-1")
     assert (steps.total, steps.names) == (1, ["toy-0 verified", "toy-1 verified"])
 
 
-def test_what_is_unsettled_is_run_again(run, steps):
+def test_an_unsettled_claim_is_run_again(run, steps):
     run("toy-crash")
     run("toy-crash")
     assert steps.total == 1
@@ -181,7 +181,7 @@ def test_a_result_is_not_taken_for_another_claim(run, steps, tmp_path):
     assert steps.total == 1
 
 
-def test_a_change_of_what_the_claim_reads_runs_it_again_and_taken_back_too(run, steps, tmp_path, capfd):
+def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(run, steps, tmp_path, capfd):
     home, helper = tmp_path / "mine.py", tmp_path / "helper.py"
     home.write_text("import helper\n")
     helper.write_text("value = 1\n")
@@ -308,7 +308,7 @@ def test_an_interrupt_leaves_no_process_and_loses_no_result(hanging, tmp_path, l
     assert kept is None or settled(tmp_path / "kept") == kept
 
 
-def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(hanging):
+def test_workers_block_ctrl_c_from_their_first_moment_and_their_successors_too(hanging):
     def workers():
         return [folder for folder, command in alive(hanging.pid).items() if "spawn_main" in command]
 
@@ -319,14 +319,14 @@ def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(h
         assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
-def test_when_it_is_killed_its_processes_end_as_well(hanging, tmp_path):
+def test_the_processes_of_a_killed_run_end_as_well(hanging, tmp_path):
     wait_for(hanging, *SETTLED)
     os.kill(hanging.pid, signal.SIGKILL)
     wait_until(lambda: not alive(hanging.pid))
     assert settled(tmp_path / "kept") == ["toy-0", "toy-1"]
 
 
-def test_what_ended_workers_were_writing_goes_with_the_run(run, tmp_path):
+def test_partial_files_of_ended_workers_are_removed_by_the_run(run, tmp_path):
     half = tmp_path / "cache" / ".toy-0.json.0123.partial"
     half.parent.mkdir()
     half.touch()

@@ -31,7 +31,7 @@ def write(tmp_path, text):
     return str(path)
 
 
-def test_what_is_so_is_decided_to_be_so(tmp_path):
+def test_true_declarations_are_found_true(tmp_path):
     (mine,) = records(write(tmp_path, SOUND))
     declared = declarations(mine)
     assert [declaration.what for declaration in declared] == [
@@ -44,7 +44,7 @@ def test_what_is_so_is_decided_to_be_so(tmp_path):
     assert all(declaration.ruling.holds for declaration in declared)
 
 
-def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
+def test_false_declarations_come_with_a_counterexample(tmp_path):
     (other,) = records(write(tmp_path, BROKEN))
     failed = {
         declaration.what: declaration.ruling for declaration in declarations(other) if not declaration.ruling.holds
@@ -100,7 +100,7 @@ def test_a_formula_that_fails_is_one_line(tmp_path):
         declarations(bad)
 
 
-def test_a_special_case_of_nothing_known_suggests_the_nearest(tmp_path):
+def test_a_special_case_of_an_unknown_encoding_suggests_the_nearest(tmp_path):
     text = 'x = Encoding(name="x", title="x", arxiv="", recovers=(Recovery(of="alibbi", assignment={}),))'
     (record,) = records(write(tmp_path, text))
     with pytest.raises(UnknownEncoding, match="did you mean alibi"):

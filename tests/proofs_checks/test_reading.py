@@ -83,7 +83,7 @@ def digest(start: Path, root: Path) -> str:
 
 
 @pytest.mark.parametrize("start", READS)
-def test_what_is_read(tree, start):
+def test_the_files_that_a_module_reads_are_found(tree, start):
     paths = {path.relative_to(tree).as_posix() for path in reading.code_read(tree / start, tree)}
     assert paths == READS[start]
 

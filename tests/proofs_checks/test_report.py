@@ -173,17 +173,19 @@ def test_markdown_marks_how_far_a_check_reaches_and_of_which_cases(strength, sho
     assert open_claim.cells[4] == "-"
 
 
-def test_what_is_wrong_as_printed_comes_first_by_paper_with_what_is_right():
-    def told(name, paper, verdict, statement, reason):
+def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction():
+    def named_result(name, paper, verdict, statement, reason):
         toy = result(paper, verdict=verdict, reason=reason)
         return replace(toy, claim=replace(toy.claim, id=name, statement=statement))
 
     document = markdown.document(
         [
-            told("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
-            told("b-1", "Paper B", Verdict.CORRECTED, "K is 2 (errata F3: the paper has f(2)).", "as printed: 1 != 2"),
-            told("a-2", "Paper A", Verdict.CORRECTED, "Two holds (for all n).", "as printed: 3 != 4"),
-            told("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
+            named_result("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
+            named_result(
+                "b-1", "Paper B", Verdict.CORRECTED, "K is 2 (errata F3: the paper has f(2)).", "as printed: 1 != 2"
+            ),
+            named_result("a-2", "Paper A", Verdict.CORRECTED, "Two holds (for all n).", "as printed: 3 != 4"),
+            named_result("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
         ]
     )
     first, second = document.split("## All claims, by paper")
@@ -200,7 +202,7 @@ def test_what_is_wrong_as_printed_comes_first_by_paper_with_what_is_right():
     assert ids == ["a-1", "a-2", "b-1", "b-2"]
 
 
-def test_nothing_is_said_of_wrong_statements_where_there_are_none():
+def test_a_ledger_without_wrong_statements_has_no_section_on_them():
     assert "Corrected and refuted" not in markdown.document([result("one")])
 
 
@@ -216,7 +218,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_corrected_statement_is_told_from_what_the_paper_prints(statement):
+def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
     assert markdown.as_printed(statement) == STATEMENTS[statement]
 
 

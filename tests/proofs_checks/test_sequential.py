@@ -16,7 +16,7 @@ from proofs_checks.papers.sequential import arity, bounds, coverage, layout, mer
 from proofs_checks.runner import Result
 
 
-def test_what_is_corrected_as_our_reading_says_so(result_of: Callable[[str], Result]) -> None:
+def test_corrections_that_rest_on_our_reading_say_so(result_of: Callable[[str], Result]) -> None:
     assert "our reading" in result_of("src-induced-block").claim.source.place
     assert "read literally" in result_of("src-coverage").claim.source.place
 

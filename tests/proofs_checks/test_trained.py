@@ -74,7 +74,7 @@ def test_a_cell_that_a_protocol_does_not_have_is_named(arm):
 
 
 @pytest.mark.parametrize("claim_id", ON_RUNS)
-def test_without_runs_a_claim_says_what_makes_them(claim_id):
+def test_a_claim_without_runs_names_the_command_that_makes_them(claim_id):
     result = settled(claim_id, None)
     assert (result.verdict, result.strength) == (Verdict.UNSETTLED, None)
     assert "runs needed of" in result.reason
@@ -160,7 +160,7 @@ def test_the_facts_count_runs_and_give_p_values(world):
     )
 
 
-def test_what_is_false_of_the_runs_is_refuted_with_the_cells(tmp_path):
+def test_a_claim_that_the_runs_contradict_is_refuted_with_the_cells(tmp_path):
     fill(tmp_path, "fig2", by_encoding(["ape"]))
     ideal, absolute = settled("fig2-ideal", tmp_path), settled("fig2-absolute", tmp_path)
     assert (ideal.verdict, absolute.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
@@ -238,7 +238,7 @@ def test_runs_of_one_seed_are_compared_and_only_where_both_fit(tmp_path):
     assert f"{cell}: 3 of 3 fitting pairs are better, p = 0.12" in result.reason
 
 
-def test_of_several_model_sizes_the_first_is_read():
+def test_the_first_of_several_model_sizes_is_read():
     assert settled("fig2-ideal", None, profile="paper").reason.startswith("120 of the 120 runs needed of fig2")
 
 

@@ -70,7 +70,7 @@ def _twice(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, *
     return learned
 
 
-def _of_the_largest_scale_only(target: Any, labels: Any, *, scale_weights: Any = None, **rest: Any) -> Any:
+def _problem_of_the_largest_scale_only(target: Any, labels: Any, *, scale_weights: Any = None, **rest: Any) -> Any:
     return RIGHT_POPULATION(target, labels, **rest)
 
 
@@ -170,7 +170,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-2-worked", r"\d"),
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-3-monotone", r"\d"),
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-3-vector", r"\d"),
-    ("theory.pola.population", _of_the_largest_scale_only, "pola-2-learners", r"\d"),
+    ("theory.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners", r"\d"),
     (
         "theory.learners.gradient_flow",
         lambda problem, *, start, time: RIGHT_GRADIENT_FLOW(problem, start=start, time=time / 2),

@@ -101,7 +101,7 @@ def test_known_formulas(text: str, everywhere: bool | None, cell: Cell | None) -
         assert not all(map(defined_everywhere, formula.nodes))
 
 
-def test_a_pair_without_a_value_that_may_not_be_the_first_is_said_not_to_be() -> None:
+def test_a_pair_without_a_value_that_may_not_be_the_first_is_not_called_the_first() -> None:
     result = definedness(parse("1/(i**3 + j**3 - 10**9 - 1) + 1/(j - 3000)"))
     assert (result.everywhere, result.cell, result.first) == (False, (1, 3000), False)
 

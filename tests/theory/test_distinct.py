@@ -321,7 +321,7 @@ def test_the_first_fault_of_blocks_is_named() -> None:
         (np.zeros((2, 2), dtype=np.longdouble), "at most 64 bits"),
     ],
 )
-def test_what_is_no_pattern_is_refused(matrix: np.ndarray, message: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(matrix: np.ndarray, message: str) -> None:
     for function in (new_values_per_query, check_upper_triangular):
         with pytest.raises(ValueError, match=message):
             function(matrix)

@@ -107,7 +107,7 @@ def test_random_quotients_are_equal_iff_they_are_by_construction() -> None:
         assert equal(above / below, _written(other, draw) / (below * factor)) is NO
 
 
-def test_no_is_confirmed_by_60_digits_and_yes_never_contradicted() -> None:
+def test_each_no_is_confirmed_by_60_digits_and_no_yes_is_contradicted() -> None:
     draw = Random(2)
     pool = [_built(draw, draw.randint(0, 2)) for _ in range(60)]
     seen: Counter[Answer] = Counter()
@@ -252,7 +252,7 @@ def test_differences_are_proved_however_small(first: Any, second: Any) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), OUT_OF_REACH)
-def test_what_is_not_proved_either_way_is_undecided(first: Any, second: Any) -> None:
+def test_pairs_that_are_not_proved_either_way_are_undecided(first: Any, second: Any) -> None:
     """Identities above are never denied, and pairs out of reach are never claimed to be equal."""
     assert equal(first, second) is UNDECIDED
 

@@ -133,7 +133,7 @@ def test_gates_of_tokens_are_one_number_where_content_is_constant():
     assert properties.causal_only(carried) is True
 
 
-def test_what_is_not_decided_is_neither_bounded_nor_unbounded():
+def test_an_undecided_bias_is_neither_bounded_nor_unbounded():
     encoding = biased(lambda d: (x - 1) * d)
     assert properties.bounded(encoding) is None
     assert properties.causal_only(encoding) is None

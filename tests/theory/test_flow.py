@@ -32,7 +32,7 @@ def _range(limits: list[sp.Expr], scales: dict[sp.Symbol, int]) -> range:
     return range(first, last + 1)
 
 
-def _at(
+def _filled_in(
     expression: sp.Expr, labels: Labels, pattern: dict[tuple[int, int], Fraction], weights: list[Fraction], label: int
 ) -> sp.Expr:
     """A sum over pairs with N0, phi, A, w and l filled in, by Python loops over its term."""
@@ -63,11 +63,13 @@ def test_the_derived_flow_is_the_gradient_of_the_loss_written_out(seed: int) -> 
     derived = flow.label_flow()
     assert derived.cross == 0
     for label in set(labels.values()):
-        slope, intercept = (_at(part, labels, pattern, weights, label) for part in (derived.slope, derived.intercept))
+        slope, intercept = (
+            _filled_in(part, labels, pattern, weights, label) for part in (derived.slope, derived.intercept)
+        )
         velocity = -(slope * sp.Symbol(f"theta_{label}") + intercept)
         assert sp.expand(velocity - _written_out(labels, pattern, weights, label)) == 0
-        heavy = _at(flow.class_weight(), labels, pattern, weights, label)
-        mean = _at(flow.class_sum(), labels, pattern, weights, label) / heavy
+        heavy = _filled_in(flow.class_weight(), labels, pattern, weights, label)
+        mean = _filled_in(flow.class_sum(), labels, pattern, weights, label) / heavy
         named = derived.velocity(sp.Symbol(f"theta_{label}"))
         assert sp.expand(named.subs({flow.CLASS_WEIGHT: heavy, flow.CLASS_MEAN: mean}) - velocity) == 0
 

@@ -247,7 +247,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_no_formula_is_refused_in_one_line_and_at_once(name: str) -> None:
+def test_text_that_is_no_formula_is_refused_in_one_line_and_at_once(name: str) -> None:
     text, says = HOSTILE[name]
     with at_once(), pytest.raises(FormulaError, match=says) as caught:
         from_formula(text).matrix(3)
@@ -417,7 +417,7 @@ def _at_pairs(node: Node, size: int) -> tuple[list[Any], list[Any] | None]:
 
 @given(tree=st.one_of(TREES, TREES_AT_THE_EDGE))
 @settings(max_examples=1500)
-def test_all_pairs_at_once_are_the_same_as_one_by_one_or_refused(tree: oracle.Tree) -> None:
+def test_evaluating_all_pairs_at_once_agrees_with_pair_by_pair_or_is_refused(tree: oracle.Tree) -> None:
     one_by_one, at_once = _at_pairs(parse(oracle.text(tree)).nodes[0], 4)
     assert at_once is None or at_once == one_by_one
 
@@ -568,14 +568,14 @@ def test_a_choice_that_depends_on_a_parameter_is_refused(text: str, says: str) -
 @pytest.mark.parametrize(
     "name", ["i", "j", "n", "pi", "min", "sqrt", "log", "a b", "1a", "", "a-b", "a.b", "k" * 99 + "!"]
 )
-def test_what_the_grammar_knows_or_is_no_word_cannot_name_a_parameter(name: str) -> None:
+def test_words_of_the_grammar_and_texts_that_are_no_word_cannot_name_a_parameter(name: str) -> None:
     with pytest.raises(FormulaError, match="cannot name a parameter") as caught:
         parse("i", [name])
     assert len(str(caught.value)) < 150
 
 
 @pytest.mark.parametrize("name", ["open", "eval", "__import__", "print", "Symbol", "I", "E", "d", "s", "x", "größe"])
-def test_parameters_named_like_builtins_or_what_is_used_inside_are_just_names(name: str) -> None:
+def test_parameters_named_like_builtins_or_internal_names_are_just_names(name: str) -> None:
     pattern = from_formula(f"{name} * (j - i) + {name}**2", parameters=[name])
     symbol = sp.Symbol(name, real=True)
     assert pattern.matrix(2).tolist() == [[symbol**2, symbol**2 + symbol], [0, symbol**2]]

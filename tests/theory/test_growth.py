@@ -88,10 +88,10 @@ def test_the_kind_the_value_and_the_scale_are_right(
         assert result.high is None
     else:
         assert (result.low, result.high) == (ends_at, ends_at)
-    _agrees_with_what_is_seen(text, result, 20 if "n" in text.replace("min", "") else 60)
+    _agrees_with_brute_force(text, result, 20 if "n" in text.replace("min", "") else 60)
 
 
-def _agrees_with_what_is_seen(text: str, result: Growth, scale: int) -> None:
+def _agrees_with_brute_force(text: str, result: Growth, scale: int) -> None:
     seen = profile(from_formula(text), scale)
     values = [seen.bounds(size) for size in range(1, scale + 1)]
     ends_low, ends_high = values[-1]
@@ -144,7 +144,7 @@ def test_matrices() -> None:
         assert result.kind is kind
 
 
-def test_what_is_no_formula_has_no_answer_for_all_scales() -> None:
+def test_a_pattern_without_formula_has_no_answer_for_all_scales() -> None:
     assert growth(from_array([[1]])) is None
     assert growth(from_function(lambda i, j: 1, name="one")) is None
 
@@ -152,7 +152,7 @@ def test_what_is_no_formula_has_no_answer_for_all_scales() -> None:
 PARTS = ["i", "j", "(j - i)", "i % 3", "(j - i) % 4", "min(j - i, 3)", "max(2, i)", "2", "(i + j) % 3", "(i < 4)"]
 
 
-def test_random_formulas_never_contradict_what_is_seen() -> None:
+def test_the_growth_of_random_formulas_never_contradicts_brute_force() -> None:
     draw = random.Random(0)
     decided = 0
     for _ in range(250):
@@ -171,11 +171,11 @@ def test_random_formulas_never_contradict_what_is_seen() -> None:
             continue
         assert result is not None
         decided += result.kind is not UNDECIDED
-        _never_contradicts(text, result)
+        _contradicts_nothing(text, result)
     assert decided > 200
 
 
-def _never_contradicts(text: str, result: Growth) -> None:
+def _contradicts_nothing(text: str, result: Growth) -> None:
     scale = 45
     entries = from_formula(text).matrix(scale)
     values = [

@@ -85,7 +85,7 @@ def test_known_conditions(text: str, expected: tuple[int, int] | None) -> None:
         assert first[-1] <= expected[-1]
 
 
-def test_what_is_not_linear_is_left_out() -> None:
+def test_conditions_that_are_not_linear_are_left_out() -> None:
     split = cases_of(parse("i*j < 5 and i > j").nodes[0])
     assert not split.exact
     assert all(bounds_of_last_position(case, family=False) is None for case in split.cases)

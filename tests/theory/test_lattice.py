@@ -130,7 +130,7 @@ def test_meet_and_join_are_commutative_associative_idempotent_and_absorbing(
 
 
 @given(a=relations(), b=relations(), c=relations())
-def test_the_order_is_told_by_meet_and_by_join_alike(a: Relation, b: Relation, c: Relation) -> None:
+def test_meet_and_join_give_the_same_order(a: Relation, b: Relation, c: Relation) -> None:
     for fine, coarse in ((a, b), (meet(a, b), a), (a, joined(a, b)), (meet(a, c), joined(b, c))):
         below = refines(fine, coarse, scale=4)
         assert below == same(meet(fine, coarse), fine) == same(joined(fine, coarse), coarse)
@@ -175,7 +175,7 @@ def test_standard_relations_refine_as_they_should(fine: Relation, coarse: Relati
     assert refines(coarse, fine, scale=30) == (fine.name == "clipped-0")
 
 
-def test_the_pair_is_known_from_any_two_of_key_query_and_distance() -> None:
+def test_any_two_of_key_query_and_distance_determine_the_pair() -> None:
     for phi, psi in ((key_position(), query_position()), (key_position(), relative()), (query_position(), relative())):
         assert equivalent(meet(phi, psi), absolute(), scale=40)
 
@@ -250,7 +250,7 @@ def test_renumbering_lets_a_deep_meet_through() -> None:
         (lambda: meet(FROM_END, relative()).labels(2), "pass scale=n"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_line(ask: Callable[[], object], says: str) -> None:
+def test_calls_without_a_meaning_are_refused_in_one_line(ask: Callable[[], object], says: str) -> None:
     with pytest.raises(LengthgenError, match=says) as caught:
         ask()
     assert "\n" not in str(caught.value)

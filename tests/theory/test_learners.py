@@ -161,7 +161,7 @@ def test_a_rate_that_is_too_large_diverges() -> None:
     assert abs(float(learners.gradient_descent(problem, rate=0.99 / 6, steps=2000)[0]) - 1) < 1e-12
 
 
-def test_what_no_data_determine_keeps_its_start() -> None:
+def test_a_parameter_that_no_data_determine_keeps_its_start() -> None:
     target, labels = np.triu(np.full((4, 4), 3.0)), relative().labels(4)
     start = np.array([9.0, 8.0, 7.0, 6.0])
     learned = pola_matrix(
@@ -254,7 +254,7 @@ def _problem(hessian: Any, linear: Any, constant: Any = 0.0) -> QuadraticProblem
         ([[1, 2], [0, 1]], [1, 1], "symmetric"),
     ],
 )
-def test_what_is_no_quadratic_problem_is_refused(hessian: Any, linear: Any, says: str) -> None:
+def test_arrays_that_are_no_quadratic_problem_are_refused(hessian: Any, linear: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         _problem(hessian, linear)
     assert "\n" not in str(caught.value)

@@ -159,7 +159,7 @@ def test_the_scale_cuts_the_leading_block() -> None:
         ([[None]], "not NoneType"),
     ],
 )
-def test_what_is_no_pattern_is_refused(pattern: Any, says: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(pattern: Any, says: str) -> None:
     for ask in (as_matrix, lrc, level_sets):
         with pytest.raises(ValueError, match=says) as caught:
             ask(pattern)
@@ -173,7 +173,7 @@ def test_a_scale_outside_the_pattern_is_refused(scale: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_may_be_equal_is_counted_once_from_below_however_many_ways_say_so(seed: int) -> None:
+def test_values_that_may_be_equal_are_counted_once_in_the_lower_bound(seed: int) -> None:
     """Chains, cycles and pairs with zero: of values that are joined to each other, at least one is another."""
     draw = random.Random(seed)
     count, scale = draw.randint(1, 7), 6
@@ -189,7 +189,7 @@ def test_what_may_be_equal_is_counted_once_from_below_however_many_ways_say_so(s
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_of_a_family_the_cells_up_to_a_scale_are_those_of_all_scales_up_to_it(seed: int) -> None:
+def test_the_cells_of_a_family_up_to_a_scale_are_those_of_all_scales_up_to_it(seed: int) -> None:
     draw = random.Random(seed)
     most = draw.choice((1, 5, 50))
     values = {

@@ -190,7 +190,7 @@ PAIR = min_degree.position_basis([[[1, 0], [0, 1]]])
         (lambda: min_degree.min_degree_interpolator(PAIR, np.diag([1, 2]), training_scale=2), "no coefficients"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Any, says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

@@ -101,7 +101,7 @@ def test_a_large_scale_is_learned_in_seconds() -> None:
     assert learn(levels_of(from_formula("min(j - i, 5)"), 600), relative(), train=300).first_wrong == (1, 301)
 
 
-def test_what_cannot_be_learned_is_refused() -> None:
+def test_patterns_that_cannot_be_learned_are_refused() -> None:
     pattern = levels_of(from_formula("1"), 3)
     with pytest.raises(TrainTestScalesError, match="at least 1"):
         learn(pattern, constant(), train=0)

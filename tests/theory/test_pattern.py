@@ -132,7 +132,7 @@ def test_arrays_of_matrices() -> None:
         ([[None]], "must hold real numbers, not NoneType"),
     ],
 )
-def test_what_is_no_pattern_is_refused(matrix: Any, message: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(matrix: Any, message: str) -> None:
     with pytest.raises(PatternError, match=message):
         as_matrix(matrix)
 

@@ -120,7 +120,7 @@ FORMULAS = [
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_by_the_scale_that_is_enough_everything_has_occurred(text: str) -> None:
+def test_every_value_occurs_by_the_scale_that_is_enough(text: str) -> None:
     formula = parse(text)
     repetition = repeats(formula.nodes, {})
     assert repetition is not None

@@ -114,7 +114,7 @@ def test_the_degree_is_full_unless_the_first_cell_is_twice_its_neighbour(rows: R
         (lambda: plaa.fourier(np.zeros((2, 1, 1))), "one matrix"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Any, says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

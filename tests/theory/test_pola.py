@@ -127,7 +127,7 @@ def test_stacked_targets_are_learned_one_by_one() -> None:
         )
 
 
-def test_what_lies_beyond_training_is_not_looked_at() -> None:
+def test_entries_beyond_training_are_not_looked_at() -> None:
     labels = relative().labels(5)
     spoiled = PREFIX_SUM[:5, :5].copy()
     spoiled[:, 3:] = 77
@@ -253,7 +253,7 @@ LABELS = relative().labels(3)
         (lambda: error_by_scale(np.ones((3, 2)), np.ones((3, 2))), "square"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         wrong()
     assert "\n" not in str(caught.value)

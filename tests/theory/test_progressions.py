@@ -275,12 +275,12 @@ def _reasons(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", FINITE)
-def test_what_is_eventually_periodic_is_never_called_infinite(text: str) -> None:
+def test_eventually_periodic_formulas_are_never_called_infinite(text: str) -> None:
     assert not _reasons(text)
 
 
 @pytest.mark.parametrize("text", INFINITE)
-def test_what_takes_infinitely_many_values_is_mostly_recognised(text: str) -> None:
+def test_formulas_with_infinitely_many_values_are_mostly_recognised(text: str) -> None:
     missed = ["min(2**i, i**2)"]  # 2**i - i**2 is not monotone
     assert bool(_reasons(text)) == (text not in missed)
 

@@ -174,7 +174,7 @@ def test_identities_leave_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_ZERO)
-def test_what_is_no_identity_is_never_called_zero(text: str) -> None:
+def test_expressions_that_are_not_zero_are_never_called_zero(text: str) -> None:
     assert not _zero(text)
 
 
@@ -205,7 +205,7 @@ def test_what_is_no_identity_is_never_called_zero(text: str) -> None:
         ("0", False),
     ],
 )
-def test_what_is_never_zero(text: str, expected: bool) -> None:
+def test_expressions_without_a_zero_are_recognised(text: str, expected: bool) -> None:
     element = _element(text)
     assert element is not None
     assert never_zero(element) is expected

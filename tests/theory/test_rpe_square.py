@@ -179,7 +179,7 @@ ONE = AnchorAttention(query=np.ones((1, 2)), key=np.ones((1, 2)))
         (lambda: rpe_square.rpe_square(rpe_square.copy_anchors).labels(6, 1), "has 5 positions, not 6"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

@@ -51,7 +51,7 @@ def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
     np.testing.assert_allclose(pola_matrix(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
 
 
-def test_what_lies_beyond_the_length_of_a_sample_is_not_read() -> None:
+def test_tokens_beyond_the_length_of_a_sample_are_not_read() -> None:
     rng = np.random.default_rng(9)
     tokens, outputs, lengths = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.integers(1, 5, 9)
     beyond = np.arange(4) >= lengths[:, None]
@@ -93,7 +93,7 @@ LENGTHS = np.array([1, 3])
         (lambda: from_samples(SAMPLES, np.nan * SAMPLES, LABELS, LENGTHS), "not finite"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         wrong()
     assert "\n" not in str(caught.value)

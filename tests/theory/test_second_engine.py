@@ -264,7 +264,9 @@ def _value(expression: sp.Expr, random: Random) -> float:
 
 @pytest.mark.parametrize("seed", range(24))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_random_identities_and_what_is_near_them(family: Callable[[Random], sp.Expr], seed: int) -> None:
+def test_random_identities_are_zero_and_their_neighbours_are_not(
+    family: Callable[[Random], sp.Expr], seed: int
+) -> None:
     """Both engines and the values at random points say zero, and not zero after a small change."""
     random = Random(f"{family.__name__} {seed}")
     expression = family(random)

@@ -166,7 +166,7 @@ def test_known_structures(text: str, expected: Structure) -> None:
         "**".join(["(i + j)"] * 30),
     ],
 )
-def test_what_would_take_sympy_long_is_left_alone(text: str) -> None:
+def test_formulas_that_would_take_sympy_long_are_left_alone(text: str) -> None:
     with at_once():
         structure(parse(text, "abcde"))
         finite_range(parse(text, "abcde").nodes[0], "abcde")

@@ -27,7 +27,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("build", KEPT.values(), ids=KEPT)
-def test_what_the_engines_know_stays_as_it_is_written(build):
+def test_parts_that_the_engines_know_stay_as_they_are_written(build):
     with sp.evaluate(False):
         tree = build()
     assert _trees(build) == (tree,)
@@ -45,7 +45,7 @@ EVALUATED = {
 
 
 @pytest.mark.parametrize(("build", "value"), EVALUATED.values(), ids=EVALUATED)
-def test_what_they_do_not_know_is_evaluated(build, value):
+def test_parts_that_the_engines_do_not_know_are_evaluated(build, value):
     (tree,) = _trees(build)
     assert not tree.atoms(sp.Dummy)
     assert exact.decide(tree, value()).zero

@@ -30,7 +30,7 @@ def stored(*results):
     return {claim["id"]: claim for claim in as_json(results)["claims"]}
 
 
-def test_what_the_ledger_settled_is_shown_as_it_settled_it(tmp_path):
+def test_a_claim_settled_in_the_ledger_is_shown_with_its_result(tmp_path):
     [result] = ledger.run(toy("toy-refute"), cache=tmp_path, progress=lambda total: Steps())
     [shown] = claims_data(toy("toy-refute"), tmp_path, {})
     assert (shown["verdict"], shown["reason"], shown["origin"]) == ("refuted", "1 != 2", CACHE)
@@ -67,7 +67,7 @@ def test_claims_on_runs_are_decided_by_the_runs(tmp_path):
     assert "verified" in {entry["verdict"] for entry in shown}
 
 
-def test_no_claims_json_is_no_claims(tmp_path):
+def test_without_claims_json_there_are_no_stored_claims(tmp_path):
     assert stored_claims(tmp_path / "claims.json", "again") == {}
 
 
@@ -82,7 +82,7 @@ def test_a_claims_json_of_another_form_is_named(tmp_path, answer):
         stored_claims(path, "again")
 
 
-def test_what_reproduce_stored_is_read_and_nothing_else_is(tmp_path):
+def test_only_claims_that_reproduce_stored_are_read(tmp_path):
     path = tmp_path / "claims.json"
     write_sealed_json(path, {"key": "whatever", "answer": ACCEPTED})
     assert stored_claims(path, "again") == {"toy-accept": ACCEPTED["claims"][0]}

@@ -38,7 +38,7 @@ def out(tmp_path, explored):
     return tmp_path
 
 
-def test_it_is_written_where_nothing_is_stored(run, out, monkeypatch, tmp_path):
+def test_the_report_is_written_where_nothing_is_stored(run, out, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # where nothing is settled
     code, printed, _ = run("--out", str(out), "--json")
     answer = json.loads(printed)

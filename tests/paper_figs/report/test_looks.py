@@ -31,7 +31,7 @@ def test_contrast_is_that_of_wcag():
     assert on_dark("#ffffff") == "#ffffff"
 
 
-def test_what_is_no_encoding_is_shown_as_it_is():
+def test_a_name_that_is_no_encoding_is_shown_as_it_is():
     assert encoding_looks(["<b>"])["<b>"]["label"] == "<b>"
 
 

@@ -47,7 +47,7 @@ def test_only_runs_not_read_before_are_read(store, monkeypatch):
     assert again == first and again.read[new[0]] == new[1]
 
 
-def test_a_run_that_is_another_than_was_remembered_is_read_again(store):
+def test_a_run_that_differs_from_the_remembered_one_is_read_again(store):
     """A run removed and trained again under its old name, where rounding is different, is read again."""
     first = runs_data(store, {})
     shown = first.content["runs"][4]
@@ -99,7 +99,7 @@ def test_texts_of_an_environment_are_bounded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", [7, [], {}, {"epochs": "all"}, {"broken": "no"}], ids=str)
-def test_what_was_remembered_in_another_form_is_read_again(store, wrong):
+def test_runs_remembered_in_another_form_are_read_again(store, wrong):
     first = runs_data(store, {})
     assert runs_data(store, dict.fromkeys(first.read, wrong)) == first
 

@@ -55,7 +55,7 @@ def test_every_cell_has_its_verdict_shares_and_chances(tmp_path, trial):
         assert {key: its["table"][key] for key in shown["rules"][rule]["table"]} == shown["rules"][rule]["table"]
 
 
-def test_what_is_not_there_is_missing_with_the_command_that_makes_it(tmp_path, trial):
+def test_missing_trials_are_listed_with_the_command_that_makes_them(tmp_path, trial):
     out = tmp_path / "with blank"
     out.mkdir()
     stored(out, "fig1", trial)
@@ -93,7 +93,7 @@ def test_damaged_predictions_are_named(tmp_path, trial):
 
 @pytest.mark.parametrize("name", ["conjecture.json", "predictions.json"])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
-def test_what_is_no_file_is_named(tmp_path, trial, name, make):
+def test_a_path_that_is_no_regular_file_is_named(tmp_path, trial, name, make):
     stored(tmp_path, "fig1", trial)
     (tmp_path / "fig3").mkdir()
     make(tmp_path / "fig3" / name)

@@ -99,7 +99,7 @@ def test_any_changed_bit_of_a_sealed_file_is_noticed_or_changes_nothing(tmp_path
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"null", b"3", b"{}", b'{"seal": null}', b"[" * 200_000, b"\xff"])
-def test_what_is_no_sealed_object_is_named(tmp_path, content):
+def test_a_file_that_holds_no_sealed_object_is_named(tmp_path, content):
     path = tmp_path / "content.json"
     path.write_bytes(content)
     with pytest.raises(DamagedFile, match=r"content\.json is not as it was written"):
@@ -143,7 +143,7 @@ def test_a_lock_is_free_again_after_its_holder(tmp_path):
             pass
 
 
-def test_who_waits_for_a_lock_is_told_its_holder_once(tmp_path):
+def test_the_holder_of_a_lock_is_named_once_to_the_waiting_process(tmp_path):
     messages, entered = [], threading.Event()
 
     def wait():
