@@ -22,7 +22,7 @@ FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-file
 
 
 def main() -> int:
-    """Exit status: 0 only if every attack ended well."""
+    """Run the attacks and print the table; exit status 0 only if every attack ended well."""
     options = _options()
     warm()
     with tempfile.TemporaryDirectory() as place:
@@ -73,7 +73,7 @@ def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
 
 
 def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Each item's try, several at once, in order."""
+    """Apply `work` to each item in order, to several at once."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as processes:
         try:
             yield from processes.map(work, items)

@@ -13,7 +13,7 @@ TELLS_TIME = (
     "seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "probe", "timings", "origin",
 )  # fmt: skip
 Items = Mapping[str, Any]
-"""Name of what is shown -> what is shown of it."""
+"""Map from the name of an item to the item that is shown."""
 
 
 class NoAnswer(Exception):

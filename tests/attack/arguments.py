@@ -59,7 +59,7 @@ TASKS = (
     "select-first",
 )
 SLOW = {"--compile", "--help", "--fresh", "--lattice"}
-"""Options that ask for long work; of them --help is tried alone."""
+"""Options that start long work; of them --help is tried alone."""
 BASES: dict[str, tuple[str, ...]] = {
     "lrc": ("1 if j - i < 2 else 0", "--scales", "2,4"),
     "src": ("parity", "--scales", "1-3", "--time-limit", "5"),
@@ -79,7 +79,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "report": ("--profile", "none"),
     "reproduce": ("--profile", "none"),
 }
-"""What each command does quickly; a command that is new has none, and gets hostile values alone."""
+"""Quick arguments of each command; a new command has none, and gets hostile values alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ LARGEST_MIB = 2048
 SECONDS = 180.0
 """All figures, where none is kept yet, take a minute on two idle cores; what takes longer than this hangs."""
 LONGEST_LINE = 10_000
-"""Bytes of a line on stderr."""
+"""Most bytes of a line on stderr."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Call:
 
 
 class WouldTrain(LengthgenError):
-    """Everything before training went well."""
+    """The training was about to begin: everything before went well."""
 
 
 def run_attack(material: Path, planned: Call) -> Try:

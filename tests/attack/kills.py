@@ -31,7 +31,7 @@ def take_away(patterns: tuple[str, ...], share: float, folder: Path, pick: rando
 
 @dataclass(frozen=True, kw_only=True)
 class Victim:
-    """A command, and what is taken away first so that it has work to do."""
+    """A command, and the files that are removed first so that it has work to do."""
 
     kind: str
     arguments: tuple[str, ...]

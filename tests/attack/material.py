@@ -53,7 +53,7 @@ training.epochs = 1
 evaluation.samples = 10
 """
 CLAIMS = ("alibi-1", "fox-10")
-"""Proved in a second, so that to run them again costs little."""
+"""Claims proved in a second, so that to run them again costs little."""
 TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")
 """The run that is left unfinished."""
 SMOKE = ("--profile", "smoke")
@@ -107,7 +107,7 @@ def small_figures(folder: Path) -> list[str]:
 
 
 def _leave_unfinished(folder: Path) -> None:
-    """A training that was killed after its second epoch."""
+    """Leave a training that was killed after its second epoch."""
 
     def step(self: Any, name: str) -> None:
         if name == "epoch 2":
@@ -127,7 +127,7 @@ def _must(folder: Path, *arguments: str) -> Ending:
 
 
 def copied(material: Path, to: Path, without: Sequence[str] = ()) -> Path:
-    """A copy whose files are links to those of the material: a file is replaced, never changed."""
+    """Make a copy whose files are links to those of the material: a file is replaced, never changed."""
     shutil.copytree(
         material, to, copy_function=os.link, ignore=shutil.ignore_patterns(".lock", ".locks", "*.lock", *without)
     )

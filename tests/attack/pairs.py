@@ -18,7 +18,7 @@ from tests.attack.watchdog import Ending, call
 
 SECONDS = 900.0
 REMOVED = "parity-aligned-rpe-w16l2h2-seed7-*"
-"""The run that `runs --remove` removes: of no protocol."""
+"""Run of no protocol, which `runs --remove` removes."""
 
 
 @dataclass(frozen=True, kw_only=True)

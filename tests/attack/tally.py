@@ -32,7 +32,7 @@ class Try:
 
 
 def table(tries: Iterable[Try]) -> str:
-    """A row for each kind, and their sum."""
+    """Table with a row for each kind, and their sum."""
     by_kind: dict[str, list[Try]] = {}
     for attempt in tries:
         by_kind.setdefault(attempt.kind, []).append(attempt)
@@ -51,7 +51,7 @@ def failures(tries: Iterable[Try]) -> list[Try]:
 
 
 def listed(failed: Sequence[Try], most: int = 40) -> str:
-    """Failures by what they have in common, with how to make the first of each again."""
+    """List failures by what they have in common, with how to make the first of each again."""
     alike: Mapping[tuple[str, str, str], int] = Counter(
         (attempt.kind, attempt.end, attempt.detail[-160:]) for attempt in failed
     )

@@ -17,7 +17,7 @@ GARBAGE = (
     "torch.zeros(2)", "torch.zeros(0, 3)", "sp.Symbol('x')", "sp.nan", "sp.zoo", "sp.Matrix([[1]])", "Hostile()",
     "HostileText('parity')", "Exception('x')", "pathlib.Path('x')", "'9' * 5000", "10**5000", "'０'",
 )  # fmt: skip
-"""Python values that stand where another should."""
+"""Python values that replace another."""
 FAILURES = (
     "raise ValueError('a\\nb\\x1b[31m')", "raise KeyError()", "raise Exception", "raise BaseException('b')",
     "raise MemoryError", "raise RecursionError", "raise StopIteration", "raise GeneratorExit", "raise SystemExit",
@@ -145,7 +145,7 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
 
 
 def _source(kind: str, pick: random.Random) -> str:
-    """A file that defines `own`, with one thing wrong or more."""
+    """Source of a file that defines `own`, with one thing wrong or more."""
     way = pick.random()
     if way < 0.08:
         return pick.choice(

@@ -20,7 +20,7 @@ from typing import Any
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
 OUT_OF_TIME = "out of time"
 LARGEST_OUTPUT = 8 << 20
-"""Bytes of an output that are read."""
+"""Most bytes of an output that are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +61,11 @@ NEVER = Kill()
 TOUCHES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "fcntl.flock")
 """Audit events that count for `Kill`; of opening, only for writing."""
 COUNTED = "touches: "
-"""On the last line of `Ending.err`, how often it touched a file, where that was asked for."""
+"""Words on the last line of `Ending.err` before the count of touches, where it is asked for."""
 
 
 def warm() -> None:
-    """Imports everything, so that a fork finds it imported."""
+    """Import everything, so that a fork finds it imported."""
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if not module.name.endswith("__main__"):
@@ -84,7 +84,7 @@ def call(
     mib: int | None = None,
     kill: Kill | None = None,
 ) -> Ending:
-    """Calls `lengthgen ARGUMENTS` in a folder.
+    """Call `lengthgen ARGUMENTS` in a folder.
 
     Args:
         arguments: what stands after the command's name.
@@ -121,7 +121,7 @@ def call(
 def _be_the_command(
     arguments: Sequence[str], folder: Path, cache: Path, out: int, err: int, mib: int | None, kill: Kill | None
 ) -> None:
-    """Never returns."""
+    """Become the command; never returns."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -156,7 +156,7 @@ def _be_the_command(
 
 
 def _count_touches(last: int) -> None:
-    """Kills this process before it touches a file for the last time; or says at the end how often."""
+    """Kill this process before it touches a file for the last time; or print at the end how often it did."""
     count = 0
 
     def touched(event: str, arguments: tuple[Any, ...]) -> None:

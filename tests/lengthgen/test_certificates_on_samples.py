@@ -29,7 +29,7 @@ NOT_PROVED = (
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """The folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
+    """Folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text(AND, encoding="utf-8")
     Path("proof.json").write_text(json.dumps(CERTIFICATE), encoding="utf-8")
@@ -54,7 +54,7 @@ def test_a_circuit_that_is_right_on_random_prompts_is_not_called_proved(own, run
 
 
 def test_the_prompts_are_others_each_time_and_the_same_for_one_seed(own, run):
-    """A task that writes down what it is asked: 300 prompts of 65,536."""
+    """The task writes down the prompts that it gets: 300 prompts of 65,536."""
     Path("own.py").write_text(
         AND.replace('"1" if prompt ==', '"1" if print("".join(prompt), file=open("asked", "a")) or prompt =='),
         encoding="utf-8",
@@ -118,7 +118,7 @@ def test_help_says_what_the_exit_codes_mean(run):
 
 
 def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch):
-    """Lower bounds of sampled scales are never typed: on some prompts fewer positions may seem to be needed."""
+    """A sampled scale has no typed lower bound: on some prompts alone, fewer positions may seem to be needed."""
     from circuits import trace as trace_module
     from circuits.tasks import TaskSpec
     from lengthgen.complexity import Question, compute

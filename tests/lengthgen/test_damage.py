@@ -133,7 +133,7 @@ def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
 
 
 def assert_nothing_new(shown, original, which):
-    """Every list has some of the original's members, and everything else is as it was; open claims are said so."""
+    """Check that lists have only members of the original's, or open claims, and that everything else is as it was."""
     if isinstance(original, list):
         assert all(entry in original or entry.get("verdict") == "not run" for entry in shown), which
     else:

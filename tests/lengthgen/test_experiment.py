@@ -43,7 +43,7 @@ def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, m
 
 
 def sweep(folder, monkeypatch, text=PROTOCOL):
-    """Predicts a protocol, and goes on to where its runs would be trained."""
+    """Predict a protocol, and go on to where its runs would be trained."""
     monkeypatch.setattr(experiment, "train_all", lambda *arguments, **options: print("training begins"))
     protocol = load_protocol(str(protocol_file(folder, text)), "smoke")
     sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")

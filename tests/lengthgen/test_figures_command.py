@@ -22,7 +22,7 @@ OF_TRIAL = ("predicted-made-up",)
 
 @pytest.fixture
 def made_up(tmp_path):
-    """(sources, options of the command)."""
+    """Sources of a made-up protocol, and options of the command."""
     given, name = sources(tmp_path)
     return given, ("--protocol", name, "--profile", "smoke", "--out", str(given.out))
 

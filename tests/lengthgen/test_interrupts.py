@@ -42,7 +42,7 @@ cli.main()
 
 @pytest.fixture
 def called(tmp_path):
-    """Ends a command that does some work; returns (exit status, stdout, stderr)."""
+    """Function that ends a command during some work; returns (exit status, stdout, stderr)."""
 
     def call(work, before=()):
         # Only of a module does Python's own end depend on where the interrupt was met.

@@ -34,7 +34,7 @@ def code(*, loaded="pass", generated="pass"):
 
 @pytest.fixture
 def certified(answer, tmp_path, monkeypatch):
-    """The folder of a task of one's own, mine.py:mine, and of its certificate, proof.json."""
+    """Folder of a user's own task, mine.py:mine, and of its certificate, proof.json."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(code(), encoding="utf-8")
     answer("src", "mine.py:mine", "--scales", "1-2", "--certificate", "proof.json")
@@ -133,7 +133,7 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """The content of a certificate of parity."""
+    """Content of a certificate of parity."""
     from lengthgen.complexity import Question, compute
 
     return compute(Question(spec=TaskSpec(name="parity"), scales=range(1, 5))).certificate()

@@ -43,7 +43,7 @@ def claim(deed, id="my-1", falsifier="refute", **changes):
 
 @pytest.fixture
 def verify(run, tmp_path, monkeypatch):
-    """Verifies a file of these lines; returns (exit code, stdout, stderr)."""
+    """Function that verifies a file of some lines; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

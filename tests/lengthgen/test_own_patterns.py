@@ -109,7 +109,7 @@ MADE = {
 
 @pytest.fixture
 def refused(run, tmp_path, monkeypatch):
-    """Asks for a pattern of the folder, which must be refused in one line."""
+    """Function that takes a pattern of the folder, which must be refused in one line."""
     monkeypatch.chdir(tmp_path)
 
     def ask(pattern, *says):
@@ -147,7 +147,7 @@ def saved(array, **options):
 
 
 def claiming(shape, dtype="<f8"):
-    """The header of an array of this shape, without its entries."""
+    """Header of an array of this shape, without its entries."""
     buffer = io.BytesIO()
     header = {"descr": dtype, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(buffer, header)

@@ -22,7 +22,7 @@ class Enough(Exception):
 
 @pytest.fixture
 def first_part(monkeypatch):
-    """`reproduce` ends where it begins to compute."""
+    """Let `reproduce` end where it begins to compute."""
 
     def stop(*_):
         raise Enough
@@ -43,7 +43,7 @@ def in_another_thread(work):
 
 @contextmanager
 def waiting_for(lock, work):
-    """The work in another thread, while this one holds the lock that it needs first."""
+    """Do the work in another thread, while this one holds the lock that it needs first."""
     with ExitStack() as held, ExitStack() as joined:
         held.enter_context(locked(lock))
         joined.enter_context(in_another_thread(work))

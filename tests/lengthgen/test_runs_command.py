@@ -41,7 +41,7 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def stored(trained, tmp_path):
-    """(--out, the run, its folder), the test's own."""
+    """Value of --out, the run and its folder, in a copy for one test."""
     out, run = trained
     shutil.copytree(out, tmp_path / "out")
     return tmp_path / "out", run, tmp_path / "out" / "runs" / run.id
@@ -187,7 +187,7 @@ def test_a_run_that_is_being_trained_is_not_removed(run, stored):
 
 
 def test_a_run_that_cannot_be_removed_is_one_line(run, stored, monkeypatch):
-    """Stands for a folder that may not be written: for root all may."""
+    """A refusing function stands for a folder that may not be written, since root may write everywhere."""
     out, of, folder = stored
 
     def refuse(path, *others, **options):

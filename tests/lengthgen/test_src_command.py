@@ -58,7 +58,7 @@ def children(pid):
 
 
 def sound(output):
-    """Bounds are ordered and do not fall with the scale, and a value is given only where they meet."""
+    """Check that bounds are ordered and do not fall with the scale, and that a value is given only where they meet."""
     as_number = {scale: [float(bound) for bound in bounds] for scale, bounds in output["bounds"].items()}
     lower = 1
     for scale, (low, high) in as_number.items():
@@ -115,7 +115,7 @@ def test_a_task_that_needs_more_slots_than_there_are_has_no_curve(run):
 
 @pytest.fixture
 def written(answer, tmp_path, monkeypatch):
-    """Has a certificate written, of a user's own task or of the one that is given; returns its file."""
+    """Function that has a certificate written, of a user's own task or of the given one; returns its file."""
     monkeypatch.chdir(tmp_path)
     Path("five.py").write_text(FIVE, encoding="utf-8")
 
@@ -297,7 +297,7 @@ def test_a_time_limit_beyond_all_bounds_is_none_or_refused(run, written, limit):
 
 
 def waited(process, seconds):
-    """Waits until a solver runs, and no longer than so many seconds; returns what runs."""
+    """Wait until a solver runs, for so many seconds at most; return the processes that run."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
         if solvers := children(process.pid):

@@ -12,11 +12,11 @@ from tests.processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 GONE = "exec {gone}> >(:); wait $!; "
-"""Opens a pipe whose reader has gone."""
+"""Line of bash that opens a pipe whose reader has gone."""
 
 
 def lengthgen(arguments, before="", **environment):
-    """Runs the command in a line of bash; returns (exit status, stdout, stderr)."""
+    """Run the command in a line of bash; return (exit status, stdout, stderr)."""
     done = subprocess.run(
         ["bash", "-c", f"{before}{sys.executable} -m lengthgen {arguments}"],
         cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=PATIENCE,

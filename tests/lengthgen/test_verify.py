@@ -21,14 +21,14 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path, monkeypatch) -> Path:
-    """The folder of results, of this test alone."""
+    """Folder of results, of this test alone."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "lengthgen" / "claims"
 
 
 @pytest.fixture
 def toy(monkeypatch):
-    """Toys instead of the ledger's claims."""
+    """Function that puts toys in place of the ledger's claims."""
 
     def put(*ids: str) -> None:
         monkeypatch.setattr(registry, "selection", lambda names, paper, runs: toys.selection(*ids))
@@ -194,7 +194,7 @@ def test_a_folder_that_cannot_be_written_gets_one_line(run, monkeypatch):
 
 @pytest.fixture
 def copy(tmp_path) -> Path:
-    """The project, to be changed."""
+    """Copy of the project, to be changed."""
     for package in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         shutil.copytree(ROOT / package, tmp_path / "copy" / package)
     return tmp_path / "copy"

@@ -38,20 +38,20 @@ def store(tmp_path):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds as the test says they are."""
+    """Clock that shows the seconds that the test sets."""
     now = [0.0]
     monkeypatch.setattr(watched, "monotonic", lambda: now[0])
     return now
 
 
 class Terminal(io.StringIO):
-    """Holds all that was ever written to it."""
+    """Stream that holds all that was ever written to it."""
 
     def isatty(self):
         return True
 
     def text(self):
-        """Without colours and movements."""
+        """Text written so far, without colours and movements."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
 
 

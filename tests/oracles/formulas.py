@@ -148,7 +148,7 @@ def _compiled(written: str) -> tuple[CodeType, bool]:
 
 
 class _Exact(ast.NodeTransformer):
-    """Every number becomes number("its text"); `and`, `or`, `not` give 1 and 0."""
+    """Rewriting of a formula: a number becomes number("its text"); `and`, `or`, `not` give 1 and 0."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Call(ast.Name("number", ast.Load()), [ast.Constant(str(node.value))], [])

@@ -10,7 +10,7 @@ Rows = list[list[Any]]
 
 
 def all_inputs(size: int) -> list[tuple[int, ...]]:
-    """{+1, -1}^N, the all-ones input first."""
+    """List {+1, -1}^N, the all-ones input first."""
     return list(itertools.product((1, -1), repeat=size))
 
 

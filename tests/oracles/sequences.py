@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 Symbols = tuple[str, ...]
 Table = frozenset[tuple[Symbols, str]]
-"""A partial function from argument symbols to a symbol, as its pairs."""
+"""Partial function from argument symbols to a symbol, as its pairs."""
 Prompt = Callable[[int], Sequence[Sequence[str]]]
 Generate = Callable[[Symbols], Sequence[str]]
 
@@ -49,7 +49,7 @@ def fewest_by_partition(steps: Iterable[Iterable[Table]]) -> float:
     best = len(different)
 
     def place(index: int, blocks: list[set[Table]]) -> None:
-        """Each block is the set of all unions of tables, one of each of its steps, that are functions."""
+        """Place a step in a block: the set of all unions of tables, one of each of its steps, that are functions."""
         nonlocal best
         if len(blocks) >= best:
             return

@@ -10,7 +10,7 @@ from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
 
 Scores = Callable[[int], float]
-"""Scale -> share of samples without an error."""
+"""Function from a scale to the share of samples without an error."""
 
 
 def solves(scale: int) -> float:
@@ -50,7 +50,7 @@ def runs_of(protocol: str, profile: str = "quick") -> dict[Cell, list[Run]]:
 
 
 def fill(out: Path, protocol: str, scores: Callable[[Cell, int], Scores | None]) -> RunStore:
-    """Stores the runs of a protocol under `out`; `scores` takes a cell and a seed, and gives None for no run."""
+    """Store the runs of a protocol under `out`; `scores` takes a cell and a seed, and gives None for no run."""
     store = RunStore(out / "runs")
     for cell, runs in runs_of(protocol).items():
         for run in runs:

@@ -27,7 +27,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _only_compared(check: Callable[..., Any]) -> set[str]:
-    """The parameters of a check that it does nothing with but compare and print them."""
+    """Find the parameters of a check that it does nothing with but compare and print them."""
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(check))).body
     assert isinstance(function, ast.FunctionDef)
     passive = {id(part) for node in ast.walk(function) for part in _passive(node)}
@@ -40,7 +40,7 @@ def _only_compared(check: Callable[..., Any]) -> set[str]:
 
 
 def _passive(node: ast.AST) -> Iterable[ast.AST]:
-    """The names that a node only compares or prints."""
+    """List the names that a node only compares or prints."""
     if isinstance(node, ast.Compare):
         return (node.left, *node.comparators)
     if isinstance(node, ast.FormattedValue):

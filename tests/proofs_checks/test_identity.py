@@ -74,7 +74,7 @@ def test_entries_that_are_one_expression_are_not_counted_as_decided() -> None:
 
 
 def _recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
-    """The sides with which each engine is called from now on."""
+    """Record the sides with which each engine is called from now on."""
     sides: list[tuple[Any, Any]] = []
     for engine in (exact, second_engine):
 
@@ -99,7 +99,7 @@ def test_a_side_that_is_built_reaches_the_engines_unevaluated(monkeypatch: pytes
 
 
 def test_the_second_engine_does_not_see_what_sympy_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were sympy to evaluate one side wrongly, the second engine would object."""
+    """If sympy evaluated one side wrongly, the second engine would object."""
     sides: Any = ("distributed", lambda: x * (y + 1), lambda: x * y + x)
     assert require_equal(*sides)
     right = exact._evaluated

@@ -274,7 +274,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def hanging(tmp_path):
-    """A run of its own, in a group of its own, that hangs when it has done what it can."""
+    """Start a run in a process group of its own, which hangs when it has done what it can."""
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "kept")]
     with started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         yield process

@@ -174,7 +174,7 @@ for name, module in list(sys.modules.items()):
 
 @pytest.mark.parametrize("name", ["fox.practice", "grape.exponential", "plaa.bias"])
 def test_every_module_that_is_loaded_is_read(name):
-    """Python itself as the oracle; it also loads the packages above a module, and what these import."""
+    """Python itself is the oracle; it also loads the packages above a module, and what these import."""
     listed = subprocess.run(
         [sys.executable, "-c", LOADED.format(name=name)], cwd=ROOT, capture_output=True, text=True, check=True
     )

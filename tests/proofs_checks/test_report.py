@@ -110,7 +110,7 @@ def test_the_table_shows_text_as_it_is(text):
 
 
 class Page(HTMLParser):
-    """The text of each heading of a paper and each cell of a page, its tags, and the targets of its links."""
+    """Parser of a page: texts of headings and cells, tags, and targets of links."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

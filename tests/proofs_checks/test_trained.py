@@ -111,7 +111,7 @@ def opposite(cell: Cell, seed: int) -> Scores:
 
 
 def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
-    """Stores predictions for fig2, and then its runs, which name them.
+    """Store predictions for fig2, and then its runs, which name them.
 
     What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead.
     """

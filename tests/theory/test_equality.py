@@ -21,7 +21,7 @@ R2, R3, R5, R6 = map(sp.sqrt, (2, 3, 5, 6))
 PI, E = sp.pi, sp.E
 
 Polynomial = dict[tuple[int, ...], Fraction]
-"""Exponents of sqrt 2, sqrt 3, sqrt 5 (0 or 1), pi, a and b, to coefficients: canonical, so equal iff the same."""
+"""Map from exponents of sqrt 2, sqrt 3, sqrt 5 (0 or 1), pi, a and b to coefficients: equal if and only if the same."""
 GENERATORS = (R2, R3, R5, PI, A, B)
 
 

@@ -15,7 +15,7 @@ Labels = dict[tuple[int, int], int]
 def _written_out(
     labels: Labels, pattern: dict[tuple[int, int], Fraction], weights: list[Fraction], label: int
 ) -> sp.Expr:
-    """-dL/dtheta_label of the loss as a mean over all sign vectors, which have unit second moments."""
+    """Return -dL/dtheta_label of the loss as a mean over all sign vectors, which have unit second moments."""
     scale = len(weights)
     theta = {name: sp.Symbol(f"theta_{name}") for name in labels.values()}
     signs = list(itertools.product((-1, 1), repeat=scale))

@@ -74,7 +74,7 @@ def test_level_sets_number_labels_by_first_use_query_by_query() -> None:
 
 
 def _partitions(count: int) -> Iterator[tuple[int, ...]]:
-    """Every set partition of `count` things, as the block number of each."""
+    """List every set partition of `count` things, as the block number of each."""
     for blocks in itertools.product(*(range(index + 1) for index in range(count))):
         if all(block <= max(blocks[:index], default=-1) + 1 for index, block in enumerate(blocks)):
             yield blocks
@@ -174,7 +174,7 @@ def test_a_scale_outside_the_pattern_is_refused(scale: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_values_that_may_be_equal_are_counted_once_in_the_lower_bound(seed: int) -> None:
-    """Chains, cycles and pairs with zero: of values that are joined to each other, at least one is another."""
+    """The lower bound counts values that chains, cycles or pairs with zero join as one value."""
     draw = random.Random(seed)
     count, scale = draw.randint(1, 7), 6
     first_scales = sorted(draw.randint(1, scale) for _ in range(count))

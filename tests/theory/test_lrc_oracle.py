@@ -40,7 +40,7 @@ def _oracle(entries: Entries, scale: int) -> int:
 
 
 def _check(pattern: Pattern, names: Entries, scale: int) -> None:
-    """`names` gives equal cells equal names, and zero ones 0."""
+    """Compare with the oracle; `names` gives equal cells equal names, and zero ones 0."""
     scales = range(1, scale + 1)
     expected = {size: _oracle(names, size) for size in scales}
     assert lrc_profile(pattern, scales) == expected
@@ -58,7 +58,7 @@ def _object_array(entries: Entries, scale: int) -> Any:
 
 
 def _formula(entries: Entries) -> str:
-    """A chain of choices that spells the table out."""
+    """Formula of a table, as a chain of choices."""
     text = "0"
     for (i, j), value in entries.items():
         text = f"({value}) if i == {i} and j == {j} else {text}"

@@ -16,7 +16,7 @@ RELATIVE = Relation(name="relative", law=lambda keys, queries, _: queries - keys
 
 
 def _sources() -> dict[str, Pattern]:
-    """(i j)**2 - i j + i - j + 1/2, written in every way."""
+    """Patterns of (i j)**2 - i j + i - j + 1/2, written in every way."""
     relation = Relation(name="pair", law=lambda keys, queries, _: 10 * queries + keys)
     values = {10 * j + i: Fraction(2 * ((i * j) ** 2 - i * j + i - j) + 1, 2) for j in range(1, 6) for i in range(1, 6)}
     return {

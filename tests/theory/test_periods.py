@@ -51,7 +51,7 @@ def test_known_periods(text: str, period: int | None) -> None:
 
 
 def _residues(draw: Random, depth: int) -> str:
-    """A formula that looks at residues only, or nearly so."""
+    """Random formula that looks at residues only, or nearly so."""
     if depth == 0:
         form = f"({draw.randint(-2, 3)}*i + {draw.randint(-2, 3)}*j)"
         return (
