@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.lrc import Profile, level_sets, lrc, lrc_profile, profile
+from theory.lrc import LrcProfile, level_sets, lrc, lrc_profile, profile
 from theory.pattern import as_matrix, from_function
 
 Rows = list[list[Any]]
@@ -180,7 +180,7 @@ def test_values_that_may_be_equal_are_counted_once_in_the_lower_bound(seed: int)
     first_scales = sorted(draw.randint(1, scale) for _ in range(count))
     possible = list(itertools.combinations(range(-1, count), 2))
     undecided = [pair[:: draw.choice((1, -1))] for pair in draw.sample(possible, draw.randint(0, len(possible)))]
-    counted = Profile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
+    counted = LrcProfile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
     for at in range(1, scale + 1):
         present = {-1, *(value for value, since in enumerate(first_scales) if since <= at)}
         graph = nx.Graph(pair for pair in undecided if present.issuperset(pair))
