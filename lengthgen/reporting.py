@@ -33,7 +33,7 @@ from theory.system.processes import interrupts_left, pool
 
 PAGE = "report.html"
 """File name of the page."""
-BOUNDS = {"smoke": relations.Bounds(largest=(6,), steps=4_000_000_000)}
+BOUNDS = {"smoke": relations.Bounds(largest=(3,), steps=4_000_000_000, train=range(1, 3))}
 """Profile -> limits of the exploration of tasks, for profiles that must be quick."""
 MEMORY = "report"
 """Folder in OUT with intermediate data of the page that need not be computed again."""
@@ -46,7 +46,8 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     they are not stored yet; this takes minutes and is done once.
     """
     out.mkdir(parents=True, exist_ok=True)
-    relation_data, label_pool = relations.pool_labels(_explorations(BOUNDS.get(profile, relations.Bounds())))
+    bounds = BOUNDS.get(profile, relations.Bounds())
+    relation_data, label_pool = relations.pool_labels(_explorations(bounds))
     stored, broken = _stored_claims(out, profile)
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_runs = _runs_data(out)
@@ -76,7 +77,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
                 "found": relation_data,
                 "pool": label_pool,
                 "encodings": looks.encoding_looks(ENCODINGS),
-                "train": [relations.TRAIN[0], relations.TRAIN[-1]],
+                "train": [bounds.train[0], bounds.train[-1]],
             },
             "runs": of_runs.content | {"looks": encoding_looks},
             "trials": {"trials": of_trials.trials, "looks": encoding_looks},
@@ -170,7 +171,7 @@ class _Exploration(NamedTuple):
     @property
     def key(self) -> list[Any]:
         """Key under which the cached answer is valid."""
-        return [self.code, self.bounds.largest, self.bounds.steps]
+        return [self.code, self.bounds.largest, self.bounds.steps, [*self.bounds.train]]
 
     def computed(self) -> dict[str, Any]:
         """Return the answer, computed and cached if necessary."""

@@ -31,3 +31,6 @@ def _linear_bias(slope: Tensor, query_position: Tensor, key_position: Tensor, dt
     """-slope |j - i|, at least in float32, where distances up to 2^24 are exact: only slope and product are rounded."""
     wide = torch.promote_types(dtype, torch.float32)
     return (-slope.to(wide) * (query_position - key_position).abs().to(wide)).to(dtype)
+
+
+MODULES = {"alibi": ALiBi}

@@ -142,3 +142,6 @@ def require_integers(positions: Tensor) -> None:
     """Raise ValueError unless positions are integers: rounded positions are the commonest silent error here."""
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise ValueError(f"positions must be integers, not {positions.dtype}: pass int64 positions")
+
+
+MODULES = {"nope": PositionEncoding}

@@ -2,75 +2,23 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from circuits.circuit import Circuit
 from circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
-from empirical.encodings.alibi import ALiBi
 from empirical.encodings.base import PositionEncoding
-from empirical.encodings.fire import FIRE
-from empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
-from empirical.encodings.grape import Grape
-from empirical.encodings.grape_additive import GrapeAdditive
-from empirical.encodings.grape_commuting import GrapeCommuting
-from empirical.encodings.grape_contextual import GrapeContextual
-from empirical.encodings.grape_gated import GrapeGated
-from empirical.encodings.grape_path import GrapePath
-from empirical.encodings.grape_thin import GrapeThin
 from empirical.encodings.guarded import guard
-from empirical.encodings.hope import HoPE
-from empirical.encodings.interpolation import PositionInterpolation
-from empirical.encodings.kerple import KerpleLog, KerplePower
-from empirical.encodings.lbpe import LBPE
-from empirical.encodings.learned import LearnedAbsolute
-from empirical.encodings.ntk import DynamicNTK, NTKAware
 from empirical.encodings.relational import Relational
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.rpe_square import RPESquare
-from empirical.encodings.sinusoidal import Sinusoidal
-from empirical.encodings.t5 import T5
-from empirical.encodings.xpos import XPos
-from empirical.encodings.yarn import YaRN
 from theory.relation import Relation
+from theory.system.discovery import sibling_modules
 from theory.system.userfile import user_code
 
 MODULES: dict[str, Callable[..., PositionEncoding]] = {
-    "nope": PositionEncoding,
-    "sinusoidal": Sinusoidal,
-    "ape": LearnedAbsolute,
-    "rpe": Relational,
-    "clipped": Relational,
-    "ipe": Relational,
-    "ipe-sh": Relational,
-    "rpe-square": RPESquare,
-    "lbpe": partial(LBPE, scale_hint=False),
-    "lbpe-sh": partial(LBPE, scale_hint=True),
-    "t5": T5,
-    "t5-bidirectional": partial(T5, bidirectional=True),
-    "alibi": ALiBi,
-    "kerple-power": KerplePower,
-    "kerple-log": KerpleLog,
-    "fire": FIRE,
-    "rope": Rotary,
-    "xpos": XPos,
-    "interpolation": PositionInterpolation,
-    "ntk": NTKAware,
-    "dynamic-ntk": DynamicNTK,
-    "yarn": YaRN,
-    "grape": Grape,
-    "grape-commuting": GrapeCommuting,
-    "grape-thin": GrapeThin,
-    "grape-contextual": GrapeContextual,
-    "grape-additive": GrapeAdditive,
-    "grape-gated": GrapeGated,
-    "grape-path": GrapePath,
-    "fox": FoX,
-    "fox-bias-only": BiasOnlyFoX,
-    "fox-fixed": FixedFoX,
-    "hope": HoPE,
+    name: make for module in sibling_modules(__name__) for name, make in getattr(module, "MODULES", {}).items()
 }
 """Encoding -> factory of its module, called with the sizes and options that its parameters name.
+
+Each module of this package lists those that it makes in its own MODULES.
 
 A record with drawn positions uses the module of the encoding that it is drawn from.
 """

@@ -90,3 +90,6 @@ class _LayerBias(nn.Module):
         rate = self.rate.to(dtype).abs()
         reach = torch.maximum((query_position + 1).to(dtype), (self.factor.to(dtype) * self.threshold).abs())
         return torch.log1p(rate * (query_position - key_position).abs().to(dtype)) / torch.log1p(rate * reach)
+
+
+MODULES = {"fire": FIRE}

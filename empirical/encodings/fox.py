@@ -205,3 +205,6 @@ def _require_sizes(**sizes: int) -> None:
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} must be at least 1, not {size}")
+
+
+MODULES = {"fox": FoX, "fox-bias-only": BiasOnlyFoX, "fox-fixed": FixedFoX}

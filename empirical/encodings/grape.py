@@ -77,3 +77,6 @@ class Grape(PositionEncoding):
         along_b = retreat * (gamma * u - alpha * v) - turn * u
         rotated = x + along_a[..., None].to(wide) * a + along_b[..., None].to(wide) * b
         return rotated.to(x_BHLC.dtype)
+
+
+MODULES = {"grape": Grape}

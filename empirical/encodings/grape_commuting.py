@@ -89,3 +89,6 @@ def skew(entries: Tensor, size: int) -> Tensor:
     lower = entries.new_zeros(*entries.shape[:-1], size, size)
     lower[..., rows, columns] = entries
     return lower - lower.transpose(-1, -2)
+
+
+MODULES = {"grape-commuting": GrapeCommuting}

@@ -72,3 +72,6 @@ class GrapeContextual(PositionEncoding):
         angles = self.phases(positions, content)[:, None, :, None] * (base * self.log_ratios.double().exp())
         turn = torch.polar(torch.ones_like(angles), angles)
         return apply_rotary(q_BHLC, turn, "interleaved"), apply_rotary(k_BHLC, turn, "interleaved")
+
+
+MODULES = {"grape-contextual": GrapeContextual}

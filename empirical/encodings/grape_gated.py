@@ -81,3 +81,6 @@ def _gate(x_BHLC: Tensor, vectors: Tensor | None, layer: int, dtype: torch.dtype
         return x_BHLC.new_zeros(x_BHLC.shape[:-1], dtype=dtype)
     direction_HC = F.normalize(vectors[layer].to(dtype), dim=-1)
     return F.softplus((x_BHLC.to(dtype) * direction_HC[:, None]).sum(-1) / x_BHLC.shape[-1] ** 0.5)
+
+
+MODULES = {"grape-gated": GrapeGated}

@@ -90,3 +90,6 @@ class GrapePath(PositionEncoding):
         edges = edges.double().masked_fill(places > place_BJ[:, None, :, None], 0)
         after = edges.flip(-1).cumsum(-1).flip(-1)[..., 1:]
         return F.pad(after, (0, min(edges.shape[-1], 1)))
+
+
+MODULES = {"grape-path": GrapePath}

@@ -81,3 +81,6 @@ def _rotate_vectors(x_BHLC: Tensor, turn: Tensor, vectors_Hrr: Tensor, subspace_
     coordinates = x @ subspace_HCr
     rotated = coordinates.to(complex_wide) @ vectors_Hrr.conj() * turn.to(complex_wide) @ vectors_Hrr.transpose(-1, -2)
     return (x + (rotated.real - coordinates) @ subspace_HCr.transpose(-1, -2)).to(x_BHLC.dtype)
+
+
+MODULES = {"grape-thin": GrapeThin}

@@ -84,3 +84,6 @@ def light_cone(x_BHLC: Tensor) -> Tensor:
     """x1 + x2 of every plane (x1, x2), then x1 - x2 of every plane: [..., C]."""
     first, second = x_BHLC[..., 0::2], x_BHLC[..., 1::2]
     return torch.cat((first + second, first - second), -1)
+
+
+MODULES = {"hope": HoPE}

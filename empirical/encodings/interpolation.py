@@ -40,3 +40,6 @@ def require_trained_length(length: int) -> None:
     """Raise ValueError unless the length is positive."""
     if length < 1:
         raise ValueError(f"trained_length must be at least 1, not {length}")
+
+
+MODULES = {"interpolation": PositionInterpolation}

@@ -89,3 +89,6 @@ class KerpleLog(_Kerple):
     def growth(self, head: Tensor, distance: Tensor) -> Tensor:
         """log(1 + r2 D) for the distance D."""
         return torch.log1p(self.rate.to(distance.dtype)[head] * distance)
+
+
+MODULES = {"kerple-power": KerplePower, "kerple-log": KerpleLog}

@@ -4,6 +4,7 @@ Source: Chen, Liang, Lin, arXiv 2510.04130.
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -133,3 +134,6 @@ class LBPE(PositionEncoding):
         if scales.is_floating_point() or scales.is_complex() or scales.dtype == torch.bool:
             raise ValueError(f"scales must be integers, not {scales.dtype}")
         return scales[..., None, None]
+
+
+MODULES = {"lbpe": partial(LBPE, scale_hint=False), "lbpe-sh": partial(LBPE, scale_hint=True)}

@@ -48,3 +48,6 @@ def _require_inside(positions: Tensor, length: int) -> None:
     outside = positions[(positions < 0) | (positions >= length)]
     if outside.numel():
         raise ValueError(f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}")
+
+
+MODULES = {"ape": LearnedAbsolute}

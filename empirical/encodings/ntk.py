@@ -96,3 +96,6 @@ def _require_planes(head_dim: int) -> None:
     """Raise ValueError for a head with a single plane."""
     if head_dim == 2:
         raise ValueError("head_dim must be above 2: one plane cannot be both the fastest and the slowest")
+
+
+MODULES = {"ntk": NTKAware, "dynamic-ntk": DynamicNTK}

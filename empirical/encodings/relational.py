@@ -48,3 +48,6 @@ class Relational(PositionEncoding):
         """Labels [B, J, I] as [B, H, J, I], with B and H of the other tensor."""
         batch, heads = like_BHJX.shape[:2]
         return labels_BJI[:, None].expand(batch, heads, -1, -1)
+
+
+MODULES = {"rpe": Relational, "clipped": Relational, "ipe": Relational, "ipe-sh": Relational}

@@ -80,3 +80,6 @@ def _paired(x_BHLC: Tensor) -> Tensor:
     *outer, inner = pairs.stride()
     as_stored = inner == 1 and not any(step % 2 for step in (*outer, pairs.storage_offset()))
     return pairs if as_stored else pairs.clone(memory_format=torch.contiguous_format)
+
+
+MODULES = {"rope": Rotary}

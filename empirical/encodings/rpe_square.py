@@ -112,3 +112,6 @@ def _by_distance(weights_BPI: Tensor, positions_1I: Tensor, reach: int) -> Tenso
     # A token after p has weight 0, so any distance within the table will do.
     distance = (last_positions[:, :, None] - positions_1I[:, None, :]).clamp(min=0).expand(weights_BPI.shape)
     return weights_BPI.new_zeros(*weights_BPI.shape[:-1], reach).scatter_add(-1, distance, weights_BPI)
+
+
+MODULES = {"rpe-square": RPESquare}

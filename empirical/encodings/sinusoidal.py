@@ -48,3 +48,6 @@ class Sinusoidal(PositionEncoding):
             raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {self.width}")
         wide = torch.promote_types(x_BLD.dtype, torch.float32)
         return (x_BLD.to(wide) + self.code(positions).to(wide)).to(x_BLD.dtype)
+
+
+MODULES = {"sinusoidal": Sinusoidal}

@@ -3,6 +3,8 @@
 Source: Raffel et al., arXiv 1910.10683, section 2.1.  Symbolic twin: theory/encodings/t5.py.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -65,3 +67,6 @@ class T5(PairBias):
     def _index_of_offset(self, query_position: Tensor, key_position: Tensor) -> Tensor:
         """Index in `bucket_of_offset` of the offset j - i; offsets beyond `longest` are clamped to it."""
         return (query_position - key_position).clamp(-self.longest, self.longest) + self.longest
+
+
+MODULES = {"t5": T5, "t5-bidirectional": partial(T5, bidirectional=True)}

@@ -52,3 +52,6 @@ class XPos(Rotary):
             ValueError: positions are not integers, or decrease along the sequence.
         """
         return decayed_scores(q_BHJC, k_BHIC, self.rates().to(q_BHJC.device), query_positions, key_positions)
+
+
+MODULES = {"xpos": XPos}

@@ -85,3 +85,6 @@ class YaRN(Rotary):
     def _plane_with(self, turns: float) -> float:
         """c(n) = C ln(L / (2 pi n)) / (2 ln base): fractional index of a plane that turns n times."""
         return self.head_dim * math.log(self.trained_length / (2 * math.pi * turns)) / (2 * math.log(self.base))
+
+
+MODULES = {"yarn": YaRN}

@@ -18,10 +18,8 @@ from circuits.tasks import TaskSpec
 from paper_figs.instance import Instance
 from theory.relation import Relation
 
-TRAIN = range(1, 6)
-"""Training scales of the predictions."""
 SCALES = range(1, 5)
-"""Scales whose labels and circuits are shown; larger ones have more positions than a reader can follow."""
+"""Scales whose labels and circuits are shown, up to the largest one analysed; larger ones are hard to follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +29,12 @@ class Bounds:
     Attributes:
         largest: largest scales in order of preference; the first one whose circuit is found within `steps` is used.
         steps: budget of counted steps (`circuits.clock`) for each circuit.
+        train: training scales of the predictions, all up to the smallest of `largest` at most.
     """
 
     largest: tuple[int, ...] = (20, 12, 6)
     steps: int = 24_000_000_000
+    train: range = range(1, 6)
 
 
 def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
         except TaskError as error:
             reason = str(error)
             continue
-        encodings = {name: _encoding_data(analysis, EncodingSpec(name=name)) for name in ENCODINGS}
+        encodings = {name: _encoding_data(analysis, EncodingSpec(name=name), bounds.train) for name in ENCODINGS}
         return {
             "task": task.name,
             "format": task.format,
             "largest": largest,
-            "scales": [_instance_data(analysis, scale) for scale in SCALES],
+            "scales": [_instance_data(analysis, scale) for scale in SCALES[:largest]],
             "encodings": encodings,
             **_circuit_data(analysis),
         }
@@ -99,11 +99,11 @@ def _instance_data(analysis: Analysis, scale: int) -> dict[str, Any]:
     return {"names": Instance(analysis=analysis, scale=scale, step=1).names(), "steps": steps}
 
 
-def _encoding_data(analysis: Analysis, spec: EncodingSpec) -> dict[str, Any]:
+def _encoding_data(analysis: Analysis, spec: EncodingSpec, train: range) -> dict[str, Any]:
     """Return the prediction and the labels of an encoding, or the reason why they do not exist."""
     circuit = analysis.circuit if analysis.result else None
     try:
-        prediction = predict(analysis, spec, train=TRAIN, test=range(1, len(analysis.traces) + 1)).as_json()
+        prediction = predict(analysis, spec, train=train, test=range(1, len(analysis.traces) + 1)).as_json()
         del prediction["encoding"]
         page_data: dict[str, Any] = {"prediction": prediction}
     except (HintNeeded, NoRelation) as error:
@@ -117,7 +117,8 @@ def _encoding_data(analysis: Analysis, spec: EncodingSpec) -> dict[str, Any]:
 
 def _labels_by_scale(analysis: Analysis, relation: Relation) -> list[list[int]]:
     """Return the labels of a relation at the largest scale shown, or at each scale if it uses a scale hint."""
-    scales = SCALES if relation.scale_hint else SCALES[-1:]
+    shown = SCALES[: len(analysis.traces)]
+    scales = shown if relation.scale_hint else shown[-1:]
     return [lower_triangle(relation, analysis.traces[scale - 1].length, scale) for scale in scales]
 
 

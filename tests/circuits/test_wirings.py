@@ -96,9 +96,9 @@ def test_where_the_search_for_sets_ends_early_the_wirings_are_right_and_never_ca
         instances = oracle.sequences(task.prompt, task.generate, scale)
         with monkeypatch.context() as limited:
             limited.setattr(wirings, "MAX_SETS", most)
-            one = trace(task, scale)
-            found = {position: alternatives(one, position, 1) for position in one.steps}
-        for position, known in found.items():
+            rows = trace(task, scale)
+            at_step = {position: alternatives(rows, position, 1) for position in rows.steps}
+        for position, known in at_step.items():
             listed = {wiring for each in known.wirings.values() for wiring in each}
             every = oracle.wirings(instances, position, 1).keys()
             assert listed <= every

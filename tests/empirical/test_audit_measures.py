@@ -2,24 +2,24 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from random import Random
 from typing import Any
 
 import networkx as nx
 import pytest
 import torch
-from empirical.audit.use import Setting
 from torch import Tensor
 
 from empirical.audit import agreement, codes, independence, law
+from empirical.audit.adapter import Setting
 from empirical.audit.agreement import Agreement
-from empirical.audit.diagnosis import Measured, findings
+from empirical.audit.diagnosis import SettingMeasures, findings
 from empirical.audit.grid import OFFSETS
-from empirical.audit.kinds import use
+from empirical.audit.kinds import adapter_for
 from empirical.audit.loading import load
-from empirical.audit.pairs import BiasUse
-from empirical.audit.rotation import RotateUse
+from empirical.audit.pairs import BiasAdapter
+from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import Kind, Subject
 from tests.empirical.test_audit import EXAMPLES, SMALL
 
@@ -33,15 +33,15 @@ def subject(kind: Kind, build: Callable[[], Any], *claims: str, heads: int = 3, 
     )  # fmt: skip
 
 
-def bias(of_pair: Callable[..., Tensor], *claims: str, setting: Setting = WIDE) -> BiasUse:
-    """Of (query, key, dtype) -> [H, J, I] from positions that broadcast."""
+def bias(of_pair: Callable[..., Tensor], *claims: str, setting: Setting = WIDE) -> BiasAdapter:
+    """Adapter of a bias module; `of_pair` maps (query, key, dtype) to [H, J, I] from positions that broadcast."""
 
     def law_of(queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
         return of_pair(queries[:, None], keys[None, :], dtype)
 
-    found = use(subject(Kind.BIAS, lambda: law_of, *claims), setting)
-    assert isinstance(found, BiasUse)
-    return found
+    adapter = adapter_for(subject(Kind.BIAS, lambda: law_of, *claims), setting)
+    assert isinstance(adapter, BiasAdapter)
+    return adapter
 
 
 def test_the_error_of_the_law_is_that_of_the_worst_head_on_both_sides() -> None:
@@ -54,7 +54,7 @@ def test_the_error_of_the_law_is_that_of_the_worst_head_on_both_sides() -> None:
         return table[:, query, key]
 
     offsets = torch.tensor([0, 1, 4, -2, -3])
-    errors = bias(of_pair).law(torch.arange(9), offsets)
+    errors = bias(of_pair).law_errors(torch.arange(9), offsets)
     relative = table - table.diagonal(dim1=1, dim2=2)[..., None]
     for row, offset in enumerate(offsets.tolist()):
         for query in range(9):
@@ -68,22 +68,20 @@ def test_the_error_of_the_law_is_that_of_the_worst_head_on_both_sides() -> None:
     ("reach", "after"),
     [(1, []), (2, [1]), (15, [1, 2, 7]), (127, [1, 2, 7]), (128, [1, 2, 7, 64]), (1999, [1, 2, 7, 64])],
 )
-def test_keys_after_the_query_are_asked_for_as_far_as_half_of_the_positions_are_left(
-    reach: int, after: list[int]
-) -> None:
-    asked = set()
+def test_keys_after_the_query_are_measured_up_to_half_of_the_positions(reach: int, after: list[int]) -> None:
+    requested = set()
 
     def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
-        asked.update([int(query.max()), int(key.max())])
+        requested.update([int(query.max()), int(key.max())])
         return (key - query)[None].expand(3, -1, -1).to(dtype)
 
     for claims, negative in (((), []), (("bidirectional",), after)):
-        one = bias(of_pair, *claims)
-        found = law.measure(one, one, position_reach=reach, offset_reach=reach, budget=None)
-        assert found.offsets.tolist() == [n for n in OFFSETS if n <= reach] + [-n for n in negative]
-        assert int(found.positions.max()) == reach - max(negative, default=0)
-        assert found.first is None
-    assert max(asked) == reach
+        sound = bias(of_pair, *claims)
+        measured = law.measure(sound, sound, position_reach=reach, offset_reach=reach, budget=None)
+        assert measured.offsets.tolist() == [n for n in OFFSETS if n <= reach] + [-n for n in negative]
+        assert int(measured.positions.max()) == reach - max(negative, default=0)
+        assert measured.first is None
+    assert max(requested) == reach
 
 
 def test_a_law_that_fails_only_after_the_query_is_found_there_if_that_is_claimed() -> None:
@@ -92,18 +90,18 @@ def test_a_law_that_fails_only_after_the_query_is_found_there_if_that_is_claimed
         return torch.where(apart < 0, apart * (query > 40), -apart)[None].expand(3, -1, -1)
 
     for claims, first in (((), None), (("bidirectional",), 41)):
-        one = bias(of_pair, *claims)
-        found = law.measure(one, one, position_reach=500, offset_reach=500, budget=None).first
-        assert (found and (found.position, found.offset < 0)) == (first and (first, True))
+        broken = bias(of_pair, *claims)
+        beyond = law.measure(broken, broken, position_reach=500, offset_reach=500, budget=None).first
+        assert (beyond and (beyond.position, beyond.offset < 0)) == (first and (first, True))
 
 
 def test_near_and_far_are_the_positions_that_they_are_called() -> None:
     """Its codes depend on the last position of a call from 512 on: near ones only by a far row beside them."""
-    [one] = load(f"{EXAMPLES}:base_grows_with_length", **SMALL)
-    found, refusal = agreement.measure(use(one, WIDE), use(one, WIDE), 5000)
+    [growing] = load(f"{EXAMPLES}:base_grows_with_length", **SMALL)
+    answers, refusal = agreement.measure(adapter_for(growing, WIDE), adapter_for(growing, WIDE), 5000)
     assert refusal is None
-    assert len(found) == 10
-    differing = {way for way, answer in found.items() if answer.first_beyond is not None}
+    assert len(answers) == 10
+    differing = {way for way, answer in answers.items() if answer.first_beyond is not None}
     assert differing == {"token by token, far", "a row with positions of its own, near"}
 
 
@@ -114,38 +112,38 @@ def test_a_difference_is_judged_where_it_is_largest_beside_its_tolerance(seed: i
     difference = torch.randn(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6)
     tolerance = torch.rand(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6).flip(0)[:, None]
     tolerance *= torch.rand(shape, generator=draw) > 0.1 * (seed % 2)
-    tolerance *= 10.0 ** (seed % 5)
-    found = agreement._judged(difference, tolerance, positions)
+    tolerance *= 10.0 ** (2 * (seed % 5))
+    judged = agreement._agreement(difference, tolerance, positions)
     flat = list(zip(difference.abs().flatten().tolist(), tolerance.flatten().tolist(), strict=True))
     beyond = ((difference.abs() > tolerance).nonzero()[:, 2]).tolist()
-    assert found.difference == max(size for size, _ in flat)
-    assert found.tolerance == max(flat, key=lambda pair: pair[0] / pair[1] if pair[1] else pair[0])[1]
-    assert found.first_beyond == (int(positions[min(beyond)]) if beyond else None)
+    assert judged.difference == max(size for size, _ in flat)
+    assert judged.tolerance == max(flat, key=lambda pair: pair[0] / pair[1] if pair[1] else pair[0])[1]
+    assert judged.first_beyond == (int(positions[min(beyond)]) if beyond else None)
 
 
 def test_a_code_that_is_no_number_differs_without_bound() -> None:
     difference = torch.zeros(1, 2, 3, 3, dtype=torch.float64)
     difference[0, 1, 2, 0] = torch.nan
-    assert agreement._judged(difference, torch.ones(1, 2, 3, 3), torch.tensor([0, 5, 6])) == Agreement(
+    assert agreement._agreement(difference, torch.ones(1, 2, 3, 3), torch.tensor([0, 5, 6])) == Agreement(
         difference=inf, tolerance=1.0, first_beyond=6
     )
 
 
-def test_the_first_code_beyond_its_budget_is_the_first_of_all_windows() -> None:
-    for wrong in ([37, 38, 90, 1500, 5999], [1500, 10_500], [4095], [10_001, 10_005, 19_900], []):
+@pytest.mark.parametrize("wrong", [[37, 38, 90, 1500, 5999], [1500, 10_500], [4095], [10_001, 10_005, 19_900], []])
+@pytest.mark.parametrize("error", [0.5, inf, nan])
+def test_the_first_code_that_is_wrong_is_the_first_of_all_windows(wrong: list[int], error: float) -> None:
+    def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
+        apart = query - key
+        is_wrong = torch.isin(apart, torch.tensor(wrong)) & (dtype != torch.float64)
+        return torch.stack([-apart / 64, -apart / 32 + torch.where(is_wrong, error, 0.0), -apart / 16]).to(dtype)
 
-        def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype, wrong: list[int] = wrong) -> Tensor:
-            apart = query - key
-            error = 0.5 * torch.isin(apart, torch.tensor(wrong)) * (dtype != torch.float64)
-            return torch.stack([-apart / 64, -apart / 32 + error, -apart / 16]).to(dtype)
-
-        found = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
-        assert found.first_beyond == min(wrong, default=None)
-        assert found.not_finite_from is None
+    measured = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
+    assert measured.first_beyond == min(wrong, default=None)
+    assert measured.not_finite_from == (None if error == 0.5 else min(wrong, default=None))
 
 
 @pytest.mark.parametrize("first", [1, 37, 4095, 4096, 7_000, 10_001, 19_999, 20_000])
-def test_codes_that_end_are_followed_back_to_where_they_do(first: int) -> None:
+def test_the_first_position_without_a_finite_code_is_found(first: int) -> None:
     def of_pair(query: Tensor, key: Tensor, dtype: torch.dtype) -> Tensor:
         apart = (query - key).to(dtype)
         return torch.stack([-apart, -apart, torch.where(apart < first, -apart, -inf)])
@@ -166,7 +164,7 @@ def test_a_table_is_clamped_from_the_first_position_that_has_the_last_code(reach
 
 
 class KeepsTheLongest:
-    """As dynamic scaling is often written: what the longest call needed stays, until a short one sets it back."""
+    """Dynamic scaling as it is often written: the scale of the longest call stays until a short call resets it."""
 
     def __init__(self) -> None:
         self.length = 64
@@ -178,9 +176,9 @@ class KeepsTheLongest:
 
 
 def test_sequences_that_become_shorter_step_by_step_find_what_is_kept() -> None:
-    found = independence.measure(subject(Kind.BIAS, KeepsTheLongest), 5000)
-    assert found.unchanged_by_length is False
-    assert found.unchanged_by_dtype is True
+    measured = independence.measure(subject(Kind.BIAS, KeepsTheLongest), 5000)
+    assert measured.unchanged_by_length is False
+    assert measured.unchanged_by_dtype is True
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -200,11 +198,11 @@ def test_planes_are_the_coordinates_that_mix_in_some_head_at_some_position(seed:
         q_maps, k_maps = maps[:, :, index].to(q.dtype)
         return (q_maps @ q[..., None])[..., 0], (k_maps @ k[..., None])[..., 0]
 
-    one = use(subject(Kind.ROTATE, lambda: rotate), WIDE)
-    assert isinstance(one, RotateUse)
+    mixing = adapter_for(subject(Kind.ROTATE, lambda: rotate), WIDE)
+    assert isinstance(mixing, RotateAdapter)
     graph = nx.Graph(edges)
     graph.add_nodes_from(range(width))
-    planes = [tuple(member for member in row if member >= 0) for row in one.planes.tolist()]
+    planes = [tuple(member for member in row if member >= 0) for row in mixing.planes.tolist()]
     assert planes == sorted(tuple(sorted(group)) for group in nx.connected_components(graph))
 
 
@@ -234,7 +232,7 @@ def test_padding_is_found_at_the_first_position_of_any_way_but_for_what_an_overf
         way: Agreement(difference=difference, tolerance=0.1, first_beyond=beyond)
         for way, (difference, beyond) in zip(ways, differing, strict=True)
     }
-    measured = Measured(law=None, codes=codes.Codes(**CODES, not_finite_from=overflow), agreement=answers)
-    found = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
-    said = {one.says: one.first for one in found}
-    assert said.get("padding changes what real tokens get") == (None if first is None else {"float64": first})
+    measured = SettingMeasures(law=None, codes=codes.Codes(**CODES, not_finite_from=overflow), agreement=answers)
+    defects = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
+    first_by_text = {defect.says: defect.first for defect in defects}
+    assert first_by_text.get("padding changes what real tokens get") == (None if first is None else {"float64": first})

@@ -282,7 +282,7 @@ def test_a_run_under_another_name_is_not_believed(stored, small_run):
     run, store = stored
     other = small_run(seed=run.seed + 1)
     shutil.copytree(store.folder(run), store.folder(other))
-    assert {one.name: one.run for one in store.contents()} == {run.id: run, other.id: None}
+    assert {stored.name: stored.run for stored in store.contents()} == {run.id: run, other.id: None}
     assert f"config.json is of another run, {run.id}" in store.look(other.id).broken
     for read in (store.metrics, store.checkpoint, store.environment, store.digest, store.final_exact_match):
         with pytest.raises(StoreError, match="is of another run than its name says"):
@@ -438,7 +438,7 @@ class TestUnfinished:
 
 
 def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_path, monkeypatch):
-    """So no two sweeps wait for each other; one lock is of all the runs together."""
+    """So no two sweeps wait for each other; the fourth lock is of the three runs together."""
     taken = []
 
     @contextmanager

@@ -139,8 +139,8 @@ def test_one_scale_where_seen_samples_fail_speaks_against_coverage(small_run, sh
         "seen_samples": {1: 1, 2: 1, 3: 0.8, 4: share},
         "exact_match_seen": {1: 1, 2: 1, 3: 1, 4: solved},
     }
-    found = kinds(small_run(), YES, {(1, 1, 0.8, 0.1): 9}, **columns)
-    assert found == ["unexplained" if against else "operator-table coverage"]
+    said = kinds(small_run(), YES, {(1, 1, 0.8, 0.1): 9}, **columns)
+    assert said == ["unexplained" if against else "operator-table coverage"]
 
 
 @pytest.mark.parametrize("share, match", [(0, nan), (0.1, 1)])

@@ -59,7 +59,8 @@ def test_a_run_that_differs_from_the_remembered_one_is_read_again(store):
     again = runs_data(store, first.read)
     assert {*again.content["runs"][4]["loss"]} == {0.75}
     assert again == runs_data(store, {})
-    assert [old == new for old, new in zip(first.content["runs"], again.content["runs"], strict=True)].count(0) == 1
+    pairs = zip(first.content["runs"], again.content["runs"], strict=True)
+    assert sum(before != after for before, after in pairs) == 1
 
 
 def test_seeds_of_one_cell_are_one_group(store):
