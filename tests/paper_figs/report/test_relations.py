@@ -6,7 +6,7 @@ import pytest
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from circuits.prediction import analyse, predict
 from circuits.tasks import TaskSpec, load
-from paper_figs.report.relations import SCALES, TRAIN, Bounds, explore, pool_labels
+from paper_figs.report.relations import SCALES, Bounds, explore, pool_labels
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 
@@ -26,7 +26,7 @@ def analyses():
 def test_predictions_are_those_of_predict(content, analyses, case, name):
     its = content[case]["encodings"][name]
     try:
-        expected = predict(analyses[case], EncodingSpec(name=name), train=TRAIN, test=range(1, 21)).as_json()
+        expected = predict(analyses[case], EncodingSpec(name=name), train=Bounds().train, test=range(1, 21)).as_json()
     except EncodingError as error:
         assert its == {"why": str(error)}
         return
