@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
-from tests.attack.material import made
+from tests.attack.material import make_material
 from tests.attack.tally import Try
 from tests.attack.watchdog import warm
 
@@ -22,18 +22,18 @@ FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-file
 
 
 def main() -> int:
-    """Exit status: 0 only if every attack ended well."""
-    asked = _asked()
+    """Run the attacks and print the table; exit status 0 only if every attack ended well."""
+    options = _options()
     warm()
     with tempfile.TemporaryDirectory() as place:
-        tries = list(_tries(asked, asked.material or Path(place)))
+        tries = list(_tries(options, options.material or Path(place)))
     print(tally.table(tries))
     failed = tally.failures(tries)
     print(tally.listed(failed))
     return 1 if failed else 0
 
 
-def _asked() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("attack", choices=("readers", *FUZZED, "kills", "pairs"), metavar="CLASS")
     parser.add_argument("--count", type=int, default=100)
@@ -45,29 +45,35 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tries(asked: argparse.Namespace, place: Path) -> Iterator[Try]:
-    material = made(place, whole=not asked.small)
-    if asked.attack in FUZZED:
-        calls = FUZZED[asked.attack](material, asked.count, asked.seed, asked.only)
-        yield from _told(_beside(partial(fuzzing.tried, material), calls, asked.jobs), asked.count)
+def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
+    material = make_material(place, complete=not options.small)
+    if options.attack in FUZZED:
+        calls = FUZZED[options.attack](material, options.count, options.seed, options.only)
+        yield from _with_progress(_beside(partial(fuzzing.run_attack, material), calls, options.jobs), options.count)
         return
-    if asked.attack == "pairs":
-        planned = pairs.pairs(material, asked.count, asked.seed, asked.only)
-        yield from _told(_beside(partial(pairs.tried, material), planned, 1), asked.count)
+    if options.attack == "pairs":
+        planned = pairs.pairs(material, options.count, options.seed, options.only)
+        yield from _with_progress(_beside(partial(pairs.run_attack, material), planned, 1), options.count)
         return
-    if asked.attack == "kills":
-        murders = list(kills.murders(material, asked.count, asked.seed, asked.only))
-        known = kills.lives(material, {one.victim for one in murders})
-        yield from _told(_beside(partial(kills.tried, material, known=known), murders, asked.jobs), asked.count)
+    if options.attack == "kills":
+        murders = list(kills.murders(material, options.count, options.seed, options.only))
+        undisturbed = kills.lives(material, {murder.victim for murder in murders})
+        yield from _with_progress(
+            _beside(partial(kills.run_attack, material, undisturbed=undisturbed), murders, options.jobs), options.count
+        )
         return
-    chosen = list(readers.attacks(material, 3 * asked.count, asked.seed, asked.only))
+    chosen = list(readers.attacks(material, 3 * options.count, options.seed, options.only))
     shown = readers.undisturbed(material, chosen)
-    tries = (one for one in _beside(partial(readers.tried, material, shown=shown), chosen, asked.jobs) if one)
-    yield from islice(_told(tries, asked.count), asked.count)
+    tries = (
+        attempt
+        for attempt in _beside(partial(readers.run_attack, material, shown=shown), chosen, options.jobs)
+        if attempt
+    )
+    yield from islice(_with_progress(tries, options.count), options.count)
 
 
 def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Each item's try, several at once, in order."""
+    """Apply `work` to each item in order, to several at once."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as processes:
         try:
             yield from processes.map(work, items)
@@ -75,13 +81,16 @@ def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
             processes.shutdown(cancel_futures=True)
 
 
-def _told(tries: Iterable[Try], count: int) -> Iterator[Try]:
-    for number, one in enumerate(tries, 1):
-        if one.end not in tally.FINE:
-            print(f"{number}/{count} {one.kind}: {one.end}: {one.again}\n    {one.detail[-600:]}", file=sys.stderr)
+def _with_progress(tries: Iterable[Try], count: int) -> Iterator[Try]:
+    for number, attempt in enumerate(tries, 1):
+        if attempt.end not in tally.FINE:
+            print(
+                f"{number}/{count} {attempt.kind}: {attempt.end}: {attempt.again}\n    {attempt.detail[-600:]}",
+                file=sys.stderr,
+            )
         elif number % 50 == 0:
             print(f"{number}/{count}", file=sys.stderr, flush=True)
-        yield one
+        yield attempt
 
 
 if __name__ == "__main__":

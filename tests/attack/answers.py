@@ -1,4 +1,4 @@
-"""What a command shows, item by item, without what tells time: two calls on the same files show the same."""
+"""Items that a command shows, without times: two calls on the same files show the same items."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ TELLS_TIME = (
     "seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "probe", "timings", "origin",
 )  # fmt: skip
 Items = Mapping[str, Any]
-"""Name of what is shown -> what is shown of it."""
+"""Map from the name of an item to the item that is shown."""
 
 
 class NoAnswer(Exception):
@@ -21,7 +21,7 @@ class NoAnswer(Exception):
 
 
 def items(ending: Ending, folder: Path) -> Items:
-    """What a command that was called with --json showed, on its output and in files.
+    """Items that a command called with --json showed, on its output and in files.
 
     Raises:
         NoAnswer: what it printed is not JSON.
@@ -45,12 +45,12 @@ def items(ending: Ending, folder: Path) -> Items:
 
 
 def is_broken(item: Any) -> bool:
-    """Whether an item says of itself that it cannot be used."""
+    """True if an item says of itself that it cannot be used."""
     return isinstance(item, dict) and (item.get("state") == "broken" or item.get("verdict") == "unsettled")
 
 
 def timeless(content: Any) -> Any:
-    """JSON content without the keys that tell time."""
+    """Return JSON content without the keys that tell time."""
     if isinstance(content, dict):
         return {key: timeless(value) for key, value in content.items() if key not in TELLS_TIME}
     if isinstance(content, list):
@@ -68,16 +68,16 @@ def _figures(answer: Mapping[str, Any], folder: Path) -> Items:
 
 
 def _main_job(answer: Mapping[str, Any]) -> Items:
-    """What the summary of `reproduce` rests on, by claim and by figure; LRC, SRC and the trial as they are."""
-    whole = {key: timeless(answer[key]) for key in ("lrc", "src", "conjecture")}
+    """Items under the summary of `reproduce`, by claim and by figure; LRC, SRC and the trial unchanged."""
+    answers = {key: timeless(answer[key]) for key in ("lrc", "src", "conjecture")}
     claims = {f"ledger: {claim['id']}": timeless(claim) for claim in answer["claims"]["claims"]}
     drawn = {f"drawn: {name}": True for name in answer["figures"]["drawn"]}
     missing = {f"not drawn: {name}": why for name, why in answer["figures"]["missing"].items()}
-    return whole | claims | {"claims hold": answer["claims"]["holds"]} | drawn | missing
+    return answers | claims | {"claims hold": answer["claims"]["holds"]} | drawn | missing
 
 
 def _page(text: str) -> Items:
-    """What the report holds, by claim, task, run and trial."""
+    """Items of the report, by claim, task, run and trial."""
     data = {
         name: json.loads(content)
         for name, content in re.findall(r'<script type="application/json" id="data-(\w+)">(.*?)</script>', text, re.S)

@@ -59,7 +59,7 @@ TASKS = (
     "select-first",
 )
 SLOW = {"--compile", "--help", "--fresh", "--lattice"}
-"""Options that ask for long work; of them --help is tried alone."""
+"""Options that start long work; of them --help is tried alone."""
 BASES: dict[str, tuple[str, ...]] = {
     "lrc": ("1 if j - i < 2 else 0", "--scales", "2,4"),
     "src": ("parity", "--scales", "1-3", "--time-limit", "5"),
@@ -79,7 +79,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "report": ("--profile", "none"),
     "reproduce": ("--profile", "none"),
 }
-"""What each command does quickly; a command that is new has none, and gets hostile values alone."""
+"""Quick arguments of each command; a new command has none, and gets hostile values alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ SHARES = {"lrc": 8, "src": 3, "predict": 3, "train": 1, "conjecture": 2, "reprod
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
-    """As many argument lists, drawn by the seed, of commands whose name begins with `only`."""
+    """Yield `count` argument lists, drawn by the seed, of commands whose name begins with `only`."""
     commands = {_name(command): _parameters(command.callback) for command in app.registered_commands}
     long_ones = () if (material / "whole").exists() else ("report",)
     names = [name for name in commands if name.startswith(only) and name not in long_ones]
@@ -128,17 +128,17 @@ def _parameters(callback: Callable[..., Any]) -> list[Parameter]:
 
 def _parameter(name: str, hint: Any) -> Parameter:
     kind, *notes = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
-    [info] = [one for one in notes if isinstance(one, ParameterInfo)] or [None]
+    [info] = [note for note in notes if isinstance(note, ParameterInfo)] or [None]
     if isinstance(kind, types.UnionType):
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        kind = next(option for option in get_args(kind) if option is not type(None))
     flags = [*(getattr(info, "param_decls", None) or ()), f"--{name.replace('_', '-')}"]
-    flag = "" if isinstance(info, ArgumentInfo) else next(one for one in flags if one.startswith("--"))
+    flag = "" if isinstance(info, ArgumentInfo) else next(text for text in flags if text.startswith("--"))
     return Parameter(name=name, flag=flag, kind=get_args(kind)[0] if get_args(kind) else kind)
 
 
 def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Random) -> list[str]:
-    options = [one for one in parameters if one.flag and one.flag not in SLOW]
-    positional = [one for one in parameters if not one.flag]
+    options = [parameter for parameter in parameters if parameter.flag and parameter.flag not in SLOW]
+    positional = [parameter for parameter in parameters if not parameter.flag]
     words = list(base)
     if positional and pick.random() < 0.45:
         value = _value(positional[0], pick)
@@ -158,7 +158,7 @@ def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Rand
 
 
 def _disordered(words: list[str], options: Sequence[Parameter], pick: random.Random) -> list[str]:
-    """An argument too few, too many, twice, or misspelt."""
+    """Drop, add, repeat or misspell an argument."""
     at = pick.randrange(len(words) + 1)
     way = pick.randrange(6)
     if way == 0 and words:
@@ -175,12 +175,12 @@ def _disordered(words: list[str], options: Sequence[Parameter], pick: random.Ran
 
 
 def _value(parameter: Parameter, pick: random.Random) -> str:
-    """Mostly of the kind that the parameter takes, by its type and its name."""
+    """Return a value, mostly of the kind that the parameter takes, by its type and its name."""
     pools: list[Sequence[str]] = [TEXTS, PATHS, NUMBERS]
     if parameter.name == "pattern":
         return formula(pick) if pick.random() < 0.8 else pick.choice(PATHS)
     if issubclass(parameter.kind, Enum):
-        pools = [[str(one.value) for one in parameter.kind]] * 3 + pools
+        pools = [[str(member.value) for member in parameter.kind]] * 3 + pools
     elif parameter.kind in (int, float):
         pools = [NUMBERS] * 8 + pools
     elif parameter.name in ("scales", "train", "test"):

@@ -12,7 +12,7 @@ HOSTILE = (
     None, True, False, 0, -1, 1, 3, 1e308, -0.5, 10**30, float("nan"), float("inf"), "", "x", "\x1b[31m\n", "９", [],
     [[]], {}, {"": None}, ["x", None], [1, [2, [3]]],
 )  # fmt: skip
-"""Values that stand where another was."""
+"""Values that replace another."""
 
 
 class NotApplicable(Exception):
@@ -80,7 +80,7 @@ def nested_deep(path: Path, pick: random.Random) -> None:
 
 
 def other_of_its_kind(path: Path, pick: random.Random, donors: Sequence[Path] = ()) -> None:
-    others = [one for one in donors if one.is_file() and one.read_bytes() != _content(path)]
+    others = [donor for donor in donors if donor.is_file() and donor.read_bytes() != _content(path)]
     if not others:
         raise NotApplicable
     path.write_bytes(pick.choice(others).read_bytes())
@@ -130,13 +130,13 @@ KINDS: dict[str, Callable[..., None]] = {
     )
 }  # fmt: skip
 GONE = ("removed", "a_folder", "a_loop")
-"""After which what the file said may be absent from an answer."""
+"""Kinds of damage after which the file's content may be absent from an answer."""
 STRANGE = ("a_folder", "a_device", "a_pipe", "a_loop")
-"""After which no regular file is there."""
+"""Kinds of damage after which no regular file is there."""
 
 
 def damage(path: Path, kind: str, seed: str, donors: Sequence[Path]) -> None:
-    """Damages a file that may be a link to one that must stay as it is.
+    """Damage a file, which may be a link to one that must stay as it is.
 
     Raises:
         NotApplicable: this kind cannot be done to this file, or left it as it was.
@@ -166,7 +166,7 @@ def _is_json(path: Path) -> bool:
 
 
 def _edit(path: Path, pick: random.Random, fits: Callable[[Any], bool], other: Callable[[Any], Any]) -> None:
-    """Replaces one random value of a JSON file."""
+    """Replace one random value of a JSON file."""
     if not _is_json(path):
         raise NotApplicable
     content = json.loads(_content(path))
@@ -179,7 +179,7 @@ def _edit(path: Path, pick: random.Random, fits: Callable[[Any], bool], other: C
 
 
 def _places(content: Any) -> list[tuple[Any, Any]]:
-    """Every (dict or list, key) below JSON content."""
+    """List every (dict or list, key) below JSON content."""
     keys = content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ()
     here = [(content, key) for key in keys]
     return here + [place for holder, key in here for place in _places(holder[key])]

@@ -1,4 +1,4 @@
-"""What a folder holds without what tells time, and what must not be left in it."""
+"""Content of a folder without what tells time, and the files that must not be left in it."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ LOCKS = {".locks", ".lock"}
 
 
 def contents(out: Path) -> dict[str, str]:
-    """Every file, hidden ones too, and every folder -> hash of what it holds, without what tells time."""
+    """Map every file and folder, hidden ones too, to a hash of its content, without what tells time."""
     return {
         str(path.relative_to(out)): _digest(path)
         for path in sorted(out.rglob("*"))
@@ -20,7 +20,7 @@ def contents(out: Path) -> dict[str, str]:
 
 
 def difference(expected: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """The first few files that are gone, changed or left behind; "" if there are none."""
+    """Name the first few files that are gone, changed or left behind; "" if there are none."""
     gone = sorted(expected.keys() - now.keys())
     more = sorted(now.keys() - expected.keys())
     changed = sorted(name for name in expected.keys() & now.keys() if expected[name] != now[name])

@@ -49,7 +49,7 @@ DEBRIS = (
 
 
 def formula(pick: random.Random) -> str:
-    """One formula, or a matrix of them."""
+    """Return one formula, or a matrix of formulas."""
     if pick.random() < 0.05:
         rows = range(pick.choice((1, 2, 17)))
         text = "[" + ", ".join("[" + ", ".join(_tree(pick, 1) for _ in rows) + "]" for _ in rows) + "]"

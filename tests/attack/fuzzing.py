@@ -1,4 +1,4 @@
-"""One fuzzed call: files of the user's own, arguments, and how the command took them."""
+"""A fuzzed call: files of the user's own, arguments, and how the command ended on them."""
 
 import json
 import os
@@ -19,12 +19,12 @@ LARGEST_MIB = 2048
 SECONDS = 180.0
 """All figures, where none is kept yet, take a minute on two idle cores; what takes longer than this hangs."""
 LONGEST_LINE = 10_000
-"""Bytes of a line on stderr."""
+"""Most bytes of a line on stderr."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """What is tried.
+    """A call to try.
 
     Attributes:
         kind: for the table.
@@ -41,11 +41,11 @@ class Call:
 
 
 class WouldTrain(LengthgenError):
-    """Everything before training went well."""
+    """The training was about to begin: everything before went well."""
 
 
-def tried(material: Path, planned: Call) -> Try:
-    """How the command took it, in a copy of the material."""
+def run_attack(material: Path, planned: Call) -> Try:
+    """Run the command in a copy of the material, and judge how it ended."""
     with tempfile.TemporaryDirectory() as place:
         folder = copied(material, Path(place) / "a" / "b" / "c")
         _strange_files(folder)
@@ -54,7 +54,7 @@ def tried(material: Path, planned: Call) -> Try:
         with _training(planned.trains):
             ending = call(planned.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, mib=LARGEST_MIB)
     end, detail = _judged(planned, ending)
-    shown = " ".join(f"{one:.300}" for one in planned.arguments)
+    shown = " ".join(f"{argument:.300}" for argument in planned.arguments)
     return Try(
         kind=planned.kind,
         again=f"seed '{planned.seed}': lengthgen {shown!a}",
@@ -66,7 +66,7 @@ def tried(material: Path, planned: Call) -> Try:
 
 
 def _strange_files(folder: Path) -> None:
-    """What arguments may name: a device, a pipe, a loop, an empty file, one that is no text."""
+    """Make what arguments may name: a device, a pipe, a loop, an empty file, one that is no text."""
     (folder / "device").symlink_to("/dev/zero")
     os.mkfifo(folder / "pipe")
     (folder / "loop").symlink_to("loop")
@@ -86,27 +86,27 @@ def _training(wanted: bool) -> Iterator[None]:
 
 
 def _judged(planned: Call, ending: Ending) -> tuple[str, str]:
-    said = f"exit {ending.status}: {ending.err[-1500:]}"
+    outcome = f"exit {ending.status}: {ending.err[-1500:]}"
     if ending.status is None:
-        return tally.LATE, said
+        return tally.LATE, outcome
     if ending.peak_mib > LARGEST_MIB:
-        return tally.LARGE, said
+        return tally.LARGE, outcome
     if "Traceback" in ending.err + ending.out or ending.status < 0:
-        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, said
+        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, outcome
     if ending.orphans:
-        return tally.ORPHANS, said
+        return tally.ORPHANS, outcome
     if ending.status == 0:
-        return (tally.DONE, "") if _answers(planned, ending) else (tally.SILENT, said)
+        return (tally.DONE, "") if _answers(planned, ending) else (tally.SILENT, outcome)
     lines = ending.err.splitlines()
     errors = [line for line in lines if line.startswith("error: ")]
-    told = len(errors) == 1 or (ending.status == 1 and (lines or ending.out))
-    if not told or any(len(line) > LONGEST_LINE for line in lines) or not _printable(ending.err):
-        return tally.LINES, said
+    has_message = len(errors) == 1 or (ending.status == 1 and (lines or ending.out))
+    if not has_message or any(len(line) > LONGEST_LINE for line in lines) or not _printable(ending.err):
+        return tally.LINES, outcome
     return tally.REFUSED, ""
 
 
 def _answers(planned: Call, ending: Ending) -> bool:
-    """Whether the output is there and, with --json, is JSON."""
+    """True if the output is there and, with --json, is JSON."""
     if "--json" in planned.arguments and "--help" not in planned.arguments:
         try:
             json.loads(ending.out[ending.out.find("\n{") + 1 :])  # a user's own code may print before
@@ -116,4 +116,4 @@ def _answers(planned: Call, ending: Ending) -> bool:
 
 
 def _printable(text: str) -> bool:
-    return all(one.isprintable() or one in "\n " for one in text)
+    return all(character.isprintable() or character in "\n " for character in text)

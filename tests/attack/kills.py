@@ -18,7 +18,7 @@ SECONDS = 900.0
 
 
 def _without(*patterns: str, share: float = 1.0) -> Callable[[Path, random.Random], None]:
-    """Removes a share of what the patterns name, at least one."""
+    """Return a function that removes a share of what the patterns name, at least one file."""
     return partial(take_away, patterns, share)
 
 
@@ -31,18 +31,18 @@ def take_away(patterns: tuple[str, ...], share: float, folder: Path, pick: rando
 
 @dataclass(frozen=True, kw_only=True)
 class Victim:
-    """A command, and what is taken away first so that it has work to do."""
+    """A command, and the files that are removed first so that it has work to do."""
 
     kind: str
     arguments: tuple[str, ...]
     prepare: Callable[[Path, random.Random], None]
-    whole: bool = True
+    needs_complete: bool = True
 
 
 _REPRODUCE = ("reproduce", *SMOKE)
 VICTIMS = (
-    Victim(kind="train", arguments=TRAIN, prepare=_without("out/runs/.unfinished"), whole=False),
-    Victim(kind="train, begun", arguments=TRAIN, prepare=_without(), whole=False),
+    Victim(kind="train", arguments=TRAIN, prepare=_without("out/runs/.unfinished"), needs_complete=False),
+    Victim(kind="train, begun", arguments=TRAIN, prepare=_without(), needs_complete=False),
     Victim(
         kind="reproduce: claims",
         arguments=_REPRODUCE,
@@ -73,7 +73,7 @@ VICTIMS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Murder:
-    """One victim, killed once or more, and then left to its end."""
+    """A victim, killed once or more, and then left to its end."""
 
     victim: Victim
     seed: str
@@ -81,7 +81,7 @@ class Murder:
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """What an undisturbed call leaves, how often it touches a file, and how long it takes."""
+    """An undisturbed call: what it leaves, how often it touches a file, and how long it takes."""
 
     contents: Mapping[str, str]
     touches: int
@@ -89,16 +89,16 @@ class Life:
 
 
 def murders(material: Path, count: int, seed: int, only: str = "") -> Iterator[Murder]:
-    """As many, each kind of victim in turn."""
-    whole = (material / "whole").exists()
-    pool = [one for one in VICTIMS if one.kind.startswith(only) and (whole or not one.whole)]
+    """Yield `count` murders, each kind of victim in turn."""
+    complete = (material / "whole").exists()
+    pool = [victim for victim in VICTIMS if victim.kind.startswith(only) and (complete or not victim.needs_complete)]
     for number in range(count):
         yield Murder(victim=pool[number % len(pool)], seed=f"{seed} {number}")
 
 
 def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
-    """By kind of victim."""
-    found = {}
+    """Return how each victim lives undisturbed, by its kind."""
+    undisturbed = {}
     for victim in victims:
         with tempfile.TemporaryDirectory() as place:
             folder = copied(material, Path(place) / "copy")
@@ -107,13 +107,13 @@ def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
             if ending.status != 0:
                 raise AssertionError(f"{victim.kind}: {ending}")
             touches = int(ending.err.rpartition(COUNTED)[2])
-            found[victim.kind] = Life(contents=contents(folder / "out"), touches=touches, seconds=ending.seconds)
-    return found
+            undisturbed[victim.kind] = Life(contents=contents(folder / "out"), touches=touches, seconds=ending.seconds)
+    return undisturbed
 
 
-def tried(material: Path, murder: Murder, known: Mapping[str, Life]) -> Try:
-    """Killed once or twice, by the count of what it touched or by the clock; then it runs to its end."""
-    pick, life = random.Random(murder.seed), known[murder.victim.kind]
+def run_attack(material: Path, murder: Murder, undisturbed: Mapping[str, Life]) -> Try:
+    """Kill the victim once or twice, by the count of what it touched or by the clock; then let it run to its end."""
+    pick, life = random.Random(murder.seed), undisturbed[murder.victim.kind]
     kills = [_kill(life, pick) for _ in range(pick.choice((1, 1, 2)))]
     with tempfile.TemporaryDirectory() as place:
         folder = copied(material, Path(place) / "copy")
@@ -125,8 +125,8 @@ def tried(material: Path, murder: Murder, known: Mapping[str, Life]) -> Try:
         kind=murder.victim.kind,
         again=f"seed '{murder.seed}': {kills}",
         end=end,
-        seconds=max(one.seconds for one in endings),
-        peak_mib=max(one.peak_mib for one in endings),
+        seconds=max(ending.seconds for ending in endings),
+        peak_mib=max(ending.peak_mib for ending in endings),
         detail=detail,
     )
 
@@ -139,14 +139,14 @@ def _kill(life: Life, pick: random.Random) -> Kill:
 
 def _judged(endings: list[Ending], life: Life, folder: Path) -> tuple[str, str]:
     last = endings[-1]
-    said = f"exit {last.status}: {last.err[-1500:]}"
-    if any(one.orphans for one in endings):
-        return tally.ORPHANS, f"{[one.orphans for one in endings]} processes"
+    outcome = f"exit {last.status}: {last.err[-1500:]}"
+    if any(ending.orphans for ending in endings):
+        return tally.ORPHANS, f"{[ending.orphans for ending in endings]} processes"
     if last.status is None:
-        return tally.LATE, said
-    if any("Traceback" in one.err for one in endings):
-        return tally.TRACEBACK, "\n".join(one.err[-1500:] for one in endings)
+        return tally.LATE, outcome
+    if any("Traceback" in ending.err for ending in endings):
+        return tally.TRACEBACK, "\n".join(ending.err[-1500:] for ending in endings)
     if last.status != 0:
-        return tally.LINES, said
+        return tally.LINES, outcome
     wrong = difference(life.contents, contents(folder / "out"))
     return (tally.WRONG, wrong) if wrong else (tally.DONE, "")

@@ -1,4 +1,4 @@
-"""What is damaged: everything the project stores, made once, small, and the commands that read it."""
+"""The material to damage: everything the project stores, made once, small, and the commands that read it."""
 
 import json
 import os
@@ -53,7 +53,7 @@ training.epochs = 1
 evaluation.samples = 10
 """
 CLAIMS = ("alibi-1", "fox-10")
-"""Proved in a second, so that to run them again costs little."""
+"""Claims proved in a second, so that to run them again costs little."""
 TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")
 """The run that is left unfinished."""
 SMOKE = ("--profile", "smoke")
@@ -63,30 +63,30 @@ class NotMade(Exception):
     """The material could not be made: a command failed on what nobody had touched."""
 
 
-def made(folder: Path, *, whole: bool) -> Path:
-    """The folder with `out/`, `cache/`, `small.toml`, `pattern.npy`, `certificate.json`, made once.
+def make_material(folder: Path, *, complete: bool) -> Path:
+    """Make the folder once, with `out/`, `cache/`, `small.toml`, `pattern.npy`, `certificate.json`; return it.
 
     Args:
         folder: a folder for this alone; what was made before, of the same code, is not made again.
-        whole: also what `reproduce` makes, which takes minutes.
+        complete: also what `reproduce` makes, which takes minutes.
     """
-    done = folder / ("whole" if whole else "small")
+    done = folder / ("whole" if complete else "small")
     code = source_digest(*PACKAGES)
     with locked(folder / ".lock"):
         if not done.exists() or done.read_text() != code:
             for name in ("out", "whole", "small"):
                 shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
-            _make(folder, whole=whole)
+            _make(folder, complete=complete)
             done.write_text(code)
     return folder
 
 
-def _make(folder: Path, *, whole: bool) -> None:
+def _make(folder: Path, *, complete: bool) -> None:
     (folder / "small.toml").write_text(PROTOCOL)
     np.save(folder / "pattern.npy", np.triu(np.arange(64, dtype=float).reshape(8, 8) % 3 + 1))
     _must(folder, "src", "parity", "--scales", "1-3", "--certificate", "certificate.json")
     _must(folder, "verify", *CLAIMS)
-    if whole:
+    if complete:
         _must(folder, "encodings")
         (folder / "many.toml").write_text(MANY, encoding="utf-8")
         _must(folder, "sweep", "many.toml", *SMOKE, "--out", "many")
@@ -96,18 +96,18 @@ def _make(folder: Path, *, whole: bool) -> None:
     _must(folder, "conjecture", "small.toml", *SMOKE)
     _leave_unfinished(folder)
     _must(folder, "figures", "--protocol", "small.toml", *SMOKE, *small_figures(folder))
-    if whole:
+    if complete:
         _must(folder, "report", *SMOKE)
 
 
 def small_figures(folder: Path) -> list[str]:
     """Names of the figures and tables of the small protocol that can be drawn."""
     listed = json.loads(_must(folder, "figures", "--list", "--protocol", "small.toml", *SMOKE, "--json").out)
-    return [one["name"] for one in listed["figures"] if one["name"] in ("accuracy-small", "predicted-small")]
+    return [entry["name"] for entry in listed["figures"] if entry["name"] in ("accuracy-small", "predicted-small")]
 
 
 def _leave_unfinished(folder: Path) -> None:
-    """A training that was killed after its second epoch."""
+    """Leave a training that was killed after its second epoch."""
 
     def step(self: Any, name: str) -> None:
         if name == "epoch 2":
@@ -127,7 +127,7 @@ def _must(folder: Path, *arguments: str) -> Ending:
 
 
 def copied(material: Path, to: Path, without: Sequence[str] = ()) -> Path:
-    """A copy whose files are links to those of the material: a file is replaced, never changed."""
+    """Make a copy whose files are links to those of the material: a file is replaced, never changed."""
     shutil.copytree(
         material, to, copy_function=os.link, ignore=shutil.ignore_patterns(".lock", ".locks", "*.lock", *without)
     )

@@ -18,7 +18,7 @@ from tests.attack.watchdog import Ending, call
 
 SECONDS = 900.0
 REMOVED = "parity-aligned-rpe-w16l2h2-seed7-*"
-"""The run that `runs --remove` removes: of no protocol."""
+"""Run of no protocol, which `runs --remove` removes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Pair:
 
 
 def commands(material: Path) -> dict[str, tuple[str, ...]]:
-    """By name."""
+    """Return the commands by name."""
     [gone] = [path.name for path in (material / "out" / "runs" / ".unfinished").glob(REMOVED)]
     small = {
         "train": ("train", "parity", "--encoding", "nope", *TRAIN[4:]),
@@ -42,28 +42,28 @@ def commands(material: Path) -> dict[str, tuple[str, ...]]:
         "runs --remove": ("runs", "--remove", gone),
         "figures": ("figures", "accuracy-small", "predicted-small", "--protocol", "small.toml", *SMOKE),
     }
-    whole = {
+    slow = {
         "report": ("report", *SMOKE),
         "verify --runs": ("verify", "control-growing", "alibi-1", "--runs", "out", *SMOKE),
         "reproduce": ("reproduce", *SMOKE),
     }
-    return small | whole if (material / "whole").exists() else small
+    return small | slow if (material / "whole").exists() else small
 
 
 def pairs(material: Path, count: int, seed: int, only: str = "") -> Iterator[Pair]:
-    """Every pair in turn, of which some command's name begins with `only`."""
-    known = commands(material)
-    both = itertools.combinations_with_replacement(known, 2)
+    """Yield pairs in turn; the name of one of the two commands begins with `only`."""
+    by_name = commands(material)
+    both = itertools.combinations_with_replacement(by_name, 2)
     every = [two for two in both if any(name.startswith(only) for name in two)]
     for number in range(count):
         first, second = every[number % len(every)]
         pick = random.Random(f"{seed} {number}")
         pause = pick.choice((0.0, 0.0, pick.uniform(0, 3)))
-        yield Pair(first=known[first], second=known[second], pause=pause, seed=f"{seed} {number}")
+        yield Pair(first=by_name[first], second=by_name[second], pause=pause, seed=f"{seed} {number}")
 
 
-def tried(material: Path, pair: Pair) -> Try:
-    """Both at once in one copy; one after the other, in another; then the rest, so that both copies are complete."""
+def run_attack(material: Path, pair: Pair) -> Try:
+    """Run both at once in one copy, and in order in another; then the rest, so that both copies are complete."""
     with tempfile.TemporaryDirectory() as place:
         together, apart = (_prepared(material, Path(place) / name) for name in ("together", "apart"))
         with ThreadPoolExecutor(2) as threads:
@@ -71,22 +71,22 @@ def tried(material: Path, pair: Pair) -> Try:
             sleep(pair.pause)
             second = threads.submit(_call, together, pair.second)
             endings = [first.result(), second.result()]
-        after = [_call(folder, one) for folder in (apart, together) for one in _in_order(pair, folder is apart)]
+        after = [_call(folder, command) for folder in (apart, together) for command in _in_order(pair, folder is apart)]
         end, detail = _judged(endings, after, apart, together)
     return Try(
-        kind=" + ".join(sorted(_name(one) for one in (pair.first, pair.second))),
+        kind=" + ".join(sorted(_name(command) for command in (pair.first, pair.second))),
         again=f"seed '{pair.seed}', the second after {pair.pause:.2f} s",
         end=end,
-        seconds=max(one.seconds for one in endings),
-        peak_mib=max(one.peak_mib for one in endings),
+        seconds=max(ending.seconds for ending in endings),
+        peak_mib=max(ending.peak_mib for ending in endings),
         detail=detail,
     )
 
 
 def _in_order(pair: Pair, from_the_start: bool) -> list[tuple[str, ...]]:
-    """A run is removed once alone, and after it what the other command would show of it is shown again."""
-    two = sorted((pair.first, pair.second), key=lambda one: "--remove" not in one)
-    left = [one for one in dict.fromkeys(two) if from_the_start or "--remove" not in one]
+    """Return the commands in order, removal first; where both ran already, removal is left out: its run is gone."""
+    two = sorted((pair.first, pair.second), key=lambda command: "--remove" not in command)
+    left = [command for command in dict.fromkeys(two) if from_the_start or "--remove" not in command]
     return [*left, ("sweep", "small.toml", *SMOKE)]
 
 
@@ -110,21 +110,23 @@ def _name(arguments: tuple[str, ...]) -> str:
 
 
 def _judged(endings: list[Ending], after: list[Ending], apart: Path, together: Path) -> tuple[str, str]:
-    said = "\n".join(f"{_name(one.arguments)}: exit {one.status}: {one.err[-800:]}" for one in [*endings, *after])
-    if any(one.status is None for one in endings):
-        return tally.LATE, said
-    if any("Traceback" in one.err for one in [*endings, *after]):
-        return tally.TRACEBACK, said
-    if any(one.orphans for one in endings):
-        return tally.ORPHANS, said
-    if not all(_is_well(one, endings) for one in [*endings, *after]):
-        return tally.LINES, said
+    outcome = "\n".join(
+        f"{_name(ending.arguments)}: exit {ending.status}: {ending.err[-800:]}" for ending in [*endings, *after]
+    )
+    if any(ending.status is None for ending in endings):
+        return tally.LATE, outcome
+    if any("Traceback" in ending.err for ending in [*endings, *after]):
+        return tally.TRACEBACK, outcome
+    if any(ending.orphans for ending in endings):
+        return tally.ORPHANS, outcome
+    if not all(_is_well(ending, endings) for ending in [*endings, *after]):
+        return tally.LINES, outcome
     wrong = difference(contents(apart / "out"), contents(together / "out"))
-    return (tally.WRONG, f"{wrong}\n{said}") if wrong else (tally.DONE, "")
+    return (tally.WRONG, f"{wrong}\n{outcome}") if wrong else (tally.DONE, "")
 
 
 def _is_well(ending: Ending, both: list[Ending]) -> bool:
-    """It did what it was to do; or said in one line what it lacks: runs or a trial not made yet, or removed before."""
+    """True if it did its work; or named in one line what it lacks: runs or a trial not made yet, or removed before."""
     if ending.status == 0:
         return True
     name, lines = _name(ending.arguments), ending.err.splitlines()
@@ -133,4 +135,4 @@ def _is_well(ending: Ending, both: list[Ending]) -> bool:
         return ending.status == 1 and lines[-1:] == ["1 of 2 claims do not hold: control-growing"]
     if name == "figures":
         return all(" missing" in line for line in errors or lines[-1:])
-    return len(errors) == 1 and all(_name(one.arguments) == "runs --remove" for one in both)
+    return len(errors) == 1 and all(_name(other.arguments) == "runs --remove" for other in both)

@@ -42,7 +42,7 @@ COMMANDS = (
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
-    """As many protocols, drawn by the seed."""
+    """Yield `count` protocols, drawn by the seed."""
     shipped = [path.read_text() for path in sorted(FOLDER.glob("*.toml"))]
     ways = {way.__name__.strip("_"): way for way in (_value_changed, _line_added, _lines_moved, _text_damaged)}
     names = [name for name in ways if name.startswith(only)]
@@ -63,7 +63,7 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
 
 
 def _value_changed(text: str, pick: random.Random) -> str:
-    places = [found.span(1) for found in re.finditer(r"(?m)=\s*(\"[^\"]*\"|\[[^\n]*\]|[\w.e-]+)", text)]
+    places = [match.span(1) for match in re.finditer(r"(?m)=\s*(\"[^\"]*\"|\[[^\n]*\]|[\w.e-]+)", text)]
     if not places:
         return text
     first, last = pick.choice(places)

@@ -41,7 +41,7 @@ class Reader:
     Attributes:
         files: glob below the material.
         commands: each is tried; `{run}` is the file's folder, `{name}` its name without ending.
-        whole: also read by these commands, where the material is whole.
+        more_commands: used as well, where the material is complete.
         away: what is removed first, so that the file is read.
         share: how often it is chosen.
     """
@@ -49,7 +49,7 @@ class Reader:
     kind: str
     files: str
     commands: tuple[Arguments, ...] = ()
-    whole: tuple[Arguments, ...] = ()
+    more_commands: tuple[Arguments, ...] = ()
     away: tuple[str, ...] = ()
     share: int = 4
 
@@ -60,61 +60,66 @@ READERS = (
             kind=f"run: {name}",
             files=f"out/runs/*-w8l1h1-*/{name}",
             commands=(("runs",), SWEEP, CONJECTURE, FIGURES, EVALUATE),
-            whole=(REPORT, REPRODUCE),
+            more_commands=(REPORT, REPRODUCE),
             share=8,
         )
         for name in ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
     ),
     Reader(kind="run: learned", files="out/runs/*-lbpe-*/*.*", commands=(RELATION,)),
-    Reader(kind="run: of the main job", files="out/runs/*-w16l2h2-*/*.*", whole=(REPRODUCE, REPORT)),
-    Reader(kind="run: of a claim", files="out/runs/copy-unaligned-*/*.*", whole=(TRIAL,)),
+    Reader(kind="run: of the main job", files="out/runs/*-w16l2h2-*/*.*", more_commands=(REPRODUCE, REPORT)),
+    Reader(kind="run: of a claim", files="out/runs/copy-unaligned-*/*.*", more_commands=(TRIAL,)),
     Reader(
         kind="unfinished state",
         files="out/runs/.unfinished/*/state*",
         commands=(TRAIN, ("runs",)),
-        whole=(REPORT,),
+        more_commands=(REPORT,),
         share=8,
     ),
     Reader(
         kind="unfinished note",
         files="out/runs/.unfinished/*/progress*",
         commands=(TRAIN, ("runs",), SWEEP),
-        whole=(REPORT,),
+        more_commands=(REPORT,),
     ),
-    Reader(kind="claims.json", files="out/claims.json", whole=(LEDGER, REPORT, REPRODUCE)),
-    Reader(kind="conjecture.json", files="out/*/conjecture.json", commands=(FIGURES, CONJECTURE), whole=(REPORT,)),
+    Reader(kind="claims.json", files="out/claims.json", more_commands=(LEDGER, REPORT, REPRODUCE)),
     Reader(
-        kind="predictions.json", files="out/*/predictions.json", commands=(CONJECTURE, SWEEP), whole=(REPORT, REPRODUCE)
+        kind="conjecture.json", files="out/*/conjecture.json", commands=(FIGURES, CONJECTURE), more_commands=(REPORT,)
     ),
-    Reader(kind="lrc.json, src.json", files="out/*rc.json", whole=(REPRODUCE,)),
-    Reader(kind="report/runs.json", files="out/report/runs.json", whole=(REPORT,)),
+    Reader(
+        kind="predictions.json",
+        files="out/*/predictions.json",
+        commands=(CONJECTURE, SWEEP),
+        more_commands=(REPORT, REPRODUCE),
+    ),
+    Reader(kind="lrc.json, src.json", files="out/*rc.json", more_commands=(REPRODUCE,)),
+    Reader(kind="report/runs.json", files="out/report/runs.json", more_commands=(REPORT,)),
     Reader(kind="figure stamps", files="out/figures/.drawn/*-small.json", commands=(FIGURES,)),
     Reader(kind="figure files", files="out/figures/*-small.*", commands=(FIGURES,)),
     Reader(
         kind="cache: claims",
         files="cache/lengthgen/claims/[af]*-1*.json",
         commands=(("verify", *CLAIMS),),
-        whole=(REPORT,),
+        more_commands=(REPORT,),
     ),
-    Reader(kind="cache: matrix", files="cache/lengthgen/matrix/*", whole=(("encodings",),), share=1),
-    Reader(kind="cache: explorations", files="cache/lengthgen/explorations/parity*", whole=(REPORT,), share=2),
+    Reader(kind="cache: matrix", files="cache/lengthgen/matrix/*", more_commands=(("encodings",),), share=1),
+    Reader(kind="cache: explorations", files="cache/lengthgen/explorations/parity*", more_commands=(REPORT,), share=2),
     Reader(
         kind="cache: figures",
         files="cache/lengthgen/figures/table-*/*",
-        whole=(("figures", "{folder}", "--into", "drawn", *SMOKE),),
+        more_commands=(("figures", "{folder}", "--into", "drawn", *SMOKE),),
         share=2,
     ),
     Reader(
         kind="cache: answers",
         files="cache/lengthgen/answers/*",
-        whole=(REPRODUCE,),
+        more_commands=(REPRODUCE,),
         away=("out/lrc.json", "out/src.json"),
         share=1,
     ),
     Reader(
         kind="cache: probes",
         files="cache/lengthgen/probes/*.json",
-        whole=(("sweep", "many.toml", *SMOKE),),
+        more_commands=(("sweep", "many.toml", *SMOKE),),
         away=("out/runs",),
         share=1,
     ),
@@ -128,7 +133,7 @@ READERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """One file damaged in one way, and the command that reads it."""
+    """A file damaged in one way, and the command that reads it."""
 
     reader: Reader
     file: Path
@@ -139,23 +144,29 @@ class Attack:
 
 @dataclass(frozen=True, kw_only=True)
 class Undisturbed:
-    """How a command ends where nothing is damaged, and what it shows."""
+    """A command's exit status where nothing is damaged, and what it shows."""
 
     status: int | None
     items: Items
 
 
 def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[Attack]:
-    """As many attacks, drawn by the seed, on the readers whose kind begins with `only`."""
-    whole = (material / "whole").exists()
-    pool = [one for one in READERS if one.kind.startswith(only) and (one.commands or (whole and one.whole))]
-    files = {one.kind: sorted(path for path in material.glob(one.files) if path.name != ".lock") for one in pool}
-    pool = [one for one in pool if files[one.kind]]
+    """Yield `count` attacks, drawn by the seed, on the readers whose kind begins with `only`."""
+    complete = (material / "whole").exists()
+    pool = [
+        reader
+        for reader in READERS
+        if reader.kind.startswith(only) and (reader.commands or (complete and reader.more_commands))
+    ]
+    files = {
+        reader.kind: sorted(path for path in material.glob(reader.files) if path.name != ".lock") for reader in pool
+    }
+    pool = [reader for reader in pool if files[reader.kind]]
     for number in range(count):
         pick = random.Random(f"{seed} {number}")
-        [reader] = pick.choices(pool, [one.share for one in pool])
+        [reader] = pick.choices(pool, [reader.share for reader in pool])
         file = pick.choice(files[reader.kind])
-        commands = reader.commands + (reader.whole if whole else ())
+        commands = reader.commands + (reader.more_commands if complete else ())
         arguments = tuple(part.format(run=file.parent.name, folder=file.parent.name) for part in pick.choice(commands))
         yield Attack(
             reader=reader,
@@ -167,7 +178,7 @@ def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[A
 
 
 def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Undisturbed]:
-    """What every command of the attacks shows where nothing is damaged."""
+    """Return what every command of the attacks shows where nothing is damaged."""
     shown: dict[Arguments, Undisturbed] = {}
     for attack in planned:
         if attack.arguments not in shown:
@@ -181,12 +192,14 @@ def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Un
     return shown
 
 
-def tried(material: Path, attack: Attack, shown: Mapping[Arguments, Undisturbed]) -> Try | None:
-    """How the attack ended; None where this damage cannot be done to this file."""
+def run_attack(material: Path, attack: Attack, shown: Mapping[Arguments, Undisturbed]) -> Try | None:
+    """Run the attack; None where this damage cannot be done to this file."""
     with tempfile.TemporaryDirectory() as place:
         folder = _laid_out(material, Path(place), attack)
-        donors = [material / one for one in sorted(material.glob(attack.reader.files)) if one != material / attack.file]
-        donors += [one for one in material.rglob(attack.file.name) if one != material / attack.file]
+        donors = [
+            material / path for path in sorted(material.glob(attack.reader.files)) if path != material / attack.file
+        ]
+        donors += [path for path in material.rglob(attack.file.name) if path != material / attack.file]
         try:
             damage(folder / attack.file, attack.kind, attack.seed, donors)
         except NotApplicable:
@@ -216,21 +229,21 @@ def _laid_out(material: Path, place: Path, attack: Attack) -> Path:
 
 def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, copy: Path) -> tuple[str, str]:
     expected = before.items
-    said = f"exit {ending.status}: {ending.err[-1500:]}"
+    outcome = f"exit {ending.status}: {ending.err[-1500:]}"
     if ending.status is None:
-        return tally.LATE, said
+        return tally.LATE, outcome
     if ending.peak_mib > LARGEST_MIB:
-        return tally.LARGE, said
+        return tally.LARGE, outcome
     if "Traceback" in ending.err + ending.out or ending.status < 0:
-        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, said
+        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, outcome
     if ending.orphans:
-        return tally.ORPHANS, said
+        return tally.ORPHANS, outcome
     try:
         now = items(ending, folder)
     except NoAnswer:
         now = {}
         if ending.status == 0:
-            return tally.SILENT, said
+            return tally.SILENT, outcome
     named = _is_named(attack.file, ending.err + ending.out)
     changed = {name: its for name, its in now.items() if its != expected.get(name)}
     other = {name: its for name, its in changed.items() if not is_broken(its)}
@@ -241,29 +254,29 @@ def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, c
     if ending.status == 0:
         if not other:
             if broken:
-                return tally.ZERO, said
+                return tally.ZERO, outcome
             if not absent or attack.kind in GONE or named:
                 return tally.UNCHANGED, ""
-            return tally.WRONG, f"absent: {absent[:5]}; {said}"
+            return tally.WRONG, f"absent: {absent[:5]}; {outcome}"
         if _is_other_input(attack, now, folder, copy):
             return tally.OTHER_INPUT, ""
-        return tally.WRONG, f"{_difference(other, expected)}; {said}"
+        return tally.WRONG, f"{_difference(other, expected)}; {outcome}"
     if other:
-        return tally.WRONG, f"{_difference(other, expected)}; {said}"
+        return tally.WRONG, f"{_difference(other, expected)}; {outcome}"
     errors = [line for line in ending.err.splitlines() if line.startswith("error: ")]
     if (not errors and not broken) or (len(errors) > 1 and not now):
-        return tally.LINES, said
-    return (tally.REFUSED, "") if named else (tally.NOT_NAMED, said)
+        return tally.LINES, outcome
+    return (tally.REFUSED, "") if named else (tally.NOT_NAMED, outcome)
 
 
-def _is_named(file: Path, said: str) -> bool:
-    """Whether a file is named, or, of a run, one that does not fit it: no hash tells which of two was damaged."""
+def _is_named(file: Path, message: str) -> bool:
+    """True if a file is named, or another of its run, as no hash tells which of two files was damaged."""
     beside = rf"{re.escape(file.parent.name)}/\w+\.\w+" if file.parts[:2] == ("out", "runs") else "(?!)"
-    return file.name in said or re.search(beside, said) is not None
+    return file.name in message or re.search(beside, message) is not None
 
 
 def _is_other_input(attack: Attack, now: Items, folder: Path, copy: Path) -> bool:
-    """Whether a file of the user's own says something else now, and the answer is right for that."""
+    """True if a file of the user's own says something else now, and the answer is right for that."""
     if attack.reader.kind == "protocol":
         return tomllib.loads(copy.read_text(encoding="utf-8")) != tomllib.loads((folder / "small.toml").read_text())
     if attack.reader.kind == "array":

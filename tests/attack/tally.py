@@ -1,4 +1,4 @@
-"""Counting how tries ended, and the table that says it."""
+"""Count how tries ended, and print the table of the counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ FAILURES = (WRONG, TRACEBACK, NOT_NAMED, SILENT, LINES, ZERO, LATE, LARGE, ORPHA
 
 @dataclass(frozen=True, kw_only=True)
 class Try:
-    """One attack.
+    """An attack and how it ended.
 
     Attributes:
         kind: what was attacked.
@@ -32,37 +32,41 @@ class Try:
 
 
 def table(tries: Iterable[Try]) -> str:
-    """A row for each kind, and their sum."""
+    """Table with a row for each kind, and their sum."""
     by_kind: dict[str, list[Try]] = {}
-    for one in tries:
-        by_kind.setdefault(one.kind, []).append(one)
-    everything = [one for same in by_kind.values() for one in same]
-    ends = [end for end in (*FINE, *FAILURES) if end in FAILURES[:3] or any(one.end == end for one in everything)]
+    for attempt in tries:
+        by_kind.setdefault(attempt.kind, []).append(attempt)
+    everything = [attempt for same in by_kind.values() for attempt in same]
+    ends = [
+        end for end in (*FINE, *FAILURES) if end in FAILURES[:3] or any(attempt.end == end for attempt in everything)
+    ]
     head = ["class", "tries", *ends, "longest s", "largest MiB"]
     rows = [_row(kind, same, ends) for kind, same in sorted(by_kind.items())]
     return _laid_out([head, *rows, _row("all", everything, ends)])
 
 
 def failures(tries: Iterable[Try]) -> list[Try]:
-    """Those that did not end well."""
-    return [one for one in tries if one.end not in FINE]
+    """Return the tries that did not end well."""
+    return [attempt for attempt in tries if attempt.end not in FINE]
 
 
 def listed(failed: Sequence[Try], most: int = 40) -> str:
-    """Failures by what they have in common, with how to make the first of each again."""
-    alike: Mapping[tuple[str, str, str], int] = Counter((one.kind, one.end, one.detail[-160:]) for one in failed)
-    first = {(one.kind, one.end, one.detail[-160:]): one for one in reversed(failed)}
+    """List failures by what they have in common, with how to make the first of each again."""
+    alike: Mapping[tuple[str, str, str], int] = Counter(
+        (attempt.kind, attempt.end, attempt.detail[-160:]) for attempt in failed
+    )
+    first = {(attempt.kind, attempt.end, attempt.detail[-160:]): attempt for attempt in reversed(failed)}
     lines = []
     for key, count in sorted(alike.items(), key=lambda item: -item[1])[:most]:
-        one = first[key]
-        lines.append(f"{count} x {one.kind}: {one.end}\n    again: {one.again}\n    {one.detail}")
+        attempt = first[key]
+        lines.append(f"{count} x {attempt.kind}: {attempt.end}\n    again: {attempt.again}\n    {attempt.detail}")
     return "\n".join(lines)
 
 
 def _row(kind: str, same: Sequence[Try], ends: Sequence[str]) -> list[str]:
-    counts = Counter(one.end for one in same)
-    longest = max((one.seconds for one in same), default=0.0)
-    largest = max((one.peak_mib for one in same), default=0)
+    counts = Counter(attempt.end for attempt in same)
+    longest = max((attempt.seconds for attempt in same), default=0.0)
+    largest = max((attempt.peak_mib for attempt in same), default=0)
     return [kind, str(len(same)), *(str(counts[end]) for end in ends), f"{longest:.1f}", str(largest)]
 
 
@@ -72,6 +76,6 @@ def _laid_out(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cells(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """The first to the left, numbers to the right."""
+    """Cells of a row: the first to the left, numbers to the right."""
     first, *numbers = zip(row, widths, strict=True)
     return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in numbers)]

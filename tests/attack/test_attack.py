@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
-from tests.attack.material import made
+from tests.attack.material import make_material
 from tests.attack.watchdog import warm
 
 SEED = 0
@@ -13,12 +13,12 @@ SEED = 0
 
 @pytest.fixture(scope="session")
 def material(common):
-    """What is damaged: small, and made once."""
+    """The material to damage: small, and made once."""
     warm()
-    return made(common / "attacked", whole=False)
+    return make_material(common / "attacked", complete=False)
 
 
-def well(tries):
+def assert_all_end_well(tries):
     failed = tally.failures(tries)
     assert not failed, f"\n{tally.table(tries)}\n{tally.listed(failed)}"
 
@@ -26,20 +26,20 @@ def well(tries):
 def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material):
     planned = list(readers.attacks(material, 30, SEED))
     shown = readers.undisturbed(material, planned)
-    tries = (readers.tried(material, one, shown) for one in planned)
-    well(list(islice(filter(None, tries), 16)))
+    tries = (readers.run_attack(material, attack, shown) for attack in planned)
+    assert_all_end_well(list(islice(filter(None, tries), 16)))
 
 
 @pytest.mark.parametrize(("calls", "count"), [(arguments.calls, 16), (protocols.calls, 8), (user_files.calls, 6)])
-def test_whatever_is_given_ends_with_an_answer_or_one_line(material, calls, count):
-    well([fuzzing.tried(material, one) for one in calls(material, count, SEED)])
+def test_every_fuzzed_call_ends_with_an_answer_or_one_line(material, calls, count):
+    assert_all_end_well([fuzzing.run_attack(material, planned) for planned in calls(material, count, SEED)])
 
 
 def test_a_training_that_was_killed_ends_with_the_same_bytes(material):
     planned = list(kills.murders(material, 1, SEED, "train"))
-    known = kills.lives(material, {one.victim for one in planned})
-    well([kills.tried(material, one, known) for one in planned])
+    undisturbed = kills.lives(material, {murder.victim for murder in planned})
+    assert_all_end_well([kills.run_attack(material, murder, undisturbed) for murder in planned])
 
 
 def test_two_commands_at_once_leave_what_one_after_the_other_leaves(material):
-    well([pairs.tried(material, one) for one in pairs.pairs(material, 1, SEED, "sweep")])
+    assert_all_end_well([pairs.run_attack(material, pair) for pair in pairs.pairs(material, 1, SEED, "sweep")])

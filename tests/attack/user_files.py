@@ -17,7 +17,7 @@ GARBAGE = (
     "torch.zeros(2)", "torch.zeros(0, 3)", "sp.Symbol('x')", "sp.nan", "sp.zoo", "sp.Matrix([[1]])", "Hostile()",
     "HostileText('parity')", "Exception('x')", "pathlib.Path('x')", "'9' * 5000", "10**5000", "'０'",
 )  # fmt: skip
-"""Python values that stand where another should."""
+"""Python values that replace another."""
 FAILURES = (
     "raise ValueError('a\\nb\\x1b[31m')", "raise KeyError()", "raise Exception", "raise BaseException('b')",
     "raise MemoryError", "raise RecursionError", "raise StopIteration", "raise GeneratorExit", "raise SystemExit",
@@ -131,7 +131,7 @@ COMMANDS = {
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
-    """As many files, drawn by the seed."""
+    """Yield `count` files, drawn by the seed."""
     kinds = [kind for kind in COMMANDS if kind.startswith(only)]
     for number in range(count):
         pick = random.Random(f"{seed} {number}")
@@ -145,7 +145,7 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
 
 
 def _source(kind: str, pick: random.Random) -> str:
-    """A file that defines `own`, with one thing wrong or more."""
+    """Source of a file that defines `own`, with one thing wrong or more."""
     way = pick.random()
     if way < 0.08:
         return pick.choice(
@@ -173,13 +173,13 @@ def _source(kind: str, pick: random.Random) -> str:
 
 def _definition(kind: str, pick: random.Random) -> str:
     if kind == "task":
-        return f"own = Task({_given(_spoilt(TASK, pick))})"
+        return f"own = Task({_arguments(_spoilt(TASK, pick))})"
     if kind == "reference":
-        return f"own = Task({_given(TASK | {'reference': f'Reference({_given(_spoilt(REFERENCE, pick))})'})})"
+        return f"own = Task({_arguments(TASK | {'reference': f'Reference({_arguments(_spoilt(REFERENCE, pick))})'})})"
     if kind == "relation":
-        return f"own = Relation({_given(_spoilt(RELATION, pick))})"
+        return f"own = Relation({_arguments(_spoilt(RELATION, pick))})"
     if kind == "encoding":
-        return f"own = Encoding({_given(_spoilt(ENCODING, pick))})"
+        return f"own = Encoding({_arguments(_spoilt(ENCODING, pick))})"
     if kind == "hooks":
         body = "\n".join(f"    {name} = {value}" for name, value in _spoilt(HOOKS, pick).items())
         return f"{_functions(pick)}\nclass own(PositionEncoding):\n{body}"
@@ -187,12 +187,12 @@ def _definition(kind: str, pick: random.Random) -> str:
     return "own = " + pick.choice((law, _callback(pick), _callback(pick), pick.choice(GARBAGE)))
 
 
-def _given(fields: Fields) -> str:
+def _arguments(fields: Fields) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
 def _spoilt(fields: Fields, pick: random.Random) -> Fields:
-    """One field or two that are wrong in type, missing, or functions that fail or give garbage."""
+    """Spoil one field or two: wrong in type, missing, or functions that fail or give garbage."""
     spoilt = dict(fields)
     for name in pick.sample(list(fields), pick.choice((1, 1, 2))):
         if pick.random() < 0.1:
@@ -203,7 +203,7 @@ def _spoilt(fields: Fields, pick: random.Random) -> Fields:
 
 
 def _callback(pick: random.Random) -> str:
-    """A function that takes anything, and fails, or gives garbage, always or the second time."""
+    """Return code of a function that takes anything, and fails or gives garbage, always or the second time."""
     what = pick.choice(GARBAGE) if pick.random() < 0.55 else f"exec({pick.choice(FAILURES)!r}, globals())"
     arguments = pick.choice(("*a, **k", "*a, **k", "*a, **k", "", "x", "i, j", "i, j, n", "q, k, positions"))
     return f"(lambda {arguments}: {what})"

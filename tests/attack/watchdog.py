@@ -20,12 +20,12 @@ from typing import Any
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
 OUT_OF_TIME = "out of time"
 LARGEST_OUTPUT = 8 << 20
-"""Bytes of an output that are read."""
+"""Most bytes of an output that are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How one call of the command ended.
+    """The end of one call of the command.
 
     Attributes:
         status: exit status, -N for signal N; None where it was out of time.
@@ -46,7 +46,7 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """When the command is killed, itself alone: what it began is to end by itself.
+    """The moment at which the command is killed, itself alone: what it began is to end by itself.
 
     Attributes:
         event: before this one of the times at which it touches a file or a folder, counted from 1; never, if 0.
@@ -61,11 +61,11 @@ NEVER = Kill()
 TOUCHES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "fcntl.flock")
 """Audit events that count for `Kill`; of opening, only for writing."""
 COUNTED = "touches: "
-"""On the last line of `Ending.err`, how often it touched a file, where that was asked for."""
+"""Words on the last line of `Ending.err` before the count of touches, where it is asked for."""
 
 
 def warm() -> None:
-    """Imports everything, so that a fork finds it imported."""
+    """Import everything, so that a fork finds it imported."""
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if not module.name.endswith("__main__"):
@@ -84,7 +84,7 @@ def call(
     mib: int | None = None,
     kill: Kill | None = None,
 ) -> Ending:
-    """Calls `lengthgen ARGUMENTS` in a folder.
+    """Call `lengthgen ARGUMENTS` in a folder.
 
     Args:
         arguments: what stands after the command's name.
@@ -121,7 +121,7 @@ def call(
 def _be_the_command(
     arguments: Sequence[str], folder: Path, cache: Path, out: int, err: int, mib: int | None, kill: Kill | None
 ) -> None:
-    """Never returns."""
+    """Become the command; never returns."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -156,7 +156,7 @@ def _be_the_command(
 
 
 def _count_touches(last: int) -> None:
-    """Kills this process before it touches a file for the last time; or says at the end how often."""
+    """Kill this process before it touches a file for the last time; or print at the end how often it did."""
     count = 0
 
     def touched(event: str, arguments: tuple[Any, ...]) -> None:
@@ -181,7 +181,7 @@ def _is_writing(mode: Any, flags: Any) -> bool:
 
 
 def _wait(child: int, seconds: float) -> bool:
-    """Whether it ended in time; it is not reaped."""
+    """True if the process ended in time; it is not reaped."""
     descriptor = os.pidfd_open(child)
     try:
         poll = select.poll()
@@ -192,7 +192,7 @@ def _wait(child: int, seconds: float) -> bool:
 
 
 def group_members(group: int) -> list[int]:
-    """Processes of a group that still run."""
+    """Return the processes of a group that still run."""
     members = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -205,7 +205,7 @@ def group_members(group: int) -> list[int]:
 
 
 def _end_group(group: int, patience: float = 1.5) -> int:
-    """Processes of a group that outlive its leader by more than the patience; none of them is left."""
+    """Count the processes of a group that outlive its leader by more than the patience; none of them is left."""
     until = monotonic() + patience
     while group_members(group) and monotonic() < until:
         select.select([], [], [], 0.05)
@@ -230,5 +230,5 @@ def _resident_kib(process: int) -> int:
 def _data_bytes() -> int:
     """Private memory of this process, as RLIMIT_DATA counts it."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    [line] = [one for one in status.splitlines() if one.startswith("VmData")]
+    [line] = [line for line in status.splitlines() if line.startswith("VmData")]
     return int(line.split()[1]) << 10

@@ -10,7 +10,7 @@ from lengthgen.cli import main
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Calls the command; returns (exit code, stdout, stderr)."""
+    """Function that calls the command; returns (exit code, stdout, stderr)."""
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lengthgen", *arguments])
@@ -24,7 +24,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def answer(run):
-    """Calls the command with --json, which must succeed; returns what it says."""
+    """Function that calls the command with --json, which must succeed; returns its answer."""
 
     def ask(*arguments):
         code, out, err = run(*arguments, "--json")

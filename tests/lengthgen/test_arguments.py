@@ -15,7 +15,7 @@ AUDIT = ("audit", "rotary", "--to", "300", "--dtype", "float32", "--heads", "2",
 TRAINERS = (("train", "parity"), ("sweep", "fig1"), ("conjecture", "fig1"), ("reproduce",))
 PROFILED = (*TRAINERS, ("figures",), ("figures", "--list"), ("report",), ("verify", "rope-1"))
 SECONDS = 20
-"""An argument that takes as long is a hang."""
+"""Limit: an argument that takes as long is a hang."""
 
 SCALES = (
     "", "0", "-1", "\u0663", "1-\u0663", "\u00b2", "\uff11", "1_0", "1e3", "1.5", "nan", "inf", "1,", ",", "-", "1--2",
@@ -126,12 +126,12 @@ COMPUTING = (
     "lengthgen.reporting._explorations",
     "proofs_checks.ledger._tasks",
 )
-"""Where the long parts of all commands begin."""
+"""Functions where the long parts of all commands begin."""
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A folder of files that no command should read, and none to write into."""
+    """Folder of files that no command should read, and none to write into."""
     folder = tmp_path_factory.mktemp("files")
     for name in ("pipe.toml", "pipe.npy"):
         os.mkfifo(folder / name)
@@ -145,7 +145,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def refused(run, files, tmp_path, monkeypatch):
-    """Calls the command, which must refuse its arguments in one line and compute nothing; returns the line."""
+    """Function that calls the command, which must refuse its arguments in one line and compute nothing; returns it."""
 
     def compute(*arguments, **options):
         raise AssertionError("something is computed")
@@ -187,7 +187,7 @@ def test_an_encoding_whose_parameters_are_out_of_range_is_refused(refused, comma
 
 
 @pytest.mark.parametrize("name", OF_TRAINING)
-def test_what_cannot_be_done_is_refused(refused, name):
+def test_training_arguments_that_cannot_be_met_are_refused(refused, name):
     arguments, says = OF_TRAINING[name]
     assert says in refused(*arguments)
 

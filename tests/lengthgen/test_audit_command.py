@@ -12,13 +12,13 @@ QUICK = ("--to", "3000", "--dtype", "bfloat16", "--heads", "2", "--head-dim", "1
 
 
 def test_a_sound_encoding_ends_with_0_and_plain_data(answer):
-    found = answer("audit", "rotary", *QUICK)
-    assert found["holds"] is True
-    [one] = found["audits"]
-    assert (one["subject"], one["kind"], one["last_position"]) == ("rope", "rotate", 3000)
-    assert one["settings"].keys() == {"bfloat16", "bfloat16, autocast"}
-    assert one["findings"] == []
-    law = one["settings"]["bfloat16"]["law"]
+    output = answer("audit", "rotary", *QUICK)
+    assert output["holds"] is True
+    [audit] = output["audits"]
+    assert (audit["subject"], audit["kind"], audit["last_position"]) == ("rope", "rotate", 3000)
+    assert audit["settings"].keys() == {"bfloat16", "bfloat16, autocast"}
+    assert audit["findings"] == []
+    law = audit["settings"]["bfloat16"]["law"]
     assert law["decades"].keys() == {"0-9", "10-99", "100-999", "1000-9999"}
     assert law["first_beyond"] is None
 
@@ -45,9 +45,9 @@ def test_budget_claims_and_parameters_are_taken(answer, run):
         "distinct",
         "relative",
     ]
-    found = answer("audit", f"{EXAMPLES}:sound", *QUICK, "--parameters", "base=300", "--other", "base=7")
-    assert found["audits"][0]["parameters"]["base"] == "300"
-    assert found["audits"][0]["independence"]["other"] == {"base": 7}
+    output = answer("audit", f"{EXAMPLES}:sound", *QUICK, "--parameters", "base=300", "--other", "base=7")
+    assert output["audits"][0]["parameters"]["base"] == "300"
+    assert output["audits"][0]["independence"]["other"] == {"base": 7}
 
 
 def test_parameters_read_as_numbers_truth_values_or_words():

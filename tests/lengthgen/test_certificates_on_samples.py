@@ -1,4 +1,4 @@
-"""What was tried on random prompts only is not called proved, by `check-certificate` and by `src` alike."""
+"""Statements tried on random prompts only are not called proved, by `check-certificate` and by `src` alike."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ NOT_PROVED = (
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """The folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
+    """Folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text(AND, encoding="utf-8")
     Path("proof.json").write_text(json.dumps(CERTIFICATE), encoding="utf-8")
@@ -43,9 +43,9 @@ def check(run, *arguments, name="conjunction"):
 
 
 def test_a_circuit_that_is_right_on_random_prompts_is_not_called_proved(own, run):
-    found = check(run)
-    assert (found["statement"], found["status"], found["proved"]) == (NOT_PROVED.format(300), "sampled", False)
-    assert (found["lower"], found["upper"], found["sampled"]) == (1, 1, 300)
+    checked = check(run)
+    assert (checked["statement"], checked["status"], checked["proved"]) == (NOT_PROVED.format(300), "sampled", False)
+    assert (checked["lower"], checked["upper"], checked["sampled"]) == (1, 1, 300)
     code, out, err = run("check-certificate", "proof.json", "--task", "own.py:conjunction", "--seed", "7")
     words = " ".join(out.split())
     assert (code, err) == (3, "")
@@ -54,59 +54,59 @@ def test_a_circuit_that_is_right_on_random_prompts_is_not_called_proved(own, run
 
 
 def test_the_prompts_are_others_each_time_and_the_same_for_one_seed(own, run):
-    """A task that writes down what it is asked: 300 prompts of 65,536."""
+    """The task writes down the prompts that it gets: 300 prompts of 65,536."""
     Path("own.py").write_text(
         AND.replace('"1" if prompt ==', '"1" if print("".join(prompt), file=open("asked", "a")) or prompt =='),
         encoding="utf-8",
     )
 
-    def asked(*arguments):
+    def prompts_of_check(*arguments):
         Path("asked").unlink(missing_ok=True)
         seed = check(run, *arguments)["seed"]
         return seed, Path("asked").read_text(encoding="utf-8").split()
 
-    (seed, one), (other_seed, other) = asked(), asked()
-    assert seed != other_seed and len(one) >= 300
-    assert len(set(one) & set(other)) < 100
-    assert asked("--seed", str(seed)) == (seed, one)
+    (seed, prompts), (other_seed, other_prompts) = prompts_of_check(), prompts_of_check()
+    assert seed != other_seed and len(prompts) >= 300
+    assert len(set(prompts) & set(other_prompts)) < 100
+    assert prompts_of_check("--seed", str(seed)) == (seed, prompts)
 
 
 def test_a_reference_circuit_of_ones_own_proves_nothing_on_random_prompts(own, run):
     changed = CERTIFICATE | {"task": "own.py:with_reference", "circuit": {"reference": True}}
     Path("proof.json").write_text(json.dumps(changed), encoding="utf-8")
-    found = check(run, name="with_reference")
-    assert (found["status"], found["proved"]) == ("reference", False)
-    assert "upper bound 1, that of the task's own circuit, holds on 300 sampled prompts only" in found["statement"]
+    checked = check(run, name="with_reference")
+    assert (checked["status"], checked["proved"]) == ("reference", False)
+    assert "upper bound 1, that of the task's own circuit, holds on 300 sampled prompts only" in checked["statement"]
 
 
 @pytest.mark.parametrize("name", ["conjunction", "with_reference"])
 def test_src_says_the_same_of_the_same_certificate(own, run, answer, name):
     question = ("src", f"own.py:{name}", "--scales", "1", "--arity", "1")
-    found = answer(*question, "--certificate", "proof.json")
+    answered = answer(*question, "--certificate", "proof.json")
     checked = check(run, name=name)
-    assert (found["status"], found["proved"]) == (checked["status"], checked["proved"])
-    subject, _, rest = found["statement"].partition(" holds on ")
+    assert (answered["status"], answered["proved"]) == (checked["status"], checked["proved"])
+    subject, _, rest = answered["statement"].partition(" holds on ")
     assert checked["statement"].partition(" holds on ")[::2] == (subject, rest.replace(rest.split()[0], "300", 1))
-    assert int(rest.split()[0].replace(",", "")) == found["inputs"]
+    assert int(rest.split()[0].replace(",", "")) == answered["inputs"]
     _, out, _ = run(*question)
-    assert f"{found['status']}: {found['statement']}" in " ".join(out.split())
+    assert f"{answered['status']}: {answered['statement']}" in " ".join(out.split())
 
 
-def test_what_is_tried_on_all_prompts_is_proved(answer, run, tmp_path):
+def test_a_statement_tried_on_all_prompts_is_proved(answer, run, tmp_path):
     proof = str(tmp_path / "proof.json")
-    found = answer("src", "parity", "--scales", "1-4", "--certificate", proof)
+    answered = answer("src", "parity", "--scales", "1-4", "--certificate", proof)
     checked = answer("check-certificate", proof)
     assert (checked["status"], checked["proved"], checked["seed"], checked["sampled"]) == ("exact", True, None, 0)
-    assert (found["statement"], found["status"], found["proved"]) == (checked["statement"], "exact", True)
+    assert (answered["statement"], answered["status"], answered["proved"]) == (checked["statement"], "exact", True)
     _, out, _ = run("check-certificate", proof)
     assert out == f"proved: {checked['statement']}\n"
 
 
 def test_infinite_complexity_is_proved_on_few_prompts(answer, tmp_path):
     proof = str(tmp_path / "proof.json")
-    found = answer("src", "parity-direct", "--scales", "15", "--arity", "1", "--certificate", proof)
+    answered = answer("src", "parity-direct", "--scales", "15", "--arity", "1", "--certificate", proof)
     checked = answer("check-certificate", proof)
-    assert (found["statement"], found["proved"]) == (checked["statement"], checked["proved"])
+    assert (answered["statement"], answered["proved"]) == (checked["statement"], checked["proved"])
     assert checked["proved"] and checked["upper"] == "inf"
 
 
@@ -118,17 +118,19 @@ def test_help_says_what_the_exit_codes_mean(run):
 
 
 def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch):
-    """On some prompts fewer positions may seem to be needed, so typed lower bounds of sampled scales are none."""
+    """A sampled scale has no typed lower bound: on some prompts alone, fewer positions may seem to be needed."""
     from circuits import trace as trace_module
     from circuits.tasks import TaskSpec
     from lengthgen.complexity import Question, compute
 
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 50)
     monkeypatch.setattr(trace_module, "SAMPLE", 40)
-    found = compute(Question(spec=TaskSpec(name="addition-carry", base=2), scales=range(1, 5), arity=3, mode="typed"))
-    exhaustive = found.result.exhaustive_to
+    answered = compute(
+        Question(spec=TaskSpec(name="addition-carry", base=2), scales=range(1, 5), arity=3, mode="typed")
+    )
+    exhaustive = answered.result.exhaustive_to
     assert exhaustive == 2
-    statement = found.as_json()["statement"]
+    statement = answered.as_json()["statement"]
     assert statement.startswith(
-        f"SRC(addition-carry base 2, 4) >= {found.result.bounds[exhaustive][0]} at arity 3, typed"
+        f"SRC(addition-carry base 2, 4) >= {answered.result.bounds[exhaustive][0]} at arity 3, typed"
     )

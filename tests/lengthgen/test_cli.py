@@ -4,24 +4,24 @@ import pytest
 
 
 def test_lrc(answer):
-    found = answer("lrc", "1", "--scales", "4,8")
-    assert found["lrc"] == {"4": 1, "8": 1}
-    assert found["generalizes"] is True
-    found = answer("lrc", "0.5**(j-i)", "--scales", "4,8")
-    assert found["lrc"] == {"4": 4, "8": 8}
-    assert found["generalizes"] is False
+    output = answer("lrc", "1", "--scales", "4,8")
+    assert output["lrc"] == {"4": 1, "8": 1}
+    assert output["generalizes"] is True
+    output = answer("lrc", "0.5**(j-i)", "--scales", "4,8")
+    assert output["lrc"] == {"4": 4, "8": 8}
+    assert output["generalizes"] is False
 
 
 def test_src(answer):
-    found = answer("src", "parity", "--arity", "2", "--scales", "1-6")
-    assert found["src"] == {str(scale): 1 for scale in range(1, 7)}
-    assert (found["status"], found["coverage_scale"]) == ("exact", 2)
+    output = answer("src", "parity", "--arity", "2", "--scales", "1-6")
+    assert output["src"] == {str(scale): 1 for scale in range(1, 7)}
+    assert (output["status"], output["coverage_scale"]) == ("exact", 2)
 
 
 def test_src_of_an_infeasible_arity(answer):
-    found = answer("src", "parity", "--arity", "1", "--scales", "1-3")
-    assert found["src"] == {"1": 1, "2": "inf", "3": "inf"}
-    assert found["minimal_arity"] == 2
+    output = answer("src", "parity", "--arity", "1", "--scales", "1-3")
+    assert output["src"] == {"1": 1, "2": "inf", "3": "inf"}
+    assert output["minimal_arity"] == 2
 
 
 def test_src_of_the_control_grows(answer):
@@ -29,11 +29,11 @@ def test_src_of_the_control_grows(answer):
 
 
 def test_tasks_and_their_base(answer, run):
-    found = {one["task"]: one for one in answer("tasks")["tasks"]}
-    assert len(found) == 25
-    assert found["addition"]["layout"] == "`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first."
-    assert (found["addition"]["base"], found["addition"]["reference_arity"]) == (10, 5)
-    assert (found["parity-direct"]["base"], found["parity-direct"]["reference_arity"]) == (None, None)
+    tasks = {task["task"]: task for task in answer("tasks")["tasks"]}
+    assert len(tasks) == 25
+    assert tasks["addition"]["layout"] == "`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first."
+    assert (tasks["addition"]["base"], tasks["addition"]["reference_arity"]) == (10, 5)
+    assert (tasks["parity-direct"]["base"], tasks["parity-direct"]["reference_arity"]) == (None, None)
     assert answer("src", "log-shift", "--base", "3", "--scales", "4,8")["src"] == {"4": 3, "8": 3}
     assert answer("predict", "counter", "--base", "3", "--train", "1-3", "--test", "1-5")["task"].startswith(
         "counter-base3"
@@ -47,25 +47,25 @@ def test_tasks_and_their_base(answer, run):
 
 
 def test_src_of_five_slots(answer):
-    found = answer("src", "unaligned-addition", "--scales", "1-3", "--arity", "5")
-    assert (found["arity"], found["minimal_arity"]) == (5, 4)
-    assert (found["src"], found["status"]) == ({"1": 1, "2": 1, "3": 1}, "reference")
+    output = answer("src", "unaligned-addition", "--scales", "1-3", "--arity", "5")
+    assert (output["arity"], output["minimal_arity"]) == (5, 4)
+    assert (output["src"], output["status"]) == ({"1": 1, "2": 1, "3": 1}, "reference")
 
 
 def test_predict(answer):
     for format, ideal, relative in (("aligned", "ipe", True), ("unaligned", "ipe-sh", False)):
-        found = answer(
+        output = answer(
             "predict", "parity", "--train", "1-3", "--test", "1-6",
             "--format", format,
         )  # fmt: skip
-        yes = {encoding: one["generalizes"] for encoding, one in found["predictions"].items()}
+        yes = {encoding: prediction["generalizes"] for encoding, prediction in output["predictions"].items()}
         assert yes == {ideal: True, "rpe": relative, "ape": False, "nope": False}
 
 
 def test_verify(answer):
-    found = answer("verify", "rope-1", "hope-6")
-    assert [claim["id"] for claim in found["claims"]] == ["rope-1", "hope-6-complex", "hope-6-real"]
-    for claim in found["claims"]:
+    output = answer("verify", "rope-1", "hope-6")
+    assert [claim["id"] for claim in output["claims"]] == ["rope-1", "hope-6-complex", "hope-6-real"]
+    for claim in output["claims"]:
         assert {"id", "verdict", "strength", "seconds", "falsifiers"} <= claim.keys()
         assert claim["falsifiers"]
         assert all(falsifier["rejected"] is True for falsifier in claim["falsifiers"])
@@ -73,10 +73,10 @@ def test_verify(answer):
 
 def test_train(answer, tmp_path):
     arguments = ("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4", "--profile", "smoke")
-    found = answer(*arguments, "--out", str(tmp_path))
-    assert found["accuracy"].keys() == {"1", "2", "3", "4"}
-    assert (tmp_path / "runs" / found["run"] / "metrics.parquet").exists()
-    assert answer(*arguments, "--out", str(tmp_path)) == found
+    output = answer(*arguments, "--out", str(tmp_path))
+    assert output["accuracy"].keys() == {"1", "2", "3", "4"}
+    assert (tmp_path / "runs" / output["run"] / "metrics.parquet").exists()
+    assert answer(*arguments, "--out", str(tmp_path)) == output
 
 
 def test_a_users_own_task_goes_through_every_command(answer, tmp_path):
@@ -163,14 +163,14 @@ def test_a_learned_relation_is_compared_with_the_ideal_one(run, answer, tmp_path
     out = ("--out", str(tmp_path))
     settings = ("--format", "unaligned", "--train", "1-2", "--test", "1-4", "--profile", "smoke", *out)
     name = answer("train", "select-first", "--encoding", "lbpe-sh", *settings)["run"]
-    found = answer("relation", name, "--test", "1-4", *out)
-    assert found["train"] == [1, 2] and found["roles"] == {"0": "irrelevant", "1": "operator 1 slot 1"}
+    comparison = answer("relation", name, "--test", "1-4", *out)
+    assert comparison["train"] == [1, 2] and comparison["roles"] == {"0": "irrelevant", "1": "operator 1 slot 1"}
     # The answer is computed at '=', which sees n digits and itself; one of them is the key.
-    assert {scale: [one["pairs"] for one in roles.values()] for scale, roles in found["scales"].items()} == {
+    assert {scale: [role["pairs"] for role in roles.values()] for scale, roles in comparison["scales"].items()} == {
         str(n): [n, 1] for n in range(1, 5)
     }
-    wrong = sum(found["pairs"].values()) - sum(found["agreeing"].values())
-    assert wrong == len(found["disagreements"])
+    wrong = sum(comparison["pairs"].values()) - sum(comparison["agreeing"].values())
+    assert wrong == len(comparison["disagreements"])
     code, out_text, _ = run("relation", name, "--test", "1-4", *out)
     assert code == 0 and "operator 1 slot 1" in out_text
     other = answer("train", "select-first", "--encoding", "rpe", *settings)["run"]

@@ -33,7 +33,7 @@ DAMAGES = 105
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def pristine(tmp_path_factory):
     """A folder with runs, verdicts and claims, and the protocol's file."""
     folder = tmp_path_factory.mktemp("whole")
     given, name = sources(folder, SMALL)
@@ -43,27 +43,27 @@ def whole(tmp_path_factory):
 
 
 @pytest.fixture
-def ask(whole, run, tmp_path, monkeypatch):
-    """(folder, function that calls one or both commands on it): what they end with, what is drawn, and the page.
+def ask(pristine, run, tmp_path, monkeypatch):
+    """Return the folder, and a function that calls one or both commands on it: their ends, what is drawn, and the page.
 
     What is the same of every call and takes long is left out: other protocols, and the hash of the source.
     """
     out = tmp_path / "out"
-    shutil.copytree(whole[0], out)
+    shutil.copytree(pristine[0], out)
     options = ("--profile", "smoke", "--out", str(out))
     monkeypatch.setattr(reporting, "TASKS", {"copy": reporting.TASKS["copy"]})
     monkeypatch.setattr(reporting, "selection", lambda runs: toys.selection("toy-accept"))
     monkeypatch.setattr("paper_figs.report.trials.names", list)
     for module in ("gallery", "reporting"):
         monkeypatch.setattr(f"lengthgen.{module}.source_digest", lambda *_: "code")
-    entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [whole[1]])
+    entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [pristine[1]])
     monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: {name: entries[name] for name in FIGURES})
 
     def call(commands="both"):
         drawn = shown = (0, "", "")
         files = {}
         if commands != "report":
-            drawn = run("figures", *FIGURES, *options, "--protocol", whole[1], "--json")
+            drawn = run("figures", *FIGURES, *options, "--protocol", pristine[1], "--json")
             figures = json.loads(drawn[1])["figures"] if drawn[1] else {}
             files = {file: (out / "figures" / file).read_bytes() for written in figures.values() for file in written}
         if commands != "figures":
@@ -74,18 +74,18 @@ def ask(whole, run, tmp_path, monkeypatch):
 
 
 def page(out):
-    """What the page's scripts read, by name."""
+    """Content that the page's scripts read, by name."""
     text = (out / "report.html").read_text()
-    found = re.findall(r'<script type="application/json" id="data-(\w+)">(.*?)</script>', text, re.DOTALL)
-    return {name: json.loads(content) for name, content in found}
+    blocks = re.findall(r'<script type="application/json" id="data-(\w+)">(.*?)</script>', text, re.DOTALL)
+    return {name: json.loads(content) for name, content in blocks}
 
 
 def damaged(content, rng):
-    """Another content of a file, damaged as a disk, an editor or a hostile hand would."""
+    """Return other content of a file, damaged as a disk, an editor or a hostile hand would."""
     text = content.decode()
     at = rng.randrange(len(content))
     numbers, words = [*re.finditer(r"\d+", text)], [*re.finditer(r'"[a-z ]{3,}"', text)]
-    number, word = (rng.choice(found) if found else None for found in (numbers, words))
+    number, word = (rng.choice(matches) if matches else None for matches in (numbers, words))
     kinds = [
         lambda: content[:at],
         lambda: content[:at] + bytes([content[at] ^ 1 << rng.randrange(7)]) + content[at + 1 :],
@@ -99,9 +99,9 @@ def damaged(content, rng):
         lambda: number and (text[: number.start()] + rng.choice(["null", "[]", "NaN"]) + text[number.end() :]).encode(),
         lambda: re.sub(rf'\s*"{SEAL}": "\w+",?', "", text).encode(),
     ]
-    while (found := rng.choice(kinds)()) is None or found == content:
+    while (result := rng.choice(kinds)()) is None or result == content:
         pass
-    return found
+    return result
 
 
 def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
@@ -121,7 +121,9 @@ def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
             assert_nothing_new(content[part], first[3][part], (number, name))
         if READ_BY[name] == "both":
             assert code == 1 and code_of_report == 1, (number, name)
-            assert all(Path(name).name in one and "make it again with" in one for one in (err, err_of_report))
+            assert all(
+                Path(name).name in message and "make it again with" in message for message in (err, err_of_report)
+            )
         elif name == "made-up/predictions.json":
             assert (code, code_of_report) == (0, 1) and "predictions.json" in err_of_report
         else:
@@ -131,13 +133,13 @@ def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
 
 
 def assert_nothing_new(shown, original, which):
-    """Every list has some of the original's members, and everything else is as it was; open claims are said so."""
+    """Check that lists have only members of the original's, or open claims, and that everything else is as it was."""
     if isinstance(original, list):
-        assert all(one in original or one.get("verdict") == "not run" for one in shown), which
+        assert all(entry in original or entry.get("verdict") == "not run" for entry in shown), which
     else:
         for key, value in original.items():
             if key in ("trials", "runs", "groups"):
-                assert all(one in value for one in shown[key]), which
+                assert all(entry in value for entry in shown[key]), which
             else:
                 assert shown[key] == value, which
 
@@ -151,7 +153,7 @@ def places(content, so_far=()):
 
 @pytest.mark.parametrize("name", ["claims.json", "made-up/conjecture.json"])
 def test_values_of_wrong_types_under_a_whole_seal_are_one_line(ask, name):
-    """As a file of another version of the program may have."""
+    """A file of another version of the program may have values of other types."""
     out, call = ask
     content = json.loads((out / name).read_text())
     del content[SEAL]

@@ -27,7 +27,7 @@ def run(*arguments, cache):
 def test_the_matrix_of_named_encodings(tmp_path):
     done = run("encodings", "nope", "alibi", "hope", "--json", cache=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = {one["name"]: one for one in json.loads(done.stdout)["encodings"]}
+    rows = {row["name"]: row for row in json.loads(done.stdout)["encodings"]}
     assert [rows[name]["far_field"] for name in rows] == ["no effect", "falls exponentially", "logit to 0, all alike"]
     assert [rows[name]["causal_only"] for name in rows] == [False, False, True]
     assert rows["alibi"]["defined_for"] == "every position"
@@ -49,7 +49,7 @@ def test_an_encoding_of_ones_own_is_verified(tmp_path):
     assert done.returncode == 1
     answer = json.loads(done.stdout)
     assert not answer["holds"]
-    (failed,) = [one for one in answer["declared"] if not one["holds"]]
+    (failed,) = [declaration for declaration in answer["declared"] if not declaration["holds"]]
     assert (failed["encoding"], failed["what"]) == ("crossed", "relative")
     assert "a shift of key 0 and query D by s changes the score by" in failed["reason"]
 
@@ -72,7 +72,7 @@ def test_the_lattice_is_decided_and_drawn(tmp_path):
     done = run("verify", "--lattice", "--out", tmp_path / "figures", "--json", cache=tmp_path)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert {one["verdict"] for one in answer["lattice"]} <= {"verified", "corrected"}
-    kinds = {(one["contains"], one["contained"]): one["kind"] for one in answer["lattice"]}
+    assert {edge["verdict"] for edge in answer["lattice"]} <= {"verified", "corrected"}
+    kinds = {(edge["contains"], edge["contained"]): edge["kind"] for edge in answer["lattice"]}
     assert kinds["fox", "alibi"] == "exact" and kinds["t5", "alibi"] == "impossible"
     assert all(Path(path).stat().st_size for path in answer["figure"])

@@ -19,36 +19,36 @@ WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | DRAWN
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_it_is_predicted_or_it_is_said_why_not(name, answer):
-    asked = answer("predict", "parity", "--encoding", name, "--train", "1-2", "--test", "1-4")
-    (found,) = asked["predictions"].values()
-    assert found["encoding"] == name
-    assert (found["relation"] is None) == (name in WITHOUT_RELATION)
-    assert len(found["why"].splitlines()) == 1
+def test_each_encoding_is_predicted_or_the_reason_is_given(name, answer):
+    output = answer("predict", "parity", "--encoding", name, "--train", "1-2", "--test", "1-4")
+    (prediction,) = output["predictions"].values()
+    assert prediction["encoding"] == name
+    assert (prediction["relation"] is None) == (name in WITHOUT_RELATION)
+    assert len(prediction["why"].splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_it_is_trained(name, answer, tmp_path):
+def test_each_encoding_is_trained(name, answer, tmp_path):
     sizes = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path))
     trained = answer("train", "parity", "--encoding", name, *sizes)
     assert [*trained["accuracy"]] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_it_is_audited_or_it_is_said_why_not(name, run):
+def test_each_encoding_is_audited_or_the_reason_is_given(name, run):
     code, out, err = run("audit", name, "--to", "300", "--dtype", "float64", "--heads", "2", "--head-dim", "8")
     if name in LABELS | {"nope"}:
         assert code == 2
         assert "nothing" in err.splitlines()[-1]
     else:
-        found = [line for line in out.splitlines() if line.startswith("found: ")]
-        assert all("padding changes" in line for line in found), out + err
-        assert code == (1 if found else 0)
-        assert bool(found) == (name in SHIFTED_BY_PADDING)
+        findings = [line for line in out.splitlines() if line.startswith("found: ")]
+        assert all("padding changes" in line for line in findings), out + err
+        assert code == (1 if findings else 0)
+        assert bool(findings) == (name in SHIFTED_BY_PADDING)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_its_claims_are_found_or_it_is_said_why_there_are_none(name):
+def test_the_claims_of_each_encoding_are_found_or_the_reason_is_given(name):
     if name in NO_CLAIMS:
         with pytest.raises(registry.Unknown, match=f"no claim is about '{name}': "):
             registry.select([name])
@@ -56,13 +56,13 @@ def test_its_claims_are_found_or_it_is_said_why_there_are_none(name):
         assert {f"laws-{name}", f"far-{name}", f"cache-{name}"} <= {claim.id for claim in registry.select([name])}
 
 
-def test_all_can_be_told_apart_in_one_figure():
+def test_all_encodings_can_be_distinguished_in_one_figure():
     drawn = looks(ENCODINGS)
-    assert len({(one.colour, one.marker, one.fill, one.line) for one in drawn.values()}) == len(ENCODINGS)
+    assert len({(shown.colour, shown.marker, shown.fill, shown.line) for shown in drawn.values()}) == len(ENCODINGS)
     assert look("interpolation").label == "Position interpolation"
 
 
-def test_every_alias_names_it_in_capitals_or_not():
+def test_every_alias_names_its_encoding_in_capitals_or_not():
     for name, encoding in ENCODINGS.items():
         for alias in (name, *encoding.aliases):
             assert parse_encoding(alias.upper()).name == name
@@ -101,12 +101,12 @@ def test_an_option_admits_its_range(option, admitted, refused):
     assert not any(option.admits(value) for value in refused)
 
 
-def test_the_matrix_has_a_row_for_each_with_formulas_and_says_why_the_others_have_none(run, answer):
-    found = answer("encodings")
-    rows = {row["name"] for row in found["encodings"]}
-    assert rows | {*found["without_formulas"]} == {*ENCODINGS}
-    assert not rows & {*found["without_formulas"]}
-    assert found["aliases"]["rope"] == ["rotary"]
+def test_the_matrix_has_a_row_for_each_encoding_with_formulas_and_a_reason_for_each_other(run, answer):
+    output = answer("encodings")
+    rows = {row["name"] for row in output["encodings"]}
+    assert rows | {*output["without_formulas"]} == {*ENCODINGS}
+    assert not rows & {*output["without_formulas"]}
+    assert output["aliases"]["rope"] == ["rotary"]
     assert [row["name"] for row in answer("encodings", "Rotary", "KERPLE")["encodings"]] == ["rope", "kerple-log"]
     code, _, err = run("encodings", "ipe")
     assert (code, err) == (2, "error: 'ipe' has no formulas: its relation is that of a task's circuit\n")

@@ -21,32 +21,35 @@ def predictions(folder):
 
 
 def test_every_mode_of_a_task_with_a_reference_circuit_has_a_prediction(tmp_path, capsys):
-    found = predictions(tmp_path)
-    assert len(found) == 6 and all(by_mode.keys() == {*Mode} for by_mode in found.values())
-    lacking = {(cell.encoding, mode) for cell, by_mode in found.items() for mode in by_mode if by_mode[mode] is None}
+    predicted = predictions(tmp_path)
+    assert len(predicted) == 6 and all(by_mode.keys() == {*Mode} for by_mode in predicted.values())
+    lacking = {
+        (cell.encoding, mode) for cell, by_mode in predicted.items() for mode in by_mode if by_mode[mode] is None
+    }
     assert lacking == {("ipe", Mode.DECLARED), ("ipe", Mode.TYPED)}, "roles that need a scale hint"
     assert "left out" not in capsys.readouterr().err
 
 
-def test_a_mode_that_takes_too_many_steps_is_left_out_and_said(tmp_path, monkeypatch, capsys):
+def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(experiment, "MODE_STEPS", 0)
     for by_mode in predictions(tmp_path).values():
         assert by_mode[Mode.FREE] is not None and by_mode[Mode.DECLARED] is None and by_mode[Mode.TYPED] is None
-    said = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
-    assert len(said) == 4, "two tasks, two modes"
+    lines = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    assert len(lines) == 4, "two tasks, two modes"
     assert (
-        "predictions of mode typed are left out: task 'copy" in said[1] and "the limit of 0 steps is reached" in said[1]
+        "predictions of mode typed are left out: task 'copy" in lines[1]
+        and "the limit of 0 steps is reached" in lines[1]
     )
 
 
 def sweep(folder, monkeypatch, text=PROTOCOL):
-    """Predicts a protocol, and goes on to where its runs would be trained."""
+    """Predict a protocol, and go on to where its runs would be trained."""
     monkeypatch.setattr(experiment, "train_all", lambda *arguments, **options: print("training begins"))
     protocol = load_protocol(str(protocol_file(folder, text)), "smoke")
     sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")
 
 
-def test_seeds_that_cannot_decide_any_cell_are_told_before_training(tmp_path, monkeypatch, capsys):
+def test_seeds_that_cannot_decide_any_cell_are_reported_before_training(tmp_path, monkeypatch, capsys):
     sweep(tmp_path, monkeypatch)  # 5 seeds of 6 cells
     out, err = capsys.readouterr()
     assert out == "training begins\n"
@@ -76,8 +79,8 @@ def test_too_few_seeds_are_those_with_which_holm_decides_nothing(seeds):
         assert (warning is None) == decided(cells)
         if warning is None:
             continue
-        said = re.search(r"unless at most (\d+) of them", warning)
-        most = int(said[1]) if said else 0
+        match = re.search(r"unless at most (\d+) of them", warning)
+        most = int(match[1]) if match else 0
         assert not decided(most + 1) and (most == 0 or decided(most))
         needed = int(re.search(r"seeds = (\d+)", warning)[1])
         for others in ([0.0] * (cells - 1), [tail(needed, needed)] * (cells - 1), [1.0] * (cells - 1)):

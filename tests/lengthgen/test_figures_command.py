@@ -1,4 +1,4 @@
-"""`lengthgen figures`: what is drawn, what is not and why, and that nothing is drawn twice."""
+"""`lengthgen figures`: the figures drawn, those not drawn and why, and that nothing is drawn twice."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OF_TRIAL = ("predicted-made-up",)
 
 @pytest.fixture
 def made_up(tmp_path):
-    """(sources, options of the command)."""
+    """Sources of a made-up protocol, and options of the command."""
     given, name = sources(tmp_path)
     return given, ("--protocol", name, "--profile", "smoke", "--out", str(given.out))
 
@@ -33,14 +33,14 @@ def test_every_entry_has_a_name_for_files_and_a_title(tmp_path, answer):
         assert entry.name == entry.name.lower() and " " not in entry.name and entry.title
     assert {"figure1", "figure2", "figure2-best-on-test", "figure3", "figure4", "figure5"} <= entries.keys()
     listed = answer("figures", "--list")["figures"]
-    assert [one["name"] for one in listed] == [*entries]
-    reads = {one["name"]: one["reads"] for one in listed}
+    assert [entry["name"] for entry in listed] == [*entries]
+    reads = {entry["name"]: entry["reads"] for entry in listed}
     assert reads["figure2"] == "runs of fig2" and reads["lrc-growth"] == "computed"
     assert reads["predicted-fig2"] == "runs of fig2 and its trial" and reads["ledger"] == "the ledger of claims"
 
 
 def test_every_width_of_the_style_can_be_asked_for():
-    assert [one.value for one in WidthName] == [*style.WIDTHS]
+    assert [width.value for width in WidthName] == [*style.WIDTHS]
 
 
 def test_figures_are_drawn_at_once_and_again_only_if_something_changed(made_up, run, tmp_path):
@@ -90,7 +90,7 @@ def test_another_width_is_another_figure(made_up, run):
         assert f"[width={inches:g}in]" in tex
 
 
-def test_one_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
+def test_a_figure_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     code, out, err = run("figures", "figure2", "--out", str(tmp_path))
     assert (code, out) == (2, "")
     assert err.startswith("error: figure2: 120 of the 120 runs of fig2 are missing from ") and err.count("\n") == 1
@@ -98,7 +98,7 @@ def test_one_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     assert not [*tmp_path.iterdir()], "nothing is left behind"
 
 
-def test_one_that_lacks_its_runs_beside_one_that_does_not(made_up, run):
+def test_a_figure_that_lacks_its_runs_beside_one_that_has_them(made_up, run):
     _, options = made_up
     code, out, err = run("figures", "results-made-up", "figure3", *options, "--json")
     assert code == 1
@@ -118,7 +118,7 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     assert [line.partition(":")[0] for line in skipped] == ["skipped figure2, figure2-best-on-test", "skipped figure4"]
 
 
-def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
+def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("labels-fig4-select-first", "labels-made-up-copy")}
@@ -126,8 +126,8 @@ def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_aga
     code, out, err = run("figures", *options, "--json")
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "skipped labels-fig4-select-first: unaligned: " in err
-    with monkeypatch.context() as known:
-        known.setattr(task_labels, "analyse", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(task_labels, "analyse", None)
         code, out, err = run("figures", *options, "--json")
     assert (code, json.loads(out)["unchanged"]) == (0, [*some])
     code, out, err = run("figures", "labels-fig4-select-first", *options)
@@ -135,7 +135,7 @@ def test_one_that_nobody_could_read_is_skipped_with_the_reason_and_not_tried_aga
 
 
 def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
-    """Nothing is stored of it: there may be memory enough the next time."""
+    """Results of a solver that died are not stored: there may be memory enough the next time."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     given, options = made_up
     of_copy = {"labels-made-up-copy": catalogue(given, [options[1]])["labels-made-up-copy"]}
@@ -152,7 +152,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
 
 
-def test_what_is_computed_is_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
+def test_computed_answers_are_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
     _, options = made_up
     assert run("figures", "table-tasks", *options)[0] == 0
     monkeypatch.setattr("paper_figs.task_tables.tasks", None)

@@ -42,7 +42,7 @@ cli.main()
 
 @pytest.fixture
 def called(tmp_path):
-    """Ends a command that does some work; returns (exit status, stdout, stderr)."""
+    """Function that ends a command during some work; returns (exit status, stdout, stderr)."""
 
     def call(work, before=()):
         # Only of a module does Python's own end depend on where the interrupt was met.
@@ -164,7 +164,7 @@ def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, arguments, at_work
         json.loads(path.read_text())
 
 
-def test_other_errors_that_python_drops_are_still_told(called):
+def test_other_errors_that_python_drops_are_still_printed(called):
     status, _, stderr = called("import gc; gc.callbacks.append(lambda *_: 1 / 0); gc.collect(); gc.callbacks.clear()")
     assert status == 0
     assert "ZeroDivisionError" in stderr

@@ -9,23 +9,23 @@ import pytest
 
 def test_the_contract_of_the_worked_cases(answer):
     for pattern, values, yes in (("1", [1, 1], True), ("0.5**(j-i)", [4, 8], False), ("1/(i-9)", [4, 8], False)):
-        found = answer("lrc", pattern, "--scales", "4,8")
-        assert list(found["lrc"].values()) == values
-        assert found["generalizes"] is yes
-        assert (found["from_scale"], found["to_scale"], found["label"]) == (4, 8, "F")
+        output = answer("lrc", pattern, "--scales", "4,8")
+        assert list(output["lrc"].values()) == values
+        assert output["generalizes"] is yes
+        assert (output["from_scale"], output["to_scale"], output["label"]) == (4, 8, "F")
 
 
 def test_growth_is_answered_with_its_reason(answer):
-    found = answer("lrc", "min(j - i, 3)", "--scales", "1-10")
-    assert found["constant_from"] == 4
-    assert found["structure"] == "a function of the distance j - i (Toeplitz)"
-    growth = found["growth"]
+    output = answer("lrc", "min(j - i, 3)", "--scales", "1-10")
+    assert output["constant_from"] == 4
+    assert output["structure"] == "a function of the distance j - i (Toeplitz)"
+    growth = output["growth"]
     assert (growth["kind"], growth["low"], growth["high"], growth["from_scale"]) == ("eventually constant", 3, 3, 4)
     assert growth["strength"] == "general"
     assert answer("lrc", "i * j")["growth"]["kind"] == "unbounded"
 
 
-def test_a_value_that_is_missing_somewhere_is_said_of_all_scales_only(answer):
+def test_a_missing_value_beyond_the_scales_is_named_in_the_growth(answer):
     growth = answer("lrc", "1/(i-9)", "--scales", "4,8")["growth"]
     assert (growth["kind"], growth["undefined_from"], growth["undefined_at"]) == ("undefined", 9, [9, 9])
     assert "division by zero at i=9" in growth["reason"]
@@ -33,35 +33,35 @@ def test_a_value_that_is_missing_somewhere_is_said_of_all_scales_only(answer):
 
 def test_irrational_entries_and_free_parameters_stay_exact(answer):
     assert answer("lrc", "sqrt(2)*sqrt(3) if i == j else sqrt(6)")["lrc"] == {"4": 1, "8": 1}
-    found = answer("lrc", "a if j - i < 3 else b", "--parameters", "a, b", "--explain")
-    assert found["lrc"] == {"4": 2, "8": 2}
-    assert [one["value"] for one in found["ideal"]] == ["a", "b"]
-    constant = found["relations"][0]
+    output = answer("lrc", "a if j - i < 3 else b", "--parameters", "a, b", "--explain")
+    assert output["lrc"] == {"4": 2, "8": 2}
+    assert [level["value"] for level in output["ideal"]] == ["a", "b"]
+    constant = output["relations"][0]
     assert constant["relation"] == "constant"
     assert constant["learned"]["learned_there"] == "9*a/10 + b/10"
     assert constant["learned"]["largest_error"] is None
 
 
-def test_what_is_undecided_is_never_a_number(answer):
-    found = answer("lrc", "sin(1)**2 + cos(1)**2 if i < j else exp(pi*sqrt(163)) if j == 1 else 1", "--scales", "1,3")
-    assert found["lrc"] == {"1": 1, "3": 2}
+def test_an_undecided_lrc_is_never_a_number(answer):
+    output = answer("lrc", "sin(1)**2 + cos(1)**2 if i < j else exp(pi*sqrt(163)) if j == 1 else 1", "--scales", "1,3")
+    assert output["lrc"] == {"1": 1, "3": 2}
     unclear = "log(exp(a)) if i < j else a"
-    found = answer("lrc", unclear, "--parameters", "a", "--scales", "1,3")
-    low, high = found["bounds"]["3"]
-    assert found["lrc"]["3"] == (low if low == high else None)
+    output = answer("lrc", unclear, "--parameters", "a", "--scales", "1,3")
+    low, high = output["bounds"]["3"]
+    assert output["lrc"]["3"] == (low if low == high else None)
 
 
 def test_a_family_that_depends_on_the_scale_wants_the_hint(answer):
-    found = answer("lrc", "1 if i == ceil(n/2) else 0", "--explain")
-    assert (found["scale_hint"], found["generalizes"], found["lrc"]) == (True, True, {"4": 1, "8": 1})
-    verdicts = {one["relation"]: one["generalizes"] for one in found["relations"]}
+    output = answer("lrc", "1 if i == ceil(n/2) else 0", "--explain")
+    assert (output["scale_hint"], output["generalizes"], output["lrc"]) == (True, True, {"4": 1, "8": 1})
+    verdicts = {row["relation"]: row["generalizes"] for row in output["relations"]}
     assert verdicts.pop("level-sets") is True
     assert not any(verdicts.values())
 
 
 def test_an_explanation_names_the_pairs_that_break_a_relation(answer):
-    found = answer("lrc", "1", "--explain")
-    by_name = {one["relation"]: one for one in found["relations"]}
+    output = answer("lrc", "1", "--explain")
+    by_name = {row["relation"]: row for row in output["relations"]}
     absolute = by_name["absolute"]
     assert (absolute["generalizes"], absolute["unseen"], absolute["conflict"]) == (False, [1, 5], None)
     assert absolute["learned"] == {
@@ -70,7 +70,7 @@ def test_an_explanation_names_the_pairs_that_break_a_relation(answer):
     }  # fmt: skip
     assert by_name["clipped-0"]["limits"] == [0, 1, 2, 3]
     window = answer("lrc", "2 if i == j else 1 if j - i == 1 else 0", "--explain")
-    constant = next(one for one in window["relations"] if one["relation"] == "constant")
+    constant = next(row for row in window["relations"] if row["relation"] == "constant")
     assert constant["conflict"] == [[1, 1], [1, 5]]
     assert constant["learned"]["learned_there"] == str(Fraction(4 * 2 + 3 * 1, 10))
     assert window["ideal"][1:] == [
@@ -80,9 +80,9 @@ def test_an_explanation_names_the_pairs_that_break_a_relation(answer):
 
 
 def test_vector_tokens(answer):
-    found = answer("lrc", "[[1, min(j - i, 2)], [0, 1]]", "--explain")
-    assert found["lrc"] == {"4": 3, "8": 3}
-    assert [one["value"] for one in found["ideal"]] == ["[1, 0, 0, 1]", "[1, 1, 0, 1]", "[1, 2, 0, 1]"]
+    output = answer("lrc", "[[1, min(j - i, 2)], [0, 1]]", "--explain")
+    assert output["lrc"] == {"4": 3, "8": 3}
+    assert [level["value"] for level in output["ideal"]] == ["[1, 0, 0, 1]", "[1, 1, 0, 1]", "[1, 2, 0, 1]"]
 
 
 def test_a_table_for_people(run):
@@ -159,7 +159,7 @@ def test_a_mistake_gets_one_line_and_exit_code_two(run, tmp_path, name):
     )
     (tmp_path / "broken.py").write_text("def f(i, j: return i\n")
     arguments, says = MISTAKES[name]
-    code, out, err = run("lrc", *(one.replace("HERE", str(tmp_path)) for one in arguments))
+    code, out, err = run("lrc", *(argument.replace("HERE", str(tmp_path)) for argument in arguments))
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""What an audit is asked to look at, however it fails: one line and status 2."""
+"""Objects that an audit is asked to look at, however they fail: one line and status 2."""
 
 import json
 

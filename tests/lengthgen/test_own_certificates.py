@@ -34,7 +34,7 @@ def code(*, loaded="pass", generated="pass"):
 
 @pytest.fixture
 def certified(answer, tmp_path, monkeypatch):
-    """The folder of a task of one's own, mine.py:mine, and of its certificate, proof.json."""
+    """Folder of a user's own task, mine.py:mine, and of its certificate, proof.json."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(code(), encoding="utf-8")
     answer("src", "mine.py:mine", "--scales", "1-2", "--certificate", "proof.json")
@@ -52,8 +52,8 @@ def refused(ended, *says):
 
 def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
     assert "\u00e4" in json.dumps(json.loads(Path("proof.json").read_bytes()), ensure_ascii=False)
-    found = answer("check-certificate", "proof.json", "--task", "mine.py:mine")
-    assert found["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
+    output = answer("check-certificate", "proof.json", "--task", "mine.py:mine")
+    assert output["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
         ("pass", "os.kill(os.getpid(), 9)", "is not checked: the code of mine.py:mine ended its process"),
     ],
 )
-def test_what_was_not_checked_does_not_hold(certified, run, loaded, generated, says):
+def test_a_certificate_that_was_not_checked_does_not_hold(certified, run, loaded, generated, says):
     Path("mine.py").write_text(code(loaded=loaded, generated=generated), encoding="utf-8")
     refused(run("check-certificate", "proof.json", "--task", "mine.py:mine", "--json"), says)
 
@@ -133,14 +133,14 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """The content of a certificate of parity."""
+    """Content of a certificate of parity."""
     from lengthgen.complexity import Question, compute
 
     return compute(Question(spec=TaskSpec(name="parity"), scales=range(1, 5))).certificate()
 
 
 @pytest.mark.parametrize("name", NO_CERTIFICATE)
-def test_what_is_no_certificate_proves_nothing(run, name, tmp_path):
+def test_a_file_that_is_no_certificate_proves_nothing(run, name, tmp_path):
     file = tmp_path / "proof.json"
     file.write_text(NO_CERTIFICATE[name])
     refused(run("check-certificate", str(file)), "proof.json")
@@ -158,7 +158,7 @@ def test_a_certificate_with_a_wrong_field_proves_nothing(run, field, good, tmp_p
     refused(run("check-certificate", str(file)), "proves nothing")
 
 
-def test_what_is_no_file_is_not_read(run, tmp_path):
+def test_a_path_that_is_no_regular_file_is_not_read(run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     large = tmp_path / "large.json"
@@ -175,7 +175,7 @@ def test_no_task_is_made_of_a_huge_base():
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "below a file"])
-def test_what_is_no_file_is_not_replaced_by_a_certificate_and_nothing_is_computed(run, kind, tmp_path, monkeypatch):
+def test_a_path_that_is_no_regular_file_is_not_replaced_and_nothing_is_computed(run, kind, tmp_path, monkeypatch):
     monkeypatch.setattr("lengthgen.complexity.compute", lambda question: pytest.fail("computed"))
     place = tmp_path / "place"
     if kind == "folder":

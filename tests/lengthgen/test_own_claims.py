@@ -43,7 +43,7 @@ def claim(deed, id="my-1", falsifier="refute", **changes):
 
 @pytest.fixture
 def verify(run, tmp_path, monkeypatch):
-    """Verifies a file of these lines; returns (exit code, stdout, stderr)."""
+    """Function that verifies a file of some lines; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -55,7 +55,7 @@ def verify(run, tmp_path, monkeypatch):
 
 
 def claims_of(out):
-    return {one["id"]: one for one in json.loads(out)["claims"]}
+    return {claim["id"]: claim for claim in json.loads(out)["claims"]}
 
 
 def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypatch):
@@ -65,32 +65,34 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
     Path("my_claims.py").write_text(text, encoding="utf-8")
     code, out, err = run("verify", "my_claims.py", "--json")
     assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
-    found = claims_of(out)["bounded-1"]
-    assert (found["verdict"], found["strength"], found["facts"]) == (
+    result = claims_of(out)["bounded-1"]
+    assert (result["verdict"], result["strength"], result["facts"]) == (
         "verified",
         "exhaustive",
         ["1000 pairs of neighbouring distances, compared as fractions"],
     )
-    (falsifier,) = found["falsifiers"]
+    (falsifier,) = result["falsifiers"]
     assert falsifier["reason"] == "the bias is 0 at distance 0 and 0 at distance 1"
     assert not (tmp_path / "cache" / "lengthgen" / "claims").exists()
     code, out, err = run("verify", "my_claims.py:CLAIMS")
     assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
     shown = next(line for line in GUIDE.read_text().splitlines() if line.startswith("    bounded-1 [F]"))
-    assert shown.removesuffix(" ...").split() == next(one for one in out.splitlines() if "bounded-1" in one).split()[:6]
+    assert (
+        shown.removesuffix(" ...").split() == next(line for line in out.splitlines() if "bounded-1" in line).split()[:6]
+    )
     code, out, _ = run("verify", "my_claims.py", "--format", "markdown")
     assert (code, out.splitlines()[0]) == (0, "# Claims") and "[my\\_claims.py#L10](/my_claims.py#L10)" in out
     code, out, _ = run("verify", "my_claims.py", "--format", "latex")
     assert code == 0 and out.startswith(r"\begin{longtable}")
 
 
-def test_one_that_holds_and_one_that_does_not(verify):
+def test_a_claim_that_holds_and_a_claim_that_does_not(verify):
     lines = 'sound = claim("accept", "my-0")\nfalse = claim("refute", "my-1", "again")'
     code, out, err = verify(lines, "--json")
     assert (code, json.loads(out)["holds"], err.splitlines()[-1]) == (1, False, "1 of 2 claims do not hold: my-1")
-    found = claims_of(out)
-    assert (found["my-0"]["verdict"], found["my-1"]["verdict"]) == ("verified", "refuted")
-    assert found["my-1"]["reason"] == "1 != 2"
+    results = claims_of(out)
+    assert (results["my-0"]["verdict"], results["my-1"]["verdict"]) == ("verified", "refuted")
+    assert results["my-1"]["reason"] == "1 != 2"
     code, out, _ = verify(lines, "--json", name=":sound")
     assert (code, [*claims_of(out)]) == (0, ["my-0"])
     code, out, _ = verify(lines, "--json", "--strength", "general")
@@ -109,12 +111,12 @@ LEFT_OPEN = {
 
 
 @pytest.mark.parametrize("name", LEFT_OPEN)
-def test_what_decides_nothing_does_not_hold(verify, name):
+def test_a_claim_whose_check_decides_nothing_does_not_hold(verify, name):
     code, says = LEFT_OPEN[name]
     status, out, err = verify(f"CLAIMS = [{code}]", "--json", "--time-limit", "5" if "sleep" in code else "60")
-    found = claims_of(out)["my-1"]
-    assert (status, found["verdict"], found["holds"]) == (1, "unsettled", False)
-    assert found["reason"].startswith(says)
+    result = claims_of(out)["my-1"]
+    assert (status, result["verdict"], result["holds"]) == (1, "unsettled", False)
+    assert result["reason"].startswith(says)
     assert err.splitlines()[-1] == "1 of 1 claims do not hold: my-1"
 
 
@@ -140,7 +142,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_claim_is_one_line(verify, name):
+def test_an_object_that_is_no_claim_is_one_line(verify, name):
     code, says = REFUSED[name]
     status, out, err = verify(code)
     assert (status, out, err.count("\n")) == (2, "", 1), err
@@ -156,8 +158,12 @@ own = claim("accept")
 
 def test_claims_and_encodings_of_one_file(verify):
     code, out, _ = verify(ENCODING, "--json")
-    found = json.loads(out)
-    assert (code, found["holds"], [one["what"] for one in found["declared"]]) == (0, True, ["relative"])
+    output = json.loads(out)
+    assert (code, output["holds"], [declaration["what"] for declaration in output["declared"]]) == (
+        0,
+        True,
+        ["relative"],
+    )
     assert [*claims_of(out)] == ["my-1"]
     code, out, _ = verify(ENCODING)
     assert code == 0 and "my-1 [F]" in out and "flat: relative holds" in out

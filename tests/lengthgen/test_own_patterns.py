@@ -109,7 +109,7 @@ MADE = {
 
 @pytest.fixture
 def refused(run, tmp_path, monkeypatch):
-    """Asks for a pattern of the folder, which must be refused in one line."""
+    """Function that takes a pattern of the folder, which must be refused in one line."""
     monkeypatch.chdir(tmp_path)
 
     def ask(pattern, *says):
@@ -147,7 +147,7 @@ def saved(array, **options):
 
 
 def claiming(shape, dtype="<f8"):
-    """The header of an array of this shape, without its entries."""
+    """Header of an array of this shape, without its entries."""
     buffer = io.BytesIO()
     header = {"descr": dtype, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(buffer, header)
@@ -197,14 +197,14 @@ def test_a_hostile_array_is_one_line(refused, name, tmp_path):
     refused("a.npy", says)
 
 
-def test_an_array_as_large_as_it_says_is_not_read(refused, tmp_path):
+def test_an_array_that_is_too_large_is_not_read(refused, tmp_path):
     with (tmp_path / "a.npy").open("wb") as file:
         file.write(claiming((10**6, 10**6)))
         file.truncate(10**12 * 8 + 128)
     refused("a.npy", "at most 65,536 positions")
 
 
-def test_what_is_no_array_file_is_not_opened(refused, tmp_path):
+def test_a_path_that_is_no_array_file_is_not_opened(refused, tmp_path):
     os.mkfifo(tmp_path / "pipe.npy")
     (tmp_path / "device.npy").symlink_to("/dev/zero")
     (tmp_path / "folder.npy").mkdir()

@@ -113,7 +113,7 @@ def test_a_property_that_fails_is_named(tmp_path):
 
 
 def test_user_code_that_exits_ends_its_run_and_not_the_sweep(tmp_path, monkeypatch):
-    """One worker for all: the runs behind the one that exits are trained."""
+    """A single worker for all: the runs behind the one that exits are trained."""
     runs = [smoke_run(name) for name in ("rpe", "nope", "ape")]
     trained = []
 

@@ -22,7 +22,7 @@ class Enough(Exception):
 
 @pytest.fixture
 def first_part(monkeypatch):
-    """`reproduce` ends where it begins to compute."""
+    """Let `reproduce` end where it begins to compute."""
 
     def stop(*_):
         raise Enough
@@ -43,7 +43,7 @@ def in_another_thread(work):
 
 @contextmanager
 def waiting_for(lock, work):
-    """The work in another thread, while this one holds the lock that it needs first."""
+    """Do the work in another thread, while this one holds the lock that it needs first."""
     with ExitStack() as held, ExitStack() as joined:
         held.enter_context(locked(lock))
         joined.enter_context(in_another_thread(work))
@@ -51,8 +51,8 @@ def waiting_for(lock, work):
         held.close()
 
 
-def told(monkeypatch, module):
-    """What a module tells on stderr, and an event that is set by the first line."""
+def stderr_lines(monkeypatch, module):
+    """Lines that a module writes on stderr, and an event that is set by the first line."""
     lines, event = [], threading.Event()
 
     def tell(line):
@@ -64,7 +64,7 @@ def told(monkeypatch, module):
 
 
 @pytest.mark.usefixtures("first_part")
-def test_what_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
+def test_a_file_that_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
     writing, go_on = threading.Event(), threading.Event()
     replace = os.replace
 
@@ -87,8 +87,8 @@ def test_what_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("first_part")
-def test_a_second_reproduce_says_whom_it_waits_for(tmp_path, monkeypatch):
-    lines, event = told(monkeypatch, pipeline)
+def test_a_second_reproduce_names_the_process_that_it_waits_for(tmp_path, monkeypatch):
+    lines, event = stderr_lines(monkeypatch, pipeline)
     ended = []
 
     def second():
@@ -105,9 +105,9 @@ def test_a_second_reproduce_says_whom_it_waits_for(tmp_path, monkeypatch):
     )
 
 
-def test_a_figure_that_another_process_draws_is_waited_for_and_that_is_said(tmp_path, monkeypatch):
+def test_a_figure_that_another_process_draws_is_waited_for_with_a_message(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    lines, event = told(monkeypatch, gallery)
+    lines, event = stderr_lines(monkeypatch, gallery)
     sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
     drawn = []
     lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"
@@ -125,7 +125,7 @@ MISSING = {
 }
 
 
-def test_what_is_not_drawn_is_on_stderr_with_the_reason_and_in_the_answer(tmp_path, monkeypatch, capsys):
+def test_figures_not_drawn_are_on_stderr_and_in_the_answer_with_the_reason(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: Drawn(files={"figure1": ["a"]}, missing=MISSING))
     answer = pipeline._figures(tmp_path, "smoke")
     assert answer == {"drawn": ["figure1"], "missing": MISSING, "broken": {}}
@@ -144,7 +144,7 @@ def test_the_summary_says_how_many_are_not_drawn_and_where_the_reasons_are():
     assert _not_drawn({}) == []
 
 
-def test_what_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
+def test_an_answer_that_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
     cut = SimpleNamespace(result=SimpleNamespace(failed=True, stopped="the SAT solver gave no answer"))
     monkeypatch.setattr(pipeline, "compute", lambda _: cut)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -155,11 +155,11 @@ def test_what_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
 
 def test_claims_that_were_unsettled_for_want_of_time_are_sealed_and_asked_again(tmp_path, monkeypatch):
     claim = {"verdict": "unsettled", "on_runs": False}
-    asked = []
-    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: asked.append(1) or {"claims": [claim]})
+    calls = []
+    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: calls.append(1) or {"claims": [claim]})
     for _ in range(2):
         assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
-    assert len(asked) == 2
+    assert len(calls) == 2
     assert read_sealed_json(tmp_path / "claims.json")["answer"] == {"claims": [claim]}
     (tmp_path / "claims.json").write_text((tmp_path / "claims.json").read_text().replace("unsettled", "verified"))
     with pytest.raises(DamagedFile):

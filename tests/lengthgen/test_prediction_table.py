@@ -22,8 +22,8 @@ def test_every_encoding_has_an_answer_that_json_holds(parity):
     answer = prediction_answer(parity, parse_encodings(",".join(ENCODINGS)), [1, 2], range(1, 7))
     assert (answer["format"], answer["mode"], answer["test"]) == ("aligned", "free", [1, 2, 3, 4, 5, 6])
     assert list(answer["predictions"]) == list(ENCODINGS)
-    for text, one in json.loads(json.dumps(answer, allow_nan=False))["predictions"].items():
-        assert Prediction.from_json(one).encoding == text
+    for text, prediction in json.loads(json.dumps(answer, allow_nan=False))["predictions"].items():
+        assert Prediction.from_json(prediction).encoding == text
 
 
 def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_predicted(parity):

@@ -41,20 +41,20 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def stored(trained, tmp_path):
-    """(--out, the run, its folder), the test's own."""
+    """Value of --out, the run and its folder, in a copy for one test."""
     out, run = trained
     shutil.copytree(out, tmp_path / "out")
     return tmp_path / "out", run, tmp_path / "out" / "runs" / run.id
 
 
-def asked(run, command, name, out):
+def call_command(run, command, name, out):
     return run(*(name if part == "RUN" else part for part in COMMANDS[command]), "--out", str(out))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_sound_run_is_shown(run, stored, command):
     out, of, _ = stored
-    code, shown, err = asked(run, command, of.id, out)
+    code, shown, err = call_command(run, command, of.id, out)
     assert code == 0, err
     assert shown
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, 
     out, of, folder = stored
     (folder / name).write_bytes(DAMAGES[kind]((folder / name).read_bytes()))
     for command in COMMANDS:
-        code, shown, err = asked(run, command, of.id, out)
+        code, shown, err = call_command(run, command, of.id, out)
         if command == "runs":
             assert code == 1
             words = "".join(shown.split())
@@ -86,19 +86,19 @@ def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
     files = sorted(folder.iterdir())
     for _ in range(20):
         path = places.choice(files)
-        whole = path.read_bytes()
-        damaged = bytearray(whole)
-        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        undamaged = path.read_bytes()
+        damaged = bytearray(undamaged)
+        damaged[places.randrange(len(undamaged))] ^= 1 << places.randrange(8)
         path.write_bytes(damaged)
         code, shown, _ = run("runs", "--out", str(out), "--json")
         [row] = json.loads(shown)["runs"]
         assert (code, row["state"]) == (1, "broken"), path.name
-        path.write_bytes(whole)
+        path.write_bytes(undamaged)
     assert run("runs", "--out", str(out))[0] == 0
 
 
 @pytest.mark.parametrize("content", [{}, {"seconds": None}, {"seconds": "long", "peak_memory_mib": []}])
-def test_numbers_that_an_environment_lacks_are_not_known(run, stored, content):
+def test_numbers_that_an_environment_lacks_are_shown_as_unknown(run, stored, content):
     out, _, folder = stored
     (folder / "environment.json").write_text(json.dumps(content))
     hashes = json.loads((folder / "files.json").read_text())
@@ -134,9 +134,9 @@ def again(run, out):
 def test_a_flipped_bit_of_a_state_never_ends_as_a_finished_run(run, stopped):
     out, of = stopped
     [state] = out.glob("runs/.unfinished/*/state.*")
-    whole = bytearray(state.read_bytes())
-    for place in (0, 40, len(whole) // 2, len(whole) - 50):
-        damaged = whole.copy()
+    undamaged = bytearray(state.read_bytes())
+    for place in (0, 40, len(undamaged) // 2, len(undamaged) - 50):
+        damaged = undamaged.copy()
         damaged[place] ^= 4
         state.write_bytes(damaged)
         code, shown, err = again(run, out)
@@ -163,7 +163,7 @@ def test_a_damaged_note_is_broken_until_the_run_goes_on(run, stopped):
     assert run("runs", "--out", str(out))[0] == 0
 
 
-def test_of_runs_that_are_trained_together_none_is_removed_alone(run, tmp_path):
+def test_runs_that_are_trained_together_are_removed_together_only(run, tmp_path):
     store, group = RunStore(tmp_path / "runs"), [smoke_run(seed=seed) for seed in range(2)]
     store.note_progress(group, 1)
     code, _, err = run("runs", "--remove", group[0].id, "--out", str(tmp_path))
@@ -187,7 +187,7 @@ def test_a_run_that_is_being_trained_is_not_removed(run, stored):
 
 
 def test_a_run_that_cannot_be_removed_is_one_line(run, stored, monkeypatch):
-    """Stands for a folder that may not be written: for root all may."""
+    """A refusing function stands for a folder that may not be written, since root may write everywhere."""
     out, of, folder = stored
 
     def refuse(path, *others, **options):

@@ -57,14 +57,14 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()]
 
 
-def sound(found):
-    """Bounds are ordered and do not fall with the scale, and a value is given only where they meet."""
-    as_number = {scale: [float(bound) for bound in bounds] for scale, bounds in found["bounds"].items()}
+def sound(output):
+    """Check that bounds are ordered and do not fall with the scale, and that a value is given only where they meet."""
+    as_number = {scale: [float(bound) for bound in bounds] for scale, bounds in output["bounds"].items()}
     lower = 1
     for scale, (low, high) in as_number.items():
         assert lower <= low <= high
         lower = low
-        assert (found["src"][scale] is None) == (low != high)
+        assert (output["src"][scale] is None) == (low != high)
     return as_number
 
 
@@ -80,22 +80,22 @@ def sound(found):
     ],
 )
 def test_mode(answer, task, base, mode, expected):
-    found = answer("src", task, "--base", base, "--mode", mode, "--scales", "1-4")
-    assert list(found["src"].values()) == expected
-    assert (found["mode"], found["arity"], found["status"], found["stopped"]) == (mode, 3, "exact", None)
-    assert bool(found["wiring"]) == (mode != "declared")
-    sound(found)
+    output = answer("src", task, "--base", base, "--mode", mode, "--scales", "1-4")
+    assert list(output["src"].values()) == expected
+    assert (output["mode"], output["arity"], output["status"], output["stopped"]) == (mode, 3, "exact", None)
+    assert bool(output["wiring"]) == (mode != "declared")
+    sound(output)
 
 
 @pytest.mark.parametrize("task", [("addition-carry", "--base", "2"), ("five.py:five",), ("permutation", "--base", "3")])
 def test_the_curve_is_of_two_arities_and_does_not_rise(answer, task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("five.py").write_text(FIVE, encoding="utf-8")
-    found = answer("src", *task, "--scales", "1-3", "--curve")
-    fewest = found["minimal_arity"]
-    assert list(found["curve"]) == [str(fewest), str(fewest + 1)]
-    fewer, more = found["curve"].values()
-    assert fewer == found["src"]
+    output = answer("src", *task, "--scales", "1-3", "--curve")
+    fewest = output["minimal_arity"]
+    assert list(output["curve"]) == [str(fewest), str(fewest + 1)]
+    fewer, more = output["curve"].values()
+    assert fewer == output["src"]
     assert list(fewer) == list(more) == ["1", "2", "3"]
     assert all(more[scale] <= fewer[scale] for scale in fewer)
 
@@ -107,7 +107,7 @@ def test_the_curve_is_the_same_whatever_arity_is_asked_for(answer):
     assert (least["src"], other["src"]) == tuple(least["curve"].values())
 
 
-def test_the_curve_of_what_needs_more_slots_than_there_are(run):
+def test_a_task_that_needs_more_slots_than_there_are_has_no_curve(run):
     code, _, err = run("src", "parity-direct", "--scales", "1-9", "--arity", "2", "--curve")
     assert code in (0, 2)
     assert err.count("\n") <= 1
@@ -115,13 +115,13 @@ def test_the_curve_of_what_needs_more_slots_than_there_are(run):
 
 @pytest.fixture
 def written(answer, tmp_path, monkeypatch):
-    """Has a certificate written, of a user's own task or of the one that is given; returns its file."""
+    """Function that has a certificate written, of a user's own task or of the given one; returns its file."""
     monkeypatch.chdir(tmp_path)
     Path("five.py").write_text(FIVE, encoding="utf-8")
 
     def write(*question):
-        found = answer("src", *(question or ("five.py:five", "--scales", "1")), "--certificate", "proof.json")
-        assert found["certificate"] == "proof.json"
+        output = answer("src", *(question or ("five.py:five", "--scales", "1")), "--certificate", "proof.json")
+        assert output["certificate"] == "proof.json"
         return Path("proof.json")
 
     return write
@@ -148,9 +148,9 @@ def written(answer, tmp_path, monkeypatch):
 )
 def test_a_certificate_is_written_and_accepted(answer, run, written, question, statement):
     file = written(*question)
-    found = answer("check-certificate", str(file))
-    assert found["statement"] == statement
-    assert found["lower"] == found["upper"]
+    output = answer("check-certificate", str(file))
+    assert output["statement"] == statement
+    assert output["lower"] == output["upper"]
     code, out, err = run("check-certificate", str(file))
     assert (code, err) == (0, "")
     assert statement in " ".join(out.split())
@@ -197,8 +197,8 @@ def test_an_edited_certificate_is_one_line(run, written):
 
 def test_a_file_that_is_no_certificate_is_one_line(run, written):
     file = written("parity", "--scales", "1-4")
-    whole = file.read_text()
-    for cut in (whole[: len(whole) // 2], whole[:-3], "", "[" * 100_000):
+    text = file.read_text()
+    for cut in (text[: len(text) // 2], text[:-3], "", "[" * 100_000):
         file.write_text(cut)
         refused(run("check-certificate", str(file)), "proof.json", "is not JSON")
     file.write_bytes(b"\xff\xfe\x00")
@@ -213,8 +213,8 @@ def test_a_certificate_of_a_users_own_task_needs_its_name(answer, run, written):
     assert content["task"] == "five.py:five"
     assert content["proof"]
     refused(run("check-certificate", str(file)), "name it yourself with --task")
-    found = answer("check-certificate", str(file), "--task", "five.py:five")
-    assert found["statement"] == "SRC(five.py:five, 1) = 3 at arity 1, free"
+    output = answer("check-certificate", str(file), "--task", "five.py:five")
+    assert output["statement"] == "SRC(five.py:five, 1) = 3 at arity 1, free"
     refused(run("check-certificate", str(file), "--task", "five.py:six"), "defines no Task 'six'")
     refused(run("check-certificate", str(file), "--task", "copy"), "proves nothing")
     Path("trap.py").write_text("open('was-here', 'w')\n" + FIVE, encoding="utf-8")
@@ -230,7 +230,7 @@ def test_the_statement_is_of_the_task_that_was_looked_at(run, written):
     assert "SRC(copy" not in out
 
 
-def test_no_certificate_is_left_of_what_cannot_be_proved(run, tmp_path):
+def test_no_certificate_is_left_of_bounds_that_cannot_be_proved(run, tmp_path):
     file = tmp_path / "blank.py"
     file.write_text(FIVE.replace('"a", "b"', '"a", "b c", "b"'))
     refused(
@@ -248,13 +248,13 @@ def test_a_certificate_that_there_is_no_time_for_is_one_line(run, tmp_path):
 
 
 def test_the_circuit_is_drawn(answer, tmp_path):
-    found = answer("src", "addition-carry", "--base", "2", "--scales", "1-2", "--draw", str(tmp_path))
+    output = answer("src", "addition-carry", "--base", "2", "--scales", "1-2", "--draw", str(tmp_path))
     assert {path.suffix for path in tmp_path.iterdir()} >= {".pdf", ".png", ".csv"}
     assert all(path.stat().st_size for path in tmp_path.iterdir())
-    assert str(tmp_path) in json.dumps(found["figure"])
+    assert str(tmp_path) in json.dumps(output["figure"])
 
 
-def test_what_has_no_circuit_is_not_drawn(run, tmp_path):
+def test_a_task_without_circuit_is_not_drawn(run, tmp_path):
     question = ("src", "parity", "--arity", "1", "--scales", "1-3", "--draw", str(tmp_path))
     refused(run(*question), "no circuit of arity 1 to draw")
 
@@ -264,20 +264,20 @@ def test_what_has_no_circuit_is_not_drawn(run, tmp_path):
 def test_the_time_limit_gives_the_bounds_so_far(answer, question, limit):
     answer("src", "copy", "--scales", "1")  # so that nothing has to be imported any more
     start = time.monotonic()
-    found = answer(*question, "--time-limit", str(limit))
+    output = answer(*question, "--time-limit", str(limit))
     assert time.monotonic() - start < limit + 2, "a second, and one for a machine in use by others"
-    unequal = any(low != high for low, high in found["bounds"].values())
-    assert bool(found["stopped"]) >= unequal, "bounds that differ have a reason"
-    if found["stopped"]:
-        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not searched", found["stopped"])
-    assert list(found["bounds"]) == [str(scale) for scale in range(1, 31)]
-    sound(found)
+    unequal = any(low != high for low, high in output["bounds"].values())
+    assert bool(output["stopped"]) >= unequal, "bounds that differ have a reason"
+    if output["stopped"]:
+        assert re.fullmatch(r"the time limit has passed|scales above \d+ were not searched", output["stopped"])
+    assert list(output["bounds"]) == [str(scale) for scale in range(1, 31)]
+    sound(output)
 
 
 def test_a_time_limit_of_nothing_gives_bounds_too(answer):
-    found = answer("src", "parity", "--scales", "1-4", "--time-limit", "0")
-    assert found["stopped"] == "the time limit has passed"
-    sound(found)
+    output = answer("src", "parity", "--scales", "1-4", "--time-limit", "0")
+    assert output["stopped"] == "the time limit has passed"
+    sound(output)
 
 
 def test_a_time_limit_that_is_not_reached_changes_nothing(answer):
@@ -297,11 +297,11 @@ def test_a_time_limit_beyond_all_bounds_is_none_or_refused(run, written, limit):
 
 
 def waited(process, seconds):
-    """Waits until a solver runs, and no longer than so many seconds; returns what runs."""
+    """Wait until a solver runs, for so many seconds at most; return the processes that run."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
-        if found := children(process.pid):
-            return found
+        if solvers := children(process.pid):
+            return solvers
         time.sleep(0.01)
     return []
 
@@ -326,9 +326,9 @@ def test_ctrl_c_gives_the_bounds_so_far_and_leaves_no_process(moment):
     assert process.returncode == 130
     assert err.startswith("error: interrupted")
     assert err.count("\n") == 1
-    found = json.loads(out)
-    assert (found["stopped"], found["status"]) == ("interrupted", "bounds")
-    bounds = sound(found)
+    output = json.loads(out)
+    assert (output["stopped"], output["status"]) == ("interrupted", "bounds")
+    bounds = sound(output)
     assert list(bounds) == [str(scale) for scale in range(1, 31)]
     assert bounds["4"] == [2, 2], "known long before"
     assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
@@ -349,15 +349,15 @@ def test_a_killed_command_leaves_no_solver():
     assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
 
 
-def test_scales_beyond_what_is_looked_at_are_those_of_the_reference_circuit(answer, monkeypatch):
+def test_scales_that_are_not_searched_have_the_bound_of_the_reference_circuit(answer, monkeypatch):
     every = answer("src", "parity", "--scales", "1-12")
     monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
-    found = answer("src", "parity", "--scales", "1,400")
-    assert found["src"] == {"1": 1, "400": 1}
-    assert (found["status"], found["stopped"]) == ("reference", None)
-    assert 2 < found["inputs"] < every["inputs"], "of few scales"
+    output = answer("src", "parity", "--scales", "1,400")
+    assert output["src"] == {"1": 1, "400": 1}
+    assert (output["status"], output["stopped"]) == ("reference", None)
+    assert 2 < output["inputs"] < every["inputs"], "of few scales"
     declared = answer("src", "parity", "--scales", "1,400", "--mode", "declared")
-    assert (declared["src"], declared["status"]) == (found["src"], "reference")
+    assert (declared["src"], declared["status"]) == (output["src"], "reference")
     typed = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
     assert typed["bounds"]["400"][1] == "inf", "no reference circuit is typed"
     assert (typed["src"]["400"], typed["status"]) == (None, "bounds")
@@ -365,12 +365,12 @@ def test_scales_beyond_what_is_looked_at_are_those_of_the_reference_circuit(answ
 
 def test_scales_that_were_left_out_are_a_reason(answer, monkeypatch):
     monkeypatch.setattr(src_module, "MAX_TOKENS", 500)
-    found = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
-    assert found["status"] == "bounds"
-    assert found["stopped"]
+    output = answer("src", "parity", "--scales", "1,400", "--mode", "typed")
+    assert output["status"] == "bounds"
+    assert output["stopped"]
 
 
-def test_what_was_known_is_not_lost_when_a_circuit_is_refuted(answer, monkeypatch):
+def test_bounds_found_before_are_kept_when_a_circuit_is_refuted(answer, monkeypatch):
     """Traces up to scale 5 stay as they are, and more prompts at scale 6 only raise its lower bound."""
     runs, search = [], rounds.search
 
@@ -378,15 +378,15 @@ def test_what_was_known_is_not_lost_when_a_circuit_is_refuted(answer, monkeypatc
         runs.append(patient)
         return Searched(stopped="the time limit has passed") if patient else search(problem, clock, patient=patient)
 
-    def refuting(found, problem, number, clock):
-        return {} if found.stopped else {6: problem.traces[6]}
+    def refuting(searched, problem, number, clock):
+        return {} if searched.stopped else {6: problem.traces[6]}
 
     monkeypatch.setattr(rounds, "search", search_once)
     monkeypatch.setattr(rounds, "refuting", refuting)
-    found = answer("src", "permutation", "--arity", "1", "--scales", "1-6")
+    output = answer("src", "permutation", "--arity", "1", "--scales", "1-6")
     assert runs == [False, True]
-    assert [found["bounds"][str(scale)] for scale in range(1, 6)] == [[n, n] for n in range(1, 6)]
-    assert found["bounds"]["6"][0] == 6
+    assert [output["bounds"][str(scale)] for scale in range(1, 6)] == [[n, n] for n in range(1, 6)]
+    assert output["bounds"]["6"][0] == 6
 
 
 def test_the_fewest_slots_are_not_claimed_of_scales_that_were_not_looked_at(answer, monkeypatch):
@@ -455,7 +455,7 @@ def test_a_question_that_makes_no_sense_is_one_line(run, question, says):
     refused(run("src", *question), says)
 
 
-def test_the_table_says_what_is_not_known(run):
+def test_the_table_shows_which_values_are_unknown(run):
     code, out, err = run(*HEAVY, "--time-limit", "0.3")
     assert (code, err) == (0, "")
     assert "not finished: " in " ".join(out.split())
@@ -463,5 +463,5 @@ def test_the_table_says_what_is_not_known(run):
 
 
 def test_declared_takes_the_arity_of_the_reference_circuit(answer):
-    found = answer("src", "addition-carry", "--base", "2", "--mode", "declared", "--scales", "1")
-    assert (found["arity"], found["minimal_arity"], found["src"]) == (3, 2, {"1": 2})
+    output = answer("src", "addition-carry", "--base", "2", "--mode", "declared", "--scales", "1")
+    assert (output["arity"], output["minimal_arity"], output["src"]) == (3, 2, {"1": 2})

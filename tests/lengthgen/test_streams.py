@@ -12,11 +12,11 @@ from tests.processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 GONE = "exec {gone}> >(:); wait $!; "
-"""Opens a pipe whose reader has gone."""
+"""Line of bash that opens a pipe whose reader has gone."""
 
 
 def lengthgen(arguments, before="", **environment):
-    """Runs the command in a line of bash; returns (exit status, stdout, stderr)."""
+    """Run the command in a line of bash; return (exit status, stdout, stderr)."""
     done = subprocess.run(
         ["bash", "-c", f"{before}{sys.executable} -m lengthgen {arguments}"],
         cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=PATIENCE,
@@ -31,17 +31,17 @@ def test_an_answer_that_cannot_be_written_is_one_line(arguments):
 
 
 @pytest.mark.parametrize("arguments", ["tasks", "tasks --json", "--help"])
-def test_who_closes_the_pipe_early_ends_the_command_silently(arguments):
+def test_a_pipe_that_is_closed_early_ends_the_command_silently(arguments):
     assert lengthgen(f"{arguments} >&$gone", GONE) == (141, "", "")
 
 
-def test_that_stdout_is_closed_is_told_before_the_work():
+def test_a_closed_stdout_is_reported_before_the_work():
     why = "error: the answer cannot be written to stdout: it is closed; name a file, or /dev/null\n"
     assert lengthgen("tasks nonsense >&-") == (2, "", why)
 
 
 @pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-", "2>&$gone"], ids=["full", "closed", "pipe"])
-def test_an_error_that_cannot_be_told_keeps_its_status(stderr):
+def test_an_error_that_cannot_be_printed_keeps_its_status(stderr):
     assert lengthgen(f"predict nonsense {stderr}", GONE) == (2, "", "")
 
 
@@ -51,5 +51,5 @@ def test_without_stdin_and_stderr_the_answer_is_the_same_and_nothing_else_is_wri
     assert json.loads(stdout)["holds"]
 
 
-def test_without_any_stream_the_status_tells():
+def test_the_status_is_right_without_any_stream():
     assert lengthgen("tasks <&- >&- 2>&-") == (2, "", "")

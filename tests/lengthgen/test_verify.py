@@ -21,14 +21,14 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path, monkeypatch) -> Path:
-    """The folder of results, of this test alone."""
+    """Folder of results, of this test alone."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "lengthgen" / "claims"
 
 
 @pytest.fixture
 def toy(monkeypatch):
-    """Toys instead of the ledger's claims."""
+    """Function that puts toys in place of the ledger's claims."""
 
     def put(*ids: str) -> None:
         monkeypatch.setattr(registry, "selection", lambda names, paper, runs: toys.selection(*ids))
@@ -36,7 +36,7 @@ def toy(monkeypatch):
     return put
 
 
-def test_what_is_settled_is_not_run_again_unless_asked(run, kept):
+def test_a_settled_claim_is_not_run_again_unless_asked(run, kept):
     code, out, err = run("verify", "fox-1", "rope-1", "--json")
     assert (code, err.splitlines()[0]) == (0, "claims: 2 to do")
     assert [claim["id"] for claim in json.loads(out)["claims"]] == ["rope-1", "fox-1"]
@@ -56,9 +56,9 @@ def test_a_damaged_result_is_named_and_found_again(run, kept):
 
 
 def test_claims_of_a_paper(answer):
-    found = answer("verify", "fox-1", "rope-1", "--paper", "2503.02130")
-    assert [claim["id"] for claim in found["claims"]] == ["fox-1"]
-    assert found == answer("verify", "fox-1", "rope-1", "--paper", "forgetting")
+    output = answer("verify", "fox-1", "rope-1", "--paper", "2503.02130")
+    assert [claim["id"] for claim in output["claims"]] == ["fox-1"]
+    assert output == answer("verify", "fox-1", "rope-1", "--paper", "forgetting")
 
 
 def test_only_some_strengths_are_shown_and_the_exit_code_is_about_all(run, toy):
@@ -103,14 +103,14 @@ def test_markdown_and_latex(run, toy):
 
 def test_claims_on_runs_are_asked_for_by_name_or_with_runs(run, monkeypatch):
     def chosen(names, paper, runs):
-        return whole(["rope-1", "fig4-hint"], paper=paper, runs=runs)
+        return full_selection(["rope-1", "fig4-hint"], paper=paper, runs=runs)
 
-    whole = registry.selection
+    full_selection = registry.selection
     monkeypatch.setattr(registry, "selection", chosen)
     code, out, _ = run("verify", "--json")
-    found = json.loads(out)
-    assert (code, found["holds"]) == (0, True)
-    assert [claim["verdict"] for claim in found["claims"]] == ["verified", "unsettled"]
+    output = json.loads(out)
+    assert (code, output["holds"]) == (0, True)
+    assert [claim["verdict"] for claim in output["claims"]] == ["verified", "unsettled"]
     code, out, err = run("verify", "fig4-hint", "--json")
     assert (code, json.loads(out)["holds"]) == (1, False)
     assert err.splitlines()[-1] == "1 of 2 claims do not hold: fig4-hint"
@@ -121,8 +121,8 @@ def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeyp
     out = tmp_path / "out"
     store = fill(out, "fig4", by_encoding(["lbpe-sh"]))
     fill(out, "fig2", by_encoding([]))
-    asked = ("verify", "fig4", "--runs", str(out), "--json")
-    code, printed, err = run(*asked)
+    command = ("verify", "fig4", "--runs", str(out), "--json")
+    code, printed, err = run(*command)
     with_hint, without = json.loads(printed)["claims"]
     assert (code, err) == (1, "1 of 2 claims do not hold: fig4-no-hint\n")
     assert (with_hint["verdict"], with_hint["strength"]) == ("verified", "statistical")
@@ -131,21 +131,21 @@ def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeyp
     assert run("verify", "fig4-hint", "--runs", str(out))[0] == 0
     lost = [runs for cell, runs in runs_of("fig4").items() if cell.encoding == "lbpe-sh"]
     for runs in lost[:2]:
-        for one in runs[:4]:  # of seven
-            store.remove(one.id)
-            put(store, one, fails)
-    code, printed, _ = run(*asked)
+        for run_ in runs[:4]:  # of seven
+            store.remove(run_.id)
+            put(store, run_, fails)
+    code, printed, _ = run(*command)
     assert (code, json.loads(printed)["claims"][0]["verdict"]) == (1, "unsettled")
     (store.folder(lost[0][0]) / "metrics.parquet").write_bytes(b"")
-    code, printed, _ = run(*asked)
+    code, printed, _ = run(*command)
     assert f"{lost[0][0].id}/metrics.parquet is not as it was written" in json.loads(printed)["claims"][0]["reason"]
     assert not any(kept.iterdir())
 
 
 def test_the_ledger_of_reproduce_follows_the_runs_in_its_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("os.fsync", lambda handle: None)
-    whole = registry.selection
-    monkeypatch.setattr(registry, "selection", lambda runs: whole(["fig4-hint", "fig4-no-hint"], runs=runs))
+    full_selection = registry.selection
+    monkeypatch.setattr(registry, "selection", lambda runs: full_selection(["fig4-hint", "fig4-no-hint"], runs=runs))
 
     def verdicts() -> tuple[bool, list[str]]:
         answer = pipeline._claims(tmp_path, "quick")
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_written_gets_one_line(run, monkeypatch):
 
 @pytest.fixture
 def copy(tmp_path) -> Path:
-    """The project, to be changed."""
+    """Copy of the project, to be changed."""
     for package in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         shutil.copytree(ROOT / package, tmp_path / "copy" / package)
     return tmp_path / "copy"
@@ -227,15 +227,15 @@ def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(tmp_path):
     command = [sys.executable, "-m", "lengthgen", "verify", "rope-1", "fox-1", "pola"]
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with started(command, cwd=ROOT, **streams) as process:
-        said = [process.stderr.readline() for _ in range(3)]
+        lines = [process.stderr.readline() for _ in range(3)]
         os.killpg(process.pid, signal.SIGINT)
-        said += process.stderr.read().splitlines(keepends=True)
+        lines += process.stderr.read().splitlines(keepends=True)
         assert process.wait(PATIENCE) == 130
         wait_until(lambda: not alive(process.pid))
-    assert said[-1] == "error: interrupted; run the same command again to go on\n"
-    assert not any("Traceback" in line for line in said)
+    assert lines[-1] == "error: interrupted; run the same command again to go on\n"
+    assert not any("Traceback" in line for line in lines)
     total = len(registry.select(["rope-1", "fox-1", "pola"]))
-    assert said[0] == f"claims: {total} to do\n"
+    assert lines[0] == f"claims: {total} to do\n"
     ended = len(list((tmp_path / "cache" / "lengthgen" / "claims").iterdir()))
     assert 2 <= ended < total
     with started(command, cwd=ROOT, **streams) as process:

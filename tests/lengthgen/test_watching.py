@@ -1,4 +1,4 @@
-"""What is shown of a sweep is what its processes note, whatever else lies or moves in the store."""
+"""The rows shown of a sweep are those that its processes note, whatever else lies or moves in the store."""
 
 import io
 import re
@@ -38,20 +38,20 @@ def store(tmp_path):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds as the test says they are."""
+    """Clock that shows the seconds that the test sets."""
     now = [0.0]
     monkeypatch.setattr(watched, "monotonic", lambda: now[0])
     return now
 
 
 class Terminal(io.StringIO):
-    """Holds all that was ever written to it."""
+    """Stream that holds all that was ever written to it."""
 
     def isatty(self):
         return True
 
     def text(self):
-        """Without colours and movements."""
+        """Text written so far, without colours and movements."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
 
 
@@ -63,8 +63,8 @@ def terminal_as_stderr(monkeypatch):
 
 
 def finish(store, group):
-    for one in group:
-        store.folder(one).mkdir(parents=True)
+    for member in group:
+        store.folder(member).mkdir(parents=True)
     store.remove_state(group)
 
 
@@ -110,7 +110,7 @@ def test_a_group_that_failed_keeps_its_note_and_has_no_row(store):
     assert len(shown(watch)) == 2
 
 
-def test_what_an_earlier_sweep_left_is_shown_only_once_it_moves(store):
+def test_progress_of_an_earlier_sweep_is_shown_only_once_it_moves(store):
     store.note_progress(COPY, 3)
     watch = watched._Watch(store, RUNS)
     assert len(shown(watch)) == 2
@@ -140,7 +140,7 @@ def test_a_group_that_begins_anew_from_its_checkpoint_is_judged_anew(store, cloc
 
 def test_finished_runs_and_strangers_are_left_out(store):
     finish(store, PARITY)
-    watch = watched._Watch(store, [one for one in RUNS if not store.finished(one)])
+    watch = watched._Watch(store, [run_ for run_ in RUNS if not store.finished(run_)])
     store.note_progress((replace(COPY[0], seed=7),), 3)
     assert [line.strip() for line in shown(watch)] == ["training: 0/2 runs, about ? left", "under way  epochs  left"]
 
@@ -206,14 +206,14 @@ def test_elsewhere_there_is_a_line_now_and_then_for_what_is_under_way(store, cap
         store.note_progress(PARITY, 1)
         lines = []
 
-        def both_said():
+        def both_reported():
             lines.extend(capsys.readouterr().err.splitlines())
             return {"copy-aligned-rpe-w16l2h2-seeds0-1, 3/10", "parity-aligned-rpe-w16l2h2-seed0, 1/10"} <= {
                 line.partition("under way: ")[2].partition(" epochs")[0] for line in lines
             }
 
-        wait_for(both_said)
-    assert both_said() and lines[0] == "training: 3 runs to do"
+        wait_for(both_reported)
+    assert both_reported() and lines[0] == "training: 3 runs to do"
     capsys.readouterr()
     threading.Event().wait(0.1)
     assert capsys.readouterr().err == "", "nothing is said after the end"

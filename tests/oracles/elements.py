@@ -17,7 +17,7 @@ class NoValue(Exception):
 
 
 def value(element: Any, at: Point) -> Any:
-    """The sum of its terms; a mapping, or pairs of key and coefficient."""
+    """Value of an element, the sum of its terms; a mapping, or pairs of key and coefficient."""
     pairs = element.items() if isinstance(element, Mapping) else element
     with mpmath.workdps(2 * DIGITS):
         total = mpmath.mpf(0)
@@ -28,16 +28,16 @@ def value(element: Any, at: Point) -> Any:
 
 def _key(key: Any, at: Point) -> Any:
     product, wave = key
-    found = mpmath.mpf(1)
+    product_value = mpmath.mpf(1)
     exponents: dict[Any, Any] = {}  # of one base together: 0**(j - i) has a value where 0**-i has none
     for (base, inner), exponent in product:
         more = mpmath.mpf(exponent.numerator) / exponent.denominator * _key(inner, at)
         exponents[base] = exponents.get(base, 0) + more
     for base, exponent in exponents.items():
-        found *= _power(_base(base, at), exponent)
+        product_value *= _power(_base(base, at), exponent)
     if wave is not None:
-        found *= getattr(mpmath, wave[0])(value(wave[1], at))
-    return found
+        product_value *= getattr(mpmath, wave[0])(value(wave[1], at))
+    return product_value
 
 
 def _power(base: Any, exponent: Any) -> Any:

@@ -131,12 +131,12 @@ def by_python(written: str, at: Mapping[str, int], *, real: bool = False) -> Any
     code, irrational = _compiled(written)
     irrational |= real
     with mpmath.workdps(DIGITS):
-        known = {name: _Real(mpmath.mpf(number)) if irrational else Fraction(number) for name, number in at.items()}
+        values = {name: _Real(mpmath.mpf(number)) if irrational else Fraction(number) for name, number in at.items()}
         try:
-            found = eval(code, {"__builtins__": {}, **(_REAL if irrational else _RATIONAL), **known})
+            result = eval(code, {"__builtins__": {}, **(_REAL if irrational else _RATIONAL), **values})
         except (ZeroDivisionError, mpmath.libmp.ComplexResult):
             raise NoValue from None
-    return found.number if isinstance(found, _Real) else Fraction(found)
+    return result.number if isinstance(result, _Real) else Fraction(result)
 
 
 @cache
@@ -148,7 +148,7 @@ def _compiled(written: str) -> tuple[CodeType, bool]:
 
 
 class _Exact(ast.NodeTransformer):
-    """Every number becomes number("its text"); `and`, `or`, `not` give 1 and 0."""
+    """Rewriting of a formula: a number becomes number("its text"); `and`, `or`, `not` give 1 and 0."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Call(ast.Name("number", ast.Load()), [ast.Constant(str(node.value))], [])
@@ -164,8 +164,8 @@ class _Exact(ast.NodeTransformer):
         return self._truth(self.generic_visit(node))
 
     def _truth(self, node: Any) -> ast.expr:
-        zero, one = (self.visit_Constant(ast.Constant(number)) for number in (0, 1))
-        return ast.IfExp(node, one, zero)
+        zero, unit = (self.visit_Constant(ast.Constant(number)) for number in (0, 1))
+        return ast.IfExp(node, unit, zero)
 
 
 class _Real:
@@ -203,10 +203,10 @@ class _Real:
     def __pow__(self, other: "_Real") -> "_Real":
         if not other:
             return _Real(mpmath.mpf(1))
-        whole = other.number == mpmath.nint(other.number)
-        if (self.number < 0 and not whole) or (not self and other.number < 0):
+        integral = other.number == mpmath.nint(other.number)
+        if (self.number < 0 and not integral) or (not self and other.number < 0):
             raise NoValue
-        return _Real(self.number ** (int(other.number) if whole else other.number))
+        return _Real(self.number ** (int(other.number) if integral else other.number))
 
     def __neg__(self) -> "_Real":
         return _Real(-self.number)
@@ -238,7 +238,7 @@ class _Real:
         nearest = _Real(mpmath.nint(self.number))
         return _Real(mpmath.floor(self.number)) if self._sign(nearest) else nearest
 
-    def whole(self) -> int:
+    def as_integer(self) -> int:
         nearest = mpmath.nint(self.number)
         if self._sign(_Real(nearest)):
             raise NoValue
@@ -273,7 +273,7 @@ _REAL: dict[str, Any] = {
     "abs": abs,
     "floor": lambda x: x.floor(),
     "ceil": lambda x: -(-x).floor(),
-    "gcd": lambda a, b: _Real(mpmath.mpf(math.gcd(a.whole(), b.whole()))),
+    "gcd": lambda a, b: _Real(mpmath.mpf(math.gcd(a.as_integer(), b.as_integer()))),
     **{name: lambda x, name=name: x.apply(name) for name in IRRATIONAL},
 }
 with mpmath.workdps(DIGITS):

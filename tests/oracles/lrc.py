@@ -20,7 +20,7 @@ def _grown(blocks: tuple[int, ...], count: int) -> Iterator[tuple[int, ...]]:
 
 
 def lrc_over_all_relations(entries: Sequence[Any]) -> int:
-    """Of the cells' entries: try every relation, keep those constant on their classes, count non-zero parameters."""
+    """Least LRC over all relations: keep those constant on their classes, and count non-zero parameters."""
     fewest = len(entries)
     for blocks in partitions(len(entries)):
         theta: dict[int, Any] = {}
@@ -30,14 +30,14 @@ def lrc_over_all_relations(entries: Sequence[Any]) -> int:
 
 
 def lrc_by_level_sets(entries: Sequence[Any]) -> int:
-    """By comparing each entry with those before it."""
-    found: list[Any] = []
+    """LRC as the number of distinct non-zero entries, each compared with those before it."""
+    distinct: list[Any] = []
     for entry in entries:
-        if entry != 0 and not any(entry == other for other in found):
-            found.append(entry)
-    return len(found)
+        if entry != 0 and not any(entry == other for other in distinct):
+            distinct.append(entry)
+    return len(distinct)
 
 
 def cells(scale: int) -> list[tuple[int, int]]:
-    """Pairs i <= j <= scale, 1-based."""
+    """Return the pairs i <= j <= scale, 1-based."""
     return [(i, j) for j in range(1, scale + 1) for i in range(1, j + 1)]

@@ -12,7 +12,7 @@ Partition = frozenset[frozenset[Any]]
 
 
 def cells(scale: int, *, hinted: bool) -> list[Cell]:
-    """By scale, then query, then key."""
+    """Return all cells of scales up to one, in the order of scale, query and key."""
     if hinted:
         return [(i, j, n) for n in range(1, scale + 1) for j in range(1, n + 1) for i in range(1, j + 1)]
     return [(i, j) for j in range(1, scale + 1) for i in range(1, j + 1)]
@@ -32,7 +32,7 @@ def all_partitions(elements: Sequence[Hashable]) -> Iterator[Partition]:
 
 
 def partition_by(elements: Iterable[Any], label: Callable[[Any], Hashable]) -> Partition:
-    """The elements by the label that they have."""
+    """Partition of the elements by the label that they have."""
     blocks: dict[Hashable, set[Any]] = {}
     for element in elements:
         blocks.setdefault(label(element), set()).add(element)
@@ -40,7 +40,7 @@ def partition_by(elements: Iterable[Any], label: Callable[[Any], Hashable]) -> P
 
 
 def refines(fine: Partition, coarse: Partition) -> bool:
-    """Whether every block of the one lies in a block of the other."""
+    """True if every block of `fine` lies in a block of `coarse`."""
     return all(any(block <= larger for larger in coarse) for block in fine)
 
 

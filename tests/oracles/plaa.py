@@ -10,12 +10,12 @@ Rows = list[list[Any]]
 
 
 def all_inputs(size: int) -> list[tuple[int, ...]]:
-    """{+1, -1}^N, the all-ones input first."""
+    """List {+1, -1}^N, the all-ones input first."""
     return list(itertools.product((1, -1), repeat=size))
 
 
 def value(rows: Rows, signs: Sequence[int]) -> Any:
-    """f_A(x)."""
+    """Value f_A(x) of the function of a matrix."""
     last = 0
     for position, sign in enumerate(signs, 1):
         if sign == -1:

@@ -16,7 +16,7 @@ def pairs(size: int) -> list[tuple[int, int]]:
 
 
 def relations(cells: int) -> list[tuple[int, ...]]:
-    """Every relation on so many cells, as the label of each."""
+    """Return every relation on `cells` cells, as the label of each cell."""
     return [
         tuple(next(number for number, block in enumerate(blocks) if cell in block) for cell in range(cells))
         for blocks in map(list, all_partitions(range(cells)))
@@ -24,7 +24,7 @@ def relations(cells: int) -> list[tuple[int, ...]]:
 
 
 def min_norm_map(blocks: tuple[int, ...], training_scale: int, size: int) -> tuple[Matrix, list[int]]:
-    """From the entries that training shows to all learned entries, by the pseudo-inverse; and which those are."""
+    """Map from training entries to all learned entries, by the pseudo-inverse; and the numbers of the former."""
     design = np.equal.outer(blocks, range(max(blocks) + 1)).astype(float)
     shown = [at for at, (_, j) in enumerate(pairs(size)) if j < training_scale]
     return design @ np.linalg.pinv(design[shown]), shown

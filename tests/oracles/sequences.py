@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 Symbols = tuple[str, ...]
 Table = frozenset[tuple[Symbols, str]]
-"""A partial function from argument symbols to a symbol, as its pairs."""
+"""Partial function from argument symbols to a symbol, as its pairs."""
 Prompt = Callable[[int], Sequence[Sequence[str]]]
 Generate = Callable[[Symbols], Sequence[str]]
 
@@ -21,8 +21,8 @@ def sequences(prompt: Prompt, generate: Generate, scale: int) -> list[Symbols]:
 
 
 def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[int, ...], Table]:
-    """Every tuple of earlier positions (1-based) that determines the position, with the table it asks for."""
-    found = {}
+    """Return every tuple of earlier positions (1-based) that determines the position, with the table it asks for."""
+    determining = {}
     for wiring in itertools.product(range(1, position), repeat=arity):
         table: dict[Symbols, str] = {}
         for instance in instances:
@@ -30,12 +30,12 @@ def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[i
             if table.setdefault(key, instance[position - 1]) != instance[position - 1]:
                 break
         else:
-            found[wiring] = frozenset(table.items())
-    return found
+            determining[wiring] = frozenset(table.items())
+    return determining
 
 
 def step_tables(prompt: Prompt, generate: Generate, scale: int, arity: int) -> list[set[Table]]:
-    """For every step of one scale, every table that some wiring asks for."""
+    """Return, for every step of one scale, every table that some wiring asks for."""
     instances = sequences(prompt, generate, scale)
     steps = range(len(prompt(scale)) + 1, len(instances[0]) + 1)
     return [set(wirings(instances, position, arity).values()) for position in steps]
@@ -49,7 +49,7 @@ def fewest_by_partition(steps: Iterable[Iterable[Table]]) -> float:
     best = len(different)
 
     def place(index: int, blocks: list[set[Table]]) -> None:
-        """Each block is the set of all unions of tables, one of each of its steps, that are functions."""
+        """Place a step in a block: the set of all unions of tables, one of each of its steps, that are functions."""
         nonlocal best
         if len(blocks) >= best:
             return

@@ -35,7 +35,7 @@ Score = Callable[[Run, int, int], float]
 
 
 def score(run: Run, epoch: int, scale: int) -> float:
-    """Made-up exact match that differs by run, checkpoint and scale; IPE solves all, others fail beyond training.
+    """Return a made-up exact match by run, checkpoint and scale; IPE solves all, others fail beyond training.
 
     For every other seed the earlier checkpoint is the better one.
     """
@@ -46,7 +46,7 @@ def score(run: Run, epoch: int, scale: int) -> float:
 
 
 def seen(run: Run, epoch: int, scale: int) -> float:
-    """Share of steps that training showed: rises from checkpoint to checkpoint, and is least at scale 1."""
+    """Share of steps that training showed: it rises from checkpoint to checkpoint, and is least at scale 1."""
     share = {1: 0.25, 2: 1.0}.get(scale, 1 - (scale + run.seed) / 40)
     return round(share * epoch / EPOCHS[-1], 6)
 
@@ -80,7 +80,7 @@ def fill(store: RunStore, run: Run, scores: Score = score) -> None:
 
 
 def prediction(encoding: str) -> Prediction | None:
-    """IPE and RPE are expected to generalize, APE to break at 3."""
+    """Made-up prediction: IPE and RPE are expected to generalize, APE to break at 3."""
     breaks_at = 3 if encoding == "ape" else None
     return Prediction(
         encoding=encoding, relation=encoding, scale_hint=False, complexity_train=1.0,
@@ -92,12 +92,12 @@ def prediction(encoding: str) -> Prediction | None:
 def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width: float = 7.0) -> tuple[Sources, str]:
     """Make a folder with all runs of the protocol and its trial; return its sources and the name of the protocol."""
     path = protocol_file(folder, text)
-    found = Sources(out=folder / "out", profile="smoke", width=width)
+    made = Sources(out=folder / "out", profile="smoke", width=width)
     protocol = load_protocol(str(path), "smoke")
     evidence = []
     for (cell, model), runs in plan(protocol).items():
         for run in runs:
-            fill(found.store, run, scores)
+            fill(made.store, run, scores)
         evidence.append(
             CellEvidence(
                 key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
@@ -108,5 +108,5 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
         )
     evaluation = protocol.profile.evaluation
     trial = as_json(evidence, Criteria(threshold=evaluation.threshold, size=str(protocol.profile.models[0])))
-    write_sealed_json(found.out / "made-up" / "conjecture.json", trial)
-    return found, str(path)
+    write_sealed_json(made.out / "made-up" / "conjecture.json", trial)
+    return made, str(path)

@@ -24,7 +24,7 @@ SEEDS = 5
 
 
 def _cell(format_: str, encoding: str, *, scales: Sequence[int] = range(1, 9), seeds: int = SEEDS) -> CellScores:
-    """Synthetic values, for these tests only."""
+    """Synthetic scores of a cell, for these tests only."""
     rng = np.random.default_rng([list(ENCODINGS).index(format_), *encoding.encode()])
     values = {scale: tuple(rng.choice([0.0, 0.25, THRESHOLD, 1.0], seeds).tolist()) for scale in scales}
     return CellScores(format=format_, encoding=encoding, exact_match=values)
@@ -73,7 +73,7 @@ def test_shares_have_exact_intervals(figure: Figure, cells: list[CellScores]) ->
     for cell in cells:
         axes = _panel(figure, f"solved:{cell.format}:0")
         (shares,) = _curves(axes, f"share:{cell.encoding}")
-        bars = next(one for one in axes.collections if one.get_gid() == f"interval:{cell.encoding}")
+        bars = next(artist for artist in axes.collections if artist.get_gid() == f"interval:{cell.encoding}")
         for scale, share, segment in zip(cell.scales, shares, bars.get_segments(), strict=True):
             solved = sum(value >= THRESHOLD for value in cell.exact_match[scale])
             expected = binomtest(solved, SEEDS).proportion_ci(confidence_level=0.95, method="exact")
@@ -137,17 +137,17 @@ def test_more_than_six_encodings_take_further_panels() -> None:
     many = {"aligned": [*built_in.ENCODINGS][:13], "unaligned": ["ipe-sh", "rpe", "here/law.py:near"]}
     given = [_cell(format_, encoding) for format_, encodings in many.items() for encoding in encodings]
     figure = _drawn(given)
-    found: dict[str, list[list[str]]] = {}
+    shown: dict[str, list[list[str]]] = {}
     for axes in figure.axes:
         kind, format_, _ = str(axes.get_gid()).split(":")
         lines = [str(line.get_gid()).partition(":") for line in axes.lines]
         curve = {"exact match": "median", "solved": "share"}[kind]
-        found.setdefault(f"{kind}:{format_}", []).append([name for what, _, name in lines if what == curve])
+        shown.setdefault(f"{kind}:{format_}", []).append([name for what, _, name in lines if what == curve])
     for kind in ("exact match", "solved"):
-        parts = found[f"{kind}:aligned"]
+        parts = shown[f"{kind}:aligned"]
         assert [len(part) for part in parts] == [5, 5, 3]
         assert [name for part in parts for name in part] == many["aligned"]
-        assert found[f"{kind}:unaligned"] == [many["unaligned"]]
+        assert shown[f"{kind}:unaligned"] == [many["unaligned"]]
     titles = {axes.get_title() for axes in figure.axes} - {""}
     assert titles == {*(f"synthetic, aligned ({part} of 3)" for part in (1, 2, 3)), "synthetic, unaligned"}
     _legend_hides_nothing(figure)
@@ -185,7 +185,7 @@ def test_rows_hold_what_is_drawn(cells: list[CellScores]) -> None:
     rows = _drawing(cells).rows
     assert len(rows) == len(cells) * 8
     for row in rows:
-        cell = next(one for one in cells if (one.format, one.encoding) == (row["format"], row["encoding"]))
+        cell = next(other for other in cells if (other.format, other.encoding) == (row["format"], row["encoding"]))
         values = cell.exact_match[int(str(row["scale"]))]
         assert tuple(row[f"seed_{at}"] for at in range(1, SEEDS + 1)) == values
         solved = sum(value >= THRESHOLD for value in values)
@@ -208,8 +208,8 @@ def test_the_caption_counts_fits_and_successes() -> None:
 
 @pytest.mark.parametrize(("scales", "train"), [((5, 10, 15, 20), (5,)), ((7,), (7,)), (range(1, 41), (1, 2))])
 def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]) -> None:
-    one = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS["aligned"]]
-    figure = _drawn(one, train)
+    given = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS["aligned"]]
+    figure = _drawn(given, train)
     ticks = _panel(figure, "solved:aligned:0").get_xticks()
     assert all(float(tick).is_integer() for tick in ticks)
     assert len(scales) > 10 or ticks.tolist() == list(scales)

@@ -50,10 +50,10 @@ def test_figures_are_listed_by_place_and_those_of_protocols_follow(tmp_path: Pat
 
 
 def test_entries_of_one_place_stand_as_declared() -> None:
-    found, families = declared(
+    figures, families = declared(
         [module("one", entry("c", 2), entry("a", 2)), module("none"), module("two", entry("b", 1))]
     )
-    assert [*found] == ["b", "c", "a"] and not families
+    assert [*figures] == ["b", "c", "a"] and not families
 
 
 def test_two_figures_of_one_name_are_refused() -> None:
@@ -79,7 +79,9 @@ def test_no_other_module_names_a_figure() -> None:
         declaring = [
             path.name
             for path in folder.glob("*.py")
-            if any(isinstance(one, ast.Constant) and one.value == name for one in ast.walk(ast.parse(path.read_text())))
+            if any(
+                isinstance(node, ast.Constant) and node.value == name for node in ast.walk(ast.parse(path.read_text()))
+            )
         ]
         assert len(declaring) <= 1, (name, declaring)
 

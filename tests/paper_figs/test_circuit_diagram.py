@@ -47,13 +47,13 @@ def figures() -> dict[str, Figure]:
 
 def _with(figure: Figure, what: str, kind: type[Kind]) -> dict[tuple[int, ...], Kind]:
     """Map from the numbers in the gids to the artists of one kind."""
-    found = {}
+    artists = {}
     for artist in figure.findobj(kind):
         name, *numbers = str(artist.get_gid()).split(":")
         if name == what:
             assert isinstance(artist, kind)
-            found[tuple(map(int, numbers))] = artist
-    return found
+            artists[tuple(map(int, numbers))] = artist
+    return artists
 
 
 def _boxes(figure: Figure) -> dict[int, Bbox]:
@@ -103,8 +103,8 @@ def test_an_arrow_falls_from_its_argument_to_the_number_of_its_slot(figures: dic
 def test_nothing_overlaps(figures: dict[str, Figure], name: str) -> None:
     figure = figures[name]
     boxes = _boxes(figure)
-    for one, two in combinations(boxes.values(), 2):
-        assert not one.overlaps(two)
+    for first, second in combinations(boxes.values(), 2):
+        assert not first.overlaps(second)
     for (argument, step, slot), arrow in _with(figure, "edge", PathPatch).items():
         line = _line(arrow)
         for position, box in boxes.items():
@@ -112,9 +112,9 @@ def test_nothing_overlaps(figures: dict[str, Figure], name: str) -> None:
                 inside = (line > (box.x0, box.y0)) & (line < (box.x1, box.y1))
                 assert not inside.all(axis=1).any(), (argument, step, slot, position)
     extents = [text.get_window_extent() for text in _texts(figure)]
-    for one, two in combinations(extents, 2):
+    for first, second in combinations(extents, 2):
         # An extent has the height of a line of text, with room for letters that are not there.
-        assert not one.shrunk(1, 0.7).overlaps(two.shrunk(1, 0.7))
+        assert not first.shrunk(1, 0.7).overlaps(second.shrunk(1, 0.7))
     for (position,), text in _with(figure, "token", Text).items():
         extent = text.get_window_extent()
         assert boxes[position].x0 < extent.x0
@@ -162,7 +162,7 @@ def test_a_prompt_shows_its_tokens_and_what_the_circuit_makes_of_them(figures: d
     assert "the prompt 1 1 + 1 0 =, which gives 0 1 0 1 $." in caption
 
 
-def test_without_a_prompt_tokens_have_names() -> None:
+def test_tokens_without_a_prompt_have_names() -> None:
     circuit, _, _ = CASES["parity"]
     drawing = circuit_diagram.drawing(circuit, 3)
     assert _tokens(drawing.shown) == "$x_{1}$ $x_{2}$ $x_{3}$ = $y_{1}$ $y_{2}$ $y_{3}$ $y_{4}$"
@@ -197,7 +197,7 @@ def test_slots_that_decide_nothing_are_left_out() -> None:
     assert circuit is not None
     figure = circuit_diagram.drawing(circuit, 3).shown
     assert {slot for _, _, slot in _with(figure, "edge", PathPatch)} == {1}
-    legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
+    legend = [text.get_text() for part in figure.legends for text in part.get_texts()]
     assert legend == ["operator u1", "slot 1"]
     assert "are left out" in circuit_diagram.drawing(circuit, 3).caption
     assert "are left out" not in circuit_diagram.drawing(*CASES["parity"]).caption
@@ -226,8 +226,8 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
         for build in ("one", "two")
     ]
     assert len(builds[0]) == 6
-    for one, two in zip(*builds, strict=True):
-        assert one.read_bytes() == two.read_bytes()
+    for first, second in zip(*builds, strict=True):
+        assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
         (3, ("1", "="), "are of shape"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(scale: int, prompt: tuple[str, ...] | None, message: str) -> None:
+def test_circuits_that_cannot_be_drawn_are_refused(scale: int, prompt: tuple[str, ...] | None, message: str) -> None:
     circuit = reference_circuit(load("parity"), [3, 14])
     with pytest.raises(ValueError, match=message) as caught:
         circuit_diagram.drawing(circuit, scale, prompt)

@@ -53,7 +53,7 @@ def test_a_matrix_shows_the_labels_of_its_relation(
     length = analysis.circuit.wirings[SCALE][-1].position
     expected = relation_of(parse_encoding(encoding), analysis.circuit).labels(length, SCALE)
     axes = _panel(figure, f"{format_}:{encoding}")
-    mesh = next(one for one in axes.collections if one.get_gid() == "labels")
+    mesh = next(artist for artist in axes.collections if artist.get_gid() == "labels")
     shaded = np.ma.asarray(mesh.get_array()).reshape(expected.shape)
     written = np.full_like(expected, NO_LABEL)
     for text in axes.texts:
@@ -93,7 +93,9 @@ def test_bold_labels_are_those_of_arguments(figure: Figure, analyses: dict[str, 
 
 
 def test_tokens_name_the_positions(figure: Figure, analyses: dict[str, Analysis]) -> None:
-    names = {format_: Instance(analysis=one, scale=SCALE, step=2).names() for format_, one in analyses.items()}
+    names = {
+        format_: Instance(analysis=analysis, scale=SCALE, step=2).names() for format_, analysis in analyses.items()
+    }
     assert names["aligned"] == ["x1", "x2", "x3", "_", "_", "_", "=", "y1", "y2", "y3", "$"]
     assert names["unaligned"] == ["x1", "x2", "x3", "=", "y1", "y2", "y3", "$"]
     for format_, expected in names.items():
@@ -152,7 +154,7 @@ def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses
 
 def test_rows_hold_every_cell_once(analyses: dict[str, Analysis]) -> None:
     rows = label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).rows
-    lengths = {format_: one.circuit.wirings[SCALE][-1].position for format_, one in analyses.items()}
+    lengths = {format_: analysis.circuit.wirings[SCALE][-1].position for format_, analysis in analyses.items()}
     assert len(rows) == 4 * sum(length * (length + 1) // 2 for length in lengths.values())
     assert {(row["format"], row["encoding"]) for row in rows} == set(PANELS)
     for row in rows:
@@ -179,7 +181,7 @@ def _on_the_page(figure: Figure) -> None:
 
 def _apart(texts: list[Text]) -> None:
     boxes = [text.get_window_extent() for text in texts]
-    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert not any(first.overlaps(second) for first, second in combinations(boxes, 2))
 
 
 def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
@@ -197,10 +199,12 @@ def test_more_than_four_encodings_take_further_lines_and_stay_apart(analyses: di
     _on_the_page(figure)
     assert figure.get_size_inches()[1] < 9, "it fits a page"
     matrices = [axes for axes in figure.axes if axes.get_gid()]
-    assert [axes.get_gid() for axes in matrices] == [f"{panel}:{one}" for panel, its in MANY.items() for one in its]
+    assert [axes.get_gid() for axes in matrices] == [
+        f"{panel}:{encoding}" for panel, its in MANY.items() for encoding in its
+    ]
     _apart([text for axes in figure.axes for text in (axes.title, axes._left_title) if text.get_text()])
-    for one, other in combinations(figure.axes, 2):
-        assert not one.get_window_extent().overlaps(other.get_window_extent())
+    for first, second in combinations(figure.axes, 2):
+        assert not first.get_window_extent().overlaps(second.get_window_extent())
     assert len({axes.get_title() for axes in matrices[8:]}) == 5, "the parameter tells the clipped ones apart"
     for axes in matrices:
         _apart(axes.texts)
@@ -240,18 +244,18 @@ UNFIT = {
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_what_cannot_be_read_is_said_and_not_drawn(analyses: dict[str, Analysis], name: str) -> None:
+def test_a_matrix_that_could_not_be_read_is_reported_and_not_drawn(analyses: dict[str, Analysis], name: str) -> None:
     changes, message = UNFIT[name]
-    asked: dict[str, Any] = {"scale": SCALE, "step": 2, "encodings": ("rpe",)} | changes
-    reason = label_matrices.unfit(analyses["aligned"], **asked)
+    arguments: dict[str, Any] = {"scale": SCALE, "step": 2, "encodings": ("rpe",)} | changes
+    reason = label_matrices.unfit(analyses["aligned"], **arguments)
     assert reason is not None and message in reason
-    wrapped = asked | {"encodings": {"aligned": asked["encodings"]}}
+    wrapped = arguments | {"encodings": {"aligned": arguments["encodings"]}}
     with pytest.raises(ValueError) as raised:
         label_matrices.drawing({"aligned": analyses["aligned"]}, **wrapped)
     assert str(raised.value) == f"aligned format: {reason}"
 
 
-def test_what_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
+def test_a_matrix_that_can_be_read_is_fit(analyses: dict[str, Analysis]) -> None:
     for format_, encodings in ENCODINGS.items():
         assert label_matrices.unfit(analyses[format_], scale=SCALE, encodings=encodings) is None
 
@@ -291,6 +295,6 @@ def test_nothing_to_draw_is_refused(analyses: dict[str, Analysis], encodings: di
         label_matrices.drawing(analyses, scale=SCALE, encodings=encodings)
 
 
-def test_what_is_no_encoding_is_refused(analyses: dict[str, Analysis]) -> None:
+def test_names_that_are_no_encoding_are_refused(analyses: dict[str, Analysis]) -> None:
     with pytest.raises(EncodingError, match="did you mean rope"):
         label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS | {"aligned": ("ropee",)})

@@ -55,7 +55,7 @@ def test_a_format_that_cannot_be_drawn_is_left_out(tmp_path: Path) -> None:
     assert shown(drawing(tmp_path, *cells, task="parity")) == {("aligned", "ipe")}
 
 
-def test_of_a_long_task_a_smaller_scale_is_drawn(tmp_path: Path) -> None:
+def test_a_long_task_is_drawn_at_a_smaller_scale(tmp_path: Path) -> None:
     of = drawing(tmp_path, CELL.format('["addition"]', "unaligned", '["rpe"]'), task="addition")
     assert {row["scale"] for row in of.rows} == {2}
 
@@ -67,25 +67,27 @@ def test_of_a_long_task_a_smaller_scale_is_drawn(tmp_path: Path) -> None:
         ("copy", "random-rope[longest=64]", "unaligned: 'random-rope.longest=64.' has no relation"),
     ],
 )
-def test_why_none_is_drawn_is_said(tmp_path: Path, task: str, encoding: str, why: str) -> None:
+def test_the_reason_why_none_is_drawn_is_given(tmp_path: Path, task: str, encoding: str, why: str) -> None:
     with pytest.raises(Undrawable, match=why):
         drawing(tmp_path, CELL.format(f'["{task}"]', "unaligned", f'["{encoding}"]'), task=task)
 
 
-def test_a_circuit_that_takes_too_many_steps_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_circuit_that_takes_too_many_steps_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task_labels, "STEPS", 1)
     with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the limit of 1 steps"):
         drawing(tmp_path, CELL.format('["parity"]', "aligned", '["rpe"]'), task="parity")
 
 
-def test_how_slow_the_machine_is_does_not_decide_what_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_speed_of_the_machine_does_not_decide_what_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     times = itertools.count(step=1_000)
     monkeypatch.setattr("circuits.clock.perf_counter", lambda: float(next(times)))
     cells = CELL.format('["parity"]', "aligned", '["rpe"]')
     assert shown(drawing(tmp_path, cells, task="parity")) == {("aligned", "rpe")}
 
 
-def test_what_is_too_long_for_print_is_said_before_its_circuit_is_sought(
+def test_a_task_too_long_for_print_is_reported_before_its_circuit_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_labels, "analyse", None)

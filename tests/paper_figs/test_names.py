@@ -35,13 +35,13 @@ def test_hostile_names_become_different_names_of_letters_digits_and_strokes() ->
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_different_texts_have_different_names_and_a_name_is_its_own(one: str, other: str) -> None:
-    assert file_name(file_name(one)) == file_name(one)
-    if one != other and file_name(other) != one and file_name(one) != other:
-        assert file_name(one) != file_name(other)
+def test_different_texts_have_different_names_and_a_name_is_its_own(first: str, second: str) -> None:
+    assert file_name(file_name(first)) == file_name(first)
+    if first != second and file_name(second) != first and file_name(first) != second:
+        assert file_name(first) != file_name(second)
 
 
-def test_what_latex_reads_as_its_own_stands_in_no_label_and_no_file_name(tmp_path: Path) -> None:
+def test_labels_and_file_names_have_no_special_character_of_latex(tmp_path: Path) -> None:
     for text in HOSTILE:
         name = file_name(text)
         environment = latex.figure(name, "Caption.", 3)

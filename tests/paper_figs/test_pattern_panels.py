@@ -114,24 +114,24 @@ def learned(case: Case, panel: str) -> dict[Cell, Any]:
                 np.atleast_1d(np.array(case.entry(*cell), dtype=object))
             )
     width = np.size(np.array(case.entry(1, 1, 1), dtype=object))
-    means = {one: sum(entries) * Fraction(1, len(entries)) for one, entries in met.items()}
+    means = {class_label: sum(entries) * Fraction(1, len(entries)) for class_label, entries in met.items()}
     if case.parameters or case.text.startswith("sqrt"):
-        means = {one: sum(entries) / sp.Integer(len(entries)) for one, entries in met.items()}
+        means = {class_label: sum(entries) / sp.Integer(len(entries)) for class_label, entries in met.items()}
     zero = np.zeros(width, dtype=object)
     return {cell: means.get(label(case, panel, cell), zero) for cell in case.cells()}
 
 
 def wrong(case: Case, panel: str) -> set[Cell]:
-    def differs(one: Any, other: Any) -> bool:
-        if isinstance(other, float):
-            return abs(float(one) - other) > 1e-9 * abs(other)
-        return bool(sp.expand(one - other) != 0) if case.parameters else bool(one != other)
+    def differs(first: Any, second: Any) -> bool:
+        if isinstance(second, float):
+            return abs(float(first) - second) > 1e-9 * abs(second)
+        return bool(sp.expand(first - second) != 0) if case.parameters else bool(first != second)
 
-    found = learned(case, panel)
+    means = learned(case, panel)
     return {
         cell
         for cell in case.cells()
-        if any(map(differs, found[cell], np.atleast_1d(np.array(case.entry(*cell), dtype=object))))
+        if any(map(differs, means[cell], np.atleast_1d(np.array(case.entry(*cell), dtype=object))))
     }
 
 
@@ -141,7 +141,7 @@ def axes_of(figure: Figure, panel: str) -> Axes:
 
 def colours(axes: Axes) -> NDArray[np.float64]:
     """Values that set the colours of a panel; NaN where no cell is drawn."""
-    mesh = next(one for one in axes.collections if one.get_gid() == "cells")
+    mesh = next(artist for artist in axes.collections if artist.get_gid() == "cells")
     size = int(axes.get_xlim()[1] - 0.5)
     return np.asarray(np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=float), np.nan)).reshape(size, size)
 
@@ -160,8 +160,8 @@ def marked(axes: Axes, gid: str) -> set[tuple[int, int]]:
 
 
 def texts(axes: Axes) -> dict[tuple[int, int], str]:
-    found = [text for text in axes.texts if text.get_gid() == "text"]
-    return {(round(text.get_position()[1]), round(text.get_position()[0])): text.get_text() for text in found}
+    shown = [text for text in axes.texts if text.get_gid() == "text"]
+    return {(round(text.get_position()[1]), round(text.get_position()[0])): text.get_text() for text in shown}
 
 
 def titles(axes: Axes) -> list[str]:
@@ -172,13 +172,13 @@ def titles(axes: Axes) -> list[str]:
 def test_the_pattern_and_what_is_learned_are_coloured_by_their_numbers(name: str) -> None:
     case = NUMBERS[name]
     for panel in ("pattern", *PANELS):
-        found = colours(axes_of(drawn(name), panel))
+        values = colours(axes_of(drawn(name), panel))
         expected = np.full((case.test, case.test), np.nan)
         means = learned(case, panel) if panel != "pattern" else {}
         for i, j, n in case.shown():
             value = case.entry(i, j, n) if panel == "pattern" else means[i, j, n][0]
             expected[i - 1, j - 1] = float(value)
-        assert np.allclose(found, expected, rtol=1e-12, atol=1e-15, equal_nan=True), panel
+        assert np.allclose(values, expected, rtol=1e-12, atol=1e-15, equal_nan=True), panel
         assert axes_of(drawn(name), panel).get_ylim() == (case.test + 0.5, 0.5), "key 1 is the top row"
 
 
@@ -196,8 +196,8 @@ def test_means_are_those_of_gradient_descent() -> None:
     relations = (constant(), absolute(), relative(), clipped_relative(3), t5_buckets())
     target = np.triu(np.outer(np.arange(1.0, 9), np.arange(1.0, 9)))
     for relation, panel in zip(relations, PANELS, strict=False):
-        found = np.nan_to_num(colours(axes_of(drawn("product"), panel)))
-        assert np.allclose(found, learned_matrix(target, relation.labels(8), training_scale=4), rtol=1e-12), panel
+        values = np.nan_to_num(colours(axes_of(drawn("product"), panel)))
+        assert np.allclose(values, learned_matrix(target, relation.labels(8), training_scale=4), rtol=1e-12), panel
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -219,14 +219,14 @@ def test_titles_say_lrc_and_the_first_error(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name != "signed"])
 def test_written_numbers_are_the_entries_or_two_digits(name: str) -> None:
     case = NUMBERS[name]
-    known = {r"$\sqrt{2}$": sqrt(2), r"$\pi$": pi}
+    constants = {r"$\sqrt{2}$": sqrt(2), r"$\pi$": pi}
     for panel in ("pattern", *PANELS):
         means = learned(case, panel) if panel != "pattern" else {}
         written = texts(axes_of(drawn(name), panel))
         assert set(written) == {(i, j) for i, j, _ in case.shown()}
         for i, j, n in case.shown():
             text = written[i, j]
-            number = known[text] if text in known else float(Fraction(text))
+            number = constants[text] if text in constants else float(Fraction(text))
             value = float(case.entry(i, j, n) if panel == "pattern" else means[i, j, n][0])
             exact = panel == "pattern" or (i, j, n) not in wrong(case, panel)
             assert number == pytest.approx(value, rel=1e-12 if exact else 0.05, abs=0)
@@ -247,8 +247,8 @@ def test_level_sets_and_labels_join_what_is_equal(name: str) -> None:
             )
             zero = panel in ("level sets", "ideal") and case.entry(i, j, n) in (0, (0, 0))
             assert (shade[i - 1, j - 1] == 0) == zero, "white is for zero entries alone"
-        assert all(len(one) == 1 for one in by_label.values()), "one label, one shade, one text"
-        assert len({shade for one in by_label.values() for shade, _ in one}) == len(by_label)
+        assert all(len(looks) == 1 for looks in by_label.values()), "one label, one shade, one text"
+        assert len({shade for looks in by_label.values() for shade, _ in looks}) == len(by_label)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -303,7 +303,7 @@ def test_numbers_are_coloured_around_white_and_alike_in_grey_on_both_sides() -> 
     for size in (0.1, 0.3, 0.5):
         assert abs(_grey(style.DIVERGING(0.5 - size)) - _grey(style.DIVERGING(0.5 + size))) < 0.03
     assert min(_grey(style.DIVERGING(end)) for end in (0.0, 1.0)) > 0.45, "black text stays legible"
-    mesh = next(one for one in axes_of(drawn("small"), "pattern").collections if one.get_gid() == "cells")
+    mesh = next(artist for artist in axes_of(drawn("small"), "pattern").collections if artist.get_gid() == "cells")
     assert mesh.get_clim() == (-3 / 9, 3 / 9)
 
 
@@ -384,7 +384,7 @@ def test_the_caption_says_why_and_which_limits() -> None:
     assert "(no limit below 4 does)" in pattern_panels.drawing(NUMBERS["decay"].pattern, train=4, test=8).caption
 
 
-def test_what_is_wrong_by_less_than_floats_show_is_marked() -> None:
+def test_entries_wrong_by_less_than_floats_show_are_marked() -> None:
     figure = pattern_panels.drawing(from_formula("1 + 0.5**(j-i) / 10**18"), train=2, test=3).shown
     assert marked(axes_of(figure, "constant"), "wrong") == {(i, j) for j in (1, 2, 3) for i in range(1, j + 1)}
     assert marked(axes_of(figure, "relative"), "wrong") == {(1, 3)}
@@ -416,7 +416,7 @@ def test_long_names_and_dollars_do_no_harm() -> None:
         (from_array(np.diag([1.0, np.inf])), 1, 2, "'array' has the entry inf: only finite entries can be learned"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(pattern: Pattern, train: int, test: int, message: str) -> None:
+def test_patterns_that_cannot_be_drawn_are_refused(pattern: Pattern, train: int, test: int, message: str) -> None:
     with pytest.raises(LengthgenError, match=message) as raised:
         pattern_panels.drawing(pattern, train=train, test=test)
     assert "\n" not in str(raised.value)

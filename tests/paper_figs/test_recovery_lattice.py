@@ -19,8 +19,8 @@ def figure():
 
 
 def test_every_edge_is_decided_by_a_claim_of_the_ledger():
-    known = {claim.id for claim in registry.CLAIMS}
-    assert {claim for *_, claim in lattice().edges(data="claim")} <= known
+    claims = {claim.id for claim in registry.CLAIMS}
+    assert {claim for *_, claim in lattice().edges(data="claim")} <= claims
 
 
 def test_each_encoding_with_an_edge_has_one_box_and_each_edge_one_arrow(figure):
@@ -28,23 +28,23 @@ def test_each_encoding_with_an_edge_has_one_box_and_each_edge_one_arrow(figure):
     (axes,) = figure.axes
     titles = sorted(text.get_text() for text in axes.texts)
     assert titles == sorted(graph.nodes[name]["title"] for name in graph if graph.degree(name))
-    arrows = [one for one in axes.patches if isinstance(one, matplotlib.patches.FancyArrowPatch)]
+    arrows = [patch for patch in axes.patches if isinstance(patch, matplotlib.patches.FancyArrowPatch)]
     assert len(arrows) == graph.number_of_edges()
 
 
 def test_boxes_lie_on_the_page_and_apart(figure):
     (axes,) = figure.axes
-    boxes = [one.get_bbox() for one in axes.patches if isinstance(one, matplotlib.patches.Rectangle)]
+    boxes = [patch.get_bbox() for patch in axes.patches if isinstance(patch, matplotlib.patches.Rectangle)]
     for box in boxes:
         assert box.x0 >= 0 and box.x1 <= axes.get_xlim()[1] and box.y0 >= 0 and box.y1 <= axes.get_ylim()[1]
-    for one, other in combinations(boxes, 2):
-        assert not one.overlaps(other)
+    for first, second in combinations(boxes, 2):
+        assert not first.overlaps(second)
 
 
 def test_arrows_lie_on_the_page(figure):
     (axes,) = figure.axes
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    for arrow in [one for one in axes.patches if isinstance(one, matplotlib.patches.FancyArrowPatch)]:
+    for arrow in [patch for patch in axes.patches if isinstance(patch, matplotlib.patches.FancyArrowPatch)]:
         drawn = axes.transData.inverted().transform_bbox(arrow.get_path().get_extents(arrow.get_transform()))
         assert left <= drawn.x0 and drawn.x1 <= right and low <= drawn.y0 and drawn.y1 <= high
 
@@ -67,5 +67,5 @@ def test_the_data_behind_it_are_the_edges(tmp_path):
         (by, of, kind) for by, of, kind in graph.edges(data="kind")
     }
     again = recovery_lattice.write(graph, tmp_path / "again")
-    for one, other in zip(written, again, strict=True):
-        assert Path(one).read_bytes() == Path(other).read_bytes()
+    for first, second in zip(written, again, strict=True):
+        assert Path(first).read_bytes() == Path(second).read_bytes()

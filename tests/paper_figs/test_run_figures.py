@@ -64,15 +64,15 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     assert isinstance(drawing.shown, Figure)
     for condition, runs in given.runs_of_size(name).items():
         axes = panel(drawing.shown, f"accuracy:{condition.task.title}:aligned")
-        found = curve(axes, f"median:{condition.encoding}")
-        bars = next(one for one in axes.collections if one.get_gid() == f"interval:{condition.encoding}")
+        drawn = curve(axes, f"median:{condition.encoding}")
+        bars = next(artist for artist in axes.collections if artist.get_gid() == f"interval:{condition.encoding}")
         for place, scale in enumerate(SCALES):
             values = []
             for run in runs:
                 epochs = EPOCHS[1:] if checkpoint is Checkpoint.LAST else EPOCHS
                 best = max(epochs, key=lambda epoch: (fmean(score(run, epoch, n) for n in SCALES), epoch))
                 values.append(score(run, best, scale))
-            assert found[scale] == median(values)
+            assert drawn[scale] == median(values)
             segment = bars.get_segments()[place]
             assert abs(segment[0, 0] - scale) < 0.5
             assert segment[:, 1].tolist() == [min(values), max(values)]
@@ -84,8 +84,8 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
             assert [row[f"seed_{seed}"] for seed in range(1, 6)] == values
             assert (row["median"], row["low"], row["high"]) == (median(values), min(values), max(values))
             assert row["training_scale"] == (scale <= 2)
-    said = "selects on the test scales" in drawing.caption
-    assert said == (checkpoint is Checkpoint.BEST_ON_TEST)
+    has_warning = "selects on the test scales" in drawing.caption
+    assert has_warning == (checkpoint is Checkpoint.BEST_ON_TEST)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
@@ -104,12 +104,12 @@ def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None
 @pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()})[::2])
 def test_figures_of_runs_fit_every_width(made_up: tuple[Sources, str], width: float) -> None:
     given, name = made_up
-    trial, known = given.trial(name), given.protocol(name)
+    trial, protocol = given.trial(name), given.protocol(name)
     shown = [
         accuracy_grid.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
-        prediction_matrix.drawing(trial, known, width),
-        success_shares.drawing(trial, known, width),
-        breaking_scales.drawing(trial, known, width),
+        prediction_matrix.drawing(trial, protocol, width),
+        success_shares.drawing(trial, protocol, width),
+        breaking_scales.drawing(trial, protocol, width),
         alignment.drawing(given.cells(name), scales=(2, 4), train=(1, 2), width=width, model="any"),
     ]
     for drawing in shown:
@@ -167,7 +167,7 @@ def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> No
         for what, count in (("fit", 5), ("generalizes_given_fit", solving), ("generalizes", solving)):
             axes = panel(drawing.shown, what)
             [line] = [line for line in axes.lines if line.get_gid() == f"mark:copy:aligned:{encoding}"]
-            [bar] = [one for one in axes.collections if one.get_gid() == f"bar:copy:aligned:{encoding}"]
+            [bar] = [artist for artist in axes.collections if artist.get_gid() == f"bar:copy:aligned:{encoding}"]
             assert [*line.get_xdata()] == [count / 5]
             assert bar.get_segments()[0][:, 0].tolist() == pytest.approx(interval(count, 5))
     assert "Of all 30 runs 30 fit and 10 generalize" in drawing.caption
@@ -183,7 +183,7 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
     for encoding, predicted, observed in (("ipe", never, never), ("rpe", never, 3), ("ape", 3, 3)):
         gid = f"parity:aligned:{encoding}"
         [mark] = [line for line in axes.lines if line.get_gid() == f"observed:{gid}"]
-        [dash] = [one for one in axes.collections if one.get_gid() == f"predicted:{gid}"]
+        [dash] = [artist for artist in axes.collections if artist.get_gid() == f"predicted:{gid}"]
         assert [*mark.get_ydata()] == [observed]
         assert dash.get_segments()[0][:, 1].tolist() == [predicted] * 2
         assert abs(dash.get_segments()[0][:, 0].mean() - mark.get_xdata()[0]) < 1e-9
@@ -228,17 +228,17 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         assert row["least"] == min(shares[6])
         assert row["beyond training"] == pytest.approx(fmean(share for n in range(3, 7) for share in shares[n]))
     protocol = given.protocol(name)
-    told = {row["setting"]: row["made-up"] for row in run_tables.hyperparameters([protocol]).rows}
+    settings = {row["setting"]: row["made-up"] for row in run_tables.hyperparameters([protocol]).rows}
     training = protocol.profile.training
-    assert told["learning rate"] == f"{training.learning_rate:g}" and told["epochs"] == str(training.epochs)
-    assert told["training scales"] == "1-2" and told["seeds"] == "5"
+    assert settings["learning rate"] == f"{training.learning_rate:g}" and settings["epochs"] == str(training.epochs)
+    assert settings["training scales"] == "1-2" and settings["seeds"] == "5"
 
 
 FEW = PROTOCOL.replace('"copy", "parity"', '"copy"').replace('"ipe", "rpe", "ape"', '"ipe", "ape"')
 
 
 def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp_path: Path) -> None:
-    """Of five runs three (of the other encoding four) fit, and one (two) of these generalize."""
+    """Three of five runs fit (four of the other encoding), and one of these generalizes (two of the other)."""
 
     def mixed(run: Run, epoch: int, scale: int) -> float:
         rank = run.seed - (run.encoding == "ape")
@@ -281,7 +281,7 @@ def test_a_trial_of_other_runs_is_refused(tmp_path: Path) -> None:
         given.trial(name)
 
 
-def test_what_is_missing_is_counted_and_named_with_its_command(tmp_path: Path) -> None:
+def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -> None:
     given, name = sources(tmp_path)
     runs = [run for same in given.runs(name).values() for run in same]
     needs = Needs(protocols=(name,), trial=True)
@@ -327,7 +327,7 @@ training.epochs = 1
     name = str(protocol_file(tmp_path, text))
     [[run]] = given.runs_of_size(name).values()
     train([run], given.store)
-    found = learned_labels.read_learned_relation(run, given.store, 3, "select-last")
+    relation = learned_labels.read_learned_relation(run, given.store, 3, "select-last")
     from safetensors.torch import load
 
     numbers = load(given.store.checkpoint(run))
@@ -335,30 +335,30 @@ training.epochs = 1
     own = {key.removeprefix("encoding."): value.reshape(encoding.get_parameter(key.removeprefix("encoding.")).shape)
            for key, value in numbers.items() if key.startswith("encoding.")}  # fmt: skip
     encoding.load_state_dict(own)
-    length = len(found.ideal)
+    length = len(relation.ideal)
     assert length == 5, "x1 x2 x3 = y, and $ asks nothing"
     for query in range(length):
         for key in range(query + 1):
             with torch.inference_mode():
                 weights = encoding.label_weights(torch.tensor([query]), torch.tensor([key]))[0, 0]
             ordered = sorted(range(len(weights)), key=lambda label: -float(weights[label]))[:3]
-            assert found.labels[key, query].tolist() == ordered
-            assert found.weights[key, query].tolist() == pytest.approx(
-                [float(weights[one]) for one in ordered], rel=1e-5
+            assert relation.labels[key, query].tolist() == ordered
+            assert relation.weights[key, query].tolist() == pytest.approx(
+                [float(weights[label]) for label in ordered], rel=1e-5
             )
-    assert found.queries == (4,), "at `=`; after a digit there is always $"
-    assert found.ideal[2, 3] != found.ideal[1, 3] == found.ideal[0, 3]
-    drawing = learned_labels.drawing([found])
+    assert relation.queries == (4,), "at `=`; after a digit there is always $"
+    assert relation.ideal[2, 3] != relation.ideal[1, 3] == relation.ideal[0, 3]
+    drawing = learned_labels.drawing([relation])
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for rank in (1, 2, 3):
         axes = panel(drawing.shown, f"select-last:{rank}")
         shown = {(text.get_position()[1], text.get_position()[0]): text.get_text() for text in axes.texts}
-        shades = next(one for one in axes.collections if one.get_gid() == "weights").get_array()
+        shades = next(artist for artist in axes.collections if artist.get_gid() == "weights").get_array()
         for row in drawing.rows:
             assert shown[row["key"], row["query"]] == str(row[f"label_{rank}"])
             assert shades[row["key"] - 1, row["query"] - 1] == row[f"weight_{rank}"]
-    assert found.pairs == 4 and f"select-last: {found.agreeing} of 4" in drawing.caption
+    assert relation.pairs == 4 and f"select-last: {relation.agreeing} of 4" in drawing.caption
 
 
 def test_every_model_size_has_its_accuracy(tmp_path):

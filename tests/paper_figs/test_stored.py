@@ -55,7 +55,7 @@ def changed(content: Any, place: Sequence[str], value: Any) -> Any:
     return copy
 
 
-def test_what_was_written_is_read(tmp_path: Path, trial: dict[str, Any], ledger: dict[str, Any]) -> None:
+def test_written_files_are_read_back(tmp_path: Path, trial: dict[str, Any], ledger: dict[str, Any]) -> None:
     write_sealed_json(tmp_path / "conjecture.json", trial)
     assert read_trial(tmp_path / "conjecture.json", "again") == trial
     write_sealed_json(tmp_path / "claims.json", ledger)

@@ -74,7 +74,7 @@ def _seen(colour: str, sight: str) -> NDArray[np.float64]:
 
 def _all_looks(names: Iterable[str] = ENCODINGS) -> list[style.Look]:
     """Return each distinct look of registered encodings and of encodings that a user defines."""
-    own = {(one.marker, one.line): one for one in map(style.look, OWN)}
+    own = {(look.marker, look.line): look for look in map(style.look, OWN)}
     return [*map(style.look, names), *own.values()]
 
 
@@ -86,27 +86,33 @@ def test_every_built_in_encoding_has_a_look_and_a_label_of_its_own() -> None:
 def test_encodings_differ_without_colour() -> None:
     looks = _all_looks(style._LOOKS)
     assert len(looks) > len(style._LOOKS) + 2, "encodings of one's own do not all look alike"
-    for one, other in combinations(looks, 2):
-        assert (one.marker, one.fill) != (other.marker, other.fill), (one.label, other.label)
-        assert one.line != other.line or abs(_grey(one.colour) - _grey(other.colour)) > 0.07, (one.label, other.label)
+    for first, second in combinations(looks, 2):
+        assert (first.marker, first.fill) != (second.marker, second.fill), (first.label, second.label)
+        assert first.line != second.line or abs(_grey(first.colour) - _grey(second.colour)) > 0.07, (
+            first.label,
+            second.label,
+        )
 
 
 def test_encodings_without_a_look_of_their_own_differ_in_their_marks_within_a_family() -> None:
-    for one, other in combinations(map(style.look, ENCODINGS), 2):
-        assert one.colour != other.colour or (one.marker, one.fill) != (other.marker, other.fill), (one, other)
+    for first, second in combinations(map(style.look, ENCODINGS), 2):
+        assert first.colour != second.colour or (first.marker, first.fill) != (second.marker, second.fill), (
+            first,
+            second,
+        )
 
 
 def test_the_encodings_met_most_differ_in_everything() -> None:
-    for one, other in combinations(map(style.look, BASIC), 2):
-        assert one.line != other.line and one.colour != other.colour
-        assert (one.marker, one.fill) != (other.marker, other.fill)
+    for first, second in combinations(map(style.look, BASIC), 2):
+        assert first.line != second.line and first.colour != second.colour
+        assert (first.marker, first.fill) != (second.marker, second.fill)
 
 
 @pytest.mark.parametrize("sight", SIGHT)
 def test_families_differ_in_hue_for_every_sight(sight: str) -> None:
     # A difference of 2.3 is just noticed side by side (Mahy and others 1994); lines stand apart and are thin.
-    for one, other in combinations({look.colour for look in _all_looks()}, 2):
-        assert np.linalg.norm(_seen(one, sight) - _seen(other, sight)) > 20, (one, other)
+    for first, second in combinations({look.colour for look in _all_looks()}, 2):
+        assert np.linalg.norm(_seen(first, sight) - _seen(second, sight)) > 20, (first, second)
 
 
 GRAPE_M = ("grape", "grape-commuting", "grape-contextual")
@@ -146,23 +152,23 @@ def test_an_encoding_of_ones_own_looks_the_same_from_every_folder() -> None:
     assert {style.look(f"{folder}/law.py:near").label for folder in ("a", "b")} == {"law.py:near"}
 
 
-def test_what_has_one_look_differs_within_a_figure() -> None:
+def test_encodings_that_share_a_look_differ_within_one_figure() -> None:
     alike = ["clipped", *(f"clipped[limit={limit}]" for limit in range(4))]
-    found = style.looks([*alike, "ipe"])
-    assert list(found) == [*alike, "ipe"]
-    assert found["clipped"] == style.look("clipped") and found["ipe"] == style.look("ipe")
-    for one, other in combinations(found.values(), 2):
-        assert _drawn(one) != _drawn(other)
-        assert one.fill != other.fill or one.marker != other.marker
-    greys = sorted(_grey(found[one].colour) for one in alike)
+    looks = style.looks([*alike, "ipe"])
+    assert list(looks) == [*alike, "ipe"]
+    assert looks["clipped"] == style.look("clipped") and looks["ipe"] == style.look("ipe")
+    for first, second in combinations(looks.values(), 2):
+        assert _drawn(first) != _drawn(second)
+        assert first.fill != second.fill or first.marker != second.marker
+    greys = sorted(_grey(looks[name].colour) for name in alike)
     assert min(np.diff(greys)) > 0.07, "in grey too"
     with pytest.raises(style.StyleError, match="sixth"):
         style.looks([*alike, "clipped[limit=9]"])
 
 
 def test_names_that_would_be_the_same_are_written_out() -> None:
-    found = style.looks(["a/law.py:near", "b/law.py:near", "b/law.py:far"])
-    assert [look.label for look in found.values()] == ["a/law.py:near", "b/law.py:near", "law.py:far"]
+    looks = style.looks(["a/law.py:near", "b/law.py:near", "b/law.py:far"])
+    assert [look.label for look in looks.values()] == ["a/law.py:near", "b/law.py:near", "law.py:far"]
 
 
 def test_the_glossary_has_titles_and_all_parameters() -> None:
@@ -177,7 +183,7 @@ def test_slots_differ_without_colour() -> None:
     assert len({slot.marker for slot in slots}) == len({slot.line for slot in slots}) == len(slots)
 
 
-def test_what_has_no_look_is_refused() -> None:
+def test_names_without_a_look_are_refused() -> None:
     with pytest.raises(EncodingError, match="did you mean rope"):
         style.look("ropee")
     for slot in (0, 6):

@@ -64,58 +64,60 @@ def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
 
 
 def test_volumes_are_those_of_a_fine_lattice() -> None:
-    found = [reachable_volume.reached_volume(*case) for case in reachable_volume.CASES]
-    for one in found:
-        assert one.patterns == (2**one.free if one.train == 1 else 4**one.free), "0 or a value that training shows"
-        assert all(volume <= one.bound(share) for share, volume in one.volumes.items())
+    volumes = [reachable_volume.reached_volume(*volume_case) for volume_case in reachable_volume.CASES]
+    for volume_case in volumes:
+        assert volume_case.patterns == (2**volume_case.free if volume_case.train == 1 else 4**volume_case.free), (
+            "0 or a value that training shows"
+        )
+        assert all(volume <= volume_case.bound(share) for share, volume in volume_case.volumes.items())
     # D = 2, M = 4: cells of side 1/16 lie inside or outside every box of these sizes.
     centres = [(-4 + (at + 0.5) / 16) for at in range(128)]
     for share in (Fraction(1, 16), Fraction(1, 4), Fraction(1, 2)):
         eps = float(4 * share)
         near = [x for x in centres if min(abs(x), abs(x - 1)) < eps]
-        assert found[0].volumes[share] == Fraction(len(near) ** 2, 128**2)
-    drawing = reachable_volume.drawing(found, width=7.0)
+        assert volumes[0].volumes[share] == Fraction(len(near) ** 2, 128**2)
+    drawing = reachable_volume.drawing(volumes, width=7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
-    for one in found:
-        lines = {line.get_gid(): line for line in panel(drawing.shown, f"D:{one.free}").lines}
-        assert [*lines["share"].get_ydata()] == [float(volume) for volume in one.volumes.values()]
-        assert [*lines["bound"].get_ydata()] == [float(one.bound(share)) for share in one.volumes]
+    for volume_case in volumes:
+        lines = {line.get_gid(): line for line in panel(drawing.shown, f"D:{volume_case.free}").lines}
+        assert [*lines["share"].get_ydata()] == [float(volume) for volume in volume_case.volumes.values()]
+        assert [*lines["bound"].get_ydata()] == [float(volume_case.bound(share)) for share in volume_case.volumes]
 
 
 def test_induced_complexity_is_drawn_as_computed() -> None:
-    found = induced_growth.induced_curves()
-    drawing = induced_growth.drawing(found, width=7.0)
+    curves_by_task = induced_growth.induced_curves()
+    drawing = induced_growth.drawing(curves_by_task, width=7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
-    for task, curves in found.items():
+    for task, curves in curves_by_task.items():
         axes = panel(drawing.shown, task)
         infinite = max(axes.get_yticks())
         for encoding, course in curves.items():
             [line] = [line for line in axes.lines if line.get_gid() == f"course:{encoding}"]
             drawn = [math.inf if value == infinite else value for value in line.get_ydata()]
             assert dict(zip(line.get_xdata(), drawn, strict=True)) == course
-    assert found["parity"]["ape"] == {n: n + 1 for n in range(1, 9)}, "a step of its own, and the end"
-    assert set(found["parity"]["ipe"].values()) == {1} and "ipe-sh" in found["shift"]
+    assert curves_by_task["parity"]["ape"] == {n: n + 1 for n in range(1, 9)}, "a step of its own, and the end"
+    assert set(curves_by_task["parity"]["ipe"].values()) == {1} and "ipe-sh" in curves_by_task["shift"]
 
 
 def test_score_laws_are_the_formulas() -> None:
     courses = score_laws.score_curves()
-    found = {one.name: one for one in courses}
+    by_name = {course.name: course for course in courses}
     drawing = score_laws.drawing(courses, width=7.0)
     assert isinstance(drawing.shown, Figure)
-    slope = -found["alibi"].bias[1]
-    assert slope > 0 and found["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
-    angle = math.acos(found["rope"].kernel[1])
-    assert found["rope"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
-    peaked = found["hope-peaked"].kernel
+    slope = -by_name["alibi"].bias[1]
+    assert slope > 0 and by_name["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
+    angle = math.acos(by_name["rope"].kernel[1])
+    assert by_name["rope"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
+    peaked = by_name["hope-peaked"].kernel
     assert peaked.index(max(peaked)) == score_laws.PEAK > 0
-    assert "t5" not in found, "a free number for each bucket is no law"
-    for one in courses:
+    assert "t5" not in by_name, "a free number for each bucket is no law"
+    for course in courses:
         for axes in drawing.shown.axes:
             for line in axes.lines:
-                if line.get_gid() in (f"bias:{one.name}", f"kernel:{one.name}"):
-                    values = one.bias if str(line.get_gid()).startswith("bias") else one.kernel
+                if line.get_gid() in (f"bias:{course.name}", f"kernel:{course.name}"):
+                    values = course.bias if str(line.get_gid()).startswith("bias") else course.kernel
                     assert tuple(line.get_ydata()) == values
 
 
@@ -128,15 +130,15 @@ def test_src_is_marked_by_its_status(every_src: tuple[Complexity, ...]) -> None:
     drawing = src_by_scale.figure(every_src, 7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
-    for one in every_src:
-        axes = panel(drawing.shown, one.name)
+    for task in every_src:
+        axes = panel(drawing.shown, task.name)
         marks = {str(line.get_gid()).partition(":")[2]: line for line in axes.lines if ":" in str(line.get_gid())}
-        assert set(marks) == {str(scale) for scale in one.bounds}
-        for scale, (low, _) in one.bounds.items():
+        assert set(marks) == {str(scale) for scale in task.bounds}
+        for scale, (low, _) in task.bounds.items():
             mark = marks[str(scale)]
             assert str(mark.get_gid()).startswith("infinite") == math.isinf(low)
             assert math.isinf(low) or [*mark.get_ydata()] == [low]
-    by_name = {one.name: one for one in every_src}
+    by_name = {task.name: task for task in every_src}
     assert len(by_name) == len(TASKS)
     assert by_name["permutation"].bounds == {n: (n, n) for n in range(1, 7)} and by_name["parity"].course == "constant"
     assert by_name["parity-direct"].course == "infinite from 4" and by_name["permutation"].course == "grows"
@@ -168,7 +170,7 @@ def test_the_ledger_counts_claims() -> None:
     for text in axes.texts:
         if str(text.get_gid()).startswith("count:"):
             drawn[str(text.get_gid()).removeprefix("count:")] += int(text.get_text())
-    assert drawn == Counter(one["verdict"] for one in CLAIMS)
+    assert drawn == Counter(claim["verdict"] for claim in CLAIMS)
     assert sum(int(str(row["claims"])) for row in drawing.rows) == len(CLAIMS)
     assert "20 claims of 3 papers" in drawing.caption and "5 none" in drawing.caption
 
@@ -183,11 +185,11 @@ def test_computed_figures_fit_every_width(width: float, every_src: tuple[Complex
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")
 def test_drawn_with_pinned_versions_the_bytes_are_known(tmp_path: Path) -> None:
     drawings = {"lrc": lrc_growth.drawing(width=7.0), "ledger": ledger_matrix.drawing(CLAIMS, width=7.0)}
-    found = {}
+    hashes = {}
     for name, drawing in drawings.items():
         written = {path.suffix: path for path in write(drawing, tmp_path, name)}
-        found[name] = hashlib.sha256(written[".svg"].read_bytes()).hexdigest()[:16]
-    assert found == HASHES
+        hashes[name] = hashlib.sha256(written[".svg"].read_bytes()).hexdigest()[:16]
+    assert hashes == HASHES
 
 
 def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not():
@@ -197,14 +199,18 @@ def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not(
         rows = [row for row in drawn.rows if row["head_dim"] == head_dim]
         for row in rows:
             x = row["distance"]
-            line = sum(math.cos(one / 2) for one in theta)
-            assert row["error"] == pytest.approx(abs(sum(math.cos(one * (x - 0.5)) for one in theta) - line), abs=1e-12)
+            line = sum(math.cos(angle / 2) for angle in theta)
+            assert row["error"] == pytest.approx(
+                abs(sum(math.cos(angle * (x - 0.5)) for angle in theta) - line), abs=1e-12
+            )
             assert row["printed_bound"] == pytest.approx(constant * x * (1 - x))
-            assert row["corrected_bound"] == pytest.approx(sum(one**2 for one in theta) / 2 * x * (1 - x))
+            assert row["corrected_bound"] == pytest.approx(sum(angle**2 for angle in theta) / 2 * x * (1 - x))
             assert row["error"] <= row["corrected_bound"] + 1e-12
         assert all(row["error"] > row["printed_bound"] for row in rows[1:-1])
         for what in ("error", "printed", "corrected"):
-            [line] = [one for axes in drawn.shown.axes for one in axes.lines if one.get_gid() == f"{what}:{head_dim}"]
+            [line] = [
+                line for axes in drawn.shown.axes for line in axes.lines if line.get_gid() == f"{what}:{head_dim}"
+            ]
             column = {"error": "error", "printed": "printed_bound", "corrected": "corrected_bound"}[what]
             assert line.get_ydata().tolist() == [row[column] for row in rows]
     assert "error 0.4939, printed bound 0.4343" in drawn.caption

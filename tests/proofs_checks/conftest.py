@@ -1,4 +1,4 @@
-"""What the tests of claims share: a claim runs only if a test asks for it and nothing settled it in this test run."""
+"""Results shared by tests of claims: a claim runs only if a test needs it and nothing settled it in this test run."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,5 +14,5 @@ from theory.system.files import user_cache
 @pytest.fixture(scope="session")
 def result_of() -> Callable[[str], Result]:
     claims = {claim.id: claim for claim in registry.CLAIMS}
-    known = settled(registry.selection(), user_cache("claims"))
-    return cache(lambda claim_id: known.get(claim_id) or run_claim(claims[claim_id]))
+    results = settled(registry.selection(), user_cache("claims"))
+    return cache(lambda claim_id: results.get(claim_id) or run_claim(claims[claim_id]))

@@ -10,7 +10,7 @@ from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
 
 Scores = Callable[[int], float]
-"""Scale -> share of samples without an error."""
+"""Function from a scale to the share of samples without an error."""
 
 
 def solves(scale: int) -> float:
@@ -18,7 +18,7 @@ def solves(scale: int) -> float:
 
 
 def fails(scale: int) -> float:
-    """Fits the training scales, 1-5 or 1-10, and nothing beyond 10."""
+    """Exact match of a run that fits the training scales, 1-5 or 1-10, and fails beyond 10."""
     return 1.0 if scale <= 10 else 0.0
 
 
@@ -37,7 +37,7 @@ def rows(run: Run, scores: Scores, *, epoch: int) -> list[Measurement]:
 
 
 def put(store: RunStore, run: Run, scores: Scores, **environment: str) -> None:
-    """A finished run whose checkpoints knew nothing but the last one, which scores so."""
+    """Store a finished run whose last checkpoint has these scores, and whose earlier checkpoints score 0."""
     *before, last = dict.fromkeys(epoch for epoch, _ in run.metric_keys())
     metrics = [row for epoch in before for row in rows(run, lambda scale: 0.0, epoch=epoch)]
     metrics += rows(run, scores, epoch=last)
@@ -50,17 +50,17 @@ def runs_of(protocol: str, profile: str = "quick") -> dict[Cell, list[Run]]:
 
 
 def fill(out: Path, protocol: str, scores: Callable[[Cell, int], Scores | None]) -> RunStore:
-    """Stores the runs of a protocol under `out`; `scores` takes a cell and a seed, and gives None for no run."""
+    """Store the runs of a protocol under `out`; `scores` takes a cell and a seed, and gives None for no run."""
     store = RunStore(out / "runs")
     for cell, runs in runs_of(protocol).items():
         for run in runs:
-            found = scores(cell, run.seed)
-            if found is not None:
-                put(store, run, found)
+            run_scores = scores(cell, run.seed)
+            if run_scores is not None:
+                put(store, run, run_scores)
     return store
 
 
 def by_encoding(good: Iterable[str], other: Scores = fails) -> Callable[[Cell, int], Scores]:
-    """Runs of these encodings generalize, all others do as said."""
+    """Scores: runs of the encodings in `good` generalize, all others have the scores `other`."""
     wanted = set(good)
     return lambda cell, seed: solves if cell.encoding in wanted else other

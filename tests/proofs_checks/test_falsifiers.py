@@ -16,7 +16,7 @@ from proofs_checks.runner import Verdict, run_claim
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is data: a number, a text, a yes or no, a set of such; formulas and functions are not."""
+    """True if a value is data: a number, a text, a yes or no, a set of such; formulas and functions are not."""
     if isinstance(value, Mapping):
         return all(map(_is_plain, value.values()))
     if isinstance(value, tuple | list | frozenset | set):
@@ -27,10 +27,10 @@ def _is_plain(value: object) -> bool:
 
 
 def _only_compared(check: Callable[..., Any]) -> set[str]:
-    """The parameters of a check that it does nothing with but compare and print them."""
+    """Find the parameters of a check that it does nothing with but compare and print them."""
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(check))).body
     assert isinstance(function, ast.FunctionDef)
-    passive = {id(one) for node in ast.walk(function) for one in _passive(node)}
+    passive = {id(part) for node in ast.walk(function) for part in _passive(node)}
     names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
     return {
         argument.arg
@@ -40,7 +40,7 @@ def _only_compared(check: Callable[..., Any]) -> set[str]:
 
 
 def _passive(node: ast.AST) -> Iterable[ast.AST]:
-    """The names that a node only compares or prints."""
+    """List the names that a node only compares or prints."""
     if isinstance(node, ast.Compare):
         return (node.left, *node.comparators)
     if isinstance(node, ast.FormattedValue):
@@ -50,19 +50,19 @@ def _passive(node: ast.AST) -> Iterable[ast.AST]:
     return ()
 
 
-def _one_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
-    found = formula(size)
-    if found != stated:
-        raise ValueError(f"found {found}, stated {stated}")
+def _check_that_only_compares(*, formula: Callable[[int], int], stated: int, size: int) -> str:
+    computed = formula(size)
+    if computed != stated:
+        raise ValueError(f"found {computed}, stated {stated}")
     return f"{stated}"
 
 
 def test_parameters_that_are_only_compared_are_found() -> None:
-    assert _only_compared(_one_that_only_compares) == {"stated"}
+    assert _only_compared(_check_that_only_compares) == {"stated"}
 
 
 @pytest.mark.parametrize("claim", registry.CLAIMS, ids=lambda claim: claim.id)
-def test_what_a_check_only_compares_is_declared_an_answer(claim: Claim) -> None:
+def test_parameters_that_a_check_only_compares_are_declared_answers(claim: Claim) -> None:
     compared = {name for name in _only_compared(claim.check) & set(claim.holds) if _is_plain(claim.holds[name])}
     assert compared <= set(claim.answers)
 

@@ -7,7 +7,7 @@ from theory.encodings import fox
 
 
 def test_a_threshold_that_prunes_less_is_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It keeps the bound, but is not the formula: the check does not decide."""
+    """A threshold that prunes less keeps the bound, but is not the formula: the check does not decide."""
     right = fox.pruning_threshold
     monkeypatch.setattr(fox, "pruning_threshold", lambda **law: right(**law) - law["bound"])
     claim = registry.find("fox-9")

@@ -32,7 +32,9 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("claim_id", PRINTED)
-def test_what_is_printed_falls_for_the_reason_of_the_errata(claim_id: str, result_of: Callable[[str], Result]) -> None:
+def test_a_printed_statement_falls_for_the_reason_of_the_errata(
+    claim_id: str, result_of: Callable[[str], Result]
+) -> None:
     assert re.search(f"as printed: .*{PRINTED[claim_id]}", result_of(claim_id).reason)
 
 

@@ -74,7 +74,7 @@ def test_entries_that_are_one_expression_are_not_counted_as_decided() -> None:
 
 
 def _recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
-    """The sides with which each engine is called from now on."""
+    """Record the sides with which each engine is called from now on."""
     sides: list[tuple[Any, Any]] = []
     for engine in (exact, second_engine):
 
@@ -99,7 +99,7 @@ def test_a_side_that_is_built_reaches_the_engines_unevaluated(monkeypatch: pytes
 
 
 def test_the_second_engine_does_not_see_what_sympy_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were sympy to evaluate one side wrongly, the second engine would object."""
+    """If sympy evaluated one side wrongly, the second engine would object."""
     sides: Any = ("distributed", lambda: x * (y + 1), lambda: x * y + x)
     assert require_equal(*sides)
     right = exact._evaluated
@@ -108,14 +108,14 @@ def test_the_second_engine_does_not_see_what_sympy_evaluates(monkeypatch: pytest
         require_equal(*sides)
 
 
-def test_what_the_engines_do_not_know_is_evaluated_by_sympy_and_named() -> None:
+def test_functions_that_the_engines_do_not_know_are_evaluated_by_sympy_and_named() -> None:
     fact = require_equal("log", lambda: sp.log(x + x) * (y + 1), sp.log(2 * x) * y + sp.log(2 * x))
     assert fact == "log: 1 entry decided equal over Q(i) and again by python-flint; evaluated by sympy before: log(2*x)"
     with pytest.raises(Refuted):
         require_equal("logs", sp.log(x) * y, sp.log(2 * x) * y)
 
 
-def test_what_sympy_evaluates_to_one_expression_is_said_to_be_decided_by_no_engine() -> None:
+def test_sides_that_sympy_evaluates_to_one_expression_are_decided_by_no_engine() -> None:
     assert (
         same_by_sympy("log", sp.exp(-sp.log(x)), 1 / x) == "log: sympy evaluates both sides to 1/x; no engine decides"
     )
@@ -124,7 +124,7 @@ def test_what_sympy_evaluates_to_one_expression_is_said_to_be_decided_by_no_engi
         same_by_sympy("false", x, 2 * x)
 
 
-def _says(zero: bool) -> Callable[..., Any]:
+def _engine_that_decides(zero: bool) -> Callable[..., Any]:
     return lambda left, right, *, squares=None: exact.Decision(zero=zero, generators=())
 
 
@@ -138,14 +138,14 @@ def _says(zero: bool) -> Callable[..., Any]:
 def test_an_engine_that_denies_an_identity_is_a_disagreement(
     engine: Any, answers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "decide", _says(False))
+    monkeypatch.setattr(engine, "decide", _engine_that_decides(False))
     with pytest.raises(EnginesDisagree, match=rf"^binomial, entry 1: {answers}: .*\(x \+ y\)\*\*2"):
         require_equal("binomial", (x + y) ** 2, x**2 + 2 * x * y + y**2)
 
 
 @pytest.mark.parametrize("engine", [exact, second_engine])
 def test_an_engine_that_accepts_everything_is_a_disagreement(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "decide", _says(True))
+    monkeypatch.setattr(engine, "decide", _engine_that_decides(True))
     with pytest.raises(EnginesDisagree, match=r"x = y"):
         require_equal("false", x, y)
 
@@ -185,7 +185,7 @@ def test_a_wrong_part_of_one_engine_is_a_disagreement(
 @pytest.mark.parametrize(
     ("engine", "undecided"), [(exact, exact.Undecided), (second_engine, second_engine.SecondEngineUndecided)]
 )
-def test_what_one_engine_cannot_decide_is_undecided(
+def test_an_identity_that_one_engine_cannot_decide_is_undecided(
     engine: Any, undecided: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(left: sp.Expr, right: sp.Expr, *, squares: Any = None) -> Any:
@@ -199,7 +199,7 @@ def test_what_one_engine_cannot_decide_is_undecided(
 @pytest.mark.parametrize("engine", [exact, second_engine])
 def test_a_claim_over_which_the_engines_disagree_is_unsettled(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     [rope] = registry.select(["rope-1"])
-    monkeypatch.setattr(engine, "decide", _says(False))
+    monkeypatch.setattr(engine, "decide", _engine_that_decides(False))
     result = run_claim(rope)
     assert result.verdict is Verdict.UNSETTLED
     assert result.reason.startswith("EnginesDisagree: R(0) = I, entry 1: ")

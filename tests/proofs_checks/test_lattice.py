@@ -47,7 +47,7 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("grape-gated", "alibi"): ("theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
     ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
 }
-"""Formulas with which the one encoding does contain the other, or is no longer kept from it by the reason given."""
+"""Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
 
 
 def test_every_missing_edge_is_tried() -> None:
@@ -65,7 +65,7 @@ def test_the_claim_on_a_missing_edge_falls_where_the_edge_exists(edge: Any, monk
 
 
 def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Claim grape-15 once stood for it, and says nothing of signs."""
+    """Claim grape-15 once stood for that edge, and says nothing of signs."""
     monkeypatch.setattr(*WITH_THE_EDGE["grape-path", "grape-gated"])
     claim = registry.find("grape-15")
     claim.check(**claim.holds)

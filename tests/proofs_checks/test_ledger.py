@@ -43,7 +43,7 @@ def steps() -> Steps:
 
 @pytest.fixture
 def run(tmp_path, steps):
-    """Runs toys by their ids; their results are kept in one folder."""
+    """Function that runs toys by their ids; their results are kept in one folder."""
 
     def call(*ids: str, home: Path = Path(toys.__file__), **options) -> tuple[Result, ...]:
         return ledger.run(toys.selection(*ids, home=home), cache=tmp_path / "cache", progress=steps.of, **options)
@@ -53,7 +53,7 @@ def run(tmp_path, steps):
 
 @pytest.fixture
 def notes(tmp_path, monkeypatch):
-    """What the toys did, as they did it: (deed, process)."""
+    """Function that returns the deeds of the toys, as they did them: (deed, process)."""
     path = tmp_path / "notes"
     monkeypatch.setenv(toys.NOTES, str(path))
     return lambda: [tuple(line.split()) for line in path.read_text().splitlines()] if path.exists() else []
@@ -86,7 +86,7 @@ def test_a_claim_that_hangs_is_stopped_at_its_limit_and_the_others_go_on(run, tm
     for result in results[1:3]:
         assert result.reason == "passed its time limit of 1.5 s"
         assert (result.seconds, result.strength) == (1.5, None)
-        assert [(one.name, one.rejected) for one in result.falsifiers] == [("false", False)]
+        assert [(falsifier.name, falsifier.rejected) for falsifier in result.falsifiers] == [("false", False)]
     assert multiprocessing.active_children() == []
     assert sorted(path.stem for path in (tmp_path / "cache").iterdir()) == ["toy-0", "toy-1", "toy-2"]
 
@@ -107,7 +107,7 @@ def test_processes_that_cannot_begin_leave_all_unsettled(tmp_path, steps):
 
 
 class _NotThere:
-    """Can be handed over, but not taken."""
+    """Object that can be handed over, but not taken."""
 
     def __call__(self, claim_id: str) -> Claim:
         raise AssertionError
@@ -116,7 +116,7 @@ class _NotThere:
         return (os._exit, (1,))
 
 
-def test_what_is_settled_is_not_run_again_and_no_process_starts(run, steps, notes, monkeypatch):
+def test_a_settled_claim_is_not_run_again_and_no_process_starts(run, steps, notes, monkeypatch):
     first = run("toy-0", "toy-refute")
     done = notes()
     monkeypatch.delattr(ledger, "ProcessPool")
@@ -124,7 +124,7 @@ def test_what_is_settled_is_not_run_again_and_no_process_starts(run, steps, note
     assert (steps.total, notes()) == (0, done)
 
 
-def test_fresh_runs_what_is_settled_as_well(run, steps, notes):
+def test_fresh_runs_settled_claims_as_well(run, steps, notes):
     first = run("toy-0", "toy-1")
     done = notes()
     again = run("toy-0", "toy-1", fresh=True)
@@ -134,13 +134,13 @@ def test_fresh_runs_what_is_settled_as_well(run, steps, notes):
     assert run("toy-0", "toy-1") == again
 
 
-def test_only_what_is_new_is_run(run, steps):
+def test_only_new_claims_are_run(run, steps):
     run("toy-0")
     run("toy-0", "toy-1")
     assert (steps.total, steps.names) == (1, ["toy-0 verified", "toy-1 verified"])
 
 
-def test_what_is_unsettled_is_run_again(run, steps):
+def test_an_unsettled_claim_is_run_again(run, steps):
     run("toy-crash")
     run("toy-crash")
     assert steps.total == 1
@@ -164,9 +164,9 @@ DAMAGE = {
 def test_a_damaged_file_is_named_made_again_and_not_believed(run, steps, tmp_path, capfd, name):
     (first,) = run("toy-refute")
     path = tmp_path / "cache" / "toy-refute.json"
-    whole = path.read_bytes()
-    path.write_bytes(DAMAGE[name](whole))
-    assert path.read_bytes() != whole
+    undamaged = path.read_bytes()
+    path.write_bytes(DAMAGE[name](undamaged))
+    assert path.read_bytes() != undamaged
     (again,) = run("toy-refute")
     assert (steps.total, timeless(again)) == (1, timeless(first))
     assert capfd.readouterr().err == f"{path} was damaged and is made again\n"
@@ -181,7 +181,7 @@ def test_a_result_is_not_taken_for_another_claim(run, steps, tmp_path):
     assert steps.total == 1
 
 
-def test_a_change_of_what_the_claim_reads_runs_it_again_and_taken_back_too(run, steps, tmp_path, capfd):
+def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(run, steps, tmp_path, capfd):
     home, helper = tmp_path / "mine.py", tmp_path / "helper.py"
     home.write_text("import helper\n")
     helper.write_text("value = 1\n")
@@ -247,11 +247,11 @@ def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
 
 
 def test_it_runs_beside_other_threads(run):
-    found = []
-    thread = threading.Thread(target=lambda: found.extend(run("toy-0", "toy-1")))
+    results = []
+    thread = threading.Thread(target=lambda: results.extend(run("toy-0", "toy-1")))
     thread.start()
     thread.join(60)
-    assert [result.verdict for result in found] == [Verdict.VERIFIED] * 2
+    assert [result.verdict for result in results] == [Verdict.VERIFIED] * 2
 
 
 SCRIPT = """
@@ -274,7 +274,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def hanging(tmp_path):
-    """A run of its own, in a group of its own, that hangs when it has done what it can."""
+    """Start a run in a process group of its own, which hangs when it has done what it can."""
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "kept")]
     with started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         yield process
@@ -308,7 +308,7 @@ def test_an_interrupt_leaves_no_process_and_loses_no_result(hanging, tmp_path, l
     assert kept is None or settled(tmp_path / "kept") == kept
 
 
-def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(hanging):
+def test_workers_block_ctrl_c_from_their_first_moment_and_their_successors_too(hanging):
     def workers():
         return [folder for folder, command in alive(hanging.pid).items() if "spawn_main" in command]
 
@@ -319,14 +319,14 @@ def test_workers_leave_ctrl_c_alone_from_their_first_moment_and_later_ones_too(h
         assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
-def test_when_it_is_killed_its_processes_end_as_well(hanging, tmp_path):
+def test_the_processes_of_a_killed_run_end_as_well(hanging, tmp_path):
     wait_for(hanging, *SETTLED)
     os.kill(hanging.pid, signal.SIGKILL)
     wait_until(lambda: not alive(hanging.pid))
     assert settled(tmp_path / "kept") == ["toy-0", "toy-1"]
 
 
-def test_what_ended_workers_were_writing_goes_with_the_run(run, tmp_path):
+def test_partial_files_of_ended_workers_are_removed_by_the_run(run, tmp_path):
     half = tmp_path / "cache" / ".toy-0.json.0123.partial"
     half.parent.mkdir()
     half.touch()

@@ -1,4 +1,4 @@
-"""What most runs do: the exact tests, their combination over cells, and the three answers."""
+"""Majority claims on runs: the exact tests, their combination over cells, and the three answers."""
 
 from itertools import combinations, product
 from math import comb
@@ -55,7 +55,7 @@ def answer(*pairs: tuple[int, int], least: int | None = None) -> str:
         ([(0, 5)] * 3, 2, "refuted"),
     ],
 )
-def test_what_is_shown_refuted_and_neither(pairs, least, expected):
+def test_counts_show_a_claim_refute_it_or_leave_it_unsettled(pairs, least, expected):
     assert answer(*pairs, least=least) == expected
 
 
@@ -64,7 +64,7 @@ def test_fishers_combination_is_that_of_scipy(p_values):
     assert at_least(p_values, 1) == pytest.approx(combine_pvalues(p_values, method="fisher").pvalue)
 
 
-def test_of_several_the_smallest_are_left_out_in_whatever_order_they_stand():
+def test_the_smallest_of_several_p_values_are_left_out_in_any_order():
     assert at_least([0.2, 0.01, 0.6], 3) == 0.6
     assert at_least([0.2, 0.01, 0.6], 2) == pytest.approx(combine_pvalues([0.2, 0.6]).pvalue)
     assert at_least([0.2, 0.01], 3) == at_least([], 1) == 1
@@ -78,13 +78,13 @@ def verdicts(trials: int, cells: int, least: int) -> dict[tuple[int, ...], str]:
 
 @pytest.mark.parametrize(("trials", "cells", "least"), [(6, 1, 1), (5, 2, 2), (5, 3, 3), (5, 3, 2), (7, 2, 1)])
 def test_a_false_claim_is_shown_and_a_true_one_refuted_in_5_percent_at_most(trials, cells, least):
-    """Over all outcomes, with every share of runs from a coarse grid in each cell, on the side that matters."""
-    found = verdicts(trials, cells, least)
+    """Bound the error over all outcomes, with shares of runs from a coarse grid, on the side that matters."""
+    answers = verdicts(trials, cells, least)
 
     def chance(verdict: str, shares: tuple[float, ...]) -> float:
         total = 0.0
-        for done, said in found.items():
-            if said == verdict:
+        for done, outcome in answers.items():
+            if outcome == verdict:
                 weight = 1.0
                 for did, share in zip(done, shares, strict=True):
                     weight *= comb(trials, did) * share**did * (1 - share) ** (trials - did)
@@ -100,12 +100,12 @@ def test_a_false_claim_is_shown_and_a_true_one_refuted_in_5_percent_at_most(tria
     assert chance("refuted", (0.0,) * cells) == 1
 
 
-def test_more_that_do_never_turn_a_verdict_against_the_claim():
+def test_more_runs_that_agree_never_turn_a_verdict_against_the_claim():
     order = ["refuted", "unsettled", "shown"]
-    found = verdicts(5, 3, 2)
-    for one, two in combinations(found, 2):
-        if all(a <= b for a, b in zip(one, two, strict=True)):
-            assert order.index(found[one]) <= order.index(found[two])
+    answers = verdicts(5, 3, 2)
+    for fewer, more in combinations(answers, 2):
+        if all(a <= b for a, b in zip(fewer, more, strict=True)):
+            assert order.index(answers[fewer]) <= order.index(answers[more])
 
 
 def test_an_answer_says_how_it_was_found():

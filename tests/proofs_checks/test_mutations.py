@@ -29,7 +29,7 @@ def result_of(claim_id: str) -> Result:
 @pytest.mark.parametrize(("name", "law"), CASES)
 def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     formulas = mutated_laws(named(name))[law][1]
-    kept = {one for one in Law if laws.decide_law(formulas(named(name)), one).holds}
+    kept = {candidate for candidate in Law if laws.decide_law(formulas(named(name)), candidate).holds}
     changed = kept ^ ROWS[name].laws
     # Scores that follow the distance are shifted alike, so the relative law takes the law of translation along.
     together = {Law.RELATIVE, Law.TRANSLATION} if {Law.RELATIVE, Law.TRANSLATION} <= changed else set()
@@ -51,6 +51,6 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     ],
 )
 def test_a_mutated_row_is_rejected_for_what_is_wrong_with_it(claim: str, falsifier: str, line: str) -> None:
-    (result,) = [one for one in result_of(claim).falsifiers if one.name == falsifier]
+    (result,) = [outcome for outcome in result_of(claim).falsifiers if outcome.name == falsifier]
     assert result.rejected
     assert result.reason.startswith(line)

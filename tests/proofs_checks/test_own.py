@@ -31,22 +31,24 @@ def write(tmp_path, text):
     return str(path)
 
 
-def test_what_is_so_is_decided_to_be_so(tmp_path):
+def test_true_declarations_are_found_true(tmp_path):
     (mine,) = records(write(tmp_path, SOUND))
-    found = declarations(mine)
-    assert [one.what for one in found] == [
+    declared = declarations(mine)
+    assert [declaration.what for declaration in declared] == [
         "relative",
         "translation",
         "norm preserving",
         "streaming",
         "is ALiBi at c = m/2",
     ]
-    assert all(one.ruling.holds for one in found)
+    assert all(declaration.ruling.holds for declaration in declared)
 
 
-def test_what_is_not_so_comes_with_a_counterexample(tmp_path):
+def test_false_declarations_come_with_a_counterexample(tmp_path):
     (other,) = records(write(tmp_path, BROKEN))
-    failed = {one.what: one.ruling for one in declarations(other) if not one.ruling.holds}
+    failed = {
+        declaration.what: declaration.ruling for declaration in declarations(other) if not declaration.ruling.holds
+    }
     assert set(failed) == {"relative", "translation", "streaming", "is ALiBi at c = m"}
     for ruling in failed.values():
         assert ruling.holds is False and re.search(r" by \S+ at .*= \d", ruling.reason)
@@ -60,14 +62,14 @@ def test_a_special_case_outside_the_domain_is_no_special_case(tmp_path):
             'recovers=(Recovery(of="alibi", assignment={c: -SLOPE}),))',
         )
     )
-    (found,) = declarations(rising)
-    assert (found.ruling.holds, found.ruling.reason) == (False, "c = -m is not in the domain of c")
+    (declaration,) = declarations(rising)
+    assert (declaration.ruling.holds, declaration.ruling.reason) == (False, "c = -m is not in the domain of c")
 
 
 def test_all_encodings_of_a_file_or_the_one_named(tmp_path):
     path = write(tmp_path, SOUND + BROKEN)
-    assert [one.name for one in records(path)] == ["mine", "other"]
-    assert [one.name for one in records(f"{path}:other")] == ["other"]
+    assert [record.name for record in records(path)] == ["mine", "other"]
+    assert [record.name for record in records(f"{path}:other")] == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +100,8 @@ def test_a_formula_that_fails_is_one_line(tmp_path):
         declarations(bad)
 
 
-def test_a_special_case_of_nothing_known_suggests_the_nearest(tmp_path):
+def test_a_special_case_of_an_unknown_encoding_suggests_the_nearest(tmp_path):
     text = 'x = Encoding(name="x", title="x", arxiv="", recovers=(Recovery(of="alibbi", assignment={}),))'
-    (one,) = records(write(tmp_path, text))
+    (record,) = records(write(tmp_path, text))
     with pytest.raises(UnknownEncoding, match="did you mean alibi"):
-        declarations(one)
+        declarations(record)

@@ -72,8 +72,8 @@ def test_low_complexity_patterns_over_q_values_grow_with_the_power_of_the_dimens
 def test_targets_of_the_same_complexity_are_counted_with_values_of_no_importance(block: tuple[Any, ...]) -> None:
     values = set(block) - {0}
     alphabet = sorted(values | {0, 7, Fraction(1, 9)})
-    found = sum(set(entries) - {0} <= values for entries in product(alphabet, repeat=3))
-    assert found == CLAIMS["pola-1e-count"].holds["number"](len(values), 3)
+    count = sum(set(entries) - {0} <= values for entries in product(alphabet, repeat=3))
+    assert count == CLAIMS["pola-1e-count"].holds["number"](len(values), 3)
 
 
 def test_one_slope_on_the_target_itself_generalizes_unless_training_shows_only_zeros() -> None:

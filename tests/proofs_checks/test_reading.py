@@ -1,4 +1,4 @@
-"""What a claim reads is found in the text of its module, and nothing else is."""
+"""The modules that a claim reads are found in the text of its module, and no others are."""
 
 import subprocess
 import sys
@@ -83,9 +83,9 @@ def digest(start: Path, root: Path) -> str:
 
 
 @pytest.mark.parametrize("start", READS)
-def test_what_is_read(tree, start):
-    found = {path.relative_to(tree).as_posix() for path in reading.code_read(tree / start, tree)}
-    assert found == READS[start]
+def test_the_files_that_a_module_reads_are_found(tree, start):
+    paths = {path.relative_to(tree).as_posix() for path in reading.code_read(tree / start, tree)}
+    assert paths == READS[start]
 
 
 @pytest.mark.parametrize("start", READS)
@@ -133,10 +133,10 @@ def test_a_new_import_is_followed_and_texts_do_not_run_together(tree):
     assert tree / "circuits/task.py" in reading.code_read(start, tree)
     before = digest(start, tree)
     (tree / "theory/errors.py").write_text("#")
-    one = digest(start, tree)
+    changed = digest(start, tree)
     (tree / "theory/errors.py").write_text("")
     (tree / "theory/exact.py").write_text("#" + (tree / "theory/exact.py").read_text())
-    assert len({before, one, digest(start, tree)}) == 3
+    assert len({before, changed, digest(start, tree)}) == 3
 
 
 def test_every_claim_reads_its_check_and_the_functions_of_its_parameters():
@@ -157,10 +157,10 @@ def test_claims_read_their_formulas_and_not_what_runs_them():
     assert {"theory/encodings/grape.py", "theory/exact.py", "proofs_checks/identity.py"} <= reads["grape-1"]
     assert "circuits/src.py" in reads["src-parity"]
     assert "theory/encodings/grape.py" not in reads["hope-1"]
-    for found in reads.values():
-        assert "proofs_checks/claim.py" in found
+    for paths in reads.values():
+        assert "proofs_checks/claim.py" in paths
         for name in ("runner", "registry", "report", "ledger", "reading"):
-            assert f"proofs_checks/{name}.py" not in found
+            assert f"proofs_checks/{name}.py" not in paths
 
 
 LOADED = """
@@ -174,7 +174,7 @@ for name, module in list(sys.modules.items()):
 
 @pytest.mark.parametrize("name", ["fox.practice", "grape.exponential", "plaa.bias"])
 def test_every_module_that_is_loaded_is_read(name):
-    """Python itself as the oracle; it also loads the packages above a module, and what these import."""
+    """Python itself is the oracle; it also loads the packages above a module, and what these import."""
     listed = subprocess.run(
         [sys.executable, "-c", LOADED.format(name=name)], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -219,8 +219,8 @@ def test_a_file_that_is_half_written_is_read_and_imports_nothing(tree):
 
 
 def test_versions_name_what_is_installed_and_nothing_else(monkeypatch):
-    found = reading.versions()
-    assert {"python", "sympy", "numpy", "python-flint"} <= found.keys()
+    versions = reading.versions()
+    assert {"python", "sympy", "numpy", "python-flint"} <= versions.keys()
     monkeypatch.setattr(reading, "LIBRARIES", ("sympy", "never-installed"))
     assert reading.versions().keys() == {"python", "sympy"}
 

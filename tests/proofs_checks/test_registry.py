@@ -1,4 +1,4 @@
-"""What the registry refuses, and how claims are selected."""
+"""Claims that the registry refuses, and how claims are selected."""
 
 import sys
 from dataclasses import replace
@@ -115,9 +115,9 @@ def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -
 
 @pytest.mark.parametrize("paper", ["2512.07805", "GRAPE", "grape", " Grape"])
 def test_selection_by_paper(paper: str) -> None:
-    found = registry.select(paper=paper)
-    assert {claim.source.arxiv for claim in found} == {"2512.07805"}
-    assert {claim.id for claim in registry.select(["grape"])} <= {claim.id for claim in found}
+    selected = registry.select(paper=paper)
+    assert {claim.source.arxiv for claim in selected} == {"2512.07805"}
+    assert {claim.id for claim in registry.select(["grape"])} <= {claim.id for claim in selected}
 
 
 def test_a_paper_and_names_select_what_is_in_both() -> None:

@@ -97,20 +97,20 @@ def test_the_table_has_one_row_a_claim_and_the_reason_only_where_there_is_one():
 
 @pytest.mark.parametrize("strength", list(Strength))
 def test_the_table_says_how_far_a_check_reaches_in_the_words_of_the_legend(strength):
-    one = result("one")
-    shown = " ".join(screen([replace(one, evidence=Evidence(strength=strength, facts=("fact",)))]).split())
+    verified = result("one")
+    shown = " ".join(screen([replace(verified, evidence=Evidence(strength=strength, facts=("fact",)))]).split())
     assert f"one [F] verified {MARKS[strength]} 1/2" in shown
     assert shown.endswith(f"{MARKS[strength]}: {LEGEND[strength]}")
     assert len(set(MARKS.values())) == len(MARKS) == len(LEGEND) == len(Strength)
 
 
-@pytest.mark.parametrize("text", [one for one in HOSTILE if "\n" not in one])
+@pytest.mark.parametrize("text", [hostile for hostile in HOSTILE if "\n" not in hostile])
 def test_the_table_shows_text_as_it_is(text):
     assert screen([result(text, verdict=Verdict.REFUTED, reason=text)]).count(text) == 3
 
 
 class Page(HTMLParser):
-    """The text of each heading of a paper and each cell of a page, its tags, and the targets of its links."""
+    """Parser of a page: texts of headings and cells, tags, and targets of links."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -173,17 +173,19 @@ def test_markdown_marks_how_far_a_check_reaches_and_of_which_cases(strength, sho
     assert open_claim.cells[4] == "-"
 
 
-def test_what_is_wrong_as_printed_comes_first_by_paper_with_what_is_right():
-    def told(name, paper, verdict, statement, reason):
-        one = result(paper, verdict=verdict, reason=reason)
-        return replace(one, claim=replace(one.claim, id=name, statement=statement))
+def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction():
+    def named_result(name, paper, verdict, statement, reason):
+        toy = result(paper, verdict=verdict, reason=reason)
+        return replace(toy, claim=replace(toy.claim, id=name, statement=statement))
 
     document = markdown.document(
         [
-            told("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
-            told("b-1", "Paper B", Verdict.CORRECTED, "K is 2 (errata F3: the paper has f(2)).", "as printed: 1 != 2"),
-            told("a-2", "Paper A", Verdict.CORRECTED, "Two holds (for all n).", "as printed: 3 != 4"),
-            told("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
+            named_result("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
+            named_result(
+                "b-1", "Paper B", Verdict.CORRECTED, "K is 2 (errata F3: the paper has f(2)).", "as printed: 1 != 2"
+            ),
+            named_result("a-2", "Paper A", Verdict.CORRECTED, "Two holds (for all n).", "as printed: 3 != 4"),
+            named_result("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
         ]
     )
     first, second = document.split("## All claims, by paper")
@@ -200,7 +202,7 @@ def test_what_is_wrong_as_printed_comes_first_by_paper_with_what_is_right():
     assert ids == ["a-1", "a-2", "b-1", "b-2"]
 
 
-def test_nothing_is_said_of_wrong_statements_where_there_are_none():
+def test_a_ledger_without_wrong_statements_has_no_section_on_them():
     assert "Corrected and refuted" not in markdown.document([result("one")])
 
 
@@ -216,7 +218,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_corrected_statement_is_told_from_what_the_paper_prints(statement):
+def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
     assert markdown.as_printed(statement) == STATEMENTS[statement]
 
 
@@ -234,8 +236,8 @@ def test_markdown_of_a_check_that_is_no_function_has_no_link():
         def __call__(self) -> Evidence:
             raise AssertionError
 
-    one = result("toy")
-    page = rendered([replace(one, claim=replace(one.claim, check=Check()))])
+    toy = result("toy")
+    page = rendered([replace(toy, claim=replace(toy.claim, check=Check()))])
     assert page.cells[-1] == "-"
 
 
@@ -268,15 +270,15 @@ def without_formulas(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """What TeX would set: our own escapes undone."""
+    """Return what TeX would set: our own escapes undone."""
     words = {"textbackslash": "\\", "textasciicircum": "^", "textasciitilde": "~", "textless": "<", "textgreater": ">"}
     words |= {"textbar": "|", "allowbreak": ""}
-    one = r"\\([a-z]+)\{\}|\\([{}$&#%_])|('')"
-    return re.sub(one, lambda found: words[found[1]] if found[1] else found[2] or '"', text)
+    escape = r"\\([a-z]+)\{\}|\\([{}$&#%_])|('')"
+    return re.sub(escape, lambda match: words[match[1]] if match[1] else match[2] or '"', text)
 
 
 def balanced(document: str) -> bool:
-    """Braces and environments close in the order in which they open."""
+    """True if braces and environments close in the order in which they open."""
     opened: list[str] = []
     for token in re.findall(r"\\begin\{\w+\}|\\end\{\w+\}|\\.|[{}]", document, flags=re.DOTALL):
         if token.startswith("\\begin{") or token == "{":
@@ -318,9 +320,9 @@ def test_latex_of_the_whole_ledger_sets_every_formula_as_such():
     assert balanced(document)
     assert document.isascii()
     assert "[U+" not in document, "a character that plain LaTeX cannot set"
-    found = rows(document)
-    assert len(found) == len(registry.CLAIMS)
-    for claim, row in zip(sorted_by_paper(), found, strict=True):
+    lines = rows(document)
+    assert len(lines) == len(registry.CLAIMS)
+    for claim, row in zip(sorted_by_paper(), lines, strict=True):
         assert f" ${line(claim.latex)}$ & " in row, claim.id
     for command in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{", r"\label{tab:claims}"):
         assert command in document

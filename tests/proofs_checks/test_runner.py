@@ -1,4 +1,4 @@
-"""How verdicts are reached, on toy claims whose check does as it is told."""
+"""Verdicts of toy claims, whose check does as its name says."""
 
 import json
 from collections.abc import Callable
@@ -109,4 +109,6 @@ def test_a_claim_cut_short_is_unsettled_and_has_rejected_nothing() -> None:
     result = Result.cut_short(_claim(_accept), "passed its time limit of 1 s", 1.0)
     assert (result.verdict, result.strength, result.holds) == (Verdict.UNSETTLED, None, False)
     assert result.reason == "passed its time limit of 1 s"
-    assert [(one.name, one.rejected, one.reason) for one in result.falsifiers] == [("wrong", False, result.reason)]
+    assert [(falsifier.name, falsifier.rejected, falsifier.reason) for falsifier in result.falsifiers] == [
+        ("wrong", False, result.reason)
+    ]

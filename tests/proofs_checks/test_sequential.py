@@ -16,29 +16,29 @@ from proofs_checks.papers.sequential import arity, bounds, coverage, layout, mer
 from proofs_checks.runner import Result
 
 
-def test_what_is_corrected_as_our_reading_says_so(result_of: Callable[[str], Result]) -> None:
+def test_corrections_that_rest_on_our_reading_say_so(result_of: Callable[[str], Result]) -> None:
     assert "our reading" in result_of("src-induced-block").claim.source.place
     assert "read literally" in result_of("src-coverage").claim.source.place
 
 
 @pytest.mark.parametrize("padding", [0, 1, 3])
 def test_symbolic_steps_meet_exactly_the_keys_of_written_out_sequences(padding: int) -> None:
-    found: dict[str, set[tuple[tuple[str, ...], str]]] = {"first": set(), "later": set(), "end": set()}
+    met: dict[str, set[tuple[tuple[str, ...], str]]] = {"first": set(), "later": set(), "end": set()}
     for n in range(1, 5):
         for bits in product((0, 1), repeat=n):
             tokens = layout.sequence(bits, width=n + padding)
             for t in range(1, n + 2):
                 name = "end" if t == n + 1 else "first" if t == 1 else "later"
                 key = tokens[t - 1], tokens[n + padding + t - 1]
-                found[name].add((key, tokens[n + padding + t]))
+                met[name].add((key, tokens[n + padding + t]))
     for step in layout.steps(aligned=padding > 0):
-        assert set(layout.cases(step, layout.slots_of_parity)) == found[step.name]
+        assert set(layout.cases(step, layout.slots_of_parity)) == met[step.name]
 
 
 def test_written_out_sequences_are_those_of_the_task() -> None:
     task = load("parity")
-    one = trace(task, 3)
-    for column in one.tokens.T:
+    traced = trace(task, 3)
+    for column in traced.tokens.T:
         symbols = [task.alphabet[token] for token in column]
         assert symbols == layout.sequence([int(symbol) for symbol in symbols[:3]], width=3)
 
@@ -65,13 +65,13 @@ def test_defining_circuit_is_right_and_its_labels_are_counted(name: str, largest
     traces = traces_up_to(circuit.task, largest)
     circuit.check(traces)
     relation = ideal_relation(circuit, scale_hint=True)
-    found = {
-        int(relation.labels(one.length, one.scale)[key, query])
-        for one in traces
-        for query in range(one.length)
+    labels = {
+        int(relation.labels(trace_.length, trace_.scale)[key, query])
+        for trace_ in traces
+        for query in range(trace_.length)
         for key in range(query + 1)
     }
-    assert parity.count_labels(circuit, scale_hint=True) == len(found) == (2 if largest == 1 else 3)
+    assert parity.count_labels(circuit, scale_hint=True) == len(labels) == (2 if largest == 1 else 3)
 
 
 def test_essential_slots_of_tables() -> None:
@@ -137,10 +137,10 @@ def test_hitting_agrees_with_the_search() -> None:
 
         task = layout.word_task("random law", 2, output)
         for slots in (1, 2, 3):
-            found = src(task, traces_up_to(task, 3), slots).bounds
+            counts = src(task, traces_up_to(task, 3), slots).bounds
             for scale in (1, 2, 3):
                 steps = [bounds.served(2, slots, n).get(laws[n - 1], 0) for n in range(1, scale + 1)]
-                assert found[scale] == (bounds.fewest_operators(steps),) * 2
+                assert counts[scale] == (bounds.fewest_operators(steps),) * 2
 
 
 def test_restricted_and_padded_circuits_are_right() -> None:
@@ -192,10 +192,10 @@ def test_parity_at_once_without_a_mark_needs_two_operators(slots: int) -> None:
 def _composed_by_sets(
     gate: Callable[[int, int], int], symbols: int, arguments: int, depth: int
 ) -> set[tuple[int, ...]]:
-    found = set(zip(*product(range(symbols), repeat=arguments), strict=True))
+    functions = set(zip(*product(range(symbols), repeat=arguments), strict=True))
     for _ in range(depth):
-        found |= {tuple(map(gate, f, g)) for f in found for g in found}
-    return found
+        functions |= {tuple(map(gate, f, g)) for f in functions for g in functions}
+    return functions
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_wrong_extension_is_right_in_training_and_wrong_after() -> None:
     task = load("parity")
     traces = traces_up_to(task, 3)
     circuit = reference_circuit(task, (1, 2, 3))
-    used = [coverage.entries_used(circuit, one) for one in traces]
+    used = [coverage.entries_used(circuit, trace_) for trace_ in traces]
     by_hand = set()
     for column in traces[0].tokens.T.tolist():
         by_hand |= {(0, len(task.alphabet) * column[t - 1] + column[t]) for t in (1, 2)}

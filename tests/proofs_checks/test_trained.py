@@ -21,7 +21,7 @@ IDEAL = ("ipe", "ipe-sh")
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch):
-    """Nothing here needs to outlive a power cut."""
+    """Skip waiting for the disk: nothing here needs to outlive a power cut."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
 
 
@@ -31,7 +31,7 @@ def settled(claim_id: str, out: Path | None, profile: str = "quick") -> Result:
 
 def arms(claim: Claim) -> list[Arm]:
     changes = [claim.holds, *claim.falsifiers.values()]
-    return [value for one in changes for value in one.values() if isinstance(value, Arm)]
+    return [value for change in changes for value in change.values() if isinstance(value, Arm)]
 
 
 def test_only_claims_on_runs_are_given_any(tmp_path):
@@ -74,7 +74,7 @@ def test_a_cell_that_a_protocol_does_not_have_is_named(arm):
 
 
 @pytest.mark.parametrize("claim_id", ON_RUNS)
-def test_without_runs_a_claim_says_what_makes_them(claim_id):
+def test_a_claim_without_runs_names_the_command_that_makes_them(claim_id):
     result = settled(claim_id, None)
     assert (result.verdict, result.strength) == (Verdict.UNSETTLED, None)
     assert "runs needed of" in result.reason
@@ -85,7 +85,7 @@ def test_without_runs_a_claim_says_what_makes_them(claim_id):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Path:
-    """All runs of all protocols, as the claims have it."""
+    """Folder with runs of all protocols, as the claims predict them."""
     out = tmp_path_factory.mktemp("world")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.fsync", lambda handle: None)
@@ -98,7 +98,7 @@ def world(tmp_path_factory) -> Path:
 
 
 def generalizes(cell: Cell) -> bool:
-    """What is predicted of fig2: relative distances are ideal labels where each slot has one of its own."""
+    """True if a cell of fig2 is predicted to generalize: relative distances are ideal where each slot has its own."""
     return cell.encoding in IDEAL or (cell.encoding == "rpe" and cell.task.name in ("copy", "parity", "addition"))
 
 
@@ -111,24 +111,24 @@ def opposite(cell: Cell, seed: int) -> Scores:
 
 
 def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
-    """Stores predictions for fig2, and then its runs, which name them.
+    """Store predictions for fig2, and then its runs, which name them.
 
     What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead.
     """
-    whole = Prediction(
+    generalizing = Prediction(
         encoding="", relation="made up", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
         entries_covered=True, unseen_distractors=0, breaks_at=None, why="",
     )  # fmt: skip
     answer = []
     for cell, runs in runs_of("fig2").items():
-        one = replace(whole, encoding=cell.encoding)
+        prediction = replace(generalizing, encoding=cell.encoding)
         if not generalizes(cell):
-            one = replace(one, entries_covered=False, breaks_at=6)
-            one = one if cell.encoding in literal else replace(one, complexity_test=2)
+            prediction = replace(prediction, entries_covered=False, breaks_at=6)
+            prediction = prediction if cell.encoding in literal else replace(prediction, complexity_test=2)
         fields = cell.as_json()
-        answer.append({"cell": fields, "mode": "free", "prediction": one.as_json()})
+        answer.append({"cell": fields, "mode": "free", "prediction": prediction.as_json()})
         for run in runs:
-            put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=one.digest)
+            put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=prediction.digest)
     path = out / "fig2" / "predictions.json"
     write_sealed_json(path, {"key": "", "answer": answer})
 
@@ -143,8 +143,8 @@ def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, wor
     assert "p = " in facts
     assert "SHA-256 of their sorted digests: " in facts
     conditions = result.evidence.assumptions[0]
-    for said in ("profile quick", "model w64l2h4", "an exact match of 0.95", "last checkpoint"):
-        assert said in conditions
+    for words in ("profile quick", "model w64l2h4", "an exact match of 0.95", "last checkpoint"):
+        assert words in conditions
 
 
 def test_the_facts_count_runs_and_give_p_values(world):
@@ -160,7 +160,7 @@ def test_the_facts_count_runs_and_give_p_values(world):
     )
 
 
-def test_what_is_false_of_the_runs_is_refuted_with_the_cells(tmp_path):
+def test_a_claim_that_the_runs_contradict_is_refuted_with_the_cells(tmp_path):
     fill(tmp_path, "fig2", by_encoding(["ape"]))
     ideal, absolute = settled("fig2-ideal", tmp_path), settled("fig2-absolute", tmp_path)
     assert (ideal.verdict, absolute.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
@@ -238,7 +238,7 @@ def test_runs_of_one_seed_are_compared_and_only_where_both_fit(tmp_path):
     assert f"{cell}: 3 of 3 fitting pairs are better, p = 0.12" in result.reason
 
 
-def test_of_several_model_sizes_the_first_is_read():
+def test_the_first_of_several_model_sizes_is_read():
     assert settled("fig2-ideal", None, profile="paper").reason.startswith("120 of the 120 runs needed of fig2")
 
 
@@ -258,12 +258,12 @@ def test_a_damaged_run_is_named(tmp_path):
     run = next(runs[2] for cell, runs in runs_of("fig2").items() if cell.encoding == "ipe")
     for name in ("metrics.parquet", "checkpoint.safetensors"):
         path = store.folder(run) / name
-        whole = path.read_bytes()
-        path.write_bytes(whole[:-1])
+        undamaged = path.read_bytes()
+        path.write_bytes(undamaged[:-1])
         result = settled("fig2-ideal", tmp_path)
         assert result.verdict is Verdict.UNSETTLED
         assert f"{run.id}/{name} is not as it was written: remove {run.id}" in result.reason
-        path.write_bytes(whole)
+        path.write_bytes(undamaged)
     assert settled("fig2-ideal", tmp_path).verdict is Verdict.VERIFIED
 
 

@@ -29,15 +29,15 @@ def _reversed_generator(gram: grape.Gram) -> grape.PlaneOperator:
 
 
 def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
-    found = RIGHT_PROFILE(pattern, scale)
-    return lrc.LrcProfile(scale=found.scale, first_scales=found.first_scales + 1)
+    right = RIGHT_PROFILE(pattern, scale)
+    return lrc.LrcProfile(scale=right.scale, first_scales=right.first_scales + 1)
 
 
 def _one_value_for_zero(pattern: Any, scale: int | None = None) -> lrc.LrcProfile:
-    found = RIGHT_PROFILE(pattern, scale)
-    zeros = [j + 1 for j in range(found.scale) for i in range(j + 1) if pattern[i][j] == 0]
-    first_scales = sorted([*zeros[:1], *found.first_scales.tolist()])
-    return lrc.LrcProfile(scale=found.scale, first_scales=np.array(first_scales, dtype=np.int64))
+    right = RIGHT_PROFILE(pattern, scale)
+    zeros = [j + 1 for j in range(right.scale) for i in range(j + 1) if pattern[i][j] == 0]
+    first_scales = sorted([*zeros[:1], *right.first_scales.tolist()])
+    return lrc.LrcProfile(scale=right.scale, first_scales=np.array(first_scales, dtype=np.int64))
 
 
 def _starts(labels: Any, start: Any) -> dict[int, float]:
@@ -70,7 +70,7 @@ def _twice(target: Any, labels: Any, *, training_scale: int, start: Any = 0.0, *
     return learned
 
 
-def _of_the_largest_scale_only(target: Any, labels: Any, *, scale_weights: Any = None, **rest: Any) -> Any:
+def _problem_of_the_largest_scale_only(target: Any, labels: Any, *, scale_weights: Any = None, **rest: Any) -> Any:
     return RIGHT_POPULATION(target, labels, **rest)
 
 
@@ -170,7 +170,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-2-worked", r"\d"),
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-3-monotone", r"\d"),
     ("theory.lrc.profile", _counted_from_the_next_scale, "pola-3-vector", r"\d"),
-    ("theory.pola.population", _of_the_largest_scale_only, "pola-2-learners", r"\d"),
+    ("theory.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners", r"\d"),
     (
         "theory.learners.gradient_flow",
         lambda problem, *, start, time: RIGHT_GRADIENT_FLOW(problem, start=start, time=time / 2),

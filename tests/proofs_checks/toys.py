@@ -10,7 +10,7 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.ledger import Selection
 
 NOTES = "LENGTHGEN_TOY_NOTES"
-"""Environment variable: file to which each deed adds a line with its name and the process that does it."""
+"""Environment variable: file to which each deed adds a line with its name and its process."""
 
 
 def act(*, deed: str) -> Evidence:

@@ -66,7 +66,7 @@ def test_no_number_other_than_zero_lies_below_its_separation_bound() -> None:
 
 @pytest.mark.parametrize("digits", [10, 100, 1000, 3000])
 @pytest.mark.parametrize("value", [sp.sqrt(2) + sp.sqrt(3), sp.cbrt(2) + sp.sqrt(5), sp.cos(sp.pi / 7)], ids=str)
-def test_a_number_is_told_from_its_own_decimals(value: sp.Expr, digits: int) -> None:
+def test_a_number_is_distinguished_from_its_own_decimals(value: sp.Expr, digits: int) -> None:
     assert is_zero(value - sp.Rational(sp.N(value, digits))) is False
 
 
@@ -111,7 +111,7 @@ def test_the_degree_is_not_underestimated_and_conjugates_are_bounded(value: sp.E
     ],
     ids=str,
 )
-def test_what_is_not_algebraic_by_its_form_is_not_decided(value: sp.Expr) -> None:
+def test_numbers_that_are_not_algebraic_by_their_form_are_not_decided(value: sp.Expr) -> None:
     assert bounds(value) is None
     assert is_zero(value) is None
 

@@ -1,6 +1,6 @@
 """Formulas of whole numbers and fractions are evaluated in blocks of int64, with the values of exact arithmetic.
 
-Else a formula is right and slow, which no other test would notice.
+Otherwise a formula would be right but slow, which no other test would notice.
 """
 
 import itertools

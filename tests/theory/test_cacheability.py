@@ -70,7 +70,7 @@ def test_widths_of_other_biases(law: Callable[[sp.Expr, sp.Expr], sp.Expr], widt
 
 @pytest.mark.parametrize("name", ["alibi", "grape-additive", "grape-gated", "fox"])
 def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
-    """Queries 12 .. 23 after keys 0 .. 11, each number free in the bias drawn anew."""
+    """The example has queries 12 .. 23 after keys 0 .. 11, and random numbers for those that are free in the bias."""
     draw, drawn = Random(name), {}
 
     def number(symbol: sp.Expr) -> sp.Rational:

@@ -1,4 +1,4 @@
-"""Whether a formula has a value everywhere is what brute force finds, and nothing is called defined that is not."""
+"""`definedness` agrees with brute force, and calls no formula defined everywhere that is not."""
 
 import re
 from collections import Counter
@@ -91,19 +91,19 @@ TABLE: list[tuple[str, bool | None, Cell | None]] = [
 @pytest.mark.parametrize(("text", "everywhere", "cell"), TABLE, ids=[row[0] for row in TABLE])
 def test_known_formulas(text: str, everywhere: bool | None, cell: Cell | None) -> None:
     formula = parse(text, ["a"] if re.search(r"\ba\b", text) else [])
-    found = definedness(formula)
-    assert found.everywhere is everywhere
-    assert (found.cell and found.cell[-1]) == (cell and cell[-1])
+    result = definedness(formula)
+    assert result.everywhere is everywhere
+    assert (result.cell and result.cell[-1]) == (cell and cell[-1])
     if cell is not None:
-        assert found.first
-        assert all(f"{name}={place}" in found.why for name, place in zip("ijn", found.cell or (), strict=False))
+        assert result.first
+        assert all(f"{name}={place}" in result.why for name, place in zip("ijn", result.cell or (), strict=False))
     if everywhere is not True:
         assert not all(map(defined_everywhere, formula.nodes))
 
 
-def test_a_pair_without_a_value_that_may_not_be_the_first_is_said_not_to_be() -> None:
-    found = definedness(parse("1/(i**3 + j**3 - 10**9 - 1) + 1/(j - 3000)"))
-    assert (found.everywhere, found.cell, found.first) == (False, (1, 3000), False)
+def test_a_pair_without_a_value_that_may_not_be_the_first_is_not_called_the_first() -> None:
+    result = definedness(parse("1/(i**3 + j**3 - 10**9 - 1) + 1/(j - 3000)"))
+    assert (result.everywhere, result.cell, result.first) == (False, (1, 3000), False)
 
 
 def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_else() -> None:
@@ -112,7 +112,7 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
     pairs = [(i, j) for j in range(1, 13) for i in range(1, j + 1)]
     for number in range(500):
         text = random_text(draw, draw.randint(2, 3), "ij") if number % 3 else random_real_text(draw, draw.randint(1, 2))
-        found = definedness(parse(text))
+        result = definedness(parse(text))
         first = None
         for pair in pairs:
             try:
@@ -125,13 +125,13 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
                 break
         if first == (0, 99):
             continue
-        seen[str(found.everywhere)] += 1
-        if found.everywhere is True:
+        seen[str(result.everywhere)] += 1
+        if result.everywhere is True:
             assert first is None, text
-        elif found.everywhere is False and found.first:
-            assert found.cell is not None
-            assert (first[1] if first else None) == (found.cell[1] if found.cell[1] <= 12 else None), (text, found)
-        elif found.everywhere is None:
-            assert first is None or first[1] > found.looked_at, text
+        elif result.everywhere is False and result.first:
+            assert result.cell is not None
+            assert (first[1] if first else None) == (result.cell[1] if result.cell[1] <= 12 else None), (text, result)
+        elif result.everywhere is None:
+            assert first is None or first[1] > result.looked_at, text
     assert seen["True"] > 350
     assert seen["False"] > 20

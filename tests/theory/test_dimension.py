@@ -26,9 +26,9 @@ def _kind_of(entries: tuple[int, ...]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("cells", range(6))
 def test_kinds_are_what_tuples_become_when_values_are_numbered_by_first_use(cells: int) -> None:
-    found = list(kinds(cells))
-    assert len(found) == len(set(found))
-    assert set(found) == {_kind_of(entries) for entries in product(range(cells + 1), repeat=cells)}
+    listed = list(kinds(cells))
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {_kind_of(entries) for entries in product(range(cells + 1), repeat=cells)}
 
 
 @pytest.mark.parametrize("cells", range(8))
@@ -40,17 +40,17 @@ def test_kinds_with_k_values_are_counted_by_stirling_numbers(cells: int) -> None
 @pytest.mark.parametrize(("size", "bell"), [(1, 1), (2, 5), (3, 203)])
 def test_every_relation_is_listed_once(size: int, bell: int) -> None:
     upper = np.triu_indices(size)
-    found = list(every_relation(size))
-    same = {tuple(map(tuple, np.equal.outer(labels[upper], labels[upper]))) for labels in found}
-    assert len(found) == len(same) == bell
-    assert all((labels[np.tril_indices(size, -1)] == NO_LABEL).all() for labels in found)
+    listed = list(every_relation(size))
+    same = {tuple(map(tuple, np.equal.outer(labels[upper], labels[upper]))) for labels in listed}
+    assert len(listed) == len(same) == bell
+    assert all((labels[np.tril_indices(size, -1)] == NO_LABEL).all() for labels in listed)
 
 
 def test_every_pattern_is_listed_once() -> None:
-    found = every_pattern(2, (0, -1, 5))
+    listed = every_pattern(2, (0, -1, 5))
     wanted = {(a, b, 0, d) for a, b, d in product((0, -1, 5), repeat=3)}
-    assert len(found) == len(wanted) == 3 ** cell_count(2)
-    assert {tuple(pattern.ravel()) for pattern in found} == wanted
+    assert len(listed) == len(wanted) == 3 ** cell_count(2)
+    assert {tuple(pattern.ravel()) for pattern in listed} == wanted
 
 
 @pytest.mark.parametrize("cells", [3, 6])

@@ -43,7 +43,7 @@ def _exact(value: Any) -> Any:
 
 
 def _oracle(matrix: np.ndarray) -> list[int]:
-    """How many values each query is the first to hold, by a set of exact numbers."""
+    """Number of values that each query is the first to hold, by a set of exact numbers."""
     rows, seen, new = matrix.tolist(), set(), []
     for j in range(len(rows)):
         column = {_exact(rows[i][j]) for i in range(j + 1)} - {0} - seen
@@ -111,9 +111,9 @@ def test_counts_equal_a_set_of_exact_values(
     with pytest.MonkeyPatch.context() as patch:
         _set(patch, *setting)
         assert distinct_values(matrix) == sum(expected)
-        found = new_values_per_query(matrix)
-    assert found.dtype == np.int64
-    assert found.tolist() == expected
+        counts = new_values_per_query(matrix)
+    assert counts.dtype == np.int64
+    assert counts.tolist() == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -321,7 +321,7 @@ def test_the_first_fault_of_blocks_is_named() -> None:
         (np.zeros((2, 2), dtype=np.longdouble), "at most 64 bits"),
     ],
 )
-def test_what_is_no_pattern_is_refused(matrix: np.ndarray, message: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(matrix: np.ndarray, message: str) -> None:
     for function in (new_values_per_query, check_upper_triangular):
         with pytest.raises(ValueError, match=message):
             function(matrix)

@@ -50,7 +50,7 @@ def test_a_value_is_in_the_domain_for_all_that_its_symbols_stand_for(of, value, 
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas()])
-def test_what_the_catalogue_declares_attained_is(name):
+def test_special_cases_that_the_catalogue_declares_attained_are_attained(name):
     for recovery in named(name).recovers:
         stated = recovery.attained and not recovery.function
         assert domain.assignment_allowed(named(name), recovery.assignment).holds is stated, recovery.of
@@ -75,7 +75,7 @@ def test_a_path_of_equal_edges_has_one_slope_only():
     assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), everywhere).holds is False
 
 
-def test_what_is_not_found_to_be_inside_is_said_to_be_so():
+def test_a_value_that_is_not_proved_inside_the_domain_is_left_undecided():
     encoding = Encoding(name="toy", title="", arxiv="", parameters=(parameter(sp.Symbol("c", positive=True)),))
     ruling = domain.assignment_allowed(encoding, {sp.Symbol("c", positive=True): m - alpha})
     assert ruling.holds is None

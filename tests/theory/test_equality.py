@@ -21,30 +21,30 @@ R2, R3, R5, R6 = map(sp.sqrt, (2, 3, 5, 6))
 PI, E = sp.pi, sp.E
 
 Polynomial = dict[tuple[int, ...], Fraction]
-"""Exponents of sqrt 2, sqrt 3, sqrt 5 (0 or 1), pi, a and b, to coefficients: canonical, so equal iff the same."""
+"""Map from exponents of sqrt 2, sqrt 3, sqrt 5 (0 or 1), pi, a and b to coefficients: equal if and only if the same."""
 GENERATORS = (R2, R3, R5, PI, A, B)
 
 
 def _times(first: Polynomial, second: Polynomial) -> Polynomial:
-    found: Polynomial = Counter()  # type: ignore[assignment]
-    for one, a in first.items():
-        for other, b in second.items():
-            powers = [x + y for x, y in zip(one, other, strict=True)]
+    product: Polynomial = Counter()  # type: ignore[assignment]
+    for left, a in first.items():
+        for right, b in second.items():
+            powers = [x + y for x, y in zip(left, right, strict=True)]
             weight = a * b
             for place, square in enumerate((2, 3, 5)):
                 if powers[place] == 2:
                     powers[place], weight = 0, weight * square
-            found[tuple(powers)] += weight
-    return {powers: weight for powers, weight in found.items() if weight}
+            product[tuple(powers)] += weight
+    return {powers: weight for powers, weight in product.items() if weight}
 
 
 def _plus(first: Polynomial, second: Polynomial) -> Polynomial:
-    found = {powers: first.get(powers, Fraction(0)) + second.get(powers, Fraction(0)) for powers in {*first, *second}}
-    return {powers: weight for powers, weight in found.items() if weight}
+    total = {powers: first.get(powers, Fraction(0)) + second.get(powers, Fraction(0)) for powers in {*first, *second}}
+    return {powers: weight for powers, weight in total.items() if weight}
 
 
 def _written(polynomial: Polynomial, draw: Random) -> sp.Expr:
-    """As a sum of monomials, in any order, some of them in halves."""
+    """Write the polynomial as a sum of monomials, in any order, some of them in halves."""
     terms = []
     for powers, weight in polynomial.items():
         term = sp.Mul(sp.Rational(weight.numerator, weight.denominator), *map(sp.Pow, GENERATORS, powers))
@@ -54,13 +54,13 @@ def _written(polynomial: Polynomial, draw: Random) -> sp.Expr:
 
 
 def _built(draw: Random, depth: int) -> tuple[sp.Expr, Polynomial]:
-    """An expression as it grows, and what it is."""
+    """Build a random expression, and the polynomial that it is."""
     if depth == 0:
         place = draw.randrange(8)
         if place >= len(GENERATORS):
             number = Fraction(draw.randint(-6, 6), draw.randint(1, 4))
             return sp.Rational(number.numerator, number.denominator), {(0,) * 6: number} if number else {}
-        return GENERATORS[place], {tuple(int(place == one) for one in range(6)): Fraction(1)}
+        return GENERATORS[place], {tuple(int(place == index) for index in range(6)): Fraction(1)}
     (first, p), (second, q) = _built(draw, depth - 1), _built(draw, depth - 1)
     kind = draw.random()
     if kind < 0.4:
@@ -73,10 +73,10 @@ def _built(draw: Random, depth: int) -> tuple[sp.Expr, Polynomial]:
 
 
 def _apart(first: Any, second: Any) -> bool:
-    """Whether 60 digits tell the values apart at some point."""
+    """True if 60 digits tell the values apart at some point."""
     with mpmath.workdps(2 * DIGITS):
         for at in ({A: sp.Rational(7, 5), B: sp.Rational(-3, 7)}, {A: sp.Rational(-11, 9), B: sp.Rational(13, 4)}):
-            numbers = [sp.N(sp.sympify(one).subs(at), 2 * DIGITS) for one in (first, second)]
+            numbers = [sp.N(sp.sympify(value).subs(at), 2 * DIGITS) for value in (first, second)]
             if abs(numbers[0] - numbers[1]) > sp.Rational(1, 10**DIGITS) * (1 + abs(numbers[0])):
                 return True
     return False
@@ -107,7 +107,7 @@ def test_random_quotients_are_equal_iff_they_are_by_construction() -> None:
         assert equal(above / below, _written(other, draw) / (below * factor)) is NO
 
 
-def test_no_is_confirmed_by_60_digits_and_yes_never_contradicted() -> None:
+def test_each_no_is_confirmed_by_60_digits_and_no_yes_is_contradicted() -> None:
     draw = Random(2)
     pool = [_built(draw, draw.randint(0, 2)) for _ in range(60)]
     seen: Counter[Answer] = Counter()
@@ -252,8 +252,8 @@ def test_differences_are_proved_however_small(first: Any, second: Any) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), OUT_OF_REACH)
-def test_what_is_not_proved_either_way_is_undecided(first: Any, second: Any) -> None:
-    """Not one of the identities above is denied, and none that is out of reach is claimed."""
+def test_pairs_that_are_not_proved_either_way_are_undecided(first: Any, second: Any) -> None:
+    """Identities above are never denied, and pairs out of reach are never claimed to be equal."""
     assert equal(first, second) is UNDECIDED
 
 
@@ -279,12 +279,12 @@ def test_groups_are_the_classes_of_pairwise_equality_by_first_occurrence() -> No
         draw.shuffle(pool)
         values = [0, *(value for value, _ in pool)]
         kinds: list[Polynomial] = [{}, *(polynomial for _, polynomial in pool)]
-        found = group(values)
-        expected = _oracle_groups(values, lambda one, other, kinds=kinds: kinds[one] == kinds[other])
-        assert [label + 1 for label in found.labels] == expected
-        assert not found.undecided
-        for label, value in zip(found.labels, values, strict=True):
-            assert equal(found.representatives[label], value) is YES
+        groups = group(values)
+        expected = _oracle_groups(values, lambda first, second, kinds=kinds: kinds[first] == kinds[second])
+        assert [label + 1 for label in groups.labels] == expected
+        assert not groups.undecided
+        for label, value in zip(groups.labels, values, strict=True):
+            assert equal(groups.representatives[label], value) is YES
 
 
 def test_groups_do_not_hang_on_which_parameters_a_value_still_holds() -> None:
@@ -293,23 +293,23 @@ def test_groups_do_not_hang_on_which_parameters_a_value_still_holds() -> None:
 
 def test_groups_name_the_pairs_that_may_be_equal() -> None:
     first, second = OUT_OF_REACH[0]
-    found = group([1, first, R2, second, first])
-    assert found.labels == (1, 2, 3, 4, 2)
-    assert found.undecided == ((2, 4),)
+    groups = group([1, first, R2, second, first])
+    assert groups.labels == (1, 2, 3, 4, 2)
+    assert groups.undecided == ((2, 4),)
     assert group([first - second, 5]).undecided == ((0, 1),)
 
 
 def test_groups_of_matrices_are_equal_entry_by_entry() -> None:
     first, second = OUT_OF_REACH[0]
-    found = group([(1, R2 * R3), (0, 0), (sp.Integer(1), R6), (first, 0), (second, 0), (R6, 1), (second, 1)])
-    assert found.labels == (1, 0, 1, 2, 3, 4, 5)
-    assert found.representatives == ((0, 0), (1, R6), (first, 0), (second, 0), (R6, 1), (second, 1))
-    assert found.undecided == ((2, 3),)
+    groups = group([(1, R2 * R3), (0, 0), (sp.Integer(1), R6), (first, 0), (second, 0), (R6, 1), (second, 1)])
+    assert groups.labels == (1, 0, 1, 2, 3, 4, 5)
+    assert groups.representatives == ((0, 0), (1, R6), (first, 0), (second, 0), (R6, 1), (second, 1))
+    assert groups.undecided == ((2, 3),)
 
 
 def test_groups_of_numbers_and_infinities() -> None:
-    found = group([inf, 1, Fraction(1), -inf, R2, inf, sp.Integer(1), 0])
-    assert found.labels == (1, 2, 2, 3, 4, 1, 2, 0)
+    groups = group([inf, 1, Fraction(1), -inf, R2, inf, sp.Integer(1), 0])
+    assert groups.labels == (1, 2, 2, 3, 4, 1, 2, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What becomes of far keys is decided for every value of the parameters, and numbers at far distances agree."""
+"""The behaviour at far keys is decided for every value of the parameters, and numbers at far distances agree."""
 
 import re
 
@@ -50,13 +50,13 @@ BIASES = [
 ]
 
 
-@pytest.mark.parametrize(("law", "found"), BIASES)
-def test_a_bias_is_classified_by_its_limits(law, found):
-    assert properties.far_field(biased(law)) == str(found)
+@pytest.mark.parametrize(("law", "expected"), BIASES)
+def test_a_bias_is_classified_by_its_limits(law, expected):
+    assert properties.far_field(biased(law)) == str(expected)
 
 
 @pytest.mark.parametrize(
-    ("encoding", "found"),
+    ("encoding", "expected"),
     [
         (
             biased(lambda d: -((d / a) ** p)),
@@ -77,8 +77,8 @@ def test_a_bias_is_classified_by_its_limits(law, found):
         ),
     ],
 )
-def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, found):
-    assert properties.far_field(encoding) == found
+def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, expected):
+    assert properties.far_field(encoding) == expected
 
 
 def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
@@ -92,7 +92,7 @@ def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
 
 @pytest.mark.parametrize(("exponent", "where"), [("1/3", "0 < p < 1"), ("1", "p = 1"), ("3/2", "1 < p <= 2")])
 def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
-    (case,) = [one for one in far.far_cases(kerple.POWER) if one.where == where]
+    (case,) = [candidate for candidate in far.far_cases(kerple.POWER) if candidate.where == where]
     far_off = [
         kerple.power(sp.Integer(10) ** power, scale=sp.S.One, exponent=sp.Rational(exponent)) for power in (6, 12)
     ]
@@ -102,7 +102,7 @@ def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
 
 
 @pytest.mark.parametrize(
-    ("encoding", "found"),
+    ("encoding", "expected"),
     [
         (rotary.ENCODING, "oscillates"),
         (rotated(growing(-a), growing(a)), "logit to 0, all alike"),
@@ -116,8 +116,8 @@ def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
         ),
     ],
 )
-def test_a_kernel_is_classified_by_the_signs_of_its_rates(encoding, found):
-    assert properties.far_field(encoding) == found
+def test_a_kernel_is_classified_by_the_signs_of_its_rates(encoding, expected):
+    assert properties.far_field(encoding) == expected
 
 
 def test_gates_of_tokens_are_one_number_where_content_is_constant():
@@ -133,7 +133,7 @@ def test_gates_of_tokens_are_one_number_where_content_is_constant():
     assert properties.causal_only(carried) is True
 
 
-def test_what_is_not_decided_is_neither_bounded_nor_unbounded():
+def test_an_undecided_bias_is_neither_bounded_nor_unbounded():
     encoding = biased(lambda d: (x - 1) * d)
     assert properties.bounded(encoding) is None
     assert properties.causal_only(encoding) is None

@@ -15,7 +15,7 @@ Labels = dict[tuple[int, int], int]
 def _written_out(
     labels: Labels, pattern: dict[tuple[int, int], Fraction], weights: list[Fraction], label: int
 ) -> sp.Expr:
-    """-dL/dtheta_label of the loss as a mean over all sign vectors, which have unit second moments."""
+    """Return -dL/dtheta_label of the loss as a mean over all sign vectors, which have unit second moments."""
     scale = len(weights)
     theta = {name: sp.Symbol(f"theta_{name}") for name in labels.values()}
     signs = list(itertools.product((-1, 1), repeat=scale))
@@ -27,12 +27,12 @@ def _written_out(
     return sp.expand(-sp.diff(loss, theta[label]))
 
 
-def _range(limits: list[sp.Expr], known: dict[sp.Symbol, int]) -> range:
-    first, last = (int(limit.subs(known)) for limit in limits)
+def _range(limits: list[sp.Expr], scales: dict[sp.Symbol, int]) -> range:
+    first, last = (int(limit.subs(scales)) for limit in limits)
     return range(first, last + 1)
 
 
-def _at(
+def _filled_in(
     expression: sp.Expr, labels: Labels, pattern: dict[tuple[int, int], Fraction], weights: list[Fraction], label: int
 ) -> sp.Expr:
     """A sum over pairs with N0, phi, A, w and l filled in, by Python loops over its term."""
@@ -63,13 +63,15 @@ def test_the_derived_flow_is_the_gradient_of_the_loss_written_out(seed: int) -> 
     derived = flow.label_flow()
     assert derived.cross == 0
     for label in set(labels.values()):
-        slope, intercept = (_at(part, labels, pattern, weights, label) for part in (derived.slope, derived.intercept))
-        found = -(slope * sp.Symbol(f"theta_{label}") + intercept)
-        assert sp.expand(found - _written_out(labels, pattern, weights, label)) == 0
-        heavy = _at(flow.class_weight(), labels, pattern, weights, label)
-        mean = _at(flow.class_sum(), labels, pattern, weights, label) / heavy
+        slope, intercept = (
+            _filled_in(part, labels, pattern, weights, label) for part in (derived.slope, derived.intercept)
+        )
+        velocity = -(slope * sp.Symbol(f"theta_{label}") + intercept)
+        assert sp.expand(velocity - _written_out(labels, pattern, weights, label)) == 0
+        heavy = _filled_in(flow.class_weight(), labels, pattern, weights, label)
+        mean = _filled_in(flow.class_sum(), labels, pattern, weights, label) / heavy
         named = derived.velocity(sp.Symbol(f"theta_{label}"))
-        assert sp.expand(named.subs({flow.CLASS_WEIGHT: heavy, flow.CLASS_MEAN: mean}) - found) == 0
+        assert sp.expand(named.subs({flow.CLASS_WEIGHT: heavy, flow.CLASS_MEAN: mean}) - velocity) == 0
 
 
 def test_correlated_tokens_couple_the_labels() -> None:
@@ -101,11 +103,11 @@ def test_the_solution_starts_at_the_start_obeys_the_flow_and_ends_at_the_mean() 
 
 def test_the_steps_of_descent_are_those_of_the_loop() -> None:
     derived = flow.label_flow()
-    known = {flow.CLASS_WEIGHT: sp.Rational(3, 7), flow.CLASS_MEAN: -2, flow.START: 5, flow.RATE: sp.Rational(1, 4)}
+    values = {flow.CLASS_WEIGHT: sp.Rational(3, 7), flow.CLASS_MEAN: -2, flow.START: 5, flow.RATE: sp.Rational(1, 4)}
     solution, theta = flow.descent_solution(derived), sp.Integer(5)
     for step in range(6):
-        assert solution.subs(known).subs(flow.STEPS, step) == theta
-        theta += known[flow.RATE] * derived.velocity(theta).subs(known)
+        assert solution.subs(values).subs(flow.STEPS, step) == theta
+        theta += values[flow.RATE] * derived.velocity(theta).subs(values)
 
 
 def test_the_sum_over_a_constant_class_is_its_weight_times_the_constant() -> None:

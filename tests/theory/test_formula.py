@@ -105,9 +105,9 @@ def test_a_formula_has_the_value_of_its_law_exactly(text: str, law: Law) -> None
     for j in range(1, SIZE + 1):
         for i in range(1, SIZE + 1):
             expected = law(Fraction(i), Fraction(j)) if i <= j else 0
-            found = matrix[i - 1, j - 1]
-            assert found == expected
-            assert type(found) is (int if Fraction(expected).denominator == 1 else Fraction)
+            entry = matrix[i - 1, j - 1]
+            assert entry == expected
+            assert type(entry) is (int if Fraction(expected).denominator == 1 else Fraction)
 
 
 HOSTILE = {
@@ -247,7 +247,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_no_formula_is_refused_in_one_line_and_at_once(name: str) -> None:
+def test_text_that_is_no_formula_is_refused_in_one_line_and_at_once(name: str) -> None:
     text, says = HOSTILE[name]
     with at_once(), pytest.raises(FormulaError, match=says) as caught:
         from_formula(text).matrix(3)
@@ -354,13 +354,13 @@ TREES_AT_THE_EDGE = _trees([*map(str, EDGE), "1e-18", "0.5"], "ij")
 
 
 def _expected(tree: oracle.Tree, cells: list[tuple[int, ...]]) -> list[Fraction | None]:
-    found: list[Fraction | None] = []
+    values: list[Fraction | None] = []
     for cell in cells:
         try:
-            found.append(oracle.value(tree, *cell))
+            values.append(oracle.value(tree, *cell))
         except oracle.NoValue:
-            found.append(None)
-    return found
+            values.append(None)
+    return values
 
 
 PAIRS = [(i, j) for j in range(1, 4) for i in range(1, j + 1)]
@@ -417,7 +417,7 @@ def _at_pairs(node: Node, size: int) -> tuple[list[Any], list[Any] | None]:
 
 @given(tree=st.one_of(TREES, TREES_AT_THE_EDGE))
 @settings(max_examples=1500)
-def test_all_pairs_at_once_are_the_same_as_one_by_one_or_refused(tree: oracle.Tree) -> None:
+def test_evaluating_all_pairs_at_once_agrees_with_pair_by_pair_or_is_refused(tree: oracle.Tree) -> None:
     one_by_one, at_once = _at_pairs(parse(oracle.text(tree)).nodes[0], 4)
     assert at_once is None or at_once == one_by_one
 
@@ -490,15 +490,15 @@ def test_random_irrational_formulas_agree_with_60_digits() -> None:
             seen["unsure"] += 1
             continue
         try:
-            found = parse(text).value(i, j, n)
+            result = parse(text).value(i, j, n)
         except FormulaError as error:
             assert expected is None or "cannot be decided" in str(error) or "bits" in str(error), (text, str(error))
             seen["no value" if expected is None else "refused"] += 1
             continue
-        assert expected is not None, (text, found)
+        assert expected is not None, (text, result)
         with mpmath.workdps(oracle.DIGITS):
-            gap = abs(sp.N(found, oracle.DIGITS)._to_mpmath(220) - expected)
-            assert gap <= mpmath.mpf(10) ** -40 * max(1, abs(expected)), (text, found)
+            gap = abs(sp.N(result, oracle.DIGITS)._to_mpmath(220) - expected)
+            assert gap <= mpmath.mpf(10) ** -40 * max(1, abs(expected)), (text, result)
         seen["value"] += 1
     assert seen["value"] > 600
     assert seen["no value"] > 50
@@ -568,14 +568,14 @@ def test_a_choice_that_depends_on_a_parameter_is_refused(text: str, says: str) -
 @pytest.mark.parametrize(
     "name", ["i", "j", "n", "pi", "min", "sqrt", "log", "a b", "1a", "", "a-b", "a.b", "k" * 99 + "!"]
 )
-def test_what_the_grammar_knows_or_is_no_word_cannot_name_a_parameter(name: str) -> None:
+def test_words_of_the_grammar_and_texts_that_are_no_word_cannot_name_a_parameter(name: str) -> None:
     with pytest.raises(FormulaError, match="cannot name a parameter") as caught:
         parse("i", [name])
     assert len(str(caught.value)) < 150
 
 
 @pytest.mark.parametrize("name", ["open", "eval", "__import__", "print", "Symbol", "I", "E", "d", "s", "x", "größe"])
-def test_parameters_named_like_builtins_or_what_is_used_inside_are_just_names(name: str) -> None:
+def test_parameters_named_like_builtins_or_internal_names_are_just_names(name: str) -> None:
     pattern = from_formula(f"{name} * (j - i) + {name}**2", parameters=[name])
     symbol = sp.Symbol(name, real=True)
     assert pattern.matrix(2).tolist() == [[symbol**2, symbol**2 + symbol], [0, symbol**2]]

@@ -43,7 +43,7 @@ def relation_of(entries: dict[Cell, int], *, hinted: bool) -> Relation:
 
 
 def learned(cells: list[Cell], labels: list[int], values: NDArray[np.float64], train: int) -> NDArray[np.float64]:
-    """What least squares of least norm on the cells of scales up to train gives at all cells; values [cells, ...]."""
+    """Entries that least squares of least norm on the cells of scales up to train learns; values [cells, ...]."""
     member = np.equal.outer(labels, sorted(set(labels))).astype(float)
     seen = [cell[-1] <= train for cell in cells]
     theta, *_ = np.linalg.lstsq(member[seen], values[seen], rcond=None)
@@ -51,7 +51,7 @@ def learned(cells: list[Cell], labels: list[int], values: NDArray[np.float64], t
 
 
 @pytest.mark.parametrize("train", [1, 2])
-def test_of_three_positions_every_relation_generalizes_just_what_least_squares_learns(train: int) -> None:
+def test_every_relation_on_three_positions_generalizes_just_what_least_squares_learns(train: int) -> None:
     patterns = np.array(list(product((0, 1, 2), repeat=len(PAIRS))))
     # Patterns that differ by exchanging 1 and 2 have the same level sets and are judged once.
     groups: dict[bytes, tuple[Relation, list[int]]] = {}
@@ -63,8 +63,8 @@ def test_of_three_positions_every_relation_generalizes_just_what_least_squares_l
     for blocks in relations:
         labels = {cell: label for label, block in enumerate(sorted(blocks, key=min)) for cell in block}
         relation = relation_of(labels, hinted=False)
-        found = learned(PAIRS, [labels[cell] for cell in PAIRS], patterns.T.astype(float), train)
-        right = (np.abs(found - patterns.T) < 1e-9).all(axis=0)
+        outcome = learned(PAIRS, [labels[cell] for cell in PAIRS], patterns.T.astype(float), train)
+        right = (np.abs(outcome - patterns.T) < 1e-9).all(axis=0)
         for values, at in groups.values():
             assert (right[at] == judge(values, relation, train=train, test=3).generalizes).all()
 
@@ -123,22 +123,22 @@ def expected_judgement(values: dict[Cell, int], labels: dict[Cell, int], train: 
 
 @settings(max_examples=400)
 @given(case=cases())
-def test_a_judgement_is_what_looking_through_all_pairs_of_cells_gives(case: Case) -> None:
+def test_a_judgement_agrees_with_looking_through_all_pairs_of_cells(case: Case) -> None:
     values, labels, levels, relation, train, test = case
     assert judge(levels, relation, train=train, test=test) == expected_judgement(values, labels, train, test)
 
 
 @given(case=cases())
-def test_generalizes_is_what_least_squares_learns_with_and_without_scale_hint(case: Case) -> None:
+def test_generalizing_agrees_with_least_squares_with_and_without_scale_hint(case: Case) -> None:
     values, labels, levels, relation, train, test = case
     entries = np.array([(0.0, 1.5, -2.0)[value] for value in values.values()])
-    found = learned(list(values), list(labels.values()), entries, train)
+    outcome = learned(list(values), list(labels.values()), entries, train)
     judgement = judge(levels, relation, train=train, test=test)
-    assert judgement.generalizes == bool((np.abs(found - entries) < 1e-9).all())
+    assert judgement.generalizes == bool((np.abs(outcome - entries) < 1e-9).all())
     if judgement.consistent and judgement.covered:
         assert judgement.generalizes
     seen = [cell[-1] <= train for cell in values]
-    assert judgement.fits == bool((np.abs(found - entries)[seen] < 1e-9).all())
+    assert judgement.fits == bool((np.abs(outcome - entries)[seen] < 1e-9).all())
 
 
 def number_of_values(values: dict[Cell, int], scale: int) -> int:
@@ -154,7 +154,7 @@ def test_the_level_sets_generalize_iff_the_number_of_values_does_not_grow(case: 
 
 
 @given(case=cases())
-def test_where_any_relation_generalizes_the_level_sets_do(case: Case) -> None:
+def test_the_level_sets_generalize_if_any_relation_does(case: Case) -> None:
     _, _, levels, relation, train, test = case
     if judge(levels, relation, train=train, test=test).generalizes:
         assert judge(levels, levels, train=train, test=test).generalizes
@@ -242,7 +242,7 @@ CONFLICTS = {
 
 
 @pytest.mark.parametrize(("values", "labels", "cells"), CONFLICTS.values(), ids=CONFLICTS.keys())
-def test_the_conflict_named_is_one(values: list[int], labels: list[int], cells: tuple[Cell, Cell]) -> None:
+def test_the_two_cells_of_a_conflict_are_named(values: list[int], labels: list[int], cells: tuple[Cell, Cell]) -> None:
     levels, relation = (relation_of(dict(zip(PAIRS, row, strict=True)), hinted=False) for row in (values, labels))
     assert judge(levels, relation, train=2, test=3).conflict == cells
 

@@ -1,4 +1,4 @@
-"""What is said of all scales agrees with brute force at many, and nothing is called bounded that grows."""
+"""The growth at all scales agrees with brute force at many, and nothing is called bounded that grows."""
 
 import random
 
@@ -81,41 +81,41 @@ TABLE: list[tuple[str, GrowthKind, int | None, int | None]] = [
 def test_the_kind_the_value_and_the_scale_are_right(
     text: str, kind: GrowthKind, ends_at: int | None, since: int | None
 ) -> None:
-    found = growth(from_formula(text))
-    assert found is not None
-    assert (found.kind, found.from_scale, found.strength) == (kind, since, "general")
+    result = growth(from_formula(text))
+    assert result is not None
+    assert (result.kind, result.from_scale, result.strength) == (kind, since, "general")
     if kind is UNBOUNDED:
-        assert found.high is None
+        assert result.high is None
     else:
-        assert (found.low, found.high) == (ends_at, ends_at)
-    _agrees_with_what_is_seen(text, found, 20 if "n" in text.replace("min", "") else 60)
+        assert (result.low, result.high) == (ends_at, ends_at)
+    _agrees_with_brute_force(text, result, 20 if "n" in text.replace("min", "") else 60)
 
 
-def _agrees_with_what_is_seen(text: str, found: Growth, scale: int) -> None:
+def _agrees_with_brute_force(text: str, result: Growth, scale: int) -> None:
     seen = profile(from_formula(text), scale)
-    values = [seen.bounds(one) for one in range(1, scale + 1)]
+    values = [seen.bounds(size) for size in range(1, scale + 1)]
     ends_low, ends_high = values[-1]
-    if found.high is not None:
-        assert ends_low <= found.high
-    if found.from_scale is not None:
-        assert values[min(found.from_scale, scale) - 1 :] == [values[-1]] * (scale - min(found.from_scale, scale) + 1)
-        if found.from_scale <= scale:
-            assert ends_low == ends_high == found.low
-        if 1 < found.from_scale <= scale:
-            assert values[found.from_scale - 2] < values[-1]
-    if found.kind is CONSTANT:
+    if result.high is not None:
+        assert ends_low <= result.high
+    if result.from_scale is not None:
+        assert values[min(result.from_scale, scale) - 1 :] == [values[-1]] * (scale - min(result.from_scale, scale) + 1)
+        if result.from_scale <= scale:
+            assert ends_low == ends_high == result.low
+        if 1 < result.from_scale <= scale:
+            assert values[result.from_scale - 2] < values[-1]
+    if result.kind is CONSTANT:
         assert len(set(values)) == 1
-    if found.kind is UNBOUNDED:
+    if result.kind is UNBOUNDED:
         assert profile(from_formula(text), scale).bounds(scale)[1] > profile(from_formula(text), scale).bounds(4)[1]
 
 
 def test_it_does_not_claim_more_than_it_has_proved() -> None:
     for text in ("2**(j - i) % 7", "sin(j - i) // 1 + 1"):
-        found = growth(from_formula(text))
-        assert found is not None
-        assert found.kind in (EVENTUALLY, UNDECIDED)
-        assert found.from_scale is None
-        assert found.high is None or found.low < found.high
+        result = growth(from_formula(text))
+        assert result is not None
+        assert result.kind in (EVENTUALLY, UNDECIDED)
+        assert result.from_scale is None
+        assert result.high is None or result.low < result.high
     missing = growth(from_formula("1/(i - 5)"))
     assert missing is not None
     assert (missing.kind, missing.strength, missing.undefined_from) == (GrowthKind.UNDEFINED, "general", 5)
@@ -128,9 +128,9 @@ def test_free_parameters() -> None:
         "a**(j - i)": (UNBOUNDED, None), "a*i + b*j": (UNBOUNDED, None), "exp(-a*(j - i))": (UNBOUNDED, None),
     }  # fmt: skip
     for text, (kind, high) in kinds.items():
-        found = growth(from_formula(text, parameters=["a", "b"]))
-        assert found is not None
-        assert (found.kind, found.high) == (kind, high), text
+        result = growth(from_formula(text, parameters=["a", "b"]))
+        assert result is not None
+        assert (result.kind, result.high) == (kind, high), text
 
 
 def test_matrices() -> None:
@@ -139,12 +139,12 @@ def test_matrices() -> None:
         ("[[cos(j - i), -sin(j - i)], [sin(j - i), cos(j - i)]]", UNBOUNDED),
         ("[[1, 0], [0, 1]]", CONSTANT),
     ):
-        found = growth(from_formula(text))
-        assert found is not None
-        assert found.kind is kind
+        result = growth(from_formula(text))
+        assert result is not None
+        assert result.kind is kind
 
 
-def test_what_is_no_formula_has_no_answer_for_all_scales() -> None:
+def test_a_pattern_without_formula_has_no_answer_for_all_scales() -> None:
     assert growth(from_array([[1]])) is None
     assert growth(from_function(lambda i, j: 1, name="one")) is None
 
@@ -152,7 +152,7 @@ def test_what_is_no_formula_has_no_answer_for_all_scales() -> None:
 PARTS = ["i", "j", "(j - i)", "i % 3", "(j - i) % 4", "min(j - i, 3)", "max(2, i)", "2", "(i + j) % 3", "(i < 4)"]
 
 
-def test_random_formulas_never_contradict_what_is_seen() -> None:
+def test_the_growth_of_random_formulas_never_contradicts_brute_force() -> None:
     draw = random.Random(0)
     decided = 0
     for _ in range(250):
@@ -166,27 +166,27 @@ def test_random_formulas_never_contradict_what_is_seen() -> None:
             ]
         )
         try:
-            found = growth(from_formula(text))
+            result = growth(from_formula(text))
         except FormulaError:
             continue
-        assert found is not None
-        decided += found.kind is not UNDECIDED
-        _never_contradicts(text, found)
+        assert result is not None
+        decided += result.kind is not UNDECIDED
+        _contradicts_nothing(text, result)
     assert decided > 200
 
 
-def _never_contradicts(text: str, found: Growth) -> None:
+def _contradicts_nothing(text: str, result: Growth) -> None:
     scale = 45
     entries = from_formula(text).matrix(scale)
     values = [
         lrc_by_level_sets(sorted({entries[i, j] for j in range(size) for i in range(j + 1)}))
         for size in (20, 33, scale)
     ]
-    if found.high is not None:
-        assert values[-1] <= found.high, text
-    if found.from_scale is not None and found.from_scale <= 20:
-        assert set(values) == {found.low}, text
-    if found.kind is UNBOUNDED:
+    if result.high is not None:
+        assert values[-1] <= result.high, text
+    if result.from_scale is not None and result.from_scale <= 20:
+        assert set(values) == {result.low}, text
+    if result.kind is UNBOUNDED:
         assert values[0] < values[-1], text
 
 
@@ -201,6 +201,6 @@ def _never_contradicts(text: str, found: Growth) -> None:
     ],
 )
 def test_the_place_of_infinitely_many_values_is_named(text: str, place: str) -> None:
-    found = growth(from_formula(text))
-    assert found is not None
-    assert found.reason == f"infinitely many values: {place}, which is strictly monotone"
+    result = growth(from_formula(text))
+    assert result is not None
+    assert result.reason == f"infinitely many values: {place}, which is strictly monotone"

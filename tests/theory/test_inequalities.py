@@ -39,15 +39,15 @@ def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) ->
     seen: Counter[str] = Counter()
     for _ in range(120 if family else 300):
         text = _condition(draw, "ijn" if family else "ij", draw.randint(0, 2))
-        known = cases_of(parse(text).nodes[0])
-        assert known.exact
+        split = cases_of(parse(text).nodes[0])
+        assert split.exact
         meeting = [cell[-1] for cell in _cells(family) if by_python(text, dict(zip("ijn", cell, strict=False)))]
-        bounds = [bounds_of_last_position(case, family=family) for case in known.cases]
+        bounds = [bounds_of_last_position(case, family=family) for case in split.cases]
         for scale in meeting:
-            assert any(one and one[0] <= scale and (one[1] is None or scale <= one[1]) for one in bounds), text
-        found = [next(points(case, family=family), None) for case in known.cases]
-        first = min((point[-1] for point in found if point), default=None)
-        assert all(by_python(text, dict(zip("ijn", point, strict=False))) for point in found if point), text
+            assert any(span and span[0] <= scale and (span[1] is None or scale <= span[1]) for span in bounds), text
+        solutions = [next(points(case, family=family), None) for case in split.cases]
+        first = min((point[-1] for point in solutions if point), default=None)
+        assert all(by_python(text, dict(zip("ijn", point, strict=False))) for point in solutions if point), text
         if first is None or first > SCALE:
             assert not meeting, text
             seen["none"] += 1
@@ -75,8 +75,8 @@ def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) ->
 )
 def test_known_conditions(text: str, expected: tuple[int, int] | None) -> None:
     (case, *others) = cases_of(parse(text).nodes[0]).cases
-    found = [point for one in (case, *others) for point in [next(points(one, family=False), None)] if point]
-    first = min(found, key=lambda point: point[-1], default=None)
+    solutions = [point for branch in (case, *others) for point in [next(points(branch, family=False), None)] if point]
+    first = min(solutions, key=lambda point: point[-1], default=None)
     if expected is None:
         assert first is None
     else:
@@ -85,10 +85,10 @@ def test_known_conditions(text: str, expected: tuple[int, int] | None) -> None:
         assert first[-1] <= expected[-1]
 
 
-def test_what_is_not_linear_is_left_out() -> None:
-    known = cases_of(parse("i*j < 5 and i > j").nodes[0])
-    assert not known.exact
-    assert all(bounds_of_last_position(case, family=False) is None for case in known.cases)
+def test_conditions_that_are_not_linear_are_left_out() -> None:
+    split = cases_of(parse("i*j < 5 and i > j").nodes[0])
+    assert not split.exact
+    assert all(bounds_of_last_position(case, family=False) is None for case in split.cases)
     assert not cases_of(parse("i*j < 5 or i > j").nodes[0]).exact
 
 

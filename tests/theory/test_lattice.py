@@ -53,10 +53,10 @@ def partition_of(relation: Relation, scale: int, *, hinted: bool) -> partitions.
 def test_cells_are_all_and_those_of_smaller_scales_come_first(hinted: bool) -> None:
     for scale in (1, 2, 5):
         cells = cells_for(relative(), FROM_END if hinted else constant(), scale=scale)
-        found = [cells[at] for at in range(cells.keys.size)]
-        assert found == partitions.cells(scale, hinted=hinted)
+        listed = [cells[at] for at in range(cells.keys.size)]
+        assert listed == partitions.cells(scale, hinted=hinted)
         for within in range(1, scale + 1):
-            assert found[: cells.count_within(within)] == partitions.cells(within, hinted=hinted)
+            assert listed[: cells.count_within(within)] == partitions.cells(within, hinted=hinted)
 
 
 PAIRS = partitions.Lattice(partitions.cells(3, hinted=False))
@@ -88,16 +88,16 @@ def test_a_relation_refines_another_where_each_class_lies_in_a_class(
 def test_the_meet_is_the_greatest_lower_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     for first, second in combinations_with_replacement(lattice.partitions, 2):
-        found = meet(relations[first], relations[second])
-        assert partition_of(found, scale, hinted=hinted) == lattice.meet(first, second)
+        bound = meet(relations[first], relations[second])
+        assert partition_of(bound, scale, hinted=hinted) == lattice.meet(first, second)
 
 
 @pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
 def test_the_join_is_the_least_upper_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     for first, second in combinations_with_replacement(lattice.partitions, 2):
-        found = join(relations[first], relations[second], scale=scale)
-        assert partition_of(found, scale, hinted=hinted) == lattice.join(first, second)
+        bound = join(relations[first], relations[second], scale=scale)
+        assert partition_of(bound, scale, hinted=hinted) == lattice.join(first, second)
 
 
 @st.composite
@@ -122,15 +122,15 @@ def same(phi: Relation, psi: Relation) -> bool:
 def test_meet_and_join_are_commutative_associative_idempotent_and_absorbing(
     a: Relation, b: Relation, c: Relation
 ) -> None:
-    for one, other in ((meet, joined), (joined, meet)):
-        assert same(one(a, b), one(b, a))
-        assert same(one(one(a, b), c), one(a, one(b, c)))
-        assert same(one(a, a), a)
-        assert same(one(a, other(a, b)), a)
+    for operation, dual in ((meet, joined), (joined, meet)):
+        assert same(operation(a, b), operation(b, a))
+        assert same(operation(operation(a, b), c), operation(a, operation(b, c)))
+        assert same(operation(a, a), a)
+        assert same(operation(a, dual(a, b)), a)
 
 
 @given(a=relations(), b=relations(), c=relations())
-def test_the_order_is_told_by_meet_and_by_join_alike(a: Relation, b: Relation, c: Relation) -> None:
+def test_meet_and_join_give_the_same_order(a: Relation, b: Relation, c: Relation) -> None:
     for fine, coarse in ((a, b), (meet(a, b), a), (a, joined(a, b)), (meet(a, c), joined(b, c))):
         below = refines(fine, coarse, scale=4)
         assert below == same(meet(fine, coarse), fine) == same(joined(fine, coarse), coarse)
@@ -175,7 +175,7 @@ def test_standard_relations_refine_as_they_should(fine: Relation, coarse: Relati
     assert refines(coarse, fine, scale=30) == (fine.name == "clipped-0")
 
 
-def test_the_pair_is_known_from_any_two_of_key_query_and_distance() -> None:
+def test_any_two_of_key_query_and_distance_determine_the_pair() -> None:
     for phi, psi in ((key_position(), query_position()), (key_position(), relative()), (query_position(), relative())):
         assert equivalent(meet(phi, psi), absolute(), scale=40)
 
@@ -250,7 +250,7 @@ def test_renumbering_lets_a_deep_meet_through() -> None:
         (lambda: meet(FROM_END, relative()).labels(2), "pass scale=n"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_line(ask: Callable[[], object], says: str) -> None:
+def test_calls_without_a_meaning_are_refused_in_one_line(ask: Callable[[], object], says: str) -> None:
     with pytest.raises(LengthgenError, match=says) as caught:
         ask()
     assert "\n" not in str(caught.value)

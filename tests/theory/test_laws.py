@@ -128,7 +128,7 @@ def test_a_gate_set_by_the_query_and_the_key_themselves_leaves_the_score_relativ
     assert not laws.decide_law(named("fox"), Law.RELATIVE).holds
 
 
-def test_the_counterexample_is_one():
+def test_the_counterexample_breaks_the_law():
     reason = laws.decide_law(biased(lambda j, i, n: -c * i * j), Law.RELATIVE).reason
     size = sp.Rational(re.search(r" by (\S+) at ", reason).group(1))
     rate, distance, shift = (
@@ -192,7 +192,7 @@ def test_special_cases(encoding, other, assignment, within, holds):
     assert ruling.holds is holds, ruling.reason
 
 
-def test_what_cannot_be_decided_is_said_to_be_so():
+def test_laws_that_cannot_be_decided_are_reported_as_undecided():
     hidden = biased(lambda j, i, n: sp.zeta(3 + i) - sp.zeta(3 + i + 0 * j) + sp.gamma(i + 1) / sp.factorial(i))
     assert laws.decide_law(hidden, Law.STREAMING).holds
     unseen = biased(lambda j, i, n: sp.gamma(i + 2) - sp.factorial(i + 1))
@@ -232,7 +232,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("encoding", "law", "reason"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS])
-def test_a_law_that_holds_says_by_what(encoding, law, reason):
+def test_the_reason_of_a_law_that_holds_is_given(encoding, law, reason):
     ruling = laws.decide_law(encoding, law)
     assert ruling.holds
     assert reason in ruling.reason
@@ -245,7 +245,7 @@ def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch
         exact, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
     )
     for by, of in (("grape-commuting", "rope"), ("grape-contextual", "rope"), ("grape-path", "alibi")):
-        (recovery,) = (one for one in named(by).recovers if one.of == of)
+        (recovery,) = (candidate for candidate in named(by).recovers if candidate.of == of)
         assert "both engines" in laws.decide_recovery(named(by), named(of), recovery).reason
     assert len(seen) == 3
     assert all(left != other for left, other in seen)

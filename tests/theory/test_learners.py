@@ -19,7 +19,7 @@ CASES = 200
 
 
 def _design(labels: NDArray[np.int64], tokens: Matrix, lengths: NDArray[np.int64]) -> Matrix:
-    """One row a query of a sample, one column a label met anywhere, by the definition."""
+    """Return one row a query of a sample, one column a label met anywhere, by the definition."""
     size = len(labels)
     names = sorted({int(labels[i, j]) for i in range(size) for j in range(i, size)})
     rows = []
@@ -72,8 +72,8 @@ def test_gradient_descent_is_the_loop(seed: int) -> None:
     problem, rows, answers, start = _random_case(seed)
     rate = 0.9 / np.linalg.norm(rows, 2) ** 2
     for steps in (0, 1, 7, 60):
-        found = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
-        np.testing.assert_allclose(found, _descend(rows, answers, start, rate, steps), rtol=0, atol=1e-10)
+        learned = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
+        np.testing.assert_allclose(learned, _descend(rows, answers, start, rate, steps), rtol=0, atol=1e-10)
     if seed % 2 == 0:  # m_k <= 28, so the slowest mode keeps less than (1 - 1.8/28)^500 < 1e-14
         limit = learners.gradient_flow_limit(problem, start=start)
         np.testing.assert_allclose(_descend(rows, answers, start, rate, 500), limit, rtol=0, atol=1e-10)
@@ -85,11 +85,11 @@ def test_the_limits_are_the_least_squares_fit_nearest_to_the_start(seed: int) ->
     singular = np.linalg.svd(rows, compute_uv=False)
     condition = (singular[0] / singular[singular > 1e-7 * singular[0]].min()) ** 2
     tolerance = 1e-13 * condition * (1 + np.abs(_nearest_minimum(rows, answers, start)).max())
-    for found, first in (
+    for limit, first in (
         (learners.gradient_flow_limit(problem, start=start), start),
         (learners.min_norm(problem), np.zeros_like(start)),
     ):
-        np.testing.assert_allclose(found, _nearest_minimum(rows, answers, first), rtol=0, atol=tolerance)
+        np.testing.assert_allclose(limit, _nearest_minimum(rows, answers, first), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("seed", range(CASES))
@@ -118,8 +118,8 @@ def test_gradient_flow_is_the_integrated_flow(seed: int) -> None:
         return np.asarray(-2 * rows.T @ (rows @ theta - answers))
 
     solved = solve_ivp(velocity, (0, time), start, method="DOP853", rtol=1e-11, atol=1e-12)
-    found = learners.gradient_flow(problem, start=start, time=time)
-    np.testing.assert_allclose(found, solved.y[:, -1], rtol=0, atol=1e-9)
+    learned = learners.gradient_flow(problem, start=start, time=time)
+    np.testing.assert_allclose(learned, solved.y[:, -1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(learners.gradient_flow(problem, start=start, time=0), start, rtol=0, atol=1e-12)
 
 
@@ -161,7 +161,7 @@ def test_a_rate_that_is_too_large_diverges() -> None:
     assert abs(float(learners.gradient_descent(problem, rate=0.99 / 6, steps=2000)[0]) - 1) < 1e-12
 
 
-def test_what_no_data_determine_keeps_its_start() -> None:
+def test_a_parameter_that_no_data_determine_keeps_its_start() -> None:
     target, labels = np.triu(np.full((4, 4), 3.0)), relative().labels(4)
     start = np.array([9.0, 8.0, 7.0, 6.0])
     learned = pola_matrix(
@@ -254,7 +254,7 @@ def _problem(hessian: Any, linear: Any, constant: Any = 0.0) -> QuadraticProblem
         ([[1, 2], [0, 1]], [1, 1], "symmetric"),
     ],
 )
-def test_what_is_no_quadratic_problem_is_refused(hessian: Any, linear: Any, says: str) -> None:
+def test_arrays_that_are_no_quadratic_problem_are_refused(hessian: Any, linear: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         _problem(hessian, linear)
     assert "\n" not in str(caught.value)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.lrc import Profile, level_sets, lrc, lrc_profile, profile
+from theory.lrc import LrcProfile, level_sets, lrc, lrc_profile, profile
 from theory.pattern import as_matrix, from_function
 
 Rows = list[list[Any]]
@@ -74,7 +74,7 @@ def test_level_sets_number_labels_by_first_use_query_by_query() -> None:
 
 
 def _partitions(count: int) -> Iterator[tuple[int, ...]]:
-    """Every set partition of `count` things, as the block number of each."""
+    """List every set partition of `count` things, as the block number of each."""
     for blocks in itertools.product(*(range(index + 1) for index in range(count))):
         if all(block <= max(blocks[:index], default=-1) + 1 for index, block in enumerate(blocks)):
             yield blocks
@@ -159,7 +159,7 @@ def test_the_scale_cuts_the_leading_block() -> None:
         ([[None]], "not NoneType"),
     ],
 )
-def test_what_is_no_pattern_is_refused(pattern: Any, says: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(pattern: Any, says: str) -> None:
     for ask in (as_matrix, lrc, level_sets):
         with pytest.raises(ValueError, match=says) as caught:
             ask(pattern)
@@ -173,23 +173,23 @@ def test_a_scale_outside_the_pattern_is_refused(scale: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_may_be_equal_is_counted_once_from_below_however_many_ways_say_so(seed: int) -> None:
-    """Chains, cycles and pairs with zero: of values that are joined to each other, at least one is another."""
+def test_values_that_may_be_equal_are_counted_once_in_the_lower_bound(seed: int) -> None:
+    """The lower bound counts values that chains, cycles or pairs with zero join as one value."""
     draw = random.Random(seed)
     count, scale = draw.randint(1, 7), 6
     first_scales = sorted(draw.randint(1, scale) for _ in range(count))
     possible = list(itertools.combinations(range(-1, count), 2))
     undecided = [pair[:: draw.choice((1, -1))] for pair in draw.sample(possible, draw.randint(0, len(possible)))]
-    values = Profile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
+    counted = LrcProfile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
     for at in range(1, scale + 1):
         present = {-1, *(value for value, since in enumerate(first_scales) if since <= at)}
         graph = nx.Graph(pair for pair in undecided if present.issuperset(pair))
         graph.add_nodes_from(present)
-        assert values.bounds(at) == (nx.number_connected_components(graph) - 1, len(present) - 1)
+        assert counted.bounds(at) == (nx.number_connected_components(graph) - 1, len(present) - 1)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_of_a_family_the_cells_up_to_a_scale_are_those_of_all_scales_up_to_it(seed: int) -> None:
+def test_the_cells_of_a_family_up_to_a_scale_are_those_of_all_scales_up_to_it(seed: int) -> None:
     draw = random.Random(seed)
     most = draw.choice((1, 5, 50))
     values = {

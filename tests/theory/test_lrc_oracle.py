@@ -35,14 +35,14 @@ def _random(draw: random.Random, values: list[Any], scale: int) -> Entries:
 
 
 def _oracle(entries: Entries, scale: int) -> int:
-    found = [entries[cell] for cell in cells(scale)]
-    return lrc_over_all_relations(found) if scale <= SMALL else lrc_by_level_sets(found)
+    values = [entries[cell] for cell in cells(scale)]
+    return lrc_over_all_relations(values) if scale <= SMALL else lrc_by_level_sets(values)
 
 
 def _check(pattern: Pattern, names: Entries, scale: int) -> None:
-    """`names` gives equal cells equal names, and zero ones 0."""
+    """Compare with the oracle; `names` gives equal cells equal names, and zero ones 0."""
     scales = range(1, scale + 1)
-    expected = {one: _oracle(names, one) for one in scales}
+    expected = {size: _oracle(names, size) for size in scales}
     assert lrc_profile(pattern, scales) == expected
     labels = level_sets(pattern, scale).labels(scale)
     by_name: dict[Any, int] = {0: 0}
@@ -58,7 +58,7 @@ def _object_array(entries: Entries, scale: int) -> Any:
 
 
 def _formula(entries: Entries) -> str:
-    """A chain of choices that spells the table out."""
+    """Formula of a table, as a chain of choices."""
     text = "0"
     for (i, j), value in entries.items():
         text = f"({value}) if i == {i} and j == {j} else {text}"

@@ -55,8 +55,8 @@ def test_descent_on_the_uniform_law_ends_at_the_closed_form(seed: int) -> None:
     scale = 2 + seed % 2
     inputs = [signs for signs in all_inputs(4) if all(sign == 1 for sign in signs[scale:])]
     ends = _loss_gradient_descent(matrices, target, inputs, np.ones(len(inputs)))
-    found = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=scale)
-    np.testing.assert_allclose(found.astype(float), ends, atol=1e-7)
+    learned = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=scale)
+    np.testing.assert_allclose(learned.astype(float), ends, atol=1e-7)
 
 
 def test_descent_with_weights_on_the_advice_ends_at_the_closed_form() -> None:
@@ -67,8 +67,8 @@ def test_descent_with_weights_on_the_advice_ends_at_the_closed_form() -> None:
     law = np.array([weights[query - 1] / last.count(query) for query in last])
     ends = _loss_gradient_descent(matrices, target, inputs, law)
     basis = min_degree.position_basis(matrices)
-    found = min_degree.learned_coefficients(basis, target, training_scale=3, weights=weights).astype(float)
-    np.testing.assert_allclose(found, ends, atol=1e-7)
+    learned = min_degree.learned_coefficients(basis, target, training_scale=3, weights=weights).astype(float)
+    np.testing.assert_allclose(learned, ends, atol=1e-7)
     uniform = min_degree.learned_coefficients(basis, target, training_scale=3).astype(float)
     assert np.abs(uniform - ends).max() > 1e-3
 
@@ -80,8 +80,8 @@ def test_the_law_does_not_matter_for_a_target_in_the_span(seed: int) -> None:
     target = np.tensordot(rng.integers(-3, 4, 5), np.array(matrices), axes=1).tolist()
     inputs = [signs for signs in all_inputs(4) if all(sign == 1 for sign in signs[2:])]
     ends = _loss_gradient_descent(matrices, target, inputs, rng.uniform(0.5, 2, len(inputs)))
-    found = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=2)
-    np.testing.assert_allclose(found.astype(float), ends, atol=1e-7)
+    learned = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=2)
+    np.testing.assert_allclose(learned.astype(float), ends, atol=1e-7)
 
 
 @pytest.mark.parametrize("scale", range(1, 6))
@@ -113,15 +113,15 @@ def test_no_interpolator_has_a_lesser_degree_profile(matrices: list[Rows], scale
     basis, numbers = min_degree.position_basis(matrices), st.integers(-2, 2)
     wanted = [data.draw(numbers) for _ in matrices]
     target = np.tensordot(wanted, np.array(matrices), axes=1).tolist()
-    found = min_degree.min_degree_interpolator(basis, target, training_scale=scale).tolist()
+    solution = min_degree.min_degree_interpolator(basis, target, training_scale=scale).tolist()
     fitted = [
-        [sum(p * rows[i][j] for p, rows in zip(found, matrices, strict=True)) for j in range(3)] for i in range(3)
+        [sum(p * rows[i][j] for p, rows in zip(solution, matrices, strict=True)) for j in range(3)] for i in range(3)
     ]
     assert all(fitted[i][j] == target[i][j] for j in range(scale) for i in range(j + 1))
-    least = _profile(found, basis.degrees)
+    least = _profile(solution, basis.degrees)
     for vector in _kernel(matrices, scale):
         for step in (Fraction(1, 100), Fraction(-1, 100), data.draw(st.fractions(-3, 3, max_denominator=9))):
-            moved = [p + step * v for p, v in zip(found, vector, strict=True)]
+            moved = [p + step * v for p, v in zip(solution, vector, strict=True)]
             assert least <= _profile(moved, basis.degrees)
     assert least <= _profile([Fraction(p) for p in wanted], basis.degrees)
 
@@ -138,8 +138,8 @@ def test_the_min_degree_interpolator_is_the_limit_of_ever_steeper_norms(seed: in
     seen = np.array([[float(rows[i][j]) for rows in matrices] for i, j in cells])
     shrink = np.array([1e-4 ** (degree / 2) for degree in basis.degrees])
     steep = shrink * (np.linalg.pinv(seen * shrink, rcond=1e-12) @ np.array([float(target[cell]) for cell in cells]))
-    found = min_degree.min_degree_interpolator(basis, target, training_scale=2)
-    np.testing.assert_allclose(found.astype(float), steep, atol=1e-3)
+    solution = min_degree.min_degree_interpolator(basis, target, training_scale=2)
+    np.testing.assert_allclose(solution.astype(float), steep, atol=1e-3)
 
 
 @given(matrices=bases(size=3, most=5), scale=st.integers(1, 3))
@@ -190,7 +190,7 @@ PAIR = min_degree.position_basis([[[1, 0], [0, 1]]])
         (lambda: min_degree.min_degree_interpolator(PAIR, np.diag([1, 2]), training_scale=2), "no coefficients"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Any, says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""What is learned under a relation, exactly, equals what a float learner finds, and the judgement says the same."""
+"""Exact learning under a relation equals what a float learner ends at, and the judgement says the same."""
 
 from fractions import Fraction
 from typing import Any
@@ -32,11 +32,11 @@ def test_it_is_the_learned_matrix_of_pola(case: tuple[Pattern, Any, int]) -> Non
     size = pattern.limit or 0
     outcome = learn(levels_of(pattern, size), relation, train=train)
     cells = levels_of(pattern, size).cells
-    found = np.zeros((size, size))
-    found[cells.keys - 1, cells.queries - 1] = [float(outcome.parameters[number]) for number in outcome.class_of]
+    matrix = np.zeros((size, size))
+    matrix[cells.keys - 1, cells.queries - 1] = [float(outcome.parameters[number]) for number in outcome.class_of]
     target = pattern.numeric(size)
     learned = learned_matrix(target, relation.labels(size), training_scale=train)
-    np.testing.assert_allclose(found, learned, atol=1e-12)
+    np.testing.assert_allclose(matrix, learned, atol=1e-12)
     gap = np.abs(learned - target)
     np.testing.assert_array_equal(outcome.wrong, gap[cells.keys - 1, cells.queries - 1] > 1e-9)
     assert outcome.largest_error == pytest.approx(gap.max())
@@ -101,7 +101,7 @@ def test_a_large_scale_is_learned_in_seconds() -> None:
     assert learn(levels_of(from_formula("min(j - i, 5)"), 600), relative(), train=300).first_wrong == (1, 301)
 
 
-def test_what_cannot_be_learned_is_refused() -> None:
+def test_patterns_that_cannot_be_learned_are_refused() -> None:
     pattern = levels_of(from_formula("1"), 3)
     with pytest.raises(TrainTestScalesError, match="at least 1"):
         learn(pattern, constant(), train=0)

@@ -16,7 +16,7 @@ RELATIVE = Relation(name="relative", law=lambda keys, queries, _: queries - keys
 
 
 def _sources() -> dict[str, Pattern]:
-    """(i j)**2 - i j + i - j + 1/2, written in every way."""
+    """Patterns of (i j)**2 - i j + i - j + 1/2, written in every way."""
     relation = Relation(name="pair", law=lambda keys, queries, _: 10 * queries + keys)
     values = {10 * j + i: Fraction(2 * ((i * j) ** 2 - i * j + i - j) + 1, 2) for j in range(1, 6) for i in range(1, 6)}
     return {
@@ -107,11 +107,11 @@ def test_arrays_of_every_type_stay_exact() -> None:
 
 
 def test_arrays_of_matrices() -> None:
-    whole = np.zeros((3, 3, 2, 2), dtype=np.int64)
-    whole[0, 2] = [[1, 2], [3, 4]]
-    pattern = from_array(whole)
+    array = np.zeros((3, 3, 2, 2), dtype=np.int64)
+    array[0, 2] = [[1, 2], [3, 4]]
+    pattern = from_array(array)
     assert pattern.shape == (2, 2)
-    np.testing.assert_array_equal(pattern.numeric(3), whole)
+    np.testing.assert_array_equal(pattern.numeric(3), array)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_arrays_of_matrices() -> None:
         ([[None]], "must hold real numbers, not NoneType"),
     ],
 )
-def test_what_is_no_pattern_is_refused(matrix: Any, message: str) -> None:
+def test_matrices_that_are_no_pattern_are_refused(matrix: Any, message: str) -> None:
     with pytest.raises(PatternError, match=message):
         as_matrix(matrix)
 

@@ -51,7 +51,7 @@ def test_known_periods(text: str, period: int | None) -> None:
 
 
 def _residues(draw: Random, depth: int) -> str:
-    """A formula that looks at residues only, or nearly so."""
+    """Random formula that looks at residues only, or nearly so."""
     if depth == 0:
         form = f"({draw.randint(-2, 3)}*i + {draw.randint(-2, 3)}*j)"
         return (
@@ -120,10 +120,10 @@ FORMULAS = [
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_by_the_scale_that_is_enough_everything_has_occurred(text: str) -> None:
+def test_every_value_occurs_by_the_scale_that_is_enough(text: str) -> None:
     formula = parse(text)
-    known = repeats(formula.nodes, {})
-    assert known is not None
-    seen = profile(from_formula(text), known.enough + (8 if "n" in formula.variables else 40))
-    assert seen.constant_from <= known.enough
+    repetition = repeats(formula.nodes, {})
+    assert repetition is not None
+    seen = profile(from_formula(text), repetition.enough + (8 if "n" in formula.variables else 40))
+    assert seen.constant_from <= repetition.enough
     assert not seen.undecided

@@ -33,14 +33,14 @@ def _subsets(size: int) -> list[tuple[int, ...]]:
 @given(rows=patterns(entries=ENTRIES))
 def test_the_value_is_that_of_the_definition_and_exact(rows: Rows) -> None:
     inputs = all_inputs(len(rows))
-    found = plaa.evaluate(rows, np.array(inputs))
-    assert found.tolist() == [value(rows, signs) for signs in inputs]
+    values = plaa.evaluate(rows, np.array(inputs))
+    assert values.tolist() == [value(rows, signs) for signs in inputs]
 
 
 def test_the_all_ones_input_gives_zero_and_floats_stay_floats() -> None:
-    found = plaa.evaluate(np.triu(np.full((3, 3), 0.5)), np.array([[1, 1, 1], [1, -1, 1]]))
-    assert found.dtype == np.float64
-    assert found.tolist() == [0.0, 0.0]
+    values = plaa.evaluate(np.triu(np.full((3, 3), 0.5)), np.array([[1, 1, 1], [1, -1, 1]]))
+    assert values.dtype == np.float64
+    assert values.tolist() == [0.0, 0.0]
 
 
 def test_stacked_matrices_are_evaluated_one_by_one() -> None:
@@ -70,9 +70,9 @@ def test_plaa_is_pola_read_at_the_advice(rows: Rows) -> None:
 @pytest.mark.parametrize("size", range(1, 6))
 def test_the_training_inputs_are_those_advised_at_most_the_training_scale(size: int) -> None:
     for scale in range(size + 1):
-        found = {tuple(row) for row in plaa.inputs_up_to(scale, size=size).tolist()}
+        inputs = {tuple(row) for row in plaa.inputs_up_to(scale, size=size).tolist()}
         wanted = {signs for signs in all_inputs(size) if all(sign == 1 for sign in signs[scale:])}
-        assert found == wanted
+        assert inputs == wanted
         assert plaa.inputs_up_to(scale, size=size).shape == (2**scale, size)
 
 
@@ -114,7 +114,7 @@ def test_the_degree_is_full_unless_the_first_cell_is_twice_its_neighbour(rows: R
         (lambda: plaa.fourier(np.zeros((2, 1, 1))), "one matrix"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Any, says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

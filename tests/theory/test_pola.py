@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 
 
 def _design(labels: NDArray[np.int64], training_scale: int) -> Matrix:
-    """One row a training pair, one column a label that occurs anywhere; parameters that no row meets stay free."""
+    """Return one row a training pair, one column a label that occurs; parameters that no row meets stay free."""
     size = len(labels)
     names = sorted({int(labels[i, j]) for i in range(size) for j in range(i, size)})
     rows = [
@@ -127,7 +127,7 @@ def test_stacked_targets_are_learned_one_by_one() -> None:
         )
 
 
-def test_what_lies_beyond_training_is_not_looked_at() -> None:
+def test_entries_beyond_training_are_not_looked_at() -> None:
     labels = relative().labels(5)
     spoiled = PREFIX_SUM[:5, :5].copy()
     spoiled[:, 3:] = 77
@@ -169,21 +169,21 @@ def test_attention_is_the_sum_over_keys_up_to_the_query(vector: bool) -> None:
     rng = np.random.default_rng(1)
     pattern = rng.integers(-5, 6, (4, 4, 3, 2) if vector else (4, 4))
     tokens = rng.integers(-5, 6, (6, 4, 2) if vector else (6, 4))
-    found = attend(pattern, tokens)
+    outputs = attend(pattern, tokens)
     for sample in range(6):
         for j in range(4):
             terms = [
                 pattern[i, j] @ tokens[sample, i] if vector else pattern[i, j] * tokens[sample, i] for i in range(j + 1)
             ]
-            assert np.array_equal(found[sample, j], sum(terms))
-    assert np.array_equal(attend(pattern, tokens[0]), found[0])
+            assert np.array_equal(outputs[sample, j], sum(terms))
+    assert np.array_equal(attend(pattern, tokens[0]), outputs[0])
 
 
 def test_attention_is_exact_on_fractions_and_does_not_read_below_the_diagonal() -> None:
     third = Fraction(1, 3)
     pattern = np.array([[third, third], [Fraction(10**40), third]], dtype=object)
-    found = attend(pattern, np.array([1, 10**30], dtype=object))
-    assert found.tolist() == [third, (10**30 + 1) * third]
+    outputs = attend(pattern, np.array([1, 10**30], dtype=object))
+    assert outputs.tolist() == [third, (10**30 + 1) * third]
 
 
 @pytest.mark.parametrize("weights", [(0, 0, 1), (0.2, 0.3, 0.5), (1, 1, 0)])
@@ -253,7 +253,7 @@ LABELS = relative().labels(3)
         (lambda: error_by_scale(np.ones((3, 2)), np.ones((3, 2))), "square"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         wrong()
     assert "\n" not in str(caught.value)

@@ -151,10 +151,10 @@ def test_signs_and_directions_hold_at_every_step_looked_at() -> None:
             if S not in expression.free_symbols or sp.count_ops(expression) > 40:
                 continue
             values = [_numeric(expression, s) for s in range(25)]
-            found = constant_sign(expression)
-            if found is not None:
+            sign = constant_sign(expression)
+            if sign is not None:
                 seen["sign"] += 1
-                assert all(mpmath.sign(value) == found for value in values), expression
+                assert all(mpmath.sign(value) == sign for value in values), expression
             way = direction(expression)
             if way is not None:
                 seen["direction"] += 1
@@ -275,23 +275,23 @@ def _reasons(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", FINITE)
-def test_what_is_eventually_periodic_is_never_called_infinite(text: str) -> None:
+def test_eventually_periodic_formulas_are_never_called_infinite(text: str) -> None:
     assert not _reasons(text)
 
 
 @pytest.mark.parametrize("text", INFINITE)
-def test_what_takes_infinitely_many_values_is_mostly_recognised(text: str) -> None:
+def test_formulas_with_infinitely_many_values_are_mostly_recognised(text: str) -> None:
     missed = ["min(2**i, i**2)"]  # 2**i - i**2 is not monotone
     assert bool(_reasons(text)) == (text not in missed)
 
 
 def _distinct(text: str, path: Path, steps: range) -> int:
-    """By 40 digits."""
-    found = set()
+    """Count the distinct values of a formula at some steps of a path, by 40 digits."""
+    values = set()
     for step in steps:
         value = by_python(text, _cell(path, step))
-        found.add(value if not isinstance(value, mpmath.mpf) else mpmath.nstr(value, 40))
-    return len(found)
+        values.add(value if not isinstance(value, mpmath.mpf) else mpmath.nstr(value, 40))
+    return len(values)
 
 
 def test_random_formulas_called_infinite_keep_taking_new_values() -> None:

@@ -47,7 +47,7 @@ def test_rank_tells_apart_what_floats_do_not() -> None:
 
 
 @pytest.mark.parametrize(("matrix", "says"), [([1, 2], "shape"), ([[0.5]], "not float"), ([[True, "a"]], "not str")])
-def test_what_has_no_exact_rank_is_refused(matrix: object, says: str) -> None:
+def test_matrices_without_an_exact_rank_are_refused(matrix: object, says: str) -> None:
     with pytest.raises(LengthgenError, match=says):
         rank(matrix)
 
@@ -58,10 +58,10 @@ def matrices(draw: st.DrawFn, *, rows: int | None = None) -> Rows:
     return [[draw(ENTRIES) for _ in range(width)] for _ in range(height)]
 
 
-def _product(one: Rows, other: Rows) -> Rows:
+def _product(first: Rows, second: Rows) -> Rows:
     return [
-        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in zip(*other, strict=True)]
-        for row in one
+        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in zip(*second, strict=True)]
+        for row in first
     ]
 
 
@@ -77,7 +77,7 @@ def test_a_solution_solves_and_is_refused_where_the_rank_says_there_is_none(rows
 
 
 @given(rows=matrices(), data=st.data())
-def test_what_is_in_the_range_is_solved(rows: Rows, data: st.DataObject) -> None:
+def test_systems_whose_right_side_is_in_the_range_are_solved(rows: Rows, data: st.DataObject) -> None:
     unknowns = data.draw(matrices(rows=len(rows[0])))
     right = _product(rows, unknowns)
     assert _product(rows, fractions(solve(exact_matrix(rows), exact_matrix(right))).tolist()) == right

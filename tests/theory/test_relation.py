@@ -114,10 +114,10 @@ def test_labels_of_single_pairs_are_those_of_the_matrix_of_their_scale(seed: int
     scales = rng.integers(1, 8, size)
     queries = np.minimum(rng.integers(1, 8, size), scales)
     keys = np.minimum(rng.integers(1, 8, size), queries)
-    found = relation.label(keys, queries, scales)
-    assert found.dtype == np.int64
+    labels = relation.label(keys, queries, scales)
+    assert labels.dtype == np.int64
     expected = [relation.labels(n, n)[i - 1, j - 1] for i, j, n in zip(keys, queries, scales.tolist(), strict=True)]
-    assert found.tolist() == expected
+    assert labels.tolist() == expected
 
 
 def test_one_scale_may_stand_for_all_pairs() -> None:
@@ -160,7 +160,7 @@ def test_a_matrix_a_scale_is_a_scale_hint() -> None:
     assert relation.labels(1, 2).tolist() == [[0]]
 
 
-def test_without_scale_hint_the_scale_is_not_looked_at() -> None:
+def test_a_relation_without_scale_hint_does_not_look_at_the_scale() -> None:
     assert (relative().labels(4, 99) == relative().labels(4)).all()
     scales = []
     Relation(name="spy", law=lambda key, query, scale: scales.append(scale) or key).labels(2, 99)
@@ -200,7 +200,7 @@ GIVEN = from_labels(SQUARE, name="given")
         (lambda: Relation(name="short", law=lambda k, q, n: k[:1]).labels(3), "gave shape"),
     ],
 )
-def test_what_is_no_label_is_refused(ask: Callable[[], object], says: str) -> None:
+def test_values_that_are_no_label_are_refused(ask: Callable[[], object], says: str) -> None:
     with pytest.raises(LengthgenError, match=says) as caught:
         ask()
     assert "\n" not in str(caught.value)

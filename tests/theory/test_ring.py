@@ -45,7 +45,7 @@ def _sixty_digits() -> Iterator[None]:
 def test_random_formulas_keep_their_values() -> None:
     seen: Counter[str] = Counter()
     for text in _texts():
-        found = _element(text), _element(text, BY_DISTANCE)
+        elements = _element(text), _element(text, BY_DISTANCE)
         for i, j in PAIRS[::3]:
             at = {"i": i, "j": j}
             try:
@@ -54,7 +54,7 @@ def test_random_formulas_keep_their_values() -> None:
                 continue
             if abs(expected) > 10**20:
                 continue
-            for element in found:
+            for element in elements:
                 if element is None:
                     seen["too long"] += 1
                     continue
@@ -174,7 +174,7 @@ def test_identities_leave_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_ZERO)
-def test_what_is_no_identity_is_never_called_zero(text: str) -> None:
+def test_expressions_that_are_not_zero_are_never_called_zero(text: str) -> None:
     assert not _zero(text)
 
 
@@ -205,7 +205,7 @@ def test_what_is_no_identity_is_never_called_zero(text: str) -> None:
         ("0", False),
     ],
 )
-def test_what_is_never_zero(text: str, expected: bool) -> None:
+def test_expressions_without_a_zero_are_recognised(text: str, expected: bool) -> None:
     element = _element(text)
     assert element is not None
     assert never_zero(element) is expected
@@ -238,11 +238,11 @@ def test_factors_multiply_to_the_element() -> None:
 
 
 def test_the_steps_of_a_question_are_counted() -> None:
-    one: Element = plus(plus(name("i"), name("j")), constant(1))
+    base: Element = plus(plus(name("i"), name("j")), constant(1))
     with pytest.raises(TooLong):
-        Ring(left=10).whole_power(one, 4)
+        Ring(left=10).whole_power(base, 4)
     ring = Ring(left=1_000)
-    assert len(ring.whole_power(one, 4)) == 15
+    assert len(ring.whole_power(base, 4)) == 15
     assert ring.left < 1_000
     for text in (
         "(i + j)**4000",

@@ -24,8 +24,8 @@ def _softmax(logits: list[float]) -> list[float]:
 
 
 def _logits(embedded: Floats, attention: AnchorAttention, position: int) -> list[float]:
-    asked = attention.query @ embedded[position]
-    return [float(asked @ (attention.key @ embedded[k])) for k in range(position + 1)]
+    query = attention.query @ embedded[position]
+    return [float(query @ (attention.key @ embedded[k])) for k in range(position + 1)]
 
 
 def _score(embedded: Floats, table: Floats, query: AnchorAttention, key: AnchorAttention, i: int, j: int) -> Any:
@@ -42,12 +42,12 @@ def test_soft_scores_are_the_double_sum(trailing: tuple[int, ...], spare: int) -
     embedded = rng.normal(size=(length, 4))
     table = rng.normal(size=(2 * (length + spare) - 1, *trailing))
     query, key = _random_attention(rng, 4), _random_attention(rng, 4)
-    found = rpe_square.soft_scores(embedded, table, query=query, key=key)
-    assert found.shape == (length, length, *trailing)
+    scores = rpe_square.soft_scores(embedded, table, query=query, key=key)
+    assert scores.shape == (length, length, *trailing)
     for i in range(length):
         for j in range(length):
             expected = _score(embedded, table, query, key, i, j) if i <= j else 0
-            np.testing.assert_allclose(found[i, j], expected, atol=1e-12)
+            np.testing.assert_allclose(scores[i, j], expected, atol=1e-12)
 
 
 def test_the_offset_law_is_a_distribution_over_earlier_positions() -> None:
@@ -85,10 +85,10 @@ def test_sharper_attention_comes_within_the_bound_of_the_hard_scores(seed: int) 
 
 def test_hard_scores_are_the_table_at_the_index() -> None:
     anchors, table = [1, 1, 3, 3, 2], np.arange(-4.0, 5.0)
-    found = rpe_square.hard_scores(anchors, table)
+    scores = rpe_square.hard_scores(anchors, table)
     for i in range(1, 6):
         for j in range(i, 6):
-            assert found[i - 1, j - 1] == (j - anchors[j - 1]) - (i - anchors[i - 1])
+            assert scores[i - 1, j - 1] == (j - anchors[j - 1]) - (i - anchors[i - 1])
 
 
 def test_zigzag_is_one_to_one_onto_the_naturals() -> None:
@@ -105,10 +105,10 @@ def _addition(first: int, second: int) -> list[str]:
 
 
 def _anchors(tokens: list[str]) -> list[int]:
-    found, anchors = 0, []
+    anchor, anchors = 0, []
     for position, token in enumerate(tokens, 1):
-        found = position if token in ("BOS", "+", "=") else found
-        anchors.append(found)
+        anchor = position if token in ("BOS", "+", "=") else anchor
+        anchors.append(anchor)
     return anchors
 
 
@@ -179,7 +179,7 @@ ONE = AnchorAttention(query=np.ones((1, 2)), key=np.ones((1, 2)))
         (lambda: rpe_square.rpe_square(rpe_square.copy_anchors).labels(6, 1), "has 5 positions, not 6"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(call: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as refusal:
         call()
     assert "\n" not in str(refusal.value)

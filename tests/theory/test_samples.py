@@ -20,10 +20,10 @@ def test_samples_that_are_white_are_the_population(counts: tuple[int, ...]) -> N
     lengths = np.repeat([1, 2, 3, 4], np.array(counts) * 16)
     tokens = np.concatenate([signs(4)] * sum(counts))
     sampled = from_samples(tokens, attend(target[:4, :4], tokens), labels, lengths)
-    whole = population(target, labels, training_scale=4, scale_weights=np.array(counts) / sum(counts))
-    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
+    exact = population(target, labels, training_scale=4, scale_weights=np.array(counts) / sum(counts))
+    np.testing.assert_allclose(sampled.hessian, np.diag(exact.hessian), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.linear, exact.linear, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.constant, exact.constant, rtol=1e-12)
 
 
 def test_white_samples_of_vectors_are_the_population() -> None:
@@ -31,11 +31,11 @@ def test_white_samples_of_vectors_are_the_population() -> None:
     target, labels = rng.normal(size=(3, 3, 2, 2)), rng.integers(0, 3, (3, 3))
     tokens = signs(3, 2)
     sampled = from_samples(tokens, attend(target, tokens), labels, np.full(64, 3))
-    whole = population(target, labels, training_scale=3, vector_tokens=True)
-    np.testing.assert_allclose(sampled.hessian, np.diag(whole.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, whole.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, whole.constant, rtol=1e-12)
-    learned = pola_matrix(min_norm(whole), labels, vector_tokens=True)
+    exact = population(target, labels, training_scale=3, vector_tokens=True)
+    np.testing.assert_allclose(sampled.hessian, np.diag(exact.hessian), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.linear, exact.linear, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(sampled.constant, exact.constant, rtol=1e-12)
+    learned = pola_matrix(min_norm(exact), labels, vector_tokens=True)
     np.testing.assert_allclose(
         learned, learned_matrix(target, labels, training_scale=3, vector_tokens=True), atol=1e-12
     )
@@ -51,7 +51,7 @@ def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
     np.testing.assert_allclose(pola_matrix(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
 
 
-def test_what_lies_beyond_the_length_of_a_sample_is_not_read() -> None:
+def test_tokens_beyond_the_length_of_a_sample_are_not_read() -> None:
     rng = np.random.default_rng(9)
     tokens, outputs, lengths = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.integers(1, 5, 9)
     beyond = np.arange(4) >= lengths[:, None]
@@ -93,7 +93,7 @@ LENGTHS = np.array([1, 3])
         (lambda: from_samples(SAMPLES, np.nan * SAMPLES, LABELS, LENGTHS), "not finite"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         wrong()
     assert "\n" not in str(caught.value)

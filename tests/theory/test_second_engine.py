@@ -255,16 +255,18 @@ def _value(expression: sp.Expr, random: Random) -> float:
     symbols = (x, y, t, a, b, c)
     function = sp.lambdify((*symbols, s), expression, "mpmath", cse=True)
     with mpmath.workdps(DIGITS):
-        found = []
+        sizes = []
         for sign in (1, -1):
             point = [mpmath.mpc(random.uniform(0.3, 1.2), random.uniform(-0.5, 0.5)) for _ in symbols]
-            found.append(abs(function(*point, sign * mpmath.sqrt(point[3] * point[4] - point[5] ** 2))))
-        return float(max(found))
+            sizes.append(abs(function(*point, sign * mpmath.sqrt(point[3] * point[4] - point[5] ** 2))))
+        return float(max(sizes))
 
 
 @pytest.mark.parametrize("seed", range(24))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_random_identities_and_what_is_near_them(family: Callable[[Random], sp.Expr], seed: int) -> None:
+def test_random_identities_are_zero_and_their_neighbours_are_not(
+    family: Callable[[Random], sp.Expr], seed: int
+) -> None:
     """Both engines and the values at random points say zero, and not zero after a small change."""
     random = Random(f"{family.__name__} {seed}")
     expression = family(random)
@@ -303,13 +305,15 @@ _UNEVALUATED = st.recursive(
 
 @settings(max_examples=40)
 @given(_UNEVALUATED, _UNEVALUATED)
-def test_unevaluated_sides_get_the_same_answer_from_both_engines_and_from_numbers(one: sp.Expr, other: sp.Expr) -> None:
-    equal = second_engine.decide(one, other).zero
-    assert equal == exact.decide(one, other).zero
-    value = abs(sp.N((one.doit() - other.doit()).subs(_POINT), DIGITS))
+def test_unevaluated_sides_get_the_same_answer_from_both_engines_and_from_numbers(
+    left: sp.Expr, right: sp.Expr
+) -> None:
+    equal = second_engine.decide(left, right).zero
+    assert equal == exact.decide(left, right).zero
+    value = abs(sp.N((left.doit() - right.doit()).subs(_POINT), DIGITS))
     assert equal == bool(value < VISIBLE)
-    assert second_engine.decide(one, sp.expand(one.doit(), trig=True)).zero
-    assert second_engine.decide(sp.Add(one, one, evaluate=False), sp.Mul(2, one, evaluate=False)).zero
+    assert second_engine.decide(left, sp.expand(left.doit(), trig=True)).zero
+    assert second_engine.decide(sp.Add(left, left, evaluate=False), sp.Mul(2, left, evaluate=False)).zero
 
 
 @pytest.mark.parametrize("engine", [exact, second_engine])
@@ -351,11 +355,11 @@ _TREES = st.recursive(
 
 @settings(max_examples=30)
 @given(_TREES, _TREES)
-def test_any_two_trees_get_the_same_answer_from_both_engines(one: sp.Expr, other: sp.Expr) -> None:
-    assert is_zero(one - other) == exact.is_zero(one - other)
-    assert is_zero((one + other) ** 2 - sp.expand((one - other) ** 2) - 4 * one * other)
-    assert is_zero(one.rewrite((sp.sin, sp.cos, sp.tanh), sp.exp) - one)
-    assert is_zero(sp.expand(one, trig=True) - one)
+def test_any_two_trees_get_the_same_answer_from_both_engines(left: sp.Expr, right: sp.Expr) -> None:
+    assert is_zero(left - right) == exact.is_zero(left - right)
+    assert is_zero((left + right) ** 2 - sp.expand((left - right) ** 2) - 4 * left * right)
+    assert is_zero(left.rewrite((sp.sin, sp.cos, sp.tanh), sp.exp) - left)
+    assert is_zero(sp.expand(left, trig=True) - left)
 
 
 # What the second engine may use: nothing of the first, and of sympy what a tree is made of.

@@ -1,4 +1,4 @@
-"""What is claimed of a formula's structure and range is true at every pair, for thousands of formulas."""
+"""The claims on a formula's structure and range are true at every pair, for thousands of formulas."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -31,14 +31,14 @@ POSITION: dict[Structure, Callable[[Cell], int]] = {
 
 
 def _values(node: Node, cells: list[Cell]) -> dict[Cell, Any]:
-    """None where there is no value."""
-    found = {}
+    """Values of a node at cells, None where there is none."""
+    values = {}
     for cell in cells:
         try:
-            found[cell] = exact.evaluate(node, dict(zip("ijn", cell, strict=False)))
+            values[cell] = exact.evaluate(node, dict(zip("ijn", cell, strict=False)))
         except FormulaError:
-            found[cell] = None
-    return found
+            values[cell] = None
+    return values
 
 
 def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
@@ -166,7 +166,7 @@ def test_known_structures(text: str, expected: Structure) -> None:
         "**".join(["(i + j)"] * 30),
     ],
 )
-def test_what_would_take_sympy_long_is_left_alone(text: str) -> None:
+def test_formulas_that_would_take_sympy_long_are_left_alone(text: str) -> None:
     with at_once():
         structure(parse(text, "abcde"))
         finite_range(parse(text, "abcde").nodes[0], "abcde")
@@ -207,11 +207,11 @@ def test_what_would_take_sympy_long_is_left_alone(text: str) -> None:
     ],
 )
 def test_known_ranges(text: str, expected: set[Any] | None) -> None:
-    found = finite_range(parse(text, "ab").nodes[0], "ab")
+    result = finite_range(parse(text, "ab").nodes[0], "ab")
     if "a if" in text or "pi if" in text:
-        assert found is not None and len(found) == 2
+        assert result is not None and len(result) == 2
     else:
-        assert (None if found is None else {*found}) == expected
+        assert (None if result is None else {*result}) == expected
 
 
 @pytest.mark.parametrize(
@@ -226,5 +226,5 @@ def test_known_ranges(text: str, expected: set[Any] | None) -> None:
     ],
 )
 def test_bounds_of_linear_forms(text: str, low: int | None, high: int | None) -> None:
-    found = linear_bounds(parse(text).nodes[0])
-    assert found == (float("-inf") if low is None else low, float("inf") if high is None else high)
+    bounds = linear_bounds(parse(text).nodes[0])
+    assert bounds == (float("-inf") if low is None else low, float("inf") if high is None else high)

@@ -12,7 +12,7 @@ f, w = sp.Function("f"), sp.IndexedBase("w")
 
 def _trees(*build):
     with sp.evaluate(False):
-        trees = [one() for one in build]
+        trees = [tree() for tree in build]
     return written(trees).trees
 
 
@@ -27,7 +27,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("build", KEPT.values(), ids=KEPT)
-def test_what_the_engines_know_stays_as_it_is_written(build):
+def test_parts_that_the_engines_know_stay_as_they_are_written(build):
     with sp.evaluate(False):
         tree = build()
     assert _trees(build) == (tree,)
@@ -45,7 +45,7 @@ EVALUATED = {
 
 
 @pytest.mark.parametrize(("build", "value"), EVALUATED.values(), ids=EVALUATED)
-def test_what_they_do_not_know_is_evaluated(build, value):
+def test_parts_that_the_engines_do_not_know_are_evaluated(build, value):
     (tree,) = _trees(build)
     assert not tree.atoms(sp.Dummy)
     assert exact.decide(tree, value()).zero
@@ -60,12 +60,12 @@ ALIKE = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
-def test_equal_parts_have_one_name_and_different_ones_two(one, other):
-    left, right = (tree.doit() for tree in _trees(one, other))
+@pytest.mark.parametrize(("first", "second"), ALIKE.values(), ids=ALIKE)
+def test_equal_parts_have_one_name_and_different_ones_two(first, second):
+    left, right = (tree.doit() for tree in _trees(first, second))
     assert left == right
     assert left.atoms(sp.Dummy)
-    here, there = _trees(one, lambda: other().subs(y, 2 * y).subs(x, 3 * x) + f(c) + sp.E * w[c])
+    here, there = _trees(first, lambda: second().subs(y, 2 * y).subs(x, 3 * x) + f(c) + sp.E * w[c])
     assert here != there
 
 

@@ -30,7 +30,7 @@ def claim(number, **changes):
 def runs(count, task="parity"):
     """Made-up runs in groups of five seeds, with each built-in encoding, in as many tasks as needed."""
     names = list(ENCODINGS)
-    groups, found = [], []
+    groups, rows = [], []
     for number in range(count):
         cell = number // 5
         if cell == len(groups):
@@ -42,7 +42,7 @@ def runs(count, task="parity"):
                 }
             )  # fmt: skip
         good = number % 2
-        found.append(
+        rows.append(
             {
                 "name": f"{task}-run-{number}", "group": cell, "seed": number % 5,
                 "epochs": [5, 10], "loss": [0.5, 0.01],
@@ -57,7 +57,7 @@ def runs(count, task="parity"):
         "revision": "abc",
         "versions": {"torch": "2"},
     }
-    return {"groups": groups, "environments": [environment] if found else [], "runs": found}
+    return {"groups": groups, "environments": [environment] if rows else [], "runs": rows}
 
 
 def trial(**changes):

@@ -28,14 +28,14 @@ PAINT_MS = 1000
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    found, pool = pool_labels(
+    relations, pool = pool_labels(
         [explore(TaskSpec(name="copy", format=form), Bounds()) for form in ("unaligned", "aligned")]
     )
     layout = (TASKS["copy"].__doc__ or "").partition("\n")[0]
     content = page_of(
         claims=[claim(0, statement=f"hostile {HOSTILE}"), *(claim(number) for number in range(1, CLAIMS))],
         runs_content=runs(RUNS, task=HOSTILE),
-        relations=found,
+        relations=relations,
         pool=pool,
         tasks=[{"task": "copy", "layout": layout, "base": 10, "reference_arity": 1},
                {"task": HOSTILE, "layout": HOSTILE, "base": None, "reference_arity": None}],
@@ -66,7 +66,7 @@ def chromium(tmp_path_factory):
 
 
 @pytest.fixture
-def at(chromium, page):
+def open_in_browser(chromium, page):
     """Open a view in a new page; at the end check for console errors and for hostile text that ran."""
 
     def open_view(view=""):
@@ -80,11 +80,11 @@ def at(chromium, page):
     assert chromium.get_log("browser") == []
 
 
-def all_of(driver, selector):
+def elements(driver, selector):
     return driver.find_elements(By.CSS_SELECTOR, selector)
 
 
-def one_of(driver, selector):
+def first_element(driver, selector):
     return driver.find_element(By.CSS_SELECTOR, selector)
 
 
@@ -93,49 +93,49 @@ def active(driver):
 
 
 def text(driver, selector):
-    return one_of(driver, selector).text
+    return first_element(driver, selector).text
 
 
 @pytest.mark.parametrize(
     "view", ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#provenance", "#nonsense"]
 )
-def test_every_view_opens_alone_without_an_error(at, view):
-    driver = at(view)
-    shown = [section.get_attribute("id") for section in all_of(driver, ".view") if section.is_displayed()]
+def test_every_view_opens_alone_without_an_error(open_in_browser, view):
+    driver = open_in_browser(view)
+    shown = [section.get_attribute("id") for section in elements(driver, ".view") if section.is_displayed()]
     assert shown == [view[1:] if view not in ("", "#nonsense") else "overview"]
     assert text(driver, "nav a[aria-current]").lower() == shown[0]
 
 
 @pytest.mark.parametrize("view", ["", "#claims", "#runs"])
-def test_the_first_paint_is_fast(at, view):
-    driver = at(view)
+def test_the_first_paint_is_fast(open_in_browser, view):
+    driver = open_in_browser(view)
     paints = "return performance.getEntriesByName('first-contentful-paint').map((paint) => paint.startTime)"
     [first] = WebDriverWait(driver, 10).until(lambda it: it.execute_script(paints))
     assert first < PAINT_MS
 
 
-def test_search_and_filters_show_what_fits(at):
-    driver = at("#claims")
+def test_search_and_filters_show_what_fits(open_in_browser):
+    driver = open_in_browser("#claims")
     assert text(driver, "#claim-count") == f"{CLAIMS} of {CLAIMS} claims"
-    assert len(all_of(driver, "#claim-list details")) < CLAIMS
-    one_of(driver, "#claim-search").send_keys("COUNTEREXAMPLE 123")
+    assert len(elements(driver, "#claim-list details")) < CLAIMS
+    first_element(driver, "#claim-search").send_keys("COUNTEREXAMPLE 123")
     assert text(driver, "#claim-count") == f"1 of {CLAIMS} claims"
     assert text(driver, "#claim-list .id").endswith("claim-123")
-    one_of(driver, "#claim-search").clear()
-    one_of(driver, "#claim-search").send_keys(" ")
-    Select(one_of(driver, "#claim-verdict")).select_by_value("refuted")
+    first_element(driver, "#claim-search").clear()
+    first_element(driver, "#claim-search").send_keys(" ")
+    Select(first_element(driver, "#claim-verdict")).select_by_value("refuted")
     assert text(driver, "#claim-count") == f"{CLAIMS // 4} of {CLAIMS} claims"
-    Select(one_of(driver, "#claim-paper")).select_by_value("2400.00002")
+    Select(first_element(driver, "#claim-paper")).select_by_value("2400.00002")
     expected = sum(number % 20 == 2 and number % 4 == 2 for number in range(CLAIMS))
     assert text(driver, "#claim-count") == f"{expected} of {CLAIMS} claims"
-    Select(one_of(driver, "#claim-strength")).select_by_value("general")
+    Select(first_element(driver, "#claim-strength")).select_by_value("general")
     expected = sum(number % 20 == 2 and number % 4 == 2 and number % 3 == 0 for number in range(CLAIMS))
     assert text(driver, "#claim-count") == f"{expected} of {CLAIMS} claims"
 
 
-def test_a_claim_opens_to_all_that_is_known_of_it(at):
-    driver = at("#claims/claim-7")
-    opened = one_of(driver, "details[open]")
+def test_an_opened_claim_shows_all_its_data(open_in_browser):
+    driver = open_in_browser("#claims/claim-7")
+    opened = first_element(driver, "details[open]")
     for part in (
         "Statement 7",
         "fact 7",
@@ -146,34 +146,34 @@ def test_a_claim_opens_to_all_that_is_known_of_it(at):
         "0.25",
     ):
         assert part in opened.text
-    assert one_of(opened, "math mi").text == "α"
-    assert one_of(opened, "a").get_attribute("href") == "https://arxiv.org/abs/2400.00007"
+    assert first_element(opened, "math mi").text == "α"
+    assert first_element(opened, "a").get_attribute("href") == "https://arxiv.org/abs/2400.00007"
     assert active(driver).tag_name == "summary"
 
 
-def test_a_claim_far_down_is_named_by_the_address(at):
-    driver = at("#claims/claim-300")
+def test_a_claim_far_down_is_named_by_the_address(open_in_browser):
+    driver = open_in_browser("#claims/claim-300")
     top = "return document.querySelector('details[open]').getBoundingClientRect().top"
     header = "return document.querySelector('header').getBoundingClientRect().bottom"
     assert 0 <= driver.execute_script(top) - driver.execute_script(header) < 100
 
 
-def test_hostile_text_is_shown_as_text(at):
-    driver = at("#claims")
+def test_hostile_text_is_shown_as_text(open_in_browser):
+    driver = open_in_browser("#claims")
     assert "<script>window.hostile = 1</script>" in text(driver, "#claim-list details:first-child")
-    driver = at("#tasks")
+    driver = open_in_browser("#tasks")
     assert "onerror=" in text(driver, "#task-list details:last-child")
-    driver = at("#runs")
-    assert "</script>" in one_of(driver, "#run-choice option").get_attribute("textContent")
+    driver = open_in_browser("#runs")
+    assert "</script>" in first_element(driver, "#run-choice option").get_attribute("textContent")
 
 
-def test_it_is_used_with_keys_alone(at):
-    driver = at()
-    one_of(driver, "body").send_keys(Keys.TAB)
+def test_the_page_is_used_with_keys_alone(open_in_browser):
+    driver = open_in_browser()
+    first_element(driver, "body").send_keys(Keys.TAB)
     assert active(driver).text == "Skip to the content"
     active(driver).send_keys(Keys.ENTER)
     assert active(driver).get_attribute("id") == "main"
-    one_of(driver, "nav a[href='#claims']").send_keys(Keys.ENTER)
+    first_element(driver, "nav a[href='#claims']").send_keys(Keys.ENTER)
     WebDriverWait(driver, 5).until(lambda it: active(it).get_attribute("id") == "h-claims")
     order = []
     for _ in range(5):
@@ -181,22 +181,22 @@ def test_it_is_used_with_keys_alone(at):
         order.append(active(driver).get_attribute("id") or active(driver).tag_name)
     assert order == ["claim-search", "claim-paper", "claim-verdict", "claim-strength", "summary"]
     active(driver).send_keys(Keys.ENTER)
-    assert len(all_of(driver, "details[open]")) == 1
-    one_of(driver, "nav a[href='#tasks']").send_keys(Keys.ENTER)
+    assert len(elements(driver, "details[open]")) == 1
+    first_element(driver, "nav a[href='#tasks']").send_keys(Keys.ENTER)
     WebDriverWait(driver, 5).until(lambda it: active(it).get_attribute("id") == "h-tasks")
 
 
-def test_the_end_of_a_list_is_reached_by_its_button(at):
-    driver = at("#claims")
-    before = len(all_of(driver, "#claim-list details"))
+def test_the_end_of_a_list_is_reached_by_its_button(open_in_browser):
+    driver = open_in_browser("#claims")
+    before = len(elements(driver, "#claim-list details"))
     driver.execute_script("document.querySelector('#claim-list .more').focus({preventScroll: true})")
     active(driver).send_keys(Keys.ENTER)
-    assert len(all_of(driver, "#claim-list details")) > before
+    assert len(elements(driver, "#claim-list details")) > before
     assert active(driver).tag_name == "summary"
 
 
-def test_light_and_dark_follow_the_system_and_the_switch(at):
-    driver = at()
+def test_light_and_dark_follow_the_system_and_the_switch(open_in_browser):
+    driver = open_in_browser()
     colour = "return getComputedStyle(document.body).backgroundColor"
     dark = f"rgb({', '.join(str(int(DARK_GROUND[at : at + 2], 16)) for at in (1, 3, 5))})"
     for system, theme, expected in (
@@ -207,30 +207,30 @@ def test_light_and_dark_follow_the_system_and_the_switch(at):
     ):
         features = [{"name": "prefers-color-scheme", "value": system}]
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        Select(one_of(driver, "#theme")).select_by_value(theme)
+        Select(first_element(driver, "#theme")).select_by_value(theme)
         assert (driver.execute_script(colour) == dark) is expected
-    Select(one_of(driver, "#theme")).select_by_value("")
+    Select(first_element(driver, "#theme")).select_by_value("")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.parametrize(
     "view", ["", "#claims/claim-7", "#tasks/copy", "#relations/copy", "#runs", "#verdicts", "#provenance"]
 )
-def test_nothing_is_wider_than_a_phone(at, chromium, view):
+def test_nothing_is_wider_than_a_phone(open_in_browser, chromium, view):
     size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        driver = at(view)
+        driver = open_in_browser(view)
         assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_explorer_shows_labels_prediction_and_circuit(at, page):
-    driver = at("#relations/copy")
-    Select(one_of(driver, "#relation-encoding")).select_by_value("rpe")
-    Select(one_of(driver, "#relation-scale")).select_by_value("2")
-    cells = all_of(driver, ".matrix td[data-key]")
+def test_the_explorer_shows_labels_prediction_and_circuit(open_in_browser, page):
+    driver = open_in_browser("#relations/copy")
+    Select(first_element(driver, "#relation-encoding")).select_by_value("rpe")
+    Select(first_element(driver, "#relation-scale")).select_by_value("2")
+    cells = elements(driver, ".matrix td[data-key]")
     assert {int(cell.text) for cell in cells} == set(
         range(max(int(cell.get_attribute("data-query")) for cell in cells))
     )
@@ -242,43 +242,43 @@ def test_the_explorer_shows_labels_prediction_and_circuit(at, page):
     driver.execute_script("arguments[0].focus()", cells[0])
     active(driver).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
     assert text(driver, ".pair").startswith("Key 2 ") and "query 2 " in text(driver, ".pair")
-    assert one_of(driver, "#relation svg[role='img']").get_attribute("aria-label").startswith("Circuit of copy")
+    assert first_element(driver, "#relation svg[role='img']").get_attribute("aria-label").startswith("Circuit of copy")
 
 
-def test_a_chart_is_read_with_keys_and_says_the_stored_numbers(at):
-    driver = at("#runs")
-    legend = all_of(driver, "#run-panel .legend label")
-    reader = one_of(driver, "#run-panel input[type='range']")
+def test_a_chart_is_read_with_keys_and_says_the_stored_numbers(open_in_browser):
+    driver = open_in_browser("#runs")
+    legend = elements(driver, "#run-panel .legend label")
+    reader = first_element(driver, "#run-panel input[type='range']")
     reader.send_keys(Keys.END)
     assert reader.get_attribute("aria-valuetext") == "scale 20"
-    rows = all_of(driver, "#run-panel [role='status'] tbody tr")
+    rows = elements(driver, "#run-panel [role='status'] tbody tr")
     assert len(rows) == 6 < len(legend) == len(ENCODINGS)
     assert rows[0].text.endswith("2 of 5 0.123, 1, 0.123, 1, 0.123")
     legend[0].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
-    assert len(all_of(driver, "#run-panel [role='status'] tbody tr")) == 5
+    assert len(elements(driver, "#run-panel [role='status'] tbody tr")) == 5
     for name, expected in (("All", len(legend)), ("None", 0)):
-        one_of(driver, f"#run-panel button[data-all='{name}']").send_keys(Keys.ENTER)
-        assert len(all_of(driver, "#run-panel [role='status'] tbody tr")) == expected
+        first_element(driver, f"#run-panel button[data-all='{name}']").send_keys(Keys.ENTER)
+        assert len(elements(driver, "#run-panel [role='status'] tbody tr")) == expected
 
 
-def test_a_run_opens_to_its_curves_and_provenance(at):
-    driver = at("#runs")
+def test_a_run_opens_to_its_curves_and_provenance(open_in_browser):
+    driver = open_in_browser("#runs")
     assert text(driver, "#run-count") == f"{RUNS} of {RUNS} runs"
-    one_of(driver, "#run-search").send_keys("run-1999")
+    first_element(driver, "#run-search").send_keys("run-1999")
     assert text(driver, "#run-count") == f"1 of {RUNS} runs"
-    one_of(driver, "#run-list summary").click()
+    first_element(driver, "#run-list summary").click()
     opened = text(driver, "#run-list")
     assert "generalizes" in opened and "0" * 64 in opened and "torch 2" in opened
-    assert len(all_of(driver, "#run-list svg[role='img']")) == 2
+    assert len(elements(driver, "#run-list svg[role='img']")) == 2
 
 
-def test_it_prints_what_is_shown(at):
-    driver = at("#claims/claim-7")
+def test_printing_shows_the_open_view_without_its_controls(open_in_browser):
+    driver = open_in_browser("#claims/claim-7")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        hidden = [one_of(driver, selector) for selector in ("nav", ".theme", "#claims .filters")]
+        hidden = [first_element(driver, selector) for selector in ("nav", ".theme", "#claims .filters")]
         assert not any(element.is_displayed() for element in hidden)
-        assert one_of(driver, "details[open] .body").is_displayed()
+        assert first_element(driver, "details[open] .body").is_displayed()
     finally:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 

@@ -30,12 +30,14 @@ def stored(*results):
     return {claim["id"]: claim for claim in as_json(results)["claims"]}
 
 
-def test_what_the_ledger_settled_is_shown_as_it_settled_it(tmp_path):
+def test_a_claim_settled_in_the_ledger_is_shown_with_its_result(tmp_path):
     [result] = ledger.run(toy("toy-refute"), cache=tmp_path, progress=lambda total: Steps())
     [shown] = claims_data(toy("toy-refute"), tmp_path, {})
     assert (shown["verdict"], shown["reason"], shown["origin"]) == ("refuted", "1 != 2", CACHE)
     assert shown["seconds"] == pytest.approx(result.seconds, rel=1e-5)
-    assert shown["falsifiers"] == [[one.name, one.rejected, one.reason] for one in result.falsifiers]
+    assert shown["falsifiers"] == [
+        [falsifier.name, falsifier.rejected, falsifier.reason] for falsifier in result.falsifiers
+    ]
 
 
 def test_nothing_is_run(tmp_path, monkeypatch):
@@ -60,12 +62,12 @@ def test_claims_on_runs_are_decided_by_the_runs(tmp_path):
     stores.fill(tmp_path, "fig2", stores.by_encoding([]))
     chosen = selection(["fig4"], runs=Runs(out=tmp_path, profile="quick"))
     shown = claims_data(chosen, tmp_path / "cache", {})
-    assert {one["origin"] for one in shown} == {RUNS}
-    assert [one["verdict"] for one in shown] == [str(run_claim(claim).verdict) for claim in chosen.claims]
-    assert "verified" in {one["verdict"] for one in shown}
+    assert {entry["origin"] for entry in shown} == {RUNS}
+    assert [entry["verdict"] for entry in shown] == [str(run_claim(claim).verdict) for claim in chosen.claims]
+    assert "verified" in {entry["verdict"] for entry in shown}
 
 
-def test_no_claims_json_is_no_claims(tmp_path):
+def test_without_claims_json_there_are_no_stored_claims(tmp_path):
     assert stored_claims(tmp_path / "claims.json", "again") == {}
 
 
@@ -80,7 +82,7 @@ def test_a_claims_json_of_another_form_is_named(tmp_path, answer):
         stored_claims(path, "again")
 
 
-def test_what_reproduce_stored_is_read_and_nothing_else_is(tmp_path):
+def test_only_claims_that_reproduce_stored_are_read(tmp_path):
     path = tmp_path / "claims.json"
     write_sealed_json(path, {"key": "whatever", "answer": ACCEPTED})
     assert stored_claims(path, "again") == {"toy-accept": ACCEPTED["claims"][0]}
@@ -102,4 +104,4 @@ def test_texts_of_a_claim_are_bounded_and_on_one_line(tmp_path):
     write_sealed_json(path, {"answer": {"claims": [ACCEPTED["claims"][0] | changes]}})
     [claim] = claims_data(toy("toy-accept"), tmp_path, stored_claims(path, "again"))
     assert claim["origin"] == STORED and claim["reason"].startswith("a\\x1b[2J bxxx")
-    assert all(len(one) < 5_000 * 6 and one.isprintable() for one in (claim["reason"], *claim["facts"]))
+    assert all(len(text) < 5_000 * 6 and text.isprintable() for text in (claim["reason"], *claim["facts"]))

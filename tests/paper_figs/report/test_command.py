@@ -38,16 +38,16 @@ def out(tmp_path, explored):
     return tmp_path
 
 
-def test_it_is_written_where_nothing_is_stored(run, out, monkeypatch, tmp_path):
+def test_the_report_is_written_where_nothing_is_stored(run, out, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # where nothing is settled
     code, printed, _ = run("--out", str(out), "--json")
     answer = json.loads(printed)
     assert code == 0
     assert (out / "report.html").stat().st_size == answer["bytes"]
     assert {"count": 0, "of": "runs"} in answer["counts"]
-    [verify] = [one["made_by"] for one in answer["missing"] if "claims" in one["what"]]
+    [verify] = [entry["made_by"] for entry in answer["missing"] if "claims" in entry["what"]]
     assert verify == "lengthgen verify"
-    assert any(one["made_by"].startswith("lengthgen conjecture fig1 ") for one in answer["missing"])
+    assert any(entry["made_by"].startswith("lengthgen conjecture fig1 ") for entry in answer["missing"])
 
 
 def test_a_second_report_of_the_same_is_the_same(run, out):
@@ -60,7 +60,7 @@ def test_a_second_report_of_the_same_is_the_same(run, out):
 
 def test_a_corrupt_run_is_named_and_the_page_is_whole(run, out):
     store = stores.fill(out, "fig4", lambda cell, seed: stores.solves if seed == 0 else None)
-    damaged, *others = sorted(one.name for one in store.contents())
+    damaged, *others = sorted(stored.name for stored in store.contents())
     (store.root / damaged / "metrics.parquet").write_bytes(b"")
     code, _, err = run("--out", str(out))
     page = (out / "report.html").read_text()

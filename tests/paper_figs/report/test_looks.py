@@ -31,13 +31,13 @@ def test_contrast_is_that_of_wcag():
     assert on_dark("#ffffff") == "#ffffff"
 
 
-def test_what_is_no_encoding_is_shown_as_it_is():
+def test_a_name_that_is_no_encoding_is_shown_as_it_is():
     assert encoding_looks(["<b>"])["<b>"]["label"] == "<b>"
 
 
 def test_every_marker_is_known_to_the_page():
-    known = set(re.findall(r"^\s+|'?([\w^<>*])'?: 'M", (PARTS / "chart.js").read_text(), re.M)) - {""}
-    assert {its["marker"] for its in encoding_looks([*ENCODINGS, "path/to/own.py:mine"]).values()} <= known
+    markers = set(re.findall(r"^\s+|'?([\w^<>*])'?: 'M", (PARTS / "chart.js").read_text(), re.M)) - {""}
+    assert {its["marker"] for its in encoding_looks([*ENCODINGS, "path/to/own.py:mine"]).values()} <= markers
 
 
 def test_the_ground_is_that_of_the_page():

@@ -34,7 +34,7 @@ def test_a_formula_becomes_a_tree_of_mathml():
         "{" * 2000,
     ],
 )
-def test_what_is_no_plain_formula_stays_latex(latex):
+def test_latex_that_is_no_plain_formula_stays_latex(latex):
     assert mathematics.tree(latex) is None
 
 

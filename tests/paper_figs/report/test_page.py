@@ -90,7 +90,7 @@ def test_characters_that_utf8_does_not_have_reach_the_page():
     assert Elements(page_of(claims=[claim(0, statement="\udc80 \0")])).data("claims")[0]["statement"] == "\udc80 \0"
 
 
-def test_what_is_broken_and_missing_stands_in_the_page_itself():
+def test_broken_and_missing_runs_are_named_in_the_page_itself():
     page = page_of(
         broken={"run-1": "not as it was written"}, missing=[("figure 2", "lengthgen conjecture fig2")]
     ).decode()

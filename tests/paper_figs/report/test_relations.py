@@ -6,13 +6,13 @@ import pytest
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from circuits.prediction import analyse, predict
 from circuits.tasks import TaskSpec, load
-from paper_figs.report.relations import SCALES, TRAIN, Bounds, explore, pool_labels
+from paper_figs.report.relations import SCALES, Bounds, explore, pool_labels
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 
 
 @pytest.fixture(scope="module")
-def found():
+def content():
     return {case: explore(TaskSpec(name=case[0], format=case[1]), Bounds()) for case in CASES}
 
 
@@ -23,10 +23,10 @@ def analyses():
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["ipe", "ipe-sh", "rpe", "ape", "lbpe", "random-rope"])
-def test_predictions_are_those_of_predict(found, analyses, case, name):
-    its = found[case]["encodings"][name]
+def test_predictions_are_those_of_predict(content, analyses, case, name):
+    its = content[case]["encodings"][name]
     try:
-        expected = predict(analyses[case], EncodingSpec(name=name), train=TRAIN, test=range(1, 21)).as_json()
+        expected = predict(analyses[case], EncodingSpec(name=name), train=Bounds().train, test=range(1, 21)).as_json()
     except EncodingError as error:
         assert its == {"why": str(error)}
         return
@@ -34,10 +34,10 @@ def test_predictions_are_those_of_predict(found, analyses, case, name):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_labels_are_those_of_the_relation(found, analyses, case):
+def test_labels_are_those_of_the_relation(content, analyses, case):
     analysis = analyses[case]
     circuit = analysis.circuit if analysis.result else None
-    numbered, pool = pool_labels([found[case]])
+    numbered, pool = pool_labels([content[case]])
     seen = 0
     for name in ENCODINGS:
         its = numbered[0]["encodings"][name]
@@ -52,25 +52,25 @@ def test_labels_are_those_of_the_relation(found, analyses, case):
     assert seen > len(SCALES)
 
 
-def test_a_label_is_stored_once(found):
-    _, pool = pool_labels(found.values())
-    assert len({tuple(one) for one in pool}) == len(pool)
+def test_a_label_is_stored_once(content):
+    _, pool = pool_labels(content.values())
+    assert len({tuple(labels) for labels in pool}) == len(pool)
     beginnings = [(a, b) for a in pool for b in pool if a is not b and b[: len(a)] == a]
     assert not beginnings
 
 
-def test_circuits_and_src_are_those_of_the_analysis(found, analyses):
-    one, analysis = found["copy", "unaligned"], analyses["copy", "unaligned"]
-    assert one["src"] == [list(analysis.result.bounds[scale]) for scale in range(1, 21)]
-    assert (one["status"], one["inputs"]) == (analysis.result.status, analysis.result.inputs)
+def test_circuits_and_src_are_those_of_the_analysis(content, analyses):
+    shown, analysis = content["copy", "unaligned"], analyses["copy", "unaligned"]
+    assert shown["src"] == [list(analysis.result.bounds[scale]) for scale in range(1, 21)]
+    assert (shown["status"], shown["inputs"]) == (analysis.result.status, analysis.result.inputs)
     wirings = analysis.circuit.wirings[3]
-    assert [step[0] for step in one["scales"][2]["steps"]] == [wiring.position for wiring in wirings]
-    assert [[read for read, _ in step[2]] for step in one["scales"][2]["steps"]] == [[*w.arguments] for w in wirings]
-    assert len(one["scales"][2]["names"]) == analysis.traces[2].length
+    assert [step[0] for step in shown["scales"][2]["steps"]] == [wiring.position for wiring in wirings]
+    assert [[read for read, _ in step[2]] for step in shown["scales"][2]["steps"]] == [[*w.arguments] for w in wirings]
+    assert len(shown["scales"][2]["names"]) == analysis.traces[2].length
 
 
-def test_a_task_without_a_circuit_says_why_and_has_labels(found):
-    one = found["parity-direct", "unaligned"]
-    assert one["src"] is None and "more than 8 arguments" in one["why"]
-    assert one["encodings"]["rpe"]["prediction"]["generalizes"] is False
-    assert np.array(one["encodings"]["nope"]["labels"]).max() == 0
+def test_a_task_without_a_circuit_says_why_and_has_labels(content):
+    shown = content["parity-direct", "unaligned"]
+    assert shown["src"] is None and "more than 8 arguments" in shown["why"]
+    assert shown["encodings"]["rpe"]["prediction"]["generalizes"] is False
+    assert np.array(shown["encodings"]["nope"]["labels"]).max() == 0

@@ -21,7 +21,7 @@ def store(tmp_path):
 
 def test_every_number_is_that_of_the_store(store):
     content = runs_data(store, {}).content
-    finished = {one.name: one.run for one in store.contents()}
+    finished = {stored.name: stored.run for stored in store.contents()}
     assert {run["name"] for run in content["runs"]} == set(finished)
     for shown in content["runs"]:
         run, group = finished[shown["name"]], content["groups"][shown["group"]]
@@ -38,17 +38,17 @@ def test_every_number_is_that_of_the_store(store):
 
 def test_only_runs_not_read_before_are_read(store, monkeypatch):
     first = runs_data(store, {})
-    known = json.loads(json.dumps(first.read))
-    new = known.popitem()
-    asked = []
-    monkeypatch.setattr(store, "metrics", lambda run, metrics=store.metrics: asked.append(run) or metrics(run))
-    again = runs_data(store, known)
-    assert len(asked) == 1
+    remembered = json.loads(json.dumps(first.read))
+    new = remembered.popitem()
+    measured = []
+    monkeypatch.setattr(store, "metrics", lambda run, metrics=store.metrics: measured.append(run) or metrics(run))
+    again = runs_data(store, remembered)
+    assert len(measured) == 1
     assert again == first and again.read[new[0]] == new[1]
 
 
-def test_a_run_that_is_another_than_was_remembered_is_read_again(store):
-    """Under the name that it had: removed, and trained again where rounding is different."""
+def test_a_run_that_differs_from_the_remembered_one_is_read_again(store):
+    """A run removed and trained again under its old name, where rounding is different, is read again."""
     first = runs_data(store, {})
     shown = first.content["runs"][4]
     run = store.look(shown["name"]).run
@@ -74,7 +74,7 @@ def test_seeds_of_one_cell_are_one_group(store):
     "name", ["metrics.parquet", "config.json", "checkpoint.safetensors", "files.json", "environment.json"]
 )
 def test_a_damaged_run_is_named_and_the_others_stay(store, name):
-    damaged = sorted(one.name for one in store.contents())[0]
+    damaged = sorted(stored.name for stored in store.contents())[0]
     (store.root / damaged / name).write_bytes(b"{")
     data = runs_data(store, {})
     assert list(data.broken) == [damaged]
@@ -100,13 +100,13 @@ def test_texts_of_an_environment_are_bounded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", [7, [], {}, {"epochs": "all"}, {"broken": "no"}], ids=str)
-def test_what_was_remembered_in_another_form_is_read_again(store, wrong):
+def test_runs_remembered_in_another_form_are_read_again(store, wrong):
     first = runs_data(store, {})
     assert runs_data(store, dict.fromkeys(first.read, wrong)) == first
 
 
 def test_a_run_of_another_format_version_is_named(store):
-    name = sorted(one.name for one in store.contents())[0]
+    name = sorted(stored.name for stored in store.contents())[0]
     path = store.root / name / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 1}))
     [why] = runs_data(store, {}).broken.values()

@@ -55,7 +55,7 @@ def test_every_cell_has_its_verdict_shares_and_chances(tmp_path, trial):
         assert {key: its["table"][key] for key in shown["rules"][rule]["table"]} == shown["rules"][rule]["table"]
 
 
-def test_what_is_not_there_is_missing_with_the_command_that_makes_it(tmp_path, trial):
+def test_missing_trials_are_listed_with_the_command_that_makes_them(tmp_path, trial):
     out = tmp_path / "with blank"
     out.mkdir()
     stored(out, "fig1", trial)
@@ -77,7 +77,7 @@ def test_a_damaged_file_is_named_with_the_command_that_makes_it_again_and_the_ot
     wrong = content(trial) if callable(content) else content if isinstance(content, str) else trial | content
     stored(tmp_path, "fig3", wrong)
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert [entry["name"] for entry in data.trials] == ["fig1"]
     assert list(data.broken) == ["fig3/conjecture.json"]
     again = f"make it again with  lengthgen conjecture fig3 --profile quick --out {tmp_path}"
     assert data.broken["fig3/conjecture.json"].endswith(again)
@@ -87,18 +87,18 @@ def test_damaged_predictions_are_named(tmp_path, trial):
     stored(tmp_path, "fig1", trial)
     (tmp_path / "fig1" / "predictions.json").write_text('{"key": "", "answer": []}')
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"], "the verdicts have a seal of their own"
+    assert [entry["name"] for entry in data.trials] == ["fig1"], "the verdicts have a seal of their own"
     assert list(data.broken) == ["fig1/predictions.json"]
 
 
 @pytest.mark.parametrize("name", ["conjecture.json", "predictions.json"])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
-def test_what_is_no_file_is_named(tmp_path, trial, name, make):
+def test_a_path_that_is_no_regular_file_is_named(tmp_path, trial, name, make):
     stored(tmp_path, "fig1", trial)
     (tmp_path / "fig3").mkdir()
     make(tmp_path / "fig3" / name)
     data = trials_data(tmp_path, "quick")
-    assert [one["name"] for one in data.trials] == ["fig1"]
+    assert [entry["name"] for entry in data.trials] == ["fig1"]
     assert "is no regular file" in data.broken[f"fig3/{name}"]
 
 

@@ -23,7 +23,7 @@ def test_an_answer_is_computed_once_for_a_key(ask):
 
 
 @pytest.mark.parametrize("content", ["", '{"key": "abc', "[]", '{"answer": 1}'])
-def test_a_damaged_file_is_made_again_and_it_is_said(ask, tmp_path, capsys, content):
+def test_a_damaged_file_is_reported_and_made_again(ask, tmp_path, capsys, content):
     ask("key")
     (tmp_path / "answer.json").write_text(content)
     assert ask("key") == (2, {"of": "key"})

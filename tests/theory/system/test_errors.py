@@ -8,7 +8,7 @@ from theory.system.errors import nearest
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "hint"),
+    ("name", "names", "hint"),
     [
         ("partiy", ["copy", "parity"], "did you mean parity?"),
         ("cop", ["copy", "cope", "parity"], "did you mean copy or cope?"),
@@ -16,9 +16,9 @@ from theory.system.errors import nearest
         ("", {"copy": 1}, "known are copy"),
     ],
 )
-def test_the_closest_names_or_all(name, known, hint):
-    assert nearest(name, known) == hint
-    assert nearest(name, iter(known)) == nearest(name, known)
+def test_the_closest_names_or_all(name, names, hint):
+    assert nearest(name, names) == hint
+    assert nearest(name, iter(names)) == nearest(name, names)
 
 
 def test_another_hint_stands_where_no_name_is_close():

@@ -84,11 +84,11 @@ def test_any_changed_bit_of_a_sealed_file_is_noticed_or_changes_nothing(tmp_path
         "bytes": (write_sealed_bytes, read_sealed_bytes, bytes(range(256))),
     }[kind]
     write(path, content)
-    whole, content = path.read_bytes(), read(path)
+    undamaged, content = path.read_bytes(), read(path)
     noticed = 0
     for _ in range(300):
-        damaged = bytearray(whole)
-        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        damaged = bytearray(undamaged)
+        damaged[places.randrange(len(undamaged))] ^= 1 << places.randrange(8)
         path.write_bytes(damaged)
         try:
             assert read(path) == content, "a blank in place of a line break"
@@ -99,7 +99,7 @@ def test_any_changed_bit_of_a_sealed_file_is_noticed_or_changes_nothing(tmp_path
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"null", b"3", b"{}", b'{"seal": null}', b"[" * 200_000, b"\xff"])
-def test_what_is_no_sealed_object_is_named(tmp_path, content):
+def test_a_file_that_holds_no_sealed_object_is_named(tmp_path, content):
     path = tmp_path / "content.json"
     path.write_bytes(content)
     with pytest.raises(DamagedFile, match=r"content\.json is not as it was written"):
@@ -143,19 +143,19 @@ def test_a_lock_is_free_again_after_its_holder(tmp_path):
             pass
 
 
-def test_who_waits_for_a_lock_is_told_its_holder_once(tmp_path):
-    told, entered = [], threading.Event()
+def test_the_holder_of_a_lock_is_named_once_to_the_waiting_process(tmp_path):
+    messages, entered = [], threading.Event()
 
     def wait():
-        with locked(tmp_path / "lock", on_wait=told.append):
+        with locked(tmp_path / "lock", on_wait=messages.append):
             entered.set()
 
-    with locked(tmp_path / "lock", on_wait=told.append):
+    with locked(tmp_path / "lock", on_wait=messages.append):
         waiting = threading.Thread(target=wait)
         waiting.start()
-        while not told:
+        while not messages:
             pass
         assert not entered.is_set()
     waiting.join(10)
     assert entered.is_set()
-    assert [line.partition(" on ")[0] for line in told] == [f"process {os.getpid()}"]
+    assert [line.partition(" on ")[0] for line in messages] == [f"process {os.getpid()}"]

@@ -43,8 +43,8 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "reason"), FAILURES, ids=lambda one: type(one).__name__)
-def test_what_the_users_code_raises_is_one_line_that_says_where(failure, reason):
+@pytest.mark.parametrize(("failure", "reason"), FAILURES, ids=lambda failure: type(failure).__name__)
+def test_an_exception_of_the_users_code_is_one_line_that_says_where(failure, reason):
     with pytest.raises(MineError) as caught, user_code("'mine.py': prompt fails", error=MineError):
         raise failure
     assert str(caught.value) == f"'mine.py': prompt fails: {reason}"
@@ -78,25 +78,27 @@ def test_a_guarded_function_is_guarded_once_and_anew():
         again(0)
 
 
-def of_the_user(file, text):
+def run_users_file(file, text):
     file.write_text(f"import os\n{text}\n", encoding="utf-8")
     return run_file(str(file), what="task", error=MineError)
 
 
 def test_a_file_that_ends_the_process_is_an_error(tmp_path):
     with pytest.raises(MineError, match=r"fails: SystemExit: it calls os\._exit\(0\)$"):
-        of_the_user(tmp_path / "own.py", "os._exit(0)")
+        run_users_file(tmp_path / "own.py", "os._exit(0)")
 
 
 def test_a_function_that_ends_the_process_is_an_error(tmp_path):
-    own = of_the_user(tmp_path / "own.py", "def own():\n    os._exit(0)")["own"]
+    own = run_users_file(tmp_path / "own.py", "def own():\n    os._exit(0)")["own"]
     with pytest.raises(MineError, match=r"^it fails: SystemExit: it calls os\._exit\(0\)$"):
         Guarded(own, read=int, fails=lambda: "it fails", error=MineError)()
 
 
 def test_processes_that_the_users_code_forks_end_as_ever_and_so_does_ours(tmp_path):
     own = "def own():\n    child = os.fork()\n    return os.waitpid(child, 0)[1] if child else os._exit(3)"
-    forked = Guarded(of_the_user(tmp_path / "own.py", own)["own"], read=int, fails=lambda: "it fails", error=MineError)
+    forked = Guarded(
+        run_users_file(tmp_path / "own.py", own)["own"], read=int, fails=lambda: "it fails", error=MineError
+    )
     assert os.waitstatus_to_exitcode(forked()) == 3
     if not (child := os.fork()):
         os._exit(4)
@@ -105,7 +107,7 @@ def test_processes_that_the_users_code_forks_end_as_ever_and_so_does_ours(tmp_pa
 
 @pytest.fixture
 def odd_files(tmp_path):
-    """What is no file to run, by what is said of it."""
+    """Return a folder of files that must not be run, each named after the reason."""
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "device.py").symlink_to("/dev/zero")
     (tmp_path / "folder.py").mkdir()
@@ -125,14 +127,14 @@ def odd_files(tmp_path):
         ("a\0b.py", "task file '.*b.py' "),
         ("x" * 1000, "task file '.*' "),
     ],
-    ids=lambda one: one[:10],
+    ids=lambda name: name[:10],
 )
-def test_what_is_no_file_is_not_run(odd_files, name, says):
+def test_only_regular_files_of_bounded_size_are_run(odd_files, name, says):
     with pytest.raises(MineError, match=says):
         run_file(f"{odd_files}/{name}", what="task", error=MineError)
 
 
-def test_what_a_file_raises_of_ours_is_said_with_the_file(tmp_path):
+def test_an_error_of_ours_that_a_file_raises_names_the_file(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from theory.system.errors import LengthgenError\nraise LengthgenError('no luck')"
     )
@@ -170,7 +172,7 @@ def test_values_are_shown_in_a_few_words(value, words):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("mine.py:one", ("mine.py", "one")),
         ("a/b:c.py:one", ("a/b:c.py", "one")),
@@ -182,8 +184,8 @@ def test_values_are_shown_in_a_few_words(value, words):
         ("", None),
     ],
 )
-def test_a_file_is_told_from_a_name(text, found):
-    assert split_file(text) == found
+def test_a_file_is_distinguished_from_a_name(text, expected):
+    assert split_file(text) == expected
 
 
 @pytest.fixture
@@ -216,7 +218,7 @@ def test_an_object_is_loaded_by_its_name(mine):
         ("math", {}, "defines no 'math': it defines Pair"),
     ],
 )
-def test_an_unknown_name_is_told_with_the_nearest(mine, name, options, message):
+def test_an_unknown_name_is_reported_with_the_nearest(mine, name, options, message):
     with pytest.raises(MineError) as caught:
         load(f"{mine}:{name}", **options)
     assert str(caught.value).startswith(f"pair file '{mine}' {message}")
