@@ -56,13 +56,13 @@ def versions() -> dict[str, str]:
 
 
 def decided_at(claim: Claim, root: Path = ROOT) -> str:
-    """Return the place of the claim's check, such as `proofs_checks/papers/yarn.py#L33`; empty if it has no code."""
+    """Return the place of the claim's check, such as `proofs_checks/papers/yarn.py#ramp`; empty if it has no code."""
     code = getattr(inspect.unwrap(claim.check), "__code__", None)
     if code is None:
         return ""
     path = Path(code.co_filename).resolve()
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    return f"{name}#L{code.co_firstlineno}"
+    return f"{name}#{code.co_name}"
 
 
 def _follow(

@@ -250,7 +250,7 @@ def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp
     assert isinstance(shown, saving.Printed)
     assert [*shown.headings] == ["task", "format", "encoding", "fit", "generalize", "95%", "median at n = 6", "range"]
     expected = []
-    for condition, runs in given.of_size(name).items():
+    for condition, runs in given.runs_of_size(name).items():
         ends = [[mixed(run, EPOCHS[-1], scale) for scale in SCALES] for run in runs]
         fit, solving = (sum(min(scores[:upto]) >= THRESHOLD for scores in ends) for upto in (2, 6))
         last = sorted(scores[-1] for scores in ends)

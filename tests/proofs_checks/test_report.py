@@ -222,12 +222,12 @@ def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
     assert markdown.as_printed(statement) == STATEMENTS[statement]
 
 
-def test_markdown_links_to_the_paper_and_to_the_line_that_decides():
+def test_markdown_links_to_the_paper_and_to_the_function_that_decides():
     claim = registry.find("grape-5")
     page = rendered([Result.cut_short(claim, "late", 1.0)])
     paper, code = page.links
     assert paper == "https://arxiv.org/abs/2512.07805"
-    assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#L\d+", code)
+    assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#\w+", code)
     assert page.cells[-1] == code.rpartition("/")[2]
 
 

@@ -167,5 +167,5 @@ def test_a_twin_is_checked_at_a_cost_that_does_not_grow():
 
 
 def test_a_wrong_twin_yields_no_examples():
-    with pytest.raises(TaskError, match="twin disagrees"):
+    with pytest.raises(TaskError, match="the vectorised function disagrees with generate"):
         examples(replace(load("parity"), vectorised=lambda prompts: prompts), [3], 100, split=TRAIN, seed=0)

@@ -138,7 +138,7 @@ class TestMetrics:
         reseal(store.folder(run))
         for read in (store.metrics, store.final_exact_match):
             with pytest.raises(
-                StoreError, match=rf"metrics.parquet does not hold .*: remove {run.id} \(lengthgen runs"
+                StoreError, match=rf"metrics.parquet does not have the rows .*: remove {run.id} \(lengthgen runs"
             ):
                 read(run)
         assert "metrics.parquet does not have the rows that config.json requires" in store.contents()[0].broken
@@ -283,9 +283,9 @@ def test_a_run_under_another_name_is_not_believed(stored, small_run):
     other = small_run(seed=run.seed + 1)
     shutil.copytree(store.folder(run), store.folder(other))
     assert {entry.name: entry.run for entry in store.contents()} == {run.id: run, other.id: None}
-    assert f"config.json is of another run, {run.id}" in store.look(other.id).broken
+    assert f"config.json belongs to another run, {run.id}" in store.look(other.id).broken
     for read in (store.metrics, store.checkpoint, store.environment, store.digest, store.final_exact_match):
-        with pytest.raises(StoreError, match="is of another run than its name says"):
+        with pytest.raises(StoreError, match="belongs to another run than the folder's name says"):
             read(other)
 
 

@@ -36,7 +36,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("theory.encodings.grape_commuting.quarter_turn", list, "grape-6", r"\d"),
     (
         "theory.encodings.grape_commuting.spanning",
-        lambda vectors: [one for v in vectors for one in (v, v)],
+        lambda vectors: [copy for vector in vectors for copy in (vector, vector)],
         "grape-6",
         r"\d",
     ),

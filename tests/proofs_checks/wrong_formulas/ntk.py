@@ -36,7 +36,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "dntk-1",
         r"\d",
     ),
-    ("theory.encodings.ntk._turned", _keys_turned_back, "ntk-1", r"\d"),
-    ("theory.encodings.ntk._turned", _keys_turned_back, "dntk-1", r"\d"),
-    ("theory.encodings.ntk._turned", _keys_turned_back, "dntk-2", r"\d"),
+    ("theory.encodings.ntk._actions", _keys_turned_back, "ntk-1", r"\d"),
+    ("theory.encodings.ntk._actions", _keys_turned_back, "dntk-1", r"\d"),
+    ("theory.encodings.ntk._actions", _keys_turned_back, "dntk-2", r"\d"),
 ]
