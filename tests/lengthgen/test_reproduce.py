@@ -32,27 +32,27 @@ def finish(out):
 
 
 def numbers(out):
-    """Every result without what tells time: file -> hash."""
+    """Hash of every result by file, without what tells time."""
     claims = json.loads((out / "claims.json").read_text())["answer"]["claims"]
     timeless = [{key: value for key, value in claim.items() if key != "seconds"} for claim in claims]
-    found = {"claims": hashlib.sha256(json.dumps(timeless, sort_keys=True).encode()).hexdigest()}
+    hashes = {"claims": hashlib.sha256(json.dumps(timeless, sort_keys=True).encode()).hexdigest()}
     for path in out.rglob("*"):
         name = str(path.relative_to(out))
         if path.is_file() and path.name not in TELL_TIME and not {".locks", ".drawn"} & {*path.parts}:
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+            hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashes
 
 
 @pytest.fixture(scope="session")
 def clean(common):
-    """(folder, [(exit status, stdout, stderr), ...], numbers) of two that began at once, made once for all tests."""
-    out, told = common / "clean", common / "clean.json"
+    """Folder, [(exit status, stdout, stderr), ...] and numbers of two commands that began at once, for all tests."""
+    out, record = common / "clean", common / "clean.json"
     with locked(common / "clean.lock"):
-        if not told.exists():
+        if not record.exists():
             with start(out) as first, start(out) as second:
                 both = [[process, *process.communicate(timeout=600)] for process in (first, second)]
-            write_json(told, [[[process.returncode, *said] for process, *said in both], numbers(out)])
-    return out, *json.loads(told.read_text())
+            write_json(record, [[[process.returncode, *streams] for process, *streams in both], numbers(out)])
+    return out, *json.loads(record.read_text())
 
 
 def test_two_at_once_do_the_work_once(clean):
@@ -88,12 +88,12 @@ def test_derived_files_are_sealed(clean):
 
 def test_what_is_not_drawn_is_named_with_the_reason(clean):
     out, [(_, stdout, stderr), _], _ = clean
-    told = [line for line in stderr.splitlines() if line.startswith("not drawn: ")]
-    assert any(line.startswith("not drawn: figure2, ") and "make them with" in line for line in told)
-    assert any("labels-fig2-addition: aligned: scale 2 has 16 positions" in line for line in told)
+    reasons = [line for line in stderr.splitlines() if line.startswith("not drawn: ")]
+    assert any(line.startswith("not drawn: figure2, ") and "make them with" in line for line in reasons)
+    assert any("labels-fig2-addition: aligned: scale 2 has 16 positions" in line for line in reasons)
     [line] = [line for line in stdout.splitlines() if line.startswith("Not drawn: ")]
     assert "(on stderr): figure2, " in line
-    names = {name for line in told for name in line.removeprefix("not drawn: ").partition(": ")[0].split(", ")}
+    names = {name for line in reasons for name in line.removeprefix("not drawn: ").partition(": ")[0].split(", ")}
     assert names.isdisjoint(path.stem for path in out.glob("figures/*"))
 
 
@@ -121,9 +121,9 @@ def test_run_again_it_redoes_nothing(clean):
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
     out = tmp_path / "out"
     moments = random.Random(0)
-    for _ in range(4):
+    for latest in (4, 8, 12):  # while claims are read, models are trained, figures are drawn
         with start(out) as process:
-            time.sleep(moments.uniform(0.5, 9))
+            time.sleep(moments.uniform(latest - 4, latest))
             os.kill(process.pid, signal.SIGKILL)
             wait_until(lambda: not alive(process.pid), seconds=30)  # else it works on behind who starts again
         for path in out.rglob("*.json"):
