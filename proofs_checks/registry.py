@@ -119,8 +119,8 @@ def _claims_named(name: str) -> list[Claim]:
         if _is_about(claim, encoding.name) or any(_belongs(claim, family) for family in families)
     ]
     if not claims:
-        why = f": {encoding.no_formula}" if encoding.no_formula else ""
-        raise Unknown(f"no claim is about '{encoding.name}'{why}")
+        why = encoding.no_formula or "state its properties as a row of proofs_checks/papers/matrix.py"
+        raise Unknown(f"no claim is about '{encoding.name}': {why}")
     return claims
 
 

@@ -99,4 +99,4 @@ def _claim(encoding: Encoding) -> Claim:
     )
 
 
-CLAIMS = tuple(_claim(encoding) for encoding in with_formulas())
+CLAIMS = tuple(_claim(encoding) for encoding in with_formulas() if encoding.name in ROWS)

@@ -1,0 +1,102 @@
+"""The recipes of CONTRIBUTING.md work as they stand: followed in a copy of the project, each from nothing."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPES = dict(re.findall(r"^## To add (.*?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
+CATALOGUE = "circuits/tasks/catalogue.py"
+
+
+def files(recipe: str) -> dict[str, str]:
+    """Files that a recipe writes: path -> text."""
+    return dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)```", recipe, flags=re.MULTILINE | re.DOTALL))
+
+
+def add_task(catalogue: str, recipe: str) -> str:
+    """The catalogue of tasks with the two lines of the recipe."""
+    [lines] = re.findall(r"```diff\n(.*?)```", recipe, flags=re.DOTALL)
+    imported, entry = (line.removeprefix("+") for line in lines.splitlines())
+    start = catalogue.index("from circuits.tasks.")
+    return (catalogue[:start] + f"{imported}\n" + catalogue[start:]).replace("Task]] = {\n", f"Task]] = {{\n{entry}\n")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the packages in which every recipe was followed."""
+    root = tmp_path_factory.mktemp("copy")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for recipe in RECIPES.values():
+        for name, text in files(recipe).items():
+            path = root / name
+            assert not path.exists(), "a recipe adds files and replaces none"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    catalogue = root / CATALOGUE
+    catalogue.write_text(
+        add_task(catalogue.read_text(encoding="utf-8"), RECIPES["a task: a module and its line in the catalogue"])
+    )
+    return root
+
+
+def test_each_recipe_touches_as_many_files_as_it_says() -> None:
+    counts = {title: len(files(recipe)) + ("```diff" in recipe) for title, recipe in RECIPES.items()}
+    assert counts == {
+        "a position encoding: two modules and a test": 3,
+        "a claim: one module": 1,
+        "a task: a module and its line in the catalogue": 2,
+        "a figure: a module and a test": 2,
+        "a protocol: one file": 1,
+    }
+
+
+COMMANDS = {
+    "the properties of the encoding are computed": ["encodings", "root"],
+    "the encoding is predicted": ["predict", "parity", "--encoding", "root", "--train", "1-2", "--test", "1-4"],
+    "the encoding is audited": [
+        *("audit", "ROOT", "--to", "40", "--dtype", "float64", "--heads", "2", "--head-dim", "8")
+    ],
+    "the claim is checked": ["verify", "squares-1"],
+    "the task has an SRC": ["src", "alternate", "--scales", "1-4"],
+    "the figure is drawn": ["figures", "triangle", "--out", "drawn"],
+}
+RUN = """
+import json, sys
+from lengthgen.cli import main
+from empirical.runs.protocol import load_protocol
+
+statuses = {}
+for name, arguments in json.loads(sys.argv[1]).items():
+    sys.argv = ["lengthgen", *arguments]
+    try:
+        statuses[name] = main()
+    except SystemExit as ended:
+        statuses[name] = ended.code
+print(json.dumps([statuses, load_protocol("shifts", "quick").title]))
+"""
+
+
+def test_what_was_added_is_there(copy: Path) -> None:
+    command = [sys.executable, "-c", RUN, json.dumps(COMMANDS)]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    statuses, title = json.loads(done.stdout.splitlines()[-1])
+    assert statuses == dict.fromkeys(COMMANDS, 0), done.stdout + done.stderr
+    assert title == "Shift: relative against learned absolute"
+
+
+def test_the_tests_that_were_added_hold(copy: Path) -> None:
+    tests = [name for recipe in RECIPES.values() for name in files(recipe) if name.startswith("tests/")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert f"{4 + 1} passed" in done.stdout
