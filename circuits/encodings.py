@@ -204,6 +204,7 @@ def _value_text(value: Value) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 LONGEST_NUMBER = 40
 """Largest number of characters of a number that is read."""
 
@@ -225,13 +226,9 @@ def read_value(text: str) -> Value:
     """Return the truth value or number that a text of at most 40 characters writes; any other text unchanged."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    if re.fullmatch(r"[+-]?[0-9]{1,40}", text):
-        return int(text)
-    if len(text) <= LONGEST_NUMBER and re.fullmatch(
-        r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.IGNORECASE
-    ):
-        return float(text)
-    return text
+    if not NUMBER.fullmatch(text) or len(text) > LONGEST_NUMBER:
+        return text
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:

@@ -1,10 +1,10 @@
 """Precision audit of an encoding as plain data."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from circuits.encodings import NUMBER, read_value
 from empirical.audit.loading import load
 from empirical.audit.report import DTYPES, audit, settings
 from empirical.audit.subject import AuditError
@@ -28,9 +28,6 @@ SIZES = {
     "longest": Range(1, 10_000),
 }
 """Ranges of those parameters of the project's encodings that set the size of a table."""
-NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
-LONGEST_NUMBER = 40
-"""Largest number of characters of a number that is read."""
 
 
 def audit_answer(
@@ -127,12 +124,9 @@ def parse_parameters(text: str) -> dict[str, Any]:
 
 def _value(text: str, part: str) -> bool | int | float | str:
     """Return the value of one parameter."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         raise AuditError(f"'{part}' is no finite number")
-    if not NUMBER.fullmatch(text):
-        return text
-    if len(text) > LONGEST_NUMBER or math.isinf(float(text)):
+    value = read_value(text)
+    if (value == text and NUMBER.fullmatch(text)) or (isinstance(value, float) and math.isinf(value)):
         raise AuditError(f"'{part:.100}' is a number too long or too large to be read")
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    return value
