@@ -20,9 +20,9 @@ from pebble import ProcessExpired, ProcessPool
 from proofs_checks import reading, runner
 from proofs_checks.claim import Claim
 from proofs_checks.runner import Result, Verdict, run_claim
+from theory.system.cache import keep, recalled
 from theory.system.errors import LengthgenError
-from theory.system.files import DamagedFile, read_sealed_json, seal, sweep_partial, write_sealed_json
-from theory.system.messages import tell
+from theory.system.files import seal, sweep_partial
 from theory.system.processes import end_with_parent, interrupts_left
 
 
@@ -197,7 +197,7 @@ def _settle(task: _Task) -> dict[str, Any]:
     result, entry = run_claim(task.find(task.claim_id)), task.entry
     plain_result = result.as_plain()
     if entry and result.verdict is not Verdict.UNSETTLED and _code([entry.home])[entry.home] == entry.code:
-        write_sealed_json(entry.place, {"key": entry.key, "result": plain_result})
+        keep(entry.place, entry.key, plain_result)
     return plain_result
 
 
@@ -225,14 +225,8 @@ def _start_worker(_: _Task) -> None:
 
 def _read_entry(claim: Claim, entry: _Entry) -> Result | None:
     """Result stored under this key; None if there is none, or if the file is damaged, which is reported."""
-    try:
-        stored = read_sealed_json(entry.place)
-        return Result.from_plain(claim, stored["result"]) if stored["key"] == entry.key else None
-    except FileNotFoundError:
-        return None
-    except (DamagedFile, ValueError, KeyError, TypeError):
-        tell(f"{entry.place} was damaged and is made again")
-        return None
+    plain_result = recalled(entry.place, entry.key)
+    return plain_result and Result.from_plain(claim, plain_result)
 
 
 def _make_writable(folder: Path) -> None:
