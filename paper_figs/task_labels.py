@@ -16,6 +16,7 @@ from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
+from theory.system.userfile import split_file
 
 SCALES = (3, 2)
 """Scales in order of preference; the first one that is legible in print is drawn."""
@@ -99,8 +100,7 @@ def _protocol_figures(_: str, protocol: Protocol) -> list[Entry]:
 
 def _user_files(specs: Sequence[str]) -> tuple[Path, ...]:
     """Return the user's Python files that define some of the tasks and encodings."""
-    paths = (Path(spec.rpartition(":")[0]) for spec in specs)
-    return tuple(sorted({path for path in paths if path.suffix == ".py"}))
+    return tuple(sorted({Path(file_and_name[0]) for spec in specs if (file_and_name := split_file(spec))}))
 
 
 def _file_names(tasks: Sequence[TaskSpec]) -> list[str]:

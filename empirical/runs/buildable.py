@@ -4,6 +4,7 @@ from pathlib import Path
 
 from circuits.encodings import EncodingError, EncodingSpec
 from empirical.runs.profile import Model, ProfileError
+from theory.system.userfile import split_file
 
 MOST_TOKENS = 10_000
 """Largest number of tokens that a model reads: attention compares each token with all before it."""
@@ -16,9 +17,9 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         EncodingError: the file of the user's own encoding does not exist.
         ProfileError: no such model can be built. The user's own object may still refuse when it is made.
     """
-    file = spec.name.rpartition(":")[0]
-    if spec.is_own and not Path(file).is_file():
-        raise EncodingError(f"encoding file '{file}' does not exist")
+    own = split_file(spec.name)
+    if own and not Path(own[0]).is_file():
+        raise EncodingError(f"encoding file '{own[0]}' does not exist")
     head_width = model.width // model.heads
     record = None if spec.is_own else spec.record
     if record and record.planes == "head" and head_width % 2:
