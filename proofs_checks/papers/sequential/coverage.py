@@ -9,7 +9,7 @@ import numpy as np
 from circuits.circuit import Circuit, CircuitError
 from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from circuits.trace import Trace
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised
@@ -17,15 +17,15 @@ from proofs_checks.papers.pola import formalised
 Entry = tuple[int, int]
 """One entry of an operator table: (operator, key)."""
 
-TaskSpec = tuple[str, int | None, int]
-"""(task, base, largest scale N)."""
+TaskUpTo = tuple[TaskSpec, int]
+"""Task, and its largest scale N."""
 
-CASES: Mapping[str, TaskSpec] = {
-    "parity": ("parity", None, 5),
-    "counter base 3": ("counter", 3, 4),
-    "addition-carry base 2": ("addition-carry", 2, 4),
-    "addition-carry base 3": ("addition-carry", 3, 3),
-    "addition base 2": ("addition", 2, 5),
+CASES: Mapping[str, TaskUpTo] = {
+    "parity": (TaskSpec(name="parity"), 5),
+    "counter base 3": (TaskSpec(name="counter", base=3), 4),
+    "addition-carry base 2": (TaskSpec(name="addition-carry", base=2), 4),
+    "addition-carry base 3": (TaskSpec(name="addition-carry", base=3), 3),
+    "addition base 2": (TaskSpec(name="addition", base=2), 5),
 }
 
 
@@ -57,7 +57,7 @@ class _Case:
 def coverage_settles(
     *,
     settled: Callable[[TrainingCoverage], bool],
-    tasks: Mapping[str, TaskSpec],
+    tasks: Mapping[str, TaskUpTo],
     coverage_scale: Mapping[str, int],
     parity_at_once: tuple[int, int, int],
 ) -> Evidence:
@@ -131,16 +131,16 @@ def entries_used(circuit: Circuit, trace: Trace) -> frozenset[Entry]:
 
 
 @cache
-def _case(spec: str, base: int | None, largest: int) -> _Case:
+def _case(spec: TaskSpec, largest: int) -> _Case:
     """Case of a task, computed once.
 
     Raises `ValueError` if a scale has too many prompts or the search does not close.
     """
-    task = load(spec, base=base)
+    task = spec.plain()
     traces = traces_up_to(task, largest)
     circuit = reference_circuit(task, range(1, largest + 1))
     if not all(trace.exhaustive for trace in traces):
-        raise ValueError(f"{spec}: scale {largest} has too many prompts")
+        raise ValueError(f"{spec.words}: scale {largest} has too many prompts")
     circuit.check(traces)
     used: list[frozenset[Entry]] = []
     for trace in traces:
