@@ -9,9 +9,10 @@ reproduce:
 	$(PYTHON) tools/environment.py train
 	$(BIN)/lengthgen reproduce --profile quick --out $(OUT)
 
+# Each process gets neighbouring tests, which share fixtures; byte code is written, as many tests start Python.
 test:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
-	$(BIN)/python -m pytest --numprocesses 2 --durations 20
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 20
 
 lint:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
