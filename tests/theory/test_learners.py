@@ -15,7 +15,7 @@ from theory.relation import relative
 from theory.samples import from_samples
 
 Matrix = NDArray[np.float64]
-CASES = 200
+CASES = 60
 
 
 def _design(labels: NDArray[np.int64], tokens: Matrix, lengths: NDArray[np.int64]) -> Matrix:
