@@ -1,10 +1,9 @@
 """Rules of the project: imports point one way, and all that needs no torch, or no exact solver, runs without it."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +17,7 @@ def test_imports_point_one_way():
 
 
 WITHOUT = """
-import importlib.abc, sys
+import contextlib, importlib.abc, io, json, sys
 
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
@@ -26,9 +25,17 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Absent())
-sys.argv = ["lengthgen", *{arguments}]
 from lengthgen.cli import main
-main()
+done = []
+for arguments in {commands}:
+    sys.argv = ["lengthgen", *arguments]
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors):
+        try:
+            main()
+        except SystemExit as ended:
+            done.append((ended.code, errors.getvalue()))
+print(json.dumps(done))
 """
 
 
@@ -36,46 +43,46 @@ TRAINING = ("torch", "safetensors", "pyarrow")
 SOLVERS = ("pysat", "flint", "ortools")
 
 
-def without(absent, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(absent=absent, arguments=list(arguments))],
+def without(absent: tuple[str, ...], *commands: list[str]) -> list[list]:
+    """Exit code and stderr of each command, all run one after the other in one process that lacks some packages."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(absent=absent, commands=commands)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("lrc", "1", "--scales", "4,8"),
-        ("src", "copy", "--scales", "1-4"),
-        ("predict", "copy", "--train", "1-2", "--test", "1-4"),
-        ("verify", "rope"),
-    ],
-)
-def test_theory_and_circuits_run_without_torch(arguments):
-    done = without(TRAINING, *arguments)
     assert done.returncode == 0, done.stderr
+    ended = json.loads(done.stdout.splitlines()[-1])
+    assert len(ended) == len(commands)
+    return ended
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("train", "copy"),
-        ("sweep", "fig2"),
-        ("conjecture", "fig2"),
-        ("evaluate", "RUN"),
-        ("relation", "RUN"),
-        ("reproduce",),
-        ("audit", "rotary"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_without_torch_the_message_says_at_once_what_to_install(arguments, tmp_path):
-    out = () if arguments[0] == "audit" else ("--out", str(tmp_path / "out"))
-    done = without(TRAINING, *arguments, *out)
-    assert done.returncode == 2
-    assert done.stderr == "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
-    assert not (tmp_path / "out").exists()
+def test_theory_and_circuits_run_without_torch():
+    commands = (
+        ["lrc", "1", "--scales", "4,8"],
+        ["src", "copy", "--scales", "1-4"],
+        ["predict", "copy", "--train", "1-2", "--test", "1-4"],
+        ["verify", "rope-1"],
+    )
+    for command, (code, errors) in zip(commands, without(TRAINING, *commands), strict=True):
+        assert code == 0, (command, errors)
+
+
+def test_without_torch_the_message_says_at_once_what_to_install(tmp_path):
+    out = tmp_path / "out"
+    commands = (
+        ["train", "copy"],
+        ["sweep", "fig2"],
+        ["conjecture", "fig2"],
+        ["evaluate", "RUN"],
+        ["relation", "RUN"],
+        ["reproduce"],
+        ["audit", "rotary"],
+    )
+    ended = without(TRAINING, *(c if c[0] == "audit" else [*c, "--out", str(out)] for c in commands))
+    message = "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
+    assert {command[0]: end for command, end in zip(commands, ended, strict=True)} == {
+        command[0]: [2, message] for command in commands
+    }
+    assert not out.exists()
 
 
 PROTOCOL = """
@@ -84,17 +91,19 @@ source = "this test"
 train = [1, 2]
 test = [1, 4]
 cells = [{ tasks = ["parity"], formats = ["aligned"], encodings = ["ipe"] }]
+[smoke]
+seeds = 1
 """
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"), ("conjecture", "{protocol}")],
-)
-def test_training_runs_without_the_exact_solvers(arguments, tmp_path):
+def test_training_runs_without_the_exact_solvers(tmp_path):
     """Training without the solvers can be carried to a computer that has torch and little else."""
     protocol = tmp_path / "one.toml"
     protocol.write_text(PROTOCOL)
-    arguments = [argument.format(protocol=protocol) for argument in arguments]
-    done = without(SOLVERS, *arguments, "--profile", "smoke", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
+    commands = (
+        ["train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"],
+        ["conjecture", str(protocol)],
+    )
+    smoke = ["--profile", "smoke", "--out", str(tmp_path)]
+    for command, (code, errors) in zip(commands, without(SOLVERS, *([*c, *smoke] for c in commands)), strict=True):
+        assert code == 0, (command, errors)

@@ -573,7 +573,7 @@ def test_a_problem_that_is_too_large_is_refused(
 
 
 def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problem, "MAX_EFFORT", 10_000_000)
+    monkeypatch.setattr(problem, "MAX_EFFORT", 1_000_000)
     for change in ({"arity": 8}, {"scale": 128, "largest_scale": 128}):
         with pytest.raises(CertificateError):
             check(CYCLE | change, FIVE_CYCLE)

@@ -60,7 +60,7 @@ def test_steps_and_shares_are_those_of_a_slow_count(name: str, base: int | None,
 
 @pytest.mark.parametrize(
     ("name", "share"),
-    [("copy", 1.0), ("shift", 1.0), ("parity", 1.0), ("multiplication", 0.94), ("division", 0.94), ("addition", 0.69)],
+    [("copy", 1.0), ("parity", 1.0), ("multiplication", 0.94), ("division", 0.94), ("addition", 0.69)],
 )
 def test_share_of_entries_of_scales_6_to_20_that_10_000_examples_of_scales_1_to_5_show(name: str, share: float) -> None:
     circuit = analyse(load(name, base=None if name == "parity" else 10), "unaligned", 20, "declared").circuit

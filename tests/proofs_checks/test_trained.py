@@ -286,19 +286,18 @@ class TestTheConjecture:
         reason = settled("conjecture-coverage", tmp_path).reason
         assert reason.startswith("not decided: 15 of 24 observed cells do as predicted, p = ")
 
-    def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, tmp_path):
+    def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, world, tmp_path):
         fill(tmp_path, "fig2", by_encoding(IDEAL))
         assert "no stored predictions can be read from" in settled("conjecture-coverage", tmp_path).reason
-        other = tmp_path / "other"
-        predict(other, as_predicted)
-        (other / "fig2").rename(tmp_path / "fig2")
+        (tmp_path / "fig2").symlink_to(world / "fig2")
         assert (
             "was not trained under the prediction that is stored now" in settled("conjecture-coverage", tmp_path).reason
         )
 
     @pytest.mark.parametrize("content", ["{", "[]", '{"answer": [{"cell": {}, "mode": "free", "prediction": {}}]}'])
-    def test_predictions_that_cannot_be_read_are_named(self, tmp_path, content):
-        predict(tmp_path, as_predicted)
+    def test_predictions_that_cannot_be_read_are_named(self, world, tmp_path, content):
+        (tmp_path / "runs").symlink_to(world / "runs")
+        (tmp_path / "fig2").mkdir()
         (tmp_path / "fig2" / "predictions.json").write_text(content)
         result = settled("conjecture-coverage", tmp_path)
         assert result.verdict is Verdict.UNSETTLED

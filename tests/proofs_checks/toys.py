@@ -29,6 +29,9 @@ def act(*, deed: str) -> Evidence:
             time.sleep(600)
         case "spin":  # deaf to a polite signal: one call that never comes back to Python
             hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+        case "deaf":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            time.sleep(600)
         case "end":
             os._exit(3)
         case "kill":
@@ -49,10 +52,11 @@ def _toy(id: str, deed: str) -> Claim:
     )
 
 
-DEEDS = ("accept", "refute", "crash", "leave", "sleep", "spin", "end", "kill")
+DEEDS = ("accept", "refute", "crash", "leave", "sleep", "spin", "deaf", "end", "kill")
 STRANGE = "../toy/ü & |"
 CLAIMS = {claim.id: claim for claim in (*(_toy(f"toy-{deed}", deed) for deed in DEEDS), _toy(STRANGE, "accept"))}
 CLAIMS |= {f"toy-{number}": _toy(f"toy-{number}", "accept") for number in range(4)}
+CLAIMS |= {f"toy-refute-{number}": _toy(f"toy-refute-{number}", "refute") for number in range(9)}
 
 
 def find(claim_id: str) -> Claim:

@@ -110,7 +110,7 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
     draw = Random(4)
     seen: Counter[str] = Counter()
     pairs = [(i, j) for j in range(1, 13) for i in range(1, j + 1)]
-    for number in range(500):
+    for number in range(200):
         text = random_text(draw, draw.randint(2, 3), "ij") if number % 3 else random_real_text(draw, draw.randint(1, 2))
         result = definedness(parse(text))
         first = None
@@ -133,5 +133,5 @@ def test_random_formulas_have_no_value_where_brute_force_finds_none_and_nowhere_
             assert (first[1] if first else None) == (result.cell[1] if result.cell[1] <= 12 else None), (text, result)
         elif result.everywhere is None:
             assert first is None or first[1] > result.looked_at, text
-    assert seen["True"] > 350
-    assert seen["False"] > 20
+    assert seen["True"] > 140
+    assert seen["False"] > 8

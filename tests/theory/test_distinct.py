@@ -95,7 +95,7 @@ SHAPES = ("random", "relative", "column", "growing", "distinct", "nearly relativ
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     dtype=st.sampled_from(INTEGERS + FLOATS),
     size=st.integers(1, 20),
@@ -268,7 +268,7 @@ def _fault(matrix: np.ndarray) -> str | None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     dtype=st.sampled_from(INTEGERS + FLOATS),
     size=st.integers(1, 14),

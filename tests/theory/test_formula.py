@@ -416,7 +416,7 @@ def _at_pairs(node: Node, size: int) -> tuple[list[Any], list[Any] | None]:
 
 
 @given(tree=st.one_of(TREES, TREES_AT_THE_EDGE))
-@settings(max_examples=1500)
+@settings(max_examples=600)
 def test_evaluating_all_pairs_at_once_agrees_with_pair_by_pair_or_is_refused(tree: oracle.Tree) -> None:
     one_by_one, at_once = _at_pairs(parse(oracle.text(tree)).nodes[0], 4)
     assert at_once is None or at_once == one_by_one

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import product
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.oracles import partitions
+from tests.timing import at_once
 from theory.generalization import Judgement, judge, judge_standard_encodings
 from theory.lrc import level_sets, lrc
 from theory.relation import (
@@ -60,12 +60,13 @@ def test_every_relation_on_three_positions_generalizes_just_what_least_squares_l
         groups.setdefault(values.labels(3).tobytes(), (values, []))[1].append(at)
     relations = list(partitions.all_partitions(PAIRS))
     assert (len(patterns), len(groups), len(relations)) == (729, 365, 203)
-    for blocks in relations:
+    for number, blocks in enumerate(relations):
         labels = {cell: label for label, block in enumerate(sorted(blocks, key=min)) for cell in block}
         relation = relation_of(labels, hinted=False)
         outcome = learned(PAIRS, [labels[cell] for cell in PAIRS], patterns.T.astype(float), train)
         right = (np.abs(outcome - patterns.T) < 1e-9).all(axis=0)
-        for values, at in groups.values():
+        # Each relation meets every fifth of the patterns, and each pattern every fifth of the relations.
+        for values, at in list(groups.values())[number % 5 :: 5]:
             assert (right[at] == judge(values, relation, train=train, test=3).generalizes).all()
 
 
@@ -265,10 +266,9 @@ def test_a_pattern_that_does_not_reach_the_test_scale_is_refused() -> None:
         judge(level_sets(WINDOW), relative(), train=4, test=9)
 
 
-def test_two_million_pairs_and_all_triples_up_to_a_hundred_take_seconds() -> None:
+def test_half_a_million_pairs_and_all_triples_up_to_a_hundred_take_seconds() -> None:
     window = Relation(name="window", law=lambda key, query, _: np.maximum(3 - query + key, 0))
     last = Relation(name="last", law=lambda key, query, scale: (key == scale).astype(np.int64), scale_hint=True)
-    start = perf_counter()
-    assert judge_standard_encodings(window, train=1000, test=2000)[3].limits == range(3, 1000)
-    assert judge_standard_encodings(last, train=50, test=100)[-1].judgement.generalizes
-    assert perf_counter() - start < 20
+    with at_once(10):
+        assert judge_standard_encodings(window, train=500, test=1000)[3].limits == range(3, 500)
+        assert judge_standard_encodings(last, train=50, test=100)[-1].judgement.generalizes

@@ -1,8 +1,7 @@
-"""Refinement, meet, join and coarsening are those of the partition lattice, held to all partitions of up to 6 cells."""
+"""Refinement, meet, join and coarsening are those of the partition lattice, held to partitions of up to 6 cells."""
 
 from collections.abc import Callable
-from itertools import combinations_with_replacement, product
-from time import perf_counter
+from itertools import chain, product
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import partitions
+from tests.timing import at_once
 from theory.lattice import cells_for, coarsen, equivalent, join, meet, refinement_witness, refines
 from theory.relation import (
     Relation,
@@ -64,8 +64,17 @@ TRIPLES = partitions.Lattice(partitions.cells(2, hinted=True))
 DOMAINS = [(PAIRS, 3, False), (TRIPLES, 2, True)]
 
 
+def some(lattice: partitions.Lattice) -> list[partitions.Partition]:
+    """Partitions whose blocks have all possible sizes: of each list of sizes the first and the last of the lattice."""
+    sizes = [tuple(sorted(map(len, partition))) for partition in lattice.partitions]
+    first = {size: at for at, size in reversed([*enumerate(sizes)])}
+    last = {size: at for at, size in enumerate(sizes)}
+    return [lattice.partitions[at] for at in sorted({*first.values(), *last.values()})]
+
+
 def test_there_are_as_many_partitions_as_bell_says() -> None:
     assert (len(PAIRS.partitions), len(TRIPLES.partitions)) == (203, 15)
+    assert (len(some(PAIRS)), len(some(TRIPLES))) == (20, 8)
 
 
 @pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
@@ -74,7 +83,8 @@ def test_a_relation_refines_another_where_each_class_lies_in_a_class(
 ) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     block_of = {p: {cell: block for block in p for cell in block} for p in lattice.partitions}
-    for fine, coarse in product(lattice.partitions, repeat=2):
+    chosen = some(lattice)
+    for fine, coarse in chain(product(chosen, lattice.partitions), product(lattice.partitions, chosen)):
         witness = refinement_witness(relations[fine], relations[coarse], scale=scale)
         if partitions.refines(fine, coarse):
             assert witness is None
@@ -87,7 +97,7 @@ def test_a_relation_refines_another_where_each_class_lies_in_a_class(
 @pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
 def test_the_meet_is_the_greatest_lower_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
-    for first, second in combinations_with_replacement(lattice.partitions, 2):
+    for first, second in product(some(lattice), lattice.partitions):
         bound = meet(relations[first], relations[second])
         assert partition_of(bound, scale, hinted=hinted) == lattice.meet(first, second)
 
@@ -95,7 +105,7 @@ def test_the_meet_is_the_greatest_lower_bound(lattice: partitions.Lattice, scale
 @pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
 def test_the_join_is_the_least_upper_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
-    for first, second in combinations_with_replacement(lattice.partitions, 2):
+    for first, second in product(some(lattice), lattice.partitions):
         bound = join(relations[first], relations[second], scale=scale)
         assert partition_of(bound, scale, hinted=hinted) == lattice.join(first, second)
 
@@ -256,8 +266,7 @@ def test_calls_without_a_meaning_are_refused_in_one_line(ask: Callable[[], objec
     assert "\n" not in str(caught.value)
 
 
-def test_two_million_pairs_take_seconds() -> None:
-    start = perf_counter()
-    assert equivalent(meet(key_position(), query_position()), absolute(), scale=2000)
-    assert equivalent(join(clipped_relative(3), t5_buckets(), scale=2000), clipped_relative(3), scale=2000)
-    assert perf_counter() - start < 20
+def test_half_a_million_pairs_take_seconds() -> None:
+    with at_once(10):
+        assert equivalent(meet(key_position(), query_position()), absolute(), scale=1000)
+        assert equivalent(join(clipped_relative(3), t5_buckets(), scale=1000), clipped_relative(3), scale=1000)

@@ -15,7 +15,7 @@ from theory.relation import relative
 from theory.samples import from_samples
 
 Matrix = NDArray[np.float64]
-CASES = 200
+CASES = 60
 
 
 def _design(labels: NDArray[np.int64], tokens: Matrix, lengths: NDArray[np.int64]) -> Matrix:
@@ -200,12 +200,9 @@ def test_noise_costs_what_the_design_says_at_every_scale_and_falls_like_one_over
             outputs = attend(target[:4, :4], tokens) + NOISE * rng.normal(size=(samples, 4))
             learned = pola_matrix(learners.min_norm(from_samples(tokens, outputs, labels, lengths)), labels)
             risks += error_by_scale(learned, target).risk
-            rows = [
-                [x[j - distance] if distance <= j else 0.0 for distance in range(4)]
-                for x, length in zip(tokens.tolist(), lengths.tolist(), strict=True)
-                for j in range(length)
-            ]
-            covariance = NOISE**2 * np.linalg.inv(np.array(rows).T @ np.array(rows))
+            by_distance = [np.pad(tokens, ((0, 0), (distance, 0)))[:, :4] for distance in range(4)]
+            rows = np.stack(by_distance, axis=-1)[np.arange(4) < lengths[:, None]]
+            covariance = NOISE**2 * np.linalg.inv(rows.T @ rows)
             for scale in range(1, 7):
                 form = _cells_by_distance(scale)[:4, None] * covariance
                 means[scale - 1] += np.trace(form)

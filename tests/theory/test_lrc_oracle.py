@@ -1,4 +1,4 @@
-"""LRC of 10,000 random small patterns, however they are given, is the minimum over all relations."""
+"""LRC of thousands of random small patterns, however they are given, is the minimum over all relations."""
 
 import random
 from fractions import Fraction
@@ -71,8 +71,8 @@ def _cases(seed: int, count: int, large: bool) -> list[tuple[Entries, int]]:
     return [(_random(draw, RATIONALS, scale), scale) for scale in scales]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_six_thousand_arrays_of_int64_and_floats(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_arrays_of_int64_and_floats(seed: int) -> None:
     draw = np.random.default_rng(seed)
     for number in range(600):
         scale = int(draw.integers(1, SMALL + 1) if number % 2 else draw.integers(SMALL + 1, LARGE + 1))
@@ -81,24 +81,24 @@ def test_six_thousand_arrays_of_int64_and_floats(seed: int) -> None:
         _check(from_array(matrix), {(i, j): matrix[i - 1, j - 1].item() for i, j in cells(scale)}, scale)
 
 
-def test_sixteen_hundred_arrays_of_large_and_rational_numbers() -> None:
-    for entries, scale in _cases(1, 1_000, large=False) + _cases(2, 600, large=True):
+def test_arrays_of_large_and_rational_numbers() -> None:
+    for entries, scale in _cases(1, 400, large=False) + _cases(2, 240, large=True):
         _check(from_array(_object_array(entries, scale)), entries, scale)
 
 
-def test_eight_hundred_functions() -> None:
-    for entries, scale in _cases(3, 500, large=False) + _cases(4, 300, large=True):
+def test_functions() -> None:
+    for entries, scale in _cases(3, 200, large=False) + _cases(4, 120, large=True):
         _check(from_function(lambda i, j, table=entries: table[i, j], name="table"), entries, scale)
 
 
-def test_four_hundred_formulas() -> None:
-    for entries, scale in _cases(5, 400, large=False):
+def test_formulas() -> None:
+    for entries, scale in _cases(5, 150, large=False):
         _check(from_formula(_formula(entries)), entries, scale)
 
 
-def test_four_hundred_relations_with_parameters() -> None:
+def test_relations_with_parameters() -> None:
     draw = random.Random(6)
-    for number in range(400):
+    for number in range(160):
         scale = draw.randint(1, SMALL if number % 2 else 6)
         labels = {cell: draw.randint(0, 5) for cell in cells(scale)}
         relation = from_labels(_object_array(labels, scale).astype(np.int64), name="random")
@@ -109,10 +109,10 @@ def test_four_hundred_relations_with_parameters() -> None:
             _check(from_relation(relation), {cell: label + 1 for cell, label in labels.items()}, scale)
 
 
-def test_four_hundred_patterns_with_irrational_entries_written_in_two_ways() -> None:
+def test_patterns_with_irrational_entries_written_in_two_ways() -> None:
     draw = random.Random(7)
     zero = TWINS.index((sp.Integer(0), sp.Integer(0)))
-    for _ in range(400):
+    for _ in range(160):
         scale = draw.randint(1, SMALL)
         names = {cell: draw.randrange(len(TWINS)) for cell in cells(scale)}
         entries = {cell: draw.choice(TWINS[name]) for cell, name in names.items()}
@@ -120,9 +120,9 @@ def test_four_hundred_patterns_with_irrational_entries_written_in_two_ways() -> 
         _check(from_array(_object_array(entries, scale)), named, scale)
 
 
-def test_four_hundred_patterns_of_matrices() -> None:
+def test_patterns_of_matrices() -> None:
     draw = random.Random(8)
-    for _ in range(400):
+    for _ in range(160):
         scale = draw.randint(1, SMALL)
         entries = {cell: tuple(draw.choice([0, 0, 1, Fraction(1, 2)]) for _ in range(2)) for cell in cells(scale)}
         names = {cell: 0 if entry == (0, 0) else entry for cell, entry in entries.items()}

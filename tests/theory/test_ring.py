@@ -32,8 +32,8 @@ def _zero(text: str) -> bool:
 
 def _texts() -> list[str]:
     draw = Random(1)
-    texts = [random_real_text(draw, draw.randint(1, 3)) for _ in range(700)]
-    return texts + [random_text(draw, draw.randint(2, 4), "ij") for _ in range(500)]
+    texts = [random_real_text(draw, draw.randint(1, 3)) for _ in range(280)]
+    return texts + [random_text(draw, draw.randint(2, 4), "ij") for _ in range(200)]
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_random_formulas_keep_their_values() -> None:
                 seen["compared"] += 1
                 gap = abs(oracle.value(element, at) - expected)
                 assert gap < mpmath.mpf(10) ** -25 * (1 + abs(expected)), (text, at)
-    assert seen["compared"] > 8_000
+    assert seen["compared"] > 3_200
     assert seen["too long"] < seen["compared"] / 20
 
 
@@ -89,7 +89,7 @@ def test_signs_and_zeros_of_random_formulas_hold_at_every_pair() -> None:
                 except (NoValue, Unsure, OverflowError):
                     continue
                 _check(claim, number, (text, i, j))
-    assert min(seen[claim] for claim in ("zero", "positive", "negative", "not negative", "never zero")) > 20
+    assert min(seen[claim] for claim in ("zero", "positive", "negative", "not negative", "never zero")) > 8
 
 
 def _check(claim: str, number: Any, where: Any) -> None:

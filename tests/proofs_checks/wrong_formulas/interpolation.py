@@ -18,7 +18,6 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "pi-1",
         r"\d",
     ),
-    ("theory.encodings.interpolation.linear", lambda at, *, ends, values: (values[0] + values[1]) / 2, "pi-2", r"\d"),
     ("theory.encodings.interpolation.linear", lambda at, *, ends, values: values[0], "pi-2", r"\d"),
     (
         "theory.encodings.interpolation.error_constant",
