@@ -355,3 +355,9 @@ def test_signs(value: Any, expected: int | None) -> None:
 )
 def test_whole_parts(value: Any, expected: int | None) -> None:
     assert floor(value) == expected
+
+
+def test_sums_too_long_to_be_reduced_are_not_equal_because_of_that() -> None:
+    """Sums of many quotients in a and b + 10^-100 instead of a and b cannot be multiplied out."""
+    first, second = (sum(1 / (A + k * B + shift) for k in range(1, 13)) for shift in (0, sp.Rational(1, 10**100)))
+    assert equal(first, second) is NO

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.oracles.formulas import by_python
-from theory.formula import parse
+from theory.formula import inequalities, parse
 from theory.formula.inequalities import bounds_of_last_position, cases_of, points
 
 SCALE = 9
@@ -96,3 +96,12 @@ def test_a_search_that_would_be_long_is_given_up() -> None:
     (case,) = cases_of(parse("1234567*i - 1000000*j == 1").nodes[0]).cases
     *_, last = points(case, family=False)
     assert last is None
+
+
+def test_an_elimination_with_more_inequalities_than_allowed_gives_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two inequalities are left for j: the given one, and 1 <= j from 1 <= i <= j."""
+    (case,) = cases_of(parse("j <= 9").nodes[0]).cases
+    monkeypatch.setattr(inequalities, "MOST_INEQUALITIES", 2)
+    assert bounds_of_last_position(case, family=False) == (1, 9)
+    monkeypatch.setattr(inequalities, "MOST_INEQUALITIES", 1)
+    assert bounds_of_last_position(case, family=False) == (1, None)

@@ -202,3 +202,20 @@ def test_the_cells_of_a_family_up_to_a_scale_are_those_of_all_scales_up_to_it(se
     for scale in range(1, 7):
         entries = {value for (_, _, n), value in values.items() if n <= scale}
         assert seen.bounds(scale) == (len(entries - {0}),) * 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_relation_may_generalize_only_if_every_new_value_may_equal_an_earlier_value_or_zero(seed: int) -> None:
+    draw = random.Random(seed)
+    count, scale = draw.randint(1, 6), 5
+    first_scales = sorted(draw.randint(1, scale) for _ in range(count))
+    possible = list(itertools.combinations(range(-1, count), 2))
+    undecided = [pair[:: draw.choice((1, -1))] for pair in draw.sample(possible, draw.randint(0, len(possible)))]
+    result = LrcProfile(scale=scale, first_scales=np.array(first_scales), undecided=tuple(undecided))
+    for train, test in itertools.combinations_with_replacement(range(1, scale + 1), 2):
+        early, present = ({-1, *(value for value, at in enumerate(first_scales) if at <= end)} for end in (train, test))
+        graph = nx.Graph(pair for pair in undecided if present.issuperset(pair))
+        graph.add_nodes_from(present)
+        possible_everywhere = all(early & part for part in nx.connected_components(graph))
+        expected = True if early == present else None if possible_everywhere else False
+        assert result.generalizes(train, test) is expected

@@ -215,3 +215,10 @@ def test_a_law_of_fractions_is_refused_and_not_rounded() -> None:
 def test_a_label_beyond_64_bits_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="huge"):
         from_function(lambda i, j: 2**70, name="huge").labels(2)
+
+
+def test_the_largest_label_is_the_largest_signed_number_of_64_bits() -> None:
+    assert from_function(lambda i, j: 2**63 - 1, name="largest").labels(1).tolist() == [[2**63 - 1]]
+    for label in (2**63, 2**64 - 1):
+        with pytest.raises(LengthgenError, match="not an integer below"):
+            from_function(lambda i, j, label=label: label, name="beyond").labels(1)

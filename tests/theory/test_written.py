@@ -73,3 +73,11 @@ def test_a_name_says_what_it_stands_for():
     read = written([sp.log(x) * y])
     assert read.evaluated == {sp.log(x): sp.log(x)}
     assert str(read.trees[0]) == "_log(x)*y"
+
+
+def test_a_name_that_the_caller_made_is_no_unknown_part():
+    own = sp.Dummy("own")
+    tree = sp.Derivative(sp.sin(own * x), x)
+    read = written([tree])
+    assert read.trees == (tree,)
+    assert not read.evaluated

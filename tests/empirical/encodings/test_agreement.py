@@ -104,3 +104,17 @@ def test_modules_of_the_catalogue_agree_with_their_formulas(encoding, module):
 )
 def test_another_module_does_not_agree_with_the_formulas(encoding, module):
     assert not largest_difference(encoding, module) < TOLERANCE
+
+
+class Shrinking(ALiBi):
+    """ALiBi divided by the length for which the module is made."""
+
+    def bias(self, *positions, **options):
+        return super().bias(*positions, **options) / SIZES["length"]
+
+
+def test_the_formulas_have_the_length_for_which_the_module_is_made():
+    def shrinking_bias(query_position, key_position, length):
+        return alibi.ENCODING.bias(query_position, key_position, length) / length
+
+    assert largest_difference(replace(with_slopes(), bias=shrinking_bias), Shrinking(heads=HEADS)) < TOLERANCE

@@ -295,3 +295,8 @@ def test_sizes_below_one_are_refused(name):
 def test_a_temperature_that_is_no_positive_number_is_refused(temperature):
     with pytest.raises(ValueError, match=f"temperature must be a positive finite number, not {temperature}"):
         make_lbpe(False, temperature=temperature)
+
+
+def test_without_scale_hint_no_scale_is_needed():
+    encoding, at = make_lbpe(False), torch.arange(4)
+    assert torch.equal(encoding.label_weights(at, at), encoding.label_weights(at, at, torch.tensor(9)))

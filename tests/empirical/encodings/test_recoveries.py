@@ -36,3 +36,7 @@ def test_a_parameter_off_by_a_millionth_is_seen(monkeypatch):
 
     monkeypatch.setitem(recoveries.RECOVERIES, ("fox", "alibi"), slightly_off)
     assert recoveries.difference("fox", "alibi") > recoveries.TOLERANCE
+
+
+def test_the_width_is_that_of_all_heads_together():
+    assert recoveries.WIDTH == recoveries.HEADS * recoveries.HEAD_DIM

@@ -93,3 +93,11 @@ def test_embeddings_of_another_width_are_refused():
 def test_float_positions_are_refused():
     with pytest.raises(ValueError, match="positions must be integers"):
         Sinusoidal(width=4).embed(torch.zeros(1, 3, 4), torch.arange(3.0))
+
+
+@pytest.mark.parametrize("base", [1.0, 0.25])
+def test_a_base_of_at_most_one_is_accepted(base):
+    """With such a base the later planes are as fast as the first, or faster."""
+    angles = torch.tensor([[3.0, 3.0 * base**-0.5]], dtype=torch.float64)
+    expected = torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
+    torch.testing.assert_close(Sinusoidal(width=4, base=base).code(torch.tensor([3])), expected)
