@@ -244,7 +244,7 @@ def _power(base: FractionArray, exponent: FractionArray) -> FractionArray:
         largest = _largest(part)
         if largest > 1 and largest_exponent * (largest.bit_length() - 1) >= 63:
             raise NotVectorised
-        _require_fit(largest**largest_exponent if largest > 1 else 1)
+        _require_fit(largest**largest_exponent)
         parts.append(part**size)
     numerator, denominator = parts
     return _reduced(np.where(inverse, denominator, numerator), np.where(inverse, numerator, denominator))

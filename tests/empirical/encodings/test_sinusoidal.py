@@ -97,7 +97,7 @@ def test_float_positions_are_refused():
 
 @pytest.mark.parametrize("base", [1.0, 0.25])
 def test_a_base_of_at_most_one_is_accepted(base):
-    """With such a base the later planes are as fast as the first, or faster."""
+    """Later planes are then as fast as the first, or faster."""
     angles = torch.tensor([[3.0, 3.0 * base**-0.5]], dtype=torch.float64)
     expected = torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
     torch.testing.assert_close(Sinusoidal(width=4, base=base).code(torch.tensor([3])), expected)
