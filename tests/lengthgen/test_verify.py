@@ -36,7 +36,7 @@ def toy(monkeypatch):
     return put
 
 
-def test_a_settled_claim_is_not_run_again_unless_asked(run, kept):
+def test_a_settled_claim_is_not_run_again_unless_asked(run, kept, claims_run_here):
     code, out, err = run("verify", "fox-1", "rope-1", "--json")
     assert (code, err.splitlines()[0]) == (0, "claims: 2 to do")
     assert [claim["id"] for claim in json.loads(out)["claims"]] == ["rope-1", "fox-1"]
@@ -47,7 +47,7 @@ def test_a_settled_claim_is_not_run_again_unless_asked(run, kept):
     assert [claim["id"] for claim in json.loads(again)["claims"]] == ["fox-1"]
 
 
-def test_a_damaged_result_is_named_and_found_again(run, kept):
+def test_a_damaged_result_is_named_and_found_again(run, kept, claims_run_here):
     run("verify", "fox-1")
     (kept / "fox-1.json").write_text("{")
     code, out, err = run("verify", "fox-1", "--json")
@@ -55,7 +55,7 @@ def test_a_damaged_result_is_named_and_found_again(run, kept):
     assert err.splitlines()[0] == f"{kept / 'fox-1.json'} was damaged and is made again"
 
 
-def test_claims_of_a_paper(answer):
+def test_claims_of_a_paper(answer, claims_run_here):
     output = answer("verify", "fox-1", "rope-1", "--paper", "2503.02130")
     assert [claim["id"] for claim in output["claims"]] == ["fox-1"]
     assert output == answer("verify", "fox-1", "rope-1", "--paper", "forgetting")
@@ -101,7 +101,7 @@ def test_markdown_and_latex(run, toy):
     assert "toy-\\allowbreak{}refute" not in out
 
 
-def test_claims_on_runs_are_asked_for_by_name_or_with_runs(run, monkeypatch):
+def test_claims_on_runs_are_asked_for_by_name_or_with_runs(run, monkeypatch, claims_run_here):
     def chosen(names, paper, runs):
         return full_selection(["rope-1", "fig4-hint"], paper=paper, runs=runs)
 
