@@ -2,10 +2,15 @@
 
 import json
 import sys
+from concurrent.futures import Future
+from contextlib import nullcontext
 
 import pytest
 
+from empirical.training import sweep
 from lengthgen.cli import main
+from proofs_checks import ledger, own_claims
+from proofs_checks.runner import Result
 
 
 @pytest.fixture
@@ -32,3 +37,28 @@ def answer(run):
         return json.loads(out)
 
     return ask
+
+
+@pytest.fixture
+def claims_run_here(monkeypatch):
+    """Have claims run and stored in this process, for tests of what is then answered: a worker takes 1 s to start."""
+
+    def settle(claims, tasks, time_limit, record):
+        own_claims._loaded.cache_clear()  # a worker has loaded no file yet
+        for claim in claims:
+            record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
+
+    monkeypatch.setattr(ledger, "_run_in_parallel", settle)
+
+
+class _Here:
+    def submit(self, work, *arguments):
+        future = Future()
+        future.set_result(work(*arguments))
+        return future
+
+
+@pytest.fixture
+def trained_here(monkeypatch):
+    """Have sweeps train in this process, for tests of what is then answered: a worker takes 4 s to start."""
+    monkeypatch.setattr(sweep, "pool", lambda count: nullcontext(_Here()))

@@ -62,7 +62,7 @@ def test_predict(answer):
         assert yes == {ideal: True, "rpe": relative, "ape": False, "nope": False}
 
 
-def test_verify(answer):
+def test_verify(answer, claims_run_here):
     output = answer("verify", "rope-1", "hope-6")
     assert [claim["id"] for claim in output["claims"]] == ["rope-1", "hope-6-complex", "hope-6-real"]
     for claim in output["claims"]:
@@ -124,7 +124,7 @@ class Bare(PositionEncoding):
 """
 
 
-def test_a_users_own_encoding_goes_from_prediction_to_verdict(answer, tmp_path):
+def test_a_users_own_encoding_goes_from_prediction_to_verdict(answer, tmp_path, trained_here):
     path = tmp_path / "mine.py"
     path.write_text(OWN)
     specs = [f"{path}:{name}" for name in ("parity_of_distance", "Mine", "Bare")]

@@ -58,7 +58,7 @@ def test_a_symbol_without_a_value_is_named(run):
     assert (code, err) == (2, "error: 'root': its `values` give no value for c\n")
 
 
-def test_it_is_audited_predicted_trained_and_judged(run, answer):
+def test_it_is_audited_predicted_trained_and_judged(run, answer, trained_here):
     mine = "my_encoding.py:root"
     assert run("audit", mine, "--to", "300", "--dtype", "float64", "--heads", "2", "--head-dim", "8")[0] == 0
     assert answer("predict", "parity", "--encoding", mine)["predictions"][mine]["relation"] == "relative"
@@ -80,7 +80,8 @@ encodings = ["Rotary", "my_encoding.py:root"]
 """
 
 
-def test_a_protocol_takes_it_beside_an_alias_and_its_runs_are_drawn(run, answer):
+def test_a_protocol_takes_it_beside_an_alias_and_its_runs_are_drawn(run, answer, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process that trains, since each takes seconds to start
     Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
     judged = answer("conjecture", "mine.toml", "--profile", "smoke", "--out", "out")
     assert [cell["encoding"] for cell in judged["cells"]] == ["rope", "my_encoding.py:root"]

@@ -15,6 +15,7 @@ from circuits import src as src_module
 from circuits.search import rounds
 from circuits.search.stages import Searched
 from circuits.task import MAX_SYMBOLS
+from tests.processes import wait_until
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("src", "majority-count", "--base", "31", "--scales", "1-30")
@@ -314,8 +315,7 @@ def test_ctrl_c_gives_the_bounds_so_far_and_leaves_no_process(moment):
         solvers = waited(process, 60)
         assert solvers, "the question is one for the solver"
         if moment == "between":
-            time.sleep(1.5)
-            solvers += children(process.pid)
+            wait_until(lambda: not {*solvers} & {*children(process.pid)})
         start = time.monotonic()
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of the group
         out, err = process.communicate(timeout=30)
