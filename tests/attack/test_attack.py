@@ -1,7 +1,5 @@
 """A few attacks of each class on every run of the tests; `python -m tests.attack CLASS` makes as many as one likes."""
 
-from itertools import islice
-
 import pytest
 
 from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
@@ -24,10 +22,16 @@ def assert_all_end_well(tries):
 
 
 def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material):
-    planned = list(readers.attacks(material, 30, SEED))
-    shown = readers.undisturbed(material, planned)
-    tries = (readers.run_attack(material, attack, shown) for attack in planned)
-    assert_all_end_well(list(islice(filter(None, tries), 16)))
+    shown, tries = {}, []
+    for attack in readers.attacks(material, 30, SEED):
+        if attack.arguments not in shown:
+            shown |= readers.undisturbed(material, [attack])
+        attempt = readers.run_attack(material, attack, shown)
+        if attempt:
+            tries.append(attempt)
+        if len(tries) == 16:
+            break
+    assert_all_end_well(tries)
 
 
 @pytest.mark.parametrize(("calls", "count"), [(arguments.calls, 16), (protocols.calls, 8), (user_files.calls, 6)])

@@ -47,12 +47,9 @@ def symbolic_scores(
     for row, j in enumerate(positions):
         for column, i in enumerate(positions):
             if i <= j:
+                score = encoding.score(query_position=sp.Integer(j), key_position=sp.Integer(i), length=length)
                 table[row, column] = sum(
-                    exact(
-                        encoding.score(query_position=sp.Integer(j), key_position=sp.Integer(i), length=length)
-                        .subs(values)
-                        .subs(_content(q_JC[row], k_IC[column], plane))
-                    )
+                    exact(score.subs(values).subs(_content(q_JC[row], k_IC[column], plane)))
                     for plane, values in enumerate(planes)
                 )
     return table

@@ -74,15 +74,12 @@ def test_a_new_module_with_a_declaration_has_its_figures_listed(
 
 def test_no_other_module_names_a_figure() -> None:
     """Check that no module but its own names a figure, so that a figure is one module and its test."""
-    folder = Path(paper_figs.__file__).parent
+    texts = {
+        path.name: {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        for path in Path(paper_figs.__file__).parent.glob("*.py")
+    }
     for name in NOT_OF_PROTOCOLS:
-        declaring = [
-            path.name
-            for path in folder.glob("*.py")
-            if any(
-                isinstance(node, ast.Constant) and node.value == name for node in ast.walk(ast.parse(path.read_text()))
-            )
-        ]
+        declaring = [file for file, constants in texts.items() if name in constants]
         assert len(declaring) <= 1, (name, declaring)
 
 

@@ -23,10 +23,11 @@ from paper_figs import (
     task_tables,
 )
 from paper_figs.saving import write
-from paper_figs.src_study import Complexity, complexities
+from paper_figs.src_study import complexities
 from tests.paper_figs.test_run_figures import on_the_page, panel
 
 PINNED = "3.11.2"
+WIDTHS = (5.5, min(style.WIDTHS.values()))
 HASHES = {"lrc": "301722a05bf961e5", "ledger": "cbea036ce8b62183"}
 PLAIN = {
     "1": lambda i, j, n: 1,
@@ -121,12 +122,12 @@ def test_score_laws_are_the_formulas() -> None:
                     assert tuple(line.get_ydata()) == values
 
 
-@pytest.fixture(scope="module")
-def every_src() -> tuple[Complexity, ...]:
-    return complexities()
-
-
-def test_src_is_marked_by_its_status(every_src: tuple[Complexity, ...]) -> None:
+def test_src_is_marked_by_its_status() -> None:
+    every_src = complexities()
+    for width in WIDTHS:
+        shown = src_by_scale.figure(every_src, width).shown
+        assert isinstance(shown, Figure)
+        on_the_page(shown)
     drawing = src_by_scale.figure(every_src, 7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
@@ -175,11 +176,11 @@ def test_the_ledger_counts_claims() -> None:
     assert "20 claims of 3 papers" in drawing.caption and "5 none" in drawing.caption
 
 
-@pytest.mark.parametrize("width", [5.5, min(style.WIDTHS.values())])
-def test_computed_figures_fit_every_width(width: float, every_src: tuple[Complexity, ...]) -> None:
-    for drawing in (lrc_growth.drawing(width=width), src_by_scale.figure(every_src, width)):
-        assert isinstance(drawing.shown, Figure)
-        on_the_page(drawing.shown)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_computed_figures_fit_every_width(width: float) -> None:
+    shown = lrc_growth.drawing(width=width).shown
+    assert isinstance(shown, Figure)
+    on_the_page(shown)
 
 
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")

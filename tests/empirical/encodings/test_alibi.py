@@ -3,7 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from x_transformers.x_transformers import AlibiPositionalBias
 
 from empirical.encodings.alibi import ALiBi
 from tests.empirical.twins import HOSTILE, symbolic_bias
@@ -25,6 +24,8 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(heads):
 
 @pytest.mark.parametrize("heads", HEADS)
 def test_x_transformers_agrees(heads):
+    from x_transformers.x_transformers import AlibiPositionalBias
+
     positions = torch.arange(65)
     theirs = AlibiPositionalBias(heads, heads)(65, 65)
     torch.testing.assert_close(ALiBi(heads=heads).bias(positions, positions), theirs, rtol=1e-6, atol=0)

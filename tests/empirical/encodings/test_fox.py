@@ -5,7 +5,6 @@ import math
 import pytest
 import sympy as sp
 import torch
-from x_transformers.x_transformers import DataDependentAlibi
 
 from empirical.encodings.alibi import ALiBi
 from empirical.encodings.base import Content
@@ -103,6 +102,8 @@ def test_it_is_the_sum_along_the_path(length):
 
 
 def test_x_transformers_agrees():
+    from x_transformers.x_transformers import DataDependentAlibi
+
     library, encoding = DataDependentAlibi(D, H), FoX(width=D, heads=H, layers=1)
     linear = library.to_forget_gates[0]
     with torch.no_grad():

@@ -3,8 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.rotary import Rotary
@@ -36,6 +34,9 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
 
 @pytest.mark.parametrize("scale", [1.0, 4.0, 32.0])
 def test_its_frequencies_are_those_of_transformers(scale):
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = LlamaConfig(
         hidden_size=64,
         num_attention_heads=1,

@@ -3,8 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from empirical.encodings.ntk import DynamicNTK, NTKAware
 from empirical.encodings.rotary import Rotary
@@ -77,6 +75,9 @@ def test_its_frequencies_are_those_of_the_scaled_base(scale):
 @pytest.mark.parametrize("length", [1, 4096, 4097, 5000, 32768])
 @pytest.mark.parametrize("factor", [1.0, 4.0])
 def test_the_dynamic_frequencies_are_those_of_transformers(factor, length):
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = LlamaConfig(
         hidden_size=64,
         num_attention_heads=1,

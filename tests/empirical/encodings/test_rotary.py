@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from rotary_embedding_torch import RotaryEmbedding
-from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from empirical.encodings.rotary import Rotary, apply_rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
@@ -32,6 +30,8 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(layout):
 
 
 def test_transformers_agrees():
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
     length, head_dim = 64, 16
     q, k = content(1, 2, 2, 3, length, head_dim, dtype=torch.float32)
     angles = torch.outer(torch.arange(length).float(), 10000.0 ** (-torch.arange(0, head_dim, 2) / head_dim))
@@ -42,6 +42,8 @@ def test_transformers_agrees():
 
 
 def test_rotary_embedding_torch_agrees():
+    from rotary_embedding_torch import RotaryEmbedding
+
     length, head_dim = 64, 16
     q, k = content(2, 2, 2, 3, length, head_dim, dtype=torch.float32)
     library = RotaryEmbedding(dim=head_dim)

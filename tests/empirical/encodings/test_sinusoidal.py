@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
 from empirical.encodings.sinusoidal import Sinusoidal
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
@@ -38,6 +37,8 @@ def test_its_scores_are_those_of_its_symbolic_twin():
 
 
 def test_transformers_agrees():
+    from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
+
     theirs = create_sinusoidal_embeddings(512, 16, torch.zeros(512, 16))
     ours = Sinusoidal(width=16).embed(torch.zeros(1, 512, 16), torch.arange(512))[0]
     # Both are float64 angles rounded once, with powers of 10000 taken in a different order.

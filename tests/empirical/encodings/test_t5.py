@@ -3,9 +3,6 @@
 import pytest
 import sympy as sp
 import torch
-from transformers import T5Config
-from transformers.models.t5.modeling_t5 import T5Attention
-from x_transformers.x_transformers import RelativePositionBias
 
 from empirical.encodings.t5 import T5
 from tests.empirical.twins import HOSTILE, symbolic_bias
@@ -51,6 +48,9 @@ def test_keys_after_the_query_have_the_twins_buckets_too(bidirectional):
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_transformers_agrees(bidirectional):
+    from transformers import T5Config
+    from transformers.models.t5.modeling_t5 import T5Attention
+
     config = T5Config(num_heads=4, is_decoder=not bidirectional)
     theirs = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     ours = make_t5(4, bidirectional=bidirectional)
@@ -62,6 +62,8 @@ def test_transformers_agrees(bidirectional):
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_x_transformers_agrees(bidirectional):
+    from x_transformers.x_transformers import RelativePositionBias
+
     theirs = RelativePositionBias(1.0, causal=not bidirectional, heads=3)
     ours = make_t5(3, bidirectional=bidirectional)
     with torch.no_grad():
@@ -76,6 +78,8 @@ def test_x_transformers_agrees(bidirectional):
 )
 def test_where_transformers_may_differ_a_bucket_starts_exactly(buckets, longest, starts):
     """Float32 logarithms may put a distance at the start of a bucket into the bucket before: e^(m-k) M^k = D^m."""
+    from transformers.models.t5.modeling_t5 import T5Attention
+
     exact = buckets // 2
     coarse = buckets - exact
     exact_starts = {

@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from rotary_embedding_torch import RotaryEmbedding
 
 from empirical.encodings.rotary import Rotary
 from empirical.encodings.xpos import XPos
@@ -49,6 +48,8 @@ def test_its_zetas_and_rates_are_those_of_its_symbolic_twin():
 
 
 def test_rotary_embedding_torch_agrees():
+    from rotary_embedding_torch import RotaryEmbedding
+
     length, head_dim = 64, 16
     q, k = content(1, 2, 2, 3, length, head_dim, dtype=torch.float32)
     library = RotaryEmbedding(dim=head_dim, use_xpos=True)

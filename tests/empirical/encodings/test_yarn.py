@@ -5,8 +5,6 @@ import math
 import pytest
 import sympy as sp
 import torch
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.rotary import Rotary
@@ -62,6 +60,9 @@ def test_its_shares_are_those_of_the_symbolic_ramps(head_dim, trained, ramp):
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
 @pytest.mark.parametrize("scale", [1.0, 16.0])
 def test_with_the_ramp_of_the_code_it_is_that_of_transformers(scale, head_dim, trained):
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = LlamaConfig(
         hidden_size=head_dim,
         num_attention_heads=1,

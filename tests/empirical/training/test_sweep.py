@@ -180,7 +180,8 @@ def test_a_note_without_a_state_binds_nothing(tmp_path):
     assert groups(runs, store, 1) == [tuple(runs[:2]), tuple(runs[2:])]
 
 
-def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path):
+def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # so that the process that failed goes on with the others
     good, gone = (logged_run(tmp_path, name) for name in ("good", "gone"))
     diverging = smoke_run("rpe", learning_rate=1e38)
     Path(gone.task.name.rpartition(":")[0]).unlink()

@@ -13,7 +13,8 @@ from tests.proofs_checks import stores
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command and return (exit code, stdout, stderr). Two tasks are enough."""
+    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, and one process for them."""
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
