@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.func import functional_call, vmap
 
+from empirical.encodings import lbpe
 from empirical.encodings.base import Content
 from empirical.encodings.lbpe import LBPE
 from empirical.encodings.relational import Relational
@@ -300,3 +301,10 @@ def test_a_temperature_that_is_no_positive_number_is_refused(temperature):
 def test_without_scale_hint_no_scale_is_needed():
     encoding, at = make_lbpe(False), torch.arange(4)
     assert torch.equal(encoding.label_weights(at, at), encoding.label_weights(at, at, torch.tensor(9)))
+
+
+def test_the_features_are_those_of_the_definition():
+    """Features as functions of query position j, key position i and scale n, against their coefficients of (i, j, n)."""
+    i, j, n = 3, 7, 19
+    assert [a * i + b * j + c * n for a, b, c in lbpe.PLAIN] == [i, j, j - i, 2 * i - j]
+    assert [a * i + b * j + c * n for a, b, c in lbpe.WITH_SCALE] == [n, n - i, 2 * i - n, i, j, j - i, n - j]
