@@ -304,7 +304,7 @@ def test_without_scale_hint_no_scale_is_needed():
 
 
 def test_the_features_are_those_of_the_definition():
-    """Features as functions of query position j, key position i and scale n, against their coefficients of (i, j, n)."""
+    """Features of query position j, key position i and scale n equal their coefficients of (i, j, n)."""
     i, j, n = 3, 7, 19
     assert [a * i + b * j + c * n for a, b, c in lbpe.PLAIN] == [i, j, j - i, 2 * i - j]
     assert [a * i + b * j + c * n for a, b, c in lbpe.WITH_SCALE] == [n, n - i, 2 * i - n, i, j, j - i, n - j]
