@@ -166,7 +166,8 @@ class _Exploration(NamedTuple):
     @property
     def path(self) -> Path:
         """File of the cache."""
-        return user_cache("explorations") / f"{self.task.identifier()}-{self.task.format}.json"
+        name = f"{self.task.identifier()}-{self.task.format}-{self.bounds.largest[0]}"  # profiles share the folder
+        return user_cache("explorations") / f"{name}.json"
 
     @property
     def key(self) -> list[Any]:
