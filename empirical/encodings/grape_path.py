@@ -89,7 +89,7 @@ class GrapePath(PositionEncoding):
         places = torch.arange(edges.shape[-1], device=edges.device)
         edges = edges.double().masked_fill(places > place_BJ[:, None, :, None], 0)
         after = edges.flip(-1).cumsum(-1).flip(-1)[..., 1:]
-        return F.pad(after, (0, min(edges.shape[-1], 1)))
+        return F.pad(after, (0, 1))
 
 
 MODULES = {"grape-path": GrapePath}
