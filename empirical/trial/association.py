@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
 
 from empirical.trial.conjecture import JudgedCell
 
@@ -68,6 +67,8 @@ def misclassified(cells: Sequence[JudgedCell]) -> list[JudgedCell]:
 
 def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
     """Table of one rule, its one-sided tests (more agreement than by chance), and the cells that contradict it."""
+    from scipy.stats import fisher_exact  # takes a second to import, and training needs none of it
+
     counts = table(cells)
     matrix = [[counts["yes_yes"], counts["yes_no"]], [counts["no_yes"], counts["no_no"]]]
     clusters = {"task": (True, False), "encoding": (False, True), "task and encoding": (True, True)}

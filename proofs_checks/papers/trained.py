@@ -14,6 +14,7 @@ from circuits.prediction import Prediction
 from empirical.runs.protocol import Cell
 from empirical.runs.store import RunStore
 from empirical.trial import conjecture
+from empirical.trial.association import association, cluster_permutation_test
 from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
 from empirical.trial.outcomes import History, by_checkpoint, outcome
 from empirical.trial.statistics import ALPHA
@@ -185,11 +186,6 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
     first = reading.arms[0][0].histories[0][0]
     criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    from empirical.trial.association import (
-        association,
-        cluster_permutation_test,
-    )  # here, because the import takes a second
-
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
     agreement = association(cells)
     table, missed = agreement["table"], agreement["misclassified"]
