@@ -6,6 +6,7 @@ the others start fast.
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import typer
@@ -45,6 +46,7 @@ for command in (
 ):
     app.command()(command)
 
+click_app: Callable[..., int | None] = typer.main.get_command(app)  # typer would make it anew for each call of `app`
 # Some versions of typer contain a copy of click, others use the package; this finds the class in use.
 ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
@@ -66,7 +68,7 @@ def _run() -> int:
     try:
         open_streams()
         try:
-            code: int | None = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+            code = click_app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
         finally:
             sys.stdout.flush()
     except LostAnswer as lost:

@@ -1,5 +1,6 @@
 """Set-up of all tests: the oracles can be imported as `tests.oracles`, and random tests have no deadline."""
 
+import gc
 import os
 import signal
 import sys
@@ -42,3 +43,9 @@ def cache_of_its_own(common: Path) -> Iterator[None]:
         del os.environ["XDG_CACHE_HOME"]
     else:
         os.environ["XDG_CACHE_HOME"] = before
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector walk no more over what was imported and collected: nothing of it is ever freed."""
+    gc.collect()
+    gc.freeze()

@@ -18,7 +18,7 @@ where D clears the denominators. The expression becomes P/Q with P, Q polynomial
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from itertools import combinations
 from operator import mul
 from random import Random
@@ -70,7 +70,7 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
     """
     relations = dict(squares or {})
     left, right = (sp.sympify(side, strict=True) for side in (left, right))
-    _check_relations(relations)
+    _check_relations(tuple(relations.items()))
     _check_derivatives((left, right), relations)
     sides = sp.Tuple(*(_evaluated(side) for side in (left, right)))
     if sides.has(sp.Float):
@@ -123,13 +123,15 @@ def _check_derivatives(sides: Iterable[sp.Expr], relations: Squares) -> None:
             raise Undecided(f"a derivative by a symbol on which a root depends: {derivative}")
 
 
-def _check_relations(relations: Squares) -> None:
+@cache
+def _check_relations(relations: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> None:
     """Raise `ValueError` unless the square roots generate a field extension of full degree."""
-    for root, square in relations.items():
-        if sp.sympify(square).free_symbols & set(relations):
+    roots = {root for root, _ in relations}
+    for root, square in relations:
+        if sp.sympify(square).free_symbols & roots:
             raise ValueError(f"the square of {root} may not contain a root: {square}")
     for size in range(1, len(relations) + 1):
-        for squares in combinations(relations.values(), size):
+        for squares in combinations((square for _, square in relations), size):
             product = reduce(mul, squares)
             factors = sp.factor_list(product, extension=sp.I)[1]
             if all(multiplicity % 2 == 0 for _, multiplicity in factors):

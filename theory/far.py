@@ -8,6 +8,7 @@ decides. If the answer depends on parameters, each range of the parameters has i
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -73,8 +74,9 @@ def cases_text(cases: Cases) -> str:
     return "; ".join(map(str, cases))
 
 
+@cache
 def far_cases(encoding: Encoding) -> Cases:
-    """Effect of position on keys far before the query, one case per range of the parameters."""
+    """Effect of position on keys far before the query, one case per range of the parameters; decided once a process."""
     if not encoding.hooks:
         return (FarCase(behaviour=FarField.NONE),)
     if encoding.embed or (encoding.positions and not encoding.relation):

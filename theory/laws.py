@@ -11,6 +11,7 @@ moves too: the entry at l + s of the shifted sequence is the entry at l of the s
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import sympy as sp
 
@@ -45,8 +46,9 @@ class Ruling:
     reason: str
 
 
+@cache
 def decide_law(encoding: Encoding, law: Law) -> Ruling:
-    """Decide whether the encoding keeps the law. The translation law follows from the relative law."""
+    """Decide once a process whether the encoding keeps the law. The translation law follows from the relative law."""
     if law is Law.TRANSLATION and decide_law(encoding, Law.RELATIVE).holds:
         return Ruling(holds=True, reason="the relative law holds, and it implies the translation law")
     by_form = _BY_FORM[law](encoding) if law in _BY_FORM else None

@@ -82,7 +82,7 @@ class Subject:
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)  # torch.manual_seed notes a stack trace for each kind of device
             instance = self.build(**{**self.parameters, **changed})
         with user_code(f"{self.name} cannot be moved to {device}", error=AuditError):
             return instance.to(device) if isinstance(instance, nn.Module) else instance

@@ -103,7 +103,7 @@ def _evaluate(encoding: Encoding, formula: sp.Expr, values: Mapping[Any, Any]) -
         lambda part: sp.Float(families[part.base](*map(int, part.indices)), 30),
     )
     numbers = {symbol: sp.Float(value, 30) for symbol, value in values.items() if symbol not in families}
-    number = sp.N(formula.subs(numbers), 30)
+    number = sp.N(formula.xreplace(numbers), 30)
     if number.free_symbols or not number.is_number:
         missing = ", ".join(sorted(map(str, number.free_symbols))) or str(number)
         raise EncodingError(f"'{encoding.name}': its `values` give no value for {missing}")

@@ -27,7 +27,7 @@ def symbolic_bias(encoding: Encoding, values: Mapping[sp.Basic, sp.Expr], positi
         for column, i in enumerate(positions):
             if i <= j:
                 law = encoding.bias(sp.Integer(j), sp.Integer(i), length)
-                table[row, column] = exact(law.doit().subs(values))
+                table[row, column] = exact(_with(law.doit(), values))
     return table
 
 
@@ -49,10 +49,16 @@ def symbolic_scores(
             if i <= j:
                 score = encoding.score(query_position=sp.Integer(j), key_position=sp.Integer(i), length=length)
                 table[row, column] = sum(
-                    exact(score.subs(values).subs(_content(q_JC[row], k_IC[column], plane)))
+                    exact(_with(score, {**values, **_content(q_JC[row], k_IC[column], plane)}))
                     for plane, values in enumerate(planes)
                 )
     return table
+
+
+def _with(expression: sp.Expr, values: Mapping[sp.Basic, sp.Expr]) -> sp.Expr:
+    """The expression with values for its functions and symbols; `subs` is slow and only functions need it."""
+    functions = {name: value for name, value in values.items() if isinstance(name, sp.core.function.UndefinedFunction)}
+    return expression.subs(functions).xreplace({name: values[name] for name in values.keys() - functions.keys()})
 
 
 def _content(q_C: Tensor, k_C: Tensor, plane: int) -> dict[sp.Symbol, sp.Rational]:

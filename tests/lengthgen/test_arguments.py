@@ -117,7 +117,8 @@ OF_AUDITS = {
     "distance": (("audit", "t5", *AUDIT[2:], "--parameters", "longest=99999999999"), "longest = 99999999999 is out"),
 }  # fmt: skip
 COMPUTING = (
-    "circuits.src.src",
+    "lengthgen.complexity.src",
+    "lengthgen.gallery._draw_all",
     "empirical.training.train.train",
     "lengthgen.commands.circuits.analyse",
     "lengthgen.experiment.analyse",
@@ -126,7 +127,7 @@ COMPUTING = (
     "lengthgen.reporting._explorations",
     "proofs_checks.ledger._tasks",
 )
-"""Functions where the long parts of all commands begin."""
+"""Functions where the long parts of all commands begin, by the modules that call them."""
 
 
 @pytest.fixture(scope="module")

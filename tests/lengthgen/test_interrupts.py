@@ -38,7 +38,7 @@ for name, stream in (("stdout", 1), ("stderr", 2)):
     os.dup2(os.open(Path(folder, name), os.O_WRONLY | os.O_CREAT), stream)
 sys.path.insert(0, folder)
 import given
-cli.app = given.work
+cli.click_app = given.work
 sys.argv = ["lengthgen"]
 cli.main()
 """

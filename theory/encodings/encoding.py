@@ -132,8 +132,8 @@ class Recovery:
     """
 
     of: str
-    assignment: Mapping[sp.Basic | type[sp.Function], sp.Expr]
-    at: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    assignment: Mapping[sp.Basic | type[sp.Function], sp.Expr] = field(hash=False)
+    at: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict, hash=False)
     within: bool = False
     attained: bool = True
     function: bool = False
@@ -183,7 +183,7 @@ class Encoding:
     arxiv: str = ""
     aliases: tuple[str, ...] = ()
     summary: str = ""
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict, hash=False)
     parameters: tuple[Parameter, ...] = ()
     positions: Callable[[sp.Expr, sp.Expr], sp.Expr] | None = None
     embed: Callable[[sp.Expr], sp.Matrix] | None = None
