@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from circuits import checker, sat
-from circuits.checker import CertificateError, CertificateVerdict, lower, problem
+from circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
 from circuits.checker.rup import ProofError, refuted
+from circuits.checker.shape import SHAPES, fits
 from circuits.task import Task
 from circuits.tasks.addition import addition_carry
 from circuits.tasks.copying import copy as copy_task
@@ -570,6 +571,46 @@ def test_a_problem_that_is_too_large_is_refused(
     monkeypatch.setattr(module, limit, 30)
     with pytest.raises(CertificateError, match=r"more than 30|too many"):
         check(CYCLE, FIVE_CYCLE)
+
+
+def test_each_prompt_pair_and_order_counts_as_effort() -> None:
+    spent: list[int] = []
+    guarded = problem.GuardedTask(direct_parity(), 2, "free")
+    guarded.spend = spent.append  # type: ignore[method-assign]
+    rows: list[tuple[int, ...]] = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+    assert len(lower.tables_of(guarded, 2, 3, 0, rows)) == 1
+    assert (4 + 2 * 4) * 3 in spent, "4 rows and 4 pairs in 2 orders, each with 2 arguments and a token"
+    columns: list[tuple[int, ...]] = [(0, 1, 1, 0), (0, 0, 1, 1), (0, 1, 0, 1)]
+    spent.clear()
+    assert next(lower._arguments(columns, columns[0], 2, False, spent.append))
+    assert spent[-1] == 3**2, "three sets of columns, compared by pairs: the first, with the last, the other two"
+    spent.clear()
+    assert refuted(2, [[-1, 2], [1], [-2]], [], spent.append)
+    assert spent == [2, 1], "1 is propagated through one clause, 2 through none"
+
+
+def test_a_task_without_steps_has_no_circuit() -> None:
+    task = replace(copy_task(), generate=lambda _: ())
+    certificate = _changed(COPY, ["circuit", "wirings"], {"1": [], "2": []})
+    with pytest.raises(CertificateError, match="does not have the steps of scale 1"):
+        upper.check_upper(problem.GuardedTask(task, 1, "free"), certificate, 1)
+
+
+def test_all_prompts_of_a_scale_count_only_if_those_of_all_smaller_scales_were_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(upper, "MAX_PROMPTS", 3)
+    task = replace(copy_task(), prompt=lambda n: copy_task().prompt(3 - n))
+    wirings = COPY["circuit"]["wirings"]
+    certificate = _changed(COPY, ["circuit", "wirings"], {"1": wirings["2"], "2": wirings["1"]})
+    assert upper.check_upper(problem.GuardedTask(task, 1, "free"), certificate, 1) == (0, upper.SAMPLE)
+    certificate = _changed(COPY, ["circuit", "wirings"], wirings)
+    assert upper.check_upper(problem.GuardedTask(copy_task(), 1, "free"), certificate, 1) == (1, upper.SAMPLE)
+
+
+def test_a_clique_has_numbers_of_steps_below_2000() -> None:
+    assert all(fits([1999], shape) for shape in SHAPES["clique"])
+    assert not any(fits([number], shape) for shape in SHAPES["clique"] for number in (2000, -1, 1.0, True))
 
 
 def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
