@@ -5,12 +5,17 @@ view: for every label of a relevant key, the tokens of all keys with that label.
 labels of their relevant keys agree and one function from views to tokens serves both; the number of operators is
 SRC_phi ([F], docs/theory.md, after arXiv 2510.04130, Fig. 1). If a view does not determine the token, the encoding
 cannot compute the step, whatever the operators: the complexity is then infinite.
+
+SRC_phi assumes that each step is told which operator to use. A model that reads the relation alone is told nothing: it
+must select the operator by the view. If two steps with equal views need different tokens, it cannot, and SRC_phi with
+selection is infinite ([F]). Otherwise all steps whose relevant keys have the same labels share one operator, and
+SRC_phi with selection is SRC_phi.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +77,34 @@ class _Table:
             self.parts[views.counts] = _Views(counts=views.counts, codes=codes[order], tokens=tokens[order])
 
 
+class Step(NamedTuple):
+    """Step of a circuit: scale, and the position of the token that it computes, from 1."""
+
+    scale: int
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Two steps with an equal view that need different tokens, so that the view cannot select the operator.
+
+    Attributes:
+        first: earlier step, in the order of the traces.
+        second: first step that conflicts with an earlier one.
+    """
+
+    first: Step
+    second: Step
+
+    def __str__(self) -> str:
+        """Return a clause that names both steps."""
+        (scale, position), (other_scale, other_position) = self.second, self.first
+        return (
+            f"position {position} of scale {scale} and position {other_position} of scale {other_scale} show equal "
+            "views and need different tokens"
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Induced:
     """Operators that one relation induces in one circuit, scale by scale.
@@ -81,19 +114,37 @@ class Induced:
         new_labels: scale -> labels of relevant keys that first occur there.
         new_operators: scale -> number of operators first needed there.
         new_entries: scale -> number of entries first needed there in operators that existed before.
+        conflict: the first step whose operator the view cannot select, with an earlier step of an equal view; None if
+            the views select every operator, or if the complexity is infinite before.
     """
 
     complexity: dict[int, float]
     new_labels: dict[int, frozenset[int]]
     new_operators: dict[int, int]
     new_entries: dict[int, int]
+    conflict: Conflict | None
+
+    def with_selection(self, scale: int) -> float:
+        """Return SRC_phi with selection up to a scale: infinite from the step on whose operator no view selects."""
+        scales = [*self.complexity]
+        selectable = self.conflict is None or scales.index(scale) < scales.index(self.conflict.second.scale)
+        return self.complexity[scale] if selectable else math.inf
 
 
-def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> Induced:
+def induced_complexity(
+    circuit: Circuit, relation: Relation, traces: Sequence[Trace], *, own_token: bool = False
+) -> Induced:
     """Return SRC_phi of the circuit, growing with the traces in the order given: each scale includes all before it.
 
     Steps are served in order, each by the first operator of its signature that fits. With complete tables this is the
     minimum; with partial tables it is an upper bound.
+
+    Args:
+        circuit: circuit of the task, at the scales of the traces.
+        relation: relation by which the encoding distinguishes keys.
+        traces: traces of the scales.
+        own_token: True if every view also shows the query's own token, whatever its label ([F]; a model has it in its
+            residual stream).
 
     Raises:
         ValueError: the relation gives no label to some pair that occurs.
@@ -105,6 +156,8 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
     new_operators: dict[int, int] = {}
     new_entries: dict[int, int] = {}
     total: float = 0
+    conflict: Conflict | None = None
+    served: list[tuple[Signature, Step, _Views]] = []
     for trace in traces:
         labels = relation.labels(trace.length, trace.scale)
         relevant: dict[int, list[int]] = {}
@@ -118,12 +171,19 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
             scale_labels.update(signature)
             if math.isinf(total):
                 continue
-            views = _views(trace, key_labels, signature)
+            views = _views(trace, key_labels, signature, own_token=own_token)
             if views is None:
                 total = math.inf
                 continue
+            step = Step(trace.scale, query + 1)
             fresh = _serve(operators.setdefault(signature, []), views)
             added += fresh is None
+            if conflict is None:
+                if fresh is None and len(operators[signature]) > 1:
+                    conflict = Conflict(first=_conflicting(served, signature, views), second=step)
+                    served.clear()
+                else:
+                    served.append((signature, step, views))
             entries += fresh or 0
         total += added
         complexity[trace.scale] = total
@@ -131,7 +191,22 @@ def induced_complexity(circuit: Circuit, relation: Relation, traces: Sequence[Tr
         new_operators[trace.scale] = added
         new_entries[trace.scale] = entries
         known_labels |= scale_labels
-    return Induced(complexity=complexity, new_labels=new_labels, new_operators=new_operators, new_entries=new_entries)
+    return Induced(
+        complexity=complexity,
+        new_labels=new_labels,
+        new_operators=new_operators,
+        new_entries=new_entries,
+        conflict=conflict,
+    )
+
+
+def _conflicting(served: Sequence[tuple[Signature, Step, _Views]], signature: Signature, views: _Views) -> Step:
+    """Return the first served step that has an equal view with another token."""
+    return next(
+        step
+        for labels, step, earlier in served
+        if labels == signature and _Table(parts={earlier.counts: earlier}).missing(views) is None
+    )
 
 
 def _serve(tables: list[_Table], views: _Views) -> int | None:
@@ -145,14 +220,15 @@ def _serve(tables: list[_Table], views: _Views) -> int | None:
     return None
 
 
-def _views(trace: Trace, labels: NDArray[np.int64], signature: Signature) -> _Views | None:
-    """Return the views at one step over all inputs, from the labels of the keys.
+def _views(trace: Trace, labels: NDArray[np.int64], signature: Signature, *, own_token: bool) -> _Views | None:
+    """Return the views at one step over all inputs, from the labels of the keys, the last of which is the query.
 
     None if a view does not decide the token.
 
     Keys with one label are indistinguishable, so their part of the view is their tokens in sorted order.
     """
     parts = [np.sort(trace.tokens[np.flatnonzero(labels == label)], axis=0) for label in signature]
+    parts += [trace.tokens[len(labels) - 1][None]] if own_token else []
     views, tokens = _distinct_columns(np.concatenate([*parts, trace.tokens[len(labels)][None]]), trace.symbols)
     if (views[1:] == views[:-1]).any():
         return None

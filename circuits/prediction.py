@@ -3,6 +3,9 @@
 The rule ([F], from the conjecture of arXiv 2510.04130 with the coverage that it needs): an encoding trained up to
 scale N0 generalizes to N iff it induces as many operators up to N as up to N0, finitely many, and every label and
 every operator entry used up to N was used up to N0. The conjecture taken literally has the first half only.
+
+The rule assumes that each step is told its operator. Beside it, two predictions with selection are made, in which the
+view of a step must select its operator: with and without the query's own token in the view ([F]).
 """
 
 import hashlib
@@ -36,6 +39,39 @@ class SearchStopped(TaskError):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SelectedPrediction:
+    """Prediction of the rule if the views must select the operators (`circuits.induced`).
+
+    Attributes:
+        complexity_train, complexity_test: SRC_phi with selection over the training scales, and over all scales.
+        breaks_at: first scale at which the rule fails; None if it generalizes.
+        why: one sentence of explanation.
+    """
+
+    complexity_train: float
+    complexity_test: float
+    breaks_at: int | None
+    why: str
+
+    @property
+    def generalizes(self) -> bool:
+        """True if it generalizes."""
+        return self.breaks_at is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the prediction as JSON; infinite complexity is "inf"."""
+        content = asdict(self) | {"generalizes": self.generalizes}
+        return {key: "inf" if value == math.inf else value for key, value in content.items()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """Return the prediction that `as_json` wrote."""
+        values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
+        del values["generalizes"]
+        return cls(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prediction:
     """Prediction for one encoding; there is none if the encoding's relation is not known.
 
@@ -55,6 +91,8 @@ class Prediction:
         breaks_at: first scale that needs something training did not show, or that the encoding cannot compute at all;
             None if it generalizes.
         why: one sentence of explanation, with the encoding's caveat outside the rule.
+        selection, selection_with_token: the same rule if views must select the operators, without and with the query's
+            own token. None without a relation, and in predictions stored before these were made.
     """
 
     encoding: str
@@ -67,6 +105,8 @@ class Prediction:
     unseen_distractors: int | None
     breaks_at: int | None
     why: str
+    selection: SelectedPrediction | None = None
+    selection_with_token: SelectedPrediction | None = None
 
     @property
     def generalizes(self) -> bool | None:
@@ -83,19 +123,32 @@ class Prediction:
     def as_json(self) -> dict[str, Any]:
         """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
+        for name in _SELECTED:
+            selected = getattr(self, name)
+            content[name] = selected.as_json() if selected else None
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the full prediction. A run that is trained after the prediction stores it."""
-        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
+        """SHA-256 of the prediction without selection. A run that is trained after the prediction stores it.
+
+        It leaves out the predictions with selection, so that it is that of predictions stored before these were made.
+        """
+        content = {key: value for key, value in self.as_json().items() if key not in _SELECTED}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Return the prediction that `as_json` wrote."""
         values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
         del values["generalizes"], values["literal"]
+        for name in _SELECTED:
+            if values.get(name) is not None:
+                values[name] = SelectedPrediction.from_json(values[name])
         return cls(**values)
+
+
+_SELECTED = ("selection", "selection_with_token")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +168,7 @@ class Analysis:
     mode: str
     traces: tuple[Trace, ...]
     result: SRCResult | None
-    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...]], Induced] = field(
+    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool], Induced] = field(
         default_factory=dict, compare=False, repr=False
     )
     """Operators induced by relations over some scales, kept for encodings with the same relation."""
@@ -195,10 +248,14 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         relation, hint_error = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
-    key = (relation, tuple(trace.scale for trace in seen), tuple(trace.scale for trace in later))
-    if key not in analysis.induced:
-        analysis.induced[key] = _induced(circuit, relation, seen, later)
-    induced = analysis.induced[key]
+
+    def induced_with(own_token: bool) -> Induced:
+        key = (relation, tuple(trace.scale for trace in seen), tuple(trace.scale for trace in later), own_token)
+        if key not in analysis.induced:
+            analysis.induced[key] = _induced(circuit, relation, seen, later, own_token=own_token)
+        return analysis.induced[key]
+
+    induced = induced_with(False)
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
     if hint_error:
         low = high = math.inf
@@ -217,6 +274,25 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         unseen_distractors=len(_distractors(circuit, relation, later) - seen_distractors),
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
+        selection=_selected(induced, seen, later, hint_error),
+        selection_with_token=_selected(induced_with(True), seen, later, hint_error),
+    )
+
+
+def _selected(
+    induced: Induced, seen: Sequence[Trace], later: Sequence[Trace], hint_error: HintNeeded | None
+) -> SelectedPrediction:
+    """Return the prediction if the views must select the operators."""
+    low, high = (induced.with_selection(part[-1].scale) for part in (seen, [*seen, *later]))
+    if hint_error:
+        low = high = math.inf
+    breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
+    if induced.conflict:
+        breaks[f"cannot select the operator: {induced.conflict}"] = induced.conflict.second.scale
+    first = min(breaks, key=breaks.__getitem__, default=None)
+    breaks_at = breaks[first] if first else None
+    return SelectedPrediction(
+        complexity_train=low, complexity_test=high, breaks_at=breaks_at, why=_why(low, high, first, breaks_at, "")
     )
 
 
@@ -257,6 +333,8 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
     minimal_arities = {n: minimal_arity([analysis.traces[n - 1]]) for n in sorted(test)}
     breaks_at = next(n for n, slots in minimal_arities.items() if slots is None or slots > enough)
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
+    why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
+    selected = SelectedPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -267,22 +345,26 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         entries_covered=None,
         unseen_distractors=None,
         breaks_at=breaks_at,
-        why=f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}",
+        why=why,
+        selection=selected,
+        selection_with_token=selected,
     )
 
 
-def _induced(circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace]) -> Induced:
+def _induced(
+    circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace], *, own_token: bool
+) -> Induced:
     """Return the operators induced over the training scales and then the others.
 
     At sampled training scales, more prompts are tried while later scales need new entries.
     """
-    induced = induced_complexity(circuit, relation, [*seen, *later])
+    induced = induced_complexity(circuit, relation, [*seen, *later], own_token=own_token)
     missing = sum(induced.new_entries[trace.scale] for trace in later)
     for count in MORE_PROMPTS:
         if not missing or all(trace.exhaustive for trace in seen):
             break
         seen = [trace if trace.exhaustive else _with_more_prompts(circuit.task, trace, count) for trace in seen]
-        induced = induced_complexity(circuit, relation, [*seen, *later])
+        induced = induced_complexity(circuit, relation, [*seen, *later], own_token=own_token)
         before, missing = missing, sum(induced.new_entries[trace.scale] for trace in later)
         if missing == before:
             break

@@ -30,11 +30,17 @@ from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
 from empirical.trial.statistics import ALPHA, Share, holm, share, tail
 from theory.system.errors import LengthgenError
 
-RULES = ("coverage", "literal")
-"""Rules of prediction.
+RULES = {
+    "coverage": "with coverage",
+    "literal": "literal",
+    "selection": "with selection",
+    "selection_with_token": "selection, own token",
+}
+"""Rules of prediction, each with its name in tables.
 
 "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
-literally: equal finite complexity alone.
+literally: equal finite complexity alone. "selection" is coverage where the views must also select the operators, and
+"selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`).
 """
 
 
@@ -128,6 +134,10 @@ def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
     """Answer of a rule: does the cell generalize? None without a prediction, or if it has no answer."""
     if prediction is None:
         return None
+    selected = {"selection": prediction.selection, "selection_with_token": prediction.selection_with_token}
+    if rule in selected:
+        by_selection = selected[rule]
+        return None if by_selection is None else by_selection.generalizes
     answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
     return answers[rule]
 

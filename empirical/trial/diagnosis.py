@@ -46,7 +46,12 @@ class _Case:
 
 def disagreements(cell: JudgedCell) -> dict[str, bool]:
     """Rules that contradict the observation, with their answers."""
-    answers = {rule: predicted_by(cell.prediction, rule) for rule in RULES}
+    return _contradicted(cell, RULES)
+
+
+def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
+    """Those of the rules that contradict the observation, with their answers."""
+    answers = {rule: predicted_by(cell.prediction, rule) for rule in rules}
     return {
         rule: answer
         for rule, answer in answers.items()
@@ -55,8 +60,9 @@ def disagreements(cell: JudgedCell) -> dict[str, bool]:
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
-    """Findings on one cell; none if both rules agree with the observation."""
-    case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=disagreements(cell))
+    """Findings on one cell; none if the rule with coverage and the literal one agree with the observation."""
+    wrong = _contradicted(cell, ("coverage", "literal"))
+    case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
     if cell.fit.successes and not case.wrong:
         return []
     return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]

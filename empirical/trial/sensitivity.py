@@ -14,7 +14,7 @@ THRESHOLDS = (0.9, 0.95, 0.99, 1.0)
 def sensitivity(evidence: Sequence[CellEvidence], main: Criteria) -> list[dict[str, Any]]:
     """Judge by the main criteria, and by each variation that differs from them in one choice.
 
-    Each entry holds the criteria; what was `varied` (None for the main one); for both rules the 2x2 counts and the
+    Each entry holds the criteria; what was `varied` (None for the main one); for each rule the 2x2 counts and the
     agreement; and `changed`: every cell whose prediction, observation or verdict differs from the main criteria, with
     both. Cells of another model size are compared with those of the main size of the same task, format and encoding; a
     cell without such a partner is left out.

@@ -49,7 +49,7 @@ def _cells_where_rules_differ(cells: Sequence[JudgedCell]) -> list[dict[str, Any
     return [
         {"cell": str(cell.key), "observed": cell.observed, **answers}
         for cell, answers in predictions
-        if len(set(answers.values())) > 1
+        if len(set(answers.values()) - {None}) > 1
     ]
 
 
@@ -61,7 +61,7 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             **cell.key._asdict(),
             "prediction": cell.prediction.as_json() if cell.prediction else None,
             "predicted": cell.predicted,
-            "literal": predicted_by(cell.prediction, "literal"),
+            **{rule: predicted_by(cell.prediction, rule) for rule in ("literal", "selection", "selection_with_token")},
             "observed": cell.observed,
             "verdict": cell.verdict,
             **{name: asdict(getattr(cell, name)) for name in ("fit", "generalizes_given_fit", "generalizes")},

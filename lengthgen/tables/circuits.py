@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, titled
+from lengthgen.tables.layout import columns, titled, yes_no
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:
@@ -79,7 +79,9 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
         f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
     )
-    table = columns("encoding", "relation", "operators: train", "test", "generalizes", "breaks at", "literally")
+    answers = ("generalizes", "breaks at", "literally", "selects", "own token")
+    table = columns("encoding", "relation", "operators: train", "test", *answers)
+    notes = []
     for encoding, prediction in answer["predictions"].items():
         complexities = (
             "-" if prediction[key] is None else str(prediction[key]) for key in ("complexity_train", "complexity_test")
@@ -90,10 +92,15 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         breaks_at = str(prediction["breaks_at"] or "-")
         # Brackets in a Text are no markup.
         names = (Text(encoding), Text(prediction["relation"] or "-"))
-        table.add_row(*names, *complexities, generalizes, breaks_at, literal)
+        selected = [prediction[key] and prediction[key]["generalizes"] for key in ("selection", "selection_with_token")]
+        table.add_row(*names, *complexities, generalizes, breaks_at, literal, *map(yes_no, selected))
+        notes.append(f"{encoding}: {prediction['why']}")
+        if prediction["generalizes"] and not selected[0]:
+            notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
     return titled(
         title,
         table,
-        *(f"{encoding}: {prediction['why']}" for encoding, prediction in answer["predictions"].items()),
+        *notes,
         "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
+        "selects: labels and tokens of the arguments must also select the operator; own token: with the query's [F]",
     )

@@ -6,11 +6,12 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from empirical.trial.conjecture import RULES
 from lengthgen.tables.layout import columns, percent, share_text, titled, yes_no
 
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
-    """Return every cell with its verdict, the 2x2 table of both rules, and possible reasons of each disagreement."""
+    """Return every cell with its verdict, the 2x2 table of each rule, and possible reasons of each disagreement."""
     names = _cell_names(trial)
     table = columns(
         "cell", "predicted", "literal", "fit", "generalize | fit", "verdict", "breaks at", "expected", "best on test"
@@ -51,7 +52,7 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
     for rule, result in trial["rules"].items():
         counts, tests = result["table"], result["permutation"]
         table.add_row(
-            {"coverage": "with coverage", "literal": "literal"}[rule],
+            RULES[rule],
             *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
             percent(result["agreement"]),
             f"{result['fisher_p']:.3f}",
@@ -66,8 +67,9 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
     if not trial["rules"]["coverage"]["both_kinds"]:
         notes.append("cells predicted yes and cells predicted no were not both observed, so the 'iff' is not tested")
     notes += [
-        f"the rules differ on {cell['cell']}: with coverage {yes_no(cell['coverage'])}, "
-        f"literal {yes_no(cell['literal'])}, observed {yes_no(cell['observed'])}"
+        f"the rules differ on {cell['cell']}: "
+        + "".join(f"{name} {yes_no(cell[rule])}, " for rule, name in RULES.items() if cell.get(rule) is not None)
+        + f"observed {yes_no(cell['observed'])}"
         for cell in trial["rules_differ"]
     ]
     return titled("Predicted, observed: cells by the majority of their fitting runs; p-values one-sided", table, *notes)

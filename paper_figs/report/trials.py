@@ -89,7 +89,7 @@ def _trial_data(content: Mapping[str, Any]) -> dict[str, Any]:
         "alpha": rounded(content["alpha"]),
         "confidence": rounded(content["confidence"]),
         "runs_needed": content["runs_needed"],
-        "rules": {rule: _rule_data(content["rules"][rule]) for rule in RULES},
+        "rules": {rule: _rule_data(content["rules"][rule]) for rule in RULES if rule in content["rules"]},
         "cells": [_cell_data(cell) for cell in content["cells"]],
     }
 

@@ -10,7 +10,7 @@ import pytest
 from circuits.circuit import Circuit, Wiring
 from circuits.encodings import parse_encoding, relation_of
 from circuits.formats import CLOSING, in_format
-from circuits.induced import Induced, induced_complexity
+from circuits.induced import Conflict, Induced, Step, induced_complexity
 from circuits.prediction import Analysis
 from circuits.roles import ideal_relation
 from circuits.src import minimal_arity, src, traces_up_to
@@ -133,17 +133,42 @@ def test_steps_of_one_view_with_different_tokens_never_share_an_operator() -> No
     circuit = Circuit(task=task, arity=1, wirings={1: steps}, operators=(identity, negation))
     same = from_labels(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 0]]), name="same")
     other = from_labels(np.array([[1, 2, 0], [0, 0, 0], [0, 0, 0]]), name="other")
-    assert induced_complexity(circuit, same, [trace(task, 1)]).complexity == {1: 2}
-    assert induced_complexity(circuit, other, [trace(task, 1)]).complexity == {1: 2}
+    induced = induced_complexity(circuit, same, [trace(task, 1)])
+    assert (induced.complexity, induced.with_selection(1)) == ({1: 2}, math.inf)
+    assert induced.conflict == Conflict(first=Step(1, 2), second=Step(1, 3))
+    assert str(induced.conflict) == (
+        "position 3 of scale 1 and position 2 of scale 1 show equal views and need different tokens"
+    )
+    induced = induced_complexity(circuit, other, [trace(task, 1)])
+    assert (induced.complexity, induced.with_selection(1), induced.conflict) == ({1: 2}, 2, None)
 
 
-def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> Induced:
+def test_the_query_s_own_token_can_tell_two_steps_apart() -> None:
+    """The first step copies x at '=', the second negates x at 0 or 1: the token at the query says which it is."""
+    task = Task(
+        name="at-the-sign",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [("0", "1"), ("=",)],
+        generate=lambda p: [p[0], str(1 - int(p[0]))],
+    )
+    identity, negation = np.array([[0, 1, 2], [1, 0, 2]], dtype=np.uint8)
+    steps = tuple(Wiring(position=3 + step, arguments=(1,), operator=step) for step in (0, 1))
+    circuit = Circuit(task=task, arity=1, wirings={1: steps}, operators=(identity, negation))
+    same = from_labels(np.array([[0, 1, 1, 0], *[[0] * 4] * 3]), name="same")
+    told, shown = (induced_complexity(circuit, same, [trace(task, 1)], own_token=own) for own in (False, True))
+    assert (told.complexity, told.with_selection(1)) == ({1: 2}, math.inf)
+    assert (shown.complexity, shown.with_selection(1)) == ({1: 1}, 1)
+
+
+def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace], *, own_token: bool) -> Induced:
     """Count induced operators view by view: a view is a bag of tokens for each label that the operator depends on."""
     operators: dict[frozenset[int], list[dict[object, int]]] = {}
     complexity: dict[int, float] = {}
     labels_at: dict[int, frozenset[int]] = {}
     operators_at: Counter[int] = Counter()
     entries_at: Counter[int] = Counter()
+    served: list[tuple[frozenset[int], Step, dict[object, int]]] = []
+    conflicts: list[Conflict] = []
     for scale_trace in traces:
         met: set[int] = set()
         for wiring in circuit.wirings[scale_trace.scale]:
@@ -163,11 +188,19 @@ def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> In
                     label: Counter(t for t, own in zip(column, labels, strict=False) if own == label)
                     for label in signature
                 }
-                view = frozenset((label, token, n) for label, bag in bags.items() for token, n in bag.items())
+                view: object = frozenset((label, token, n) for label, bag in bags.items() for token, n in bag.items())
+                view = (view, column[query - 1]) if own_token else view
                 if table.setdefault(view, column[query]) != column[query]:
                     complexity[scale_trace.scale] = math.inf
             if scale_trace.scale in complexity:
                 continue
+            step = Step(scale_trace.scale, wiring.position)
+            conflicts += [
+                Conflict(first=earlier, second=step)
+                for other_signature, earlier, tokens in served
+                if other_signature == signature and any(tokens.get(v, token) != token for v, token in table.items())
+            ]
+            served.append((signature, step, dict(table)))
             same_signature = operators.setdefault(signature, [])
             for operator in same_signature:
                 if all(operator.get(view, token) == token for view, token in table.items()):
@@ -188,6 +221,7 @@ def _slowly(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> In
         new_labels=labels_at,
         new_operators={scale: operators_at[scale] for scale in scales},
         new_entries={scale: entries_at[scale] for scale in scales},
+        conflict=conflicts[0] if conflicts else None,
     )
 
 
@@ -207,7 +241,18 @@ def test_random_tasks_under_random_relations_need_what_a_slow_count_says(seed: i
     relations = [ideal_relation(circuit, scale_hint=True), relative(), absolute(), constant()]
     for relation in [*relations, _random_relation(seed, 3), _random_relation(seed, 8), _random_relation(seed, 40)]:
         order = traces if seed % 3 else traces[::-1]
-        assert induced_complexity(circuit, relation, order) == _slowly(circuit, relation, order)
+        for own_token in (False, True):
+            induced = induced_complexity(circuit, relation, order, own_token=own_token)
+            assert induced == _slowly(circuit, relation, order, own_token=own_token)
+            _check_selection(induced)
+
+
+def _check_selection(induced: Induced) -> None:
+    """Check that SRC_phi with selection is SRC_phi or infinite, and infinite iff a conflict was met."""
+    scales = [*induced.complexity]
+    beyond = scales.index(induced.conflict.second.scale) if induced.conflict else len(scales)
+    for index, scale in enumerate(scales):
+        assert induced.with_selection(scale) == (induced.complexity[scale] if index < beyond else math.inf)
 
 
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
@@ -220,4 +265,7 @@ def test_tasks_of_several_operators_need_what_a_slow_count_says(name: str, layou
     assert circuit is not None
     relations = [ideal_relation(circuit, scale_hint=True), relative(), clipped_relative(2), constant()]
     for relation in [*relations, _random_relation(0, 2), _random_relation(1, 8)]:
-        assert induced_complexity(circuit, relation, traces) == _slowly(circuit, relation, traces)
+        for own_token in (False, True):
+            induced = induced_complexity(circuit, relation, traces, own_token=own_token)
+            assert induced == _slowly(circuit, relation, traces, own_token=own_token)
+            _check_selection(induced)

@@ -12,7 +12,7 @@ from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation,
 from circuits.formats import CLOSING
 from circuits.prediction import Analysis, Prediction, analyse, predict
 from circuits.src import traces_up_to
-from circuits.task import TaskError
+from circuits.task import Task, TaskError
 from circuits.tasks import load
 from circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
@@ -243,7 +243,43 @@ def test_predictions_survive_json_and_differ_in_their_digests(layout: str, analy
         again = Prediction.from_json(json.loads(json.dumps(content, allow_nan=False)))
         assert again == prediction
         assert again.digest == prediction.digest
+        before = {key: value for key, value in content.items() if not key.startswith("selection")}
+        assert Prediction.from_json(before) == replace(prediction, selection=None, selection_with_token=None)
+        assert Prediction.from_json(before).digest == prediction.digest, "predictions stored before keep their digest"
     assert len({prediction.digest for prediction in predictions}) == len(predictions)
+
+
+@pytest.mark.parametrize("encoding", ["ipe-sh", "rpe", "ape", "nope"])
+def test_a_constant_output_of_two_symbols_is_selected_by_no_view(encoding: str) -> None:
+    """1 0 0 1 0 0 ... whatever the prompt: no step has an argument, so all views are empty."""
+    task = Task(
+        name="one-and-two-zeros",
+        alphabet=("0", "1"),
+        prompt=lambda n: [("0", "1")] * n,
+        generate=lambda prompt: (["1", "0", "0"] * len(prompt))[: 2 * len(prompt) + 1],
+    )
+    analysis = analyse(task, "unaligned", 4, "typed")
+    prediction = predict(analysis, parse_encoding(encoding), train=[1, 2], test=[1, 2, 3, 4])
+    selection = prediction.selection
+    assert prediction.generalizes and selection is not None
+    assert (selection.complexity_test, selection.breaks_at) == (math.inf, 1)
+    assert "position 3 of scale 1 and position 2 of scale 1 show equal views" in selection.why
+
+
+@pytest.mark.parametrize("name", ["permutation", "log-shift"])
+def test_without_its_operators_told_the_relative_encoding_selects_none(name: str) -> None:
+    analysis = analyse(load(name, base=2), "aligned", 5)
+    for encoding, selects in (("rpe", False), ("ipe-sh", True)):
+        prediction = predict(analysis, parse_encoding(encoding), train=[1, 2, 3], test=[1, 2, 3, 4, 5])
+        assert prediction.generalizes and prediction.selection is not None
+        assert prediction.selection.generalizes is selects
+        assert math.isinf(prediction.selection.complexity_train) is not selects
+
+
+def test_a_task_without_a_circuit_is_not_computed_by_selection_either() -> None:
+    analysis = analyse(direct_parity(), "unaligned", 10)
+    prediction = predict(analysis, parse_encoding("rpe"), train=[1, 2], test=range(1, 11))
+    assert prediction.selection is not None and prediction.selection.breaks_at == prediction.breaks_at
 
 
 def test_a_prediction_names_what_the_rule_leaves_out(analyses: Analyses) -> None:

@@ -45,7 +45,11 @@ def test_both_rules_stand_side_by_side(trial):
     }  # fmt: skip
     assert coverage["misclassified"] == coverage["refuted_by"] == ["b/f/ipe/small"]
     assert literal["misclassified"] == literal["refuted_by"] == ["b/f/ipe/small", "b/f/ape/small"]
-    assert trial["rules_differ"] == [{"cell": "b/f/ape/small", "observed": False, "coverage": False, "literal": True}]
+    unmade = {"selection": None, "selection_with_token": None}
+    assert trial["rules_differ"] == [
+        {"cell": "b/f/ape/small", "observed": False, "coverage": False, "literal": True, **unmade}
+    ]
+    assert all(trial["rules"][rule]["table"]["no_prediction"] == 6 for rule in unmade)
     # Hypergeometric: of four observed cells one says yes; it is among the two, or three, predicted yes.
     assert (coverage["fisher_p"], literal["fisher_p"]) == pytest.approx((1 / 2, 3 / 4))
 
