@@ -34,7 +34,7 @@ RULES = {
     "coverage": "with coverage",
     "literal": "literal",
     "selection": "with selection",
-    "selection_with_token": "selection, own token",
+    "selection_with_token": "with own token",
 }
 """Rules of prediction, each with its name in tables.
 

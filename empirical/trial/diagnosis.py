@@ -50,7 +50,7 @@ def disagreements(cell: JudgedCell) -> dict[str, bool]:
 
 
 def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
-    """Those of the rules that contradict the observation, with their answers."""
+    """Rules among the given ones that contradict the observation, with their answers."""
     answers = {rule: predicted_by(cell.prediction, rule) for rule in rules}
     return {
         rule: answer

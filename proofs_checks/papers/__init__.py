@@ -37,6 +37,7 @@ ORDER = (
     "sequential.arity",
     "sequential.coverage",
     "sequential.merging",
+    "sequential.selection",
     "trained",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.

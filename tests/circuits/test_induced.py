@@ -155,8 +155,8 @@ def test_the_query_s_own_token_can_tell_two_steps_apart() -> None:
     steps = tuple(Wiring(position=3 + step, arguments=(1,), operator=step) for step in (0, 1))
     circuit = Circuit(task=task, arity=1, wirings={1: steps}, operators=(identity, negation))
     same = from_labels(np.array([[0, 1, 1, 0], *[[0] * 4] * 3]), name="same")
-    told, shown = (induced_complexity(circuit, same, [trace(task, 1)], own_token=own) for own in (False, True))
-    assert (told.complexity, told.with_selection(1)) == ({1: 2}, math.inf)
+    hidden, shown = (induced_complexity(circuit, same, [trace(task, 1)], own_token=own) for own in (False, True))
+    assert (hidden.complexity, hidden.with_selection(1)) == ({1: 2}, math.inf)
     assert (shown.complexity, shown.with_selection(1)) == ({1: 1}, 1)
 
 

@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from math import inf
 
 import pytest
 
+from circuits.prediction import SelectedPrediction
+from empirical.trial.conjecture import RULES
 from empirical.trial.trial import as_json
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 
@@ -97,3 +100,18 @@ def test_runs_under_other_predictions_are_reported(cell_evidence):
 def test_every_reading_of_the_runs_is_there(trial):
     assert {entry["varied"] for entry in trial["sensitivity"]} == {None, "threshold", "checkpoint", "size"}
     assert trial["breaking"]["cells"] == 2
+
+
+def test_selection_is_judged_as_a_rule_of_its_own(small_run):
+    """A cell fails that is predicted to generalize, but not where its views must select: that rule alone is right."""
+    unselected = SelectedPrediction(complexity_train=1, complexity_test=inf, breaks_at=3, why="")
+    selected = replace(unselected, complexity_test=1, breaks_at=None)
+    prediction = replace(YES, selection=unselected, selection_with_token=selected)
+    cell = evidence(histories(small_run(), {FAILS: 9}), prediction, "a/f/rpe")
+    trial = as_json([cell], MAIN)
+    counts = {rule: trial["rules"][rule]["table"] for rule in RULES}
+    wrong = {rule for rule in RULES if counts[rule]["yes_no"]}
+    assert wrong == {"coverage", "literal", "selection_with_token"} == {*trial["cells"][0]["disagrees_with"]}
+    assert counts["selection"]["no_no"] == 1
+    answers = {"coverage": True, "literal": True, "selection": False, "selection_with_token": True}
+    assert trial["rules_differ"] == [{"cell": "a/f/rpe/small", "observed": False, **answers}]
