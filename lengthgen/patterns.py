@@ -38,6 +38,7 @@ def _load_array(path: str) -> Any:
     with user_code(f"array file '{path}' cannot be read", error=PatternError):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
+        array.close()
         raise PatternError(f"array file '{path}' holds several arrays: save one by numpy.save")
     return array
 

@@ -19,12 +19,13 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
     claims = answers["claims"]["claims"]
     rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
     patterns = [f"{row['name']} {' -> '.join(map(str, row['lrc'].values()))}" for row in answers["lrc"]]
-    tasks = [
-        f"{row['task']} {', '.join(map(str, row['src'].values()))} (arity {row['arity']})" for row in answers["src"]
-    ]
+    tasks: dict[str, list[str]] = {}
+    for row in answers["src"]:
+        tasks.setdefault(", ".join(map(str, row["src"].values())), []).append(row["task"])
+    complexities = [f"{values} ({', '.join(names)})" for values, names in tasks.items()]
     return Group(
         Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
-        Text(f"SRC at scales 1-6:      {'; '.join(tasks)}"),
+        Text(f"SRC at scales 1-6:      {'; '.join(complexities)}"),
         Text(
             f"Claims:                 {sum(claim['holds'] for claim in claims)} of {len(claims)} hold, "
             f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
