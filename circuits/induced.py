@@ -13,7 +13,7 @@ SRC_phi with selection is SRC_phi.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -157,17 +157,10 @@ def induced_complexity(
     new_entries: dict[int, int] = {}
     total: float = 0
     conflict: Conflict | None = None
-    served: list[tuple[Signature, Step, _Views]] = []
     for trace in traces:
-        labels = relation.labels(trace.length, trace.scale)
-        relevant: dict[int, list[int]] = {}
-        for key, query in step_roles(circuit, trace.scale):
-            relevant.setdefault(query, []).append(key - 1)
         scale_labels: set[int] = set()
         added = entries = 0
-        for query in (wiring.position - 1 for wiring in circuit.wirings[trace.scale]):
-            key_labels = labels[:query, query - 1]
-            signature = tuple(np.unique(key_labels[relevant.get(query, [])]).tolist())
+        for position, key_labels, signature in _steps(circuit, relation, trace):
             scale_labels.update(signature)
             if math.isinf(total):
                 continue
@@ -175,16 +168,12 @@ def induced_complexity(
             if views is None:
                 total = math.inf
                 continue
-            step = Step(trace.scale, query + 1)
             fresh = _serve(operators.setdefault(signature, []), views)
             added += fresh is None
-            if conflict is None:
-                if fresh is None and len(operators[signature]) > 1:
-                    conflict = Conflict(first=_conflicting(served, signature, views), second=step)
-                    served.clear()
-                else:
-                    served.append((signature, step, views))
             entries += fresh or 0
+            if conflict is None and len(operators[signature]) > 1:
+                first = _first_conflicting(circuit, relation, traces, signature, views, own_token=own_token)
+                conflict = Conflict(first=first, second=Step(trace.scale, position))
         total += added
         complexity[trace.scale] = total
         new_labels[trace.scale] = frozenset(scale_labels - known_labels)
@@ -200,12 +189,40 @@ def induced_complexity(
     )
 
 
-def _conflicting(served: Sequence[tuple[Signature, Step, _Views]], signature: Signature, views: _Views) -> Step:
-    """Return the first served step that has an equal view with another token."""
+def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[tuple[int, NDArray[np.int64], Signature]]:
+    """Yield position, labels of all keys up to the query, and signature of every step of a scale."""
+    labels = relation.labels(trace.length, trace.scale)
+    relevant: dict[int, list[int]] = {}
+    for key, query in step_roles(circuit, trace.scale):
+        relevant.setdefault(query, []).append(key - 1)
+    for query in (wiring.position - 1 for wiring in circuit.wirings[trace.scale]):
+        key_labels = labels[:query, query - 1]
+        yield query + 1, key_labels, tuple(np.unique(key_labels[relevant.get(query, [])]).tolist())
+
+
+def _first_conflicting(
+    circuit: Circuit,
+    relation: Relation,
+    traces: Sequence[Trace],
+    signature: Signature,
+    views: _Views,
+    *,
+    own_token: bool,
+) -> Step:
+    """Return the first step of the signature that has an equal view with another token.
+
+    The views of earlier steps are computed again, since keeping all would multiply the memory of every circuit.
+    """
+    candidates = (
+        (Step(trace.scale, position), _views(trace, key_labels, signature, own_token=own_token))
+        for trace in traces
+        for position, key_labels, step_signature in _steps(circuit, relation, trace)
+        if step_signature == signature
+    )
     return next(
         step
-        for labels, step, earlier in served
-        if labels == signature and _Table(parts={earlier.counts: earlier}).missing(views) is None
+        for step, earlier in candidates
+        if earlier is not None and _Table(parts={earlier.counts: earlier}).missing(views) is None
     )
 
 
