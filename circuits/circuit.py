@@ -9,14 +9,17 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import Task, Tokens
 from circuits.trace import Trace
 from circuits.wirings import clashing, keys_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNDEFINED = 255
 """Entry of an operator's table that has no value."""
@@ -152,7 +155,7 @@ class Circuit:
     def _essential(self) -> tuple[tuple[int, ...], ...]:
         return tuple(_essential_slots(table, len(self.task.alphabet)) for table in self.operators)
 
-    def graph(self, scale: int, prompt: Sequence[str] | None = None) -> nx.MultiDiGraph:
+    def graph(self, scale: int, prompt: Sequence[str] | None = None) -> "nx.MultiDiGraph":
         """Return the circuit of one scale as a graph.
 
         Nodes are the positions 1..length. Attribute `kind` is "prompt" or "step"; steps also have `operator`; if a
@@ -164,6 +167,8 @@ class Circuit:
             CircuitError: with a prompt, as for `run`, or the circuit gives no token at some step.
             TaskError: with a prompt, as for `run`.
         """
+        import networkx as nx  # slow to import, and most commands need none of it
+
         graph = nx.MultiDiGraph(task=self.task.name, scale=scale, arity=self.arity)
         first = self.wirings[scale][0].position
         graph.add_nodes_from(range(1, first), kind="prompt")

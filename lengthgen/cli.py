@@ -1,7 +1,7 @@
 """Command line: `lengthgen COMMAND`, where every command has the option --json.
 
-Packages that only some commands need (matplotlib, scipy's statistics, sympy) are imported by these commands, so that
-the others start fast.
+Packages that only some commands need (matplotlib, networkx, scipy, sympy, torch) are imported by these commands, so
+that the others start fast.
 """
 
 import signal

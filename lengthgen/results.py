@@ -2,11 +2,8 @@
 
 import inspect
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from circuits.encodings import EncodingSpec
-from circuits.prediction import Analysis, predict
 from circuits.tasks import TASKS
 from circuits.templates import Template
 
@@ -26,27 +23,6 @@ def tasks_answer() -> dict[str, Any]:
             }
         )
     return {"tasks": tasks}
-
-
-def prediction_answer(
-    analysis: Analysis, encodings: Sequence[EncodingSpec], train: Sequence[int], test: Sequence[int]
-) -> dict[str, Any]:
-    """Return the predictions for several encodings on one task, format and mode; keys are the texts of the encodings.
-
-    Raises as `predict` does.
-    """
-    return {
-        "task": analysis.task.name,
-        "format": analysis.format,
-        "mode": analysis.mode,
-        "arity": analysis.result and analysis.result.arity,
-        "train": list(train),
-        "test": list(test),
-        "predictions": {
-            str(encoding): predict(analysis, encoding, train=train, test=test).as_json() for encoding in encodings
-        },
-        "label": "F",
-    }
 
 
 def number(value: float | None) -> int | str | None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -107,3 +109,31 @@ def test_training_runs_without_the_exact_solvers(tmp_path):
     smoke = ["--profile", "smoke", "--out", str(tmp_path)]
     for command, (code, errors) in zip(commands, without(SOLVERS, *([*c, *smoke] for c in commands)), strict=True):
         assert code == 0, (command, errors)
+
+
+HEAVY = ("matplotlib", "networkx", "pandas", "scipy", "sympy", "torch")
+
+
+@pytest.mark.parametrize(
+    ("command", "heavy"),
+    [("--help", ()), ("tasks", ()), ("src copy --scales 1-4", ()), ("predict copy --train 1-2 --test 1-4", ("sympy",))],
+)
+def test_a_command_imports_no_heavy_package_that_it_does_not_need(command, heavy):
+    """Such a command starts in less than half of the time."""
+    code = (
+        f"import sys; from lengthgen.cli import click_app; click_app({command.split()}, standalone_mode=False); "
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str([*heavy])
+
+
+def test_a_training_imports_neither_the_compiler_nor_pandas(tmp_path):
+    """They take longer than a small training."""
+    arguments = ["train", "parity", "--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path)]
+    code = (
+        f"import sys; from lengthgen.cli import click_app; click_app({arguments}, standalone_mode=False); "
+        "print([name for name in ('torch._dynamo', 'torch._inductor', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from theory.relation import Labels, Relation, RelationError, from_labels
 
@@ -132,6 +130,9 @@ def join(phi: Relation, psi: Relation, *, scale: int) -> Relation:
     Raises:
         RelationError: the scale is not positive, or a relation has no label somewhere up to it.
     """
+    from scipy.sparse import coo_array  # slow to import, and most commands need none of it
+    from scipy.sparse.csgraph import connected_components
+
     cells = cells_for(phi, psi, scale=scale)
     phi_labels, phi_class = np.unique(cells.labels(phi), return_inverse=True)
     psi_labels, psi_class = np.unique(cells.labels(psi), return_inverse=True)

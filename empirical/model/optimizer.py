@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adamw import adamw
 
 from empirical.runs.profile import Training
 
@@ -15,36 +16,54 @@ class ModelwiseAdamW:
     def __init__(self, module: nn.Module, settings: Training) -> None:
         """Gather the parameters of the module; each has the model axis first."""
         self.parameters = list(module.parameters())
-        self.clip = settings.clip
-        self.numbers = nn.Parameter(torch.cat([_rows(parameter.detach()) for parameter in self.parameters], dim=1))
+        self.settings = settings
+        self.rate = settings.learning_rate
+        self.numbers = torch.cat([_rows(parameter.detach()) for parameter in self.parameters], dim=1)
         start = 0
         for parameter in self.parameters:
             columns = slice(start, start := start + parameter[0].numel())
-            parameter.data = self.numbers.data[:, columns].view(parameter.shape)
-        self.adamw = torch.optim.AdamW(
-            [self.numbers], lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
-        )
+            parameter.data = self.numbers[:, columns].view(parameter.shape)
+        self.moments = {
+            "step": torch.zeros((), device=self.numbers.device),
+            "exp_avg": torch.zeros_like(self.numbers),
+            "exp_avg_sq": torch.zeros_like(self.numbers),
+        }
 
     def set_rate(self, rate: float) -> None:
         """Set the learning rate."""
-        self.adamw.param_groups[0]["lr"] = rate
+        self.rate = rate
 
     def step(self, losses_M: Tensor) -> None:
         """Make one step down the gradient of each model's loss, [M]."""
         parts = torch.autograd.grad(losses_M.sum(), self.parameters, materialize_grads=True)
         gradient = torch.cat([_rows(part) for part in parts], dim=1)
-        gradient *= (self.clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
-        self.numbers.grad = gradient
-        self.adamw.step()
+        gradient *= (self.settings.clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
+        # The function, not the class `AdamW`, whose first step imports PyTorch's compiler for most of a second.
+        adamw(
+            [self.numbers],
+            [gradient],
+            [self.moments["exp_avg"]],
+            [self.moments["exp_avg_sq"]],
+            [],
+            [self.moments["step"]],
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self.rate,
+            weight_decay=self.settings.weight_decay,
+            eps=1e-8,
+            maximize=False,
+        )
 
     def state(self) -> dict[str, Tensor]:
         """Tensors that a checkpoint needs besides the weights."""
-        return dict(self.adamw.state[self.numbers])
+        return dict(self.moments)
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Resume from a `state`."""
-        current = self.adamw.state_dict()
-        self.adamw.load_state_dict(current | {"state": {0: state} if state else {}})
+        """Resume from a `state`; tensors are copied to the device of the parameters."""
+        for name, moment in self.moments.items():
+            moment.copy_(state[name])
 
 
 def _rows(tensor: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Metrics: one row per checkpoint and scale of a run, and all rows of a run as a parquet file."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -86,10 +86,9 @@ def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]])
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in _columns()])
     try:
-        table = pa.Table.from_pylist([asdict(row) for row in rows], schema=schema)
-    except pa.ArrowException as error:
+        table = pa.table({name: _column([getattr(row, name) for row in rows], kind) for name, kind in _columns()})
+    except TypeError as error:
         raise MetricsError(f"some values are not numbers: {error}") from error
     _require(table, expected)
     sink = pa.BufferOutputStream()
@@ -126,6 +125,14 @@ def from_parquet(content: bytes, expected: Sequence[tuple[int, int]]) -> list[Me
     return [Measurement(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 
+def _column(values: Sequence[float], kind: str) -> Any:
+    """Return a pyarrow array; raises TypeError if a value is not of the kind. `pyarrow.array` would import pandas."""
+    import pyarrow as pa
+
+    numbers = np.array(values, dtype=None if values else kind).astype(kind, casting="safe")
+    return pa.Array.from_buffers(pa.type_for_alias(kind), len(numbers), [None, pa.py_buffer(numbers)])
+
+
 def _columns() -> list[tuple[str, str]]:
     """Name and parquet type of each column."""
     return [(field.name, "int64" if field.type is int else "double") for field in fields(Measurement)]
@@ -143,7 +150,8 @@ def _require(table: Any, expected: Sequence[tuple[int, int]]) -> None:
         )
         raise MetricsError(f"{len(present):,} rows, expected {len(expected):,}: {reason}")
     for name, kind in _columns():
-        numbers = table[name].to_numpy() if kind == "double" else np.zeros(0)
+        # `to_numpy` would import pandas.
+        numbers = np.array(table[name].to_pylist(), dtype=np.float64) if kind == "double" else np.zeros(0)
         invalid = np.isinf(numbers) if name in MAY_BE_NAN else ~np.isfinite(numbers)
         if table[name].null_count or invalid.any():
             raise MetricsError(f"not every {name} is a finite number")

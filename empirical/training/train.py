@@ -65,9 +65,12 @@ def train(
     """
     backend.require()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
-    torch.compiler.reset()  # code compiled for another group has other shapes
+    # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
+    torch.set_deterministic_debug_mode("error")
+    if backend.compiled:
+        torch.use_deterministic_algorithms(True)  # in compiled code as well
+        torch.compiler.reset()  # code compiled for another group has other shapes
     with store.locks(runs):
         if all(store.finished(run) for run in runs):
             store.remove_state(runs)  # left over if training was killed at its very end

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, comb, log2
 
-from scipy.special import betaincinv
-
 CONFIDENCE = 0.95
 ALPHA = 0.05
 
@@ -22,6 +20,8 @@ class Share:
 
 def share(successes: int, trials: int) -> Share:
     """Compute a share with its exact interval, whose ends are quantiles of beta distributions."""
+    from scipy.special import betaincinv  # slow to import, and most commands need none of it
+
     failures, tail_mass = trials - successes, (1 - CONFIDENCE) / 2
     return Share(
         successes=successes,

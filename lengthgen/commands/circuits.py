@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from circuits.encodings import parse_encodings
 from circuits.modes import Mode
-from circuits.prediction import analyse
 from circuits.src import Interrupted
 from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE
@@ -25,7 +23,7 @@ from lengthgen.commands.options import (
     show,
     usual_encodings,
 )
-from lengthgen.results import prediction_answer, tasks_answer
+from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables.circuits import certificate_table, prediction_table, src_table, tasks_table
 from theory.system.files import parse_json, read_bytes, require_folder, require_writable
@@ -139,6 +137,10 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict which encodings generalize on a task, and where and why the others break."""
+    from circuits.encodings import parse_encodings
+    from circuits.prediction import analyse
+    from lengthgen.predicting import prediction_answer
+
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)

@@ -7,11 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Group
 
-from circuits.encodings import parse_encoding
 from empirical.model.backend import Backend
 from empirical.runs.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
-from empirical.runs.profile import load_profile
-from empirical.runs.protocol import load_protocol
 from lengthgen.commands.options import (
     IDEAL,
     Base,
@@ -30,8 +27,6 @@ from lengthgen.commands.options import (
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
-from lengthgen.tables.summary import summary
-from lengthgen.tables.trials import conjecture_table, sensitivity_table
 from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
@@ -83,6 +78,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train one model and test it at every scale. An interrupted run continues; a finished run is not trained again."""
+    from circuits.encodings import parse_encoding
     from lengthgen.experiment import task_experiment, train_one
 
     backend = Backend(device, compile)
@@ -107,6 +103,7 @@ def sweep(
 
     The exit code is 0 only if no run is broken.
     """
+    from empirical.runs.protocol import load_protocol
     from lengthgen.experiment import Experiment, log_curves, sweep_all
     from lengthgen.stored import runs_answer
 
@@ -147,6 +144,7 @@ def conjecture(
 ) -> None:
     """Store predictions, train every cell over several seeds, and judge each prediction."""
     from lengthgen.experiment import chosen, run_conjecture
+    from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
     backend = Backend(device, compile)
     experiment = chosen(
@@ -234,10 +232,13 @@ def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
     """Run everything into one folder: claims, circuits, predictions, runs, verdicts, figures and the report."""
+    from empirical.runs.profile import load_profile
+
     backend = Backend(device)
     load_profile(profile)
     require_ready(out, backend)
     from lengthgen import pipeline
+    from lengthgen.tables.summary import summary
 
     answers = pipeline.reproduce(profile, out, backend)
     show(answers, summary(answers, out), as_json)

@@ -120,7 +120,7 @@ COMPUTING = (
     "lengthgen.complexity.src",
     "lengthgen.gallery._draw_all",
     "empirical.training.train.train",
-    "lengthgen.commands.circuits.analyse",
+    "circuits.prediction.analyse",
     "lengthgen.experiment.analyse",
     "lengthgen.experiment.train_all",
     "lengthgen.pipeline.cached",

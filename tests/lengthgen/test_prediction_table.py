@@ -9,7 +9,7 @@ from rich.console import Console
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from circuits.prediction import Analysis, Prediction, analyse
 from circuits.tasks import load
-from lengthgen.results import prediction_answer
+from lengthgen.predicting import prediction_answer
 from lengthgen.tables.circuits import prediction_table
 
 

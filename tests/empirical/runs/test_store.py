@@ -113,7 +113,7 @@ WRONG_ROWS = {
     "another order": (lambda rows: rows[::-1], "16 rows, expected 16"),
     "no number": (lambda rows: [replace(rows[0], exact_match=nan), *rows[1:]], "not every exact_match is a finite"),
     "infinite": (lambda rows: [replace(rows[0], first_wrong=inf), *rows[1:]], "not every first_wrong is a finite"),
-    "nothing": (lambda rows: [replace(rows[0], training_loss=None), *rows[1:]], "not every training_loss is a fin"),
+    "nothing": (lambda rows: [replace(rows[0], training_loss=None), *rows[1:]], "some values are not numbers"),
 }
 
 
