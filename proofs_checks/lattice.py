@@ -1,11 +1,13 @@
 """Graph of exact recoveries: which encoding contains which other one, and which does not; a claim decides each edge."""
 
 from dataclasses import dataclass
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from theory.encodings.catalogue import with_formulas
 from theory.encodings.encoding import Recovery
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,7 @@ def _reason(recovery: Recovery) -> str:
     return ", ".join(f"only for {symbol} = {value}" for symbol, value in recovery.at.items())
 
 
-def lattice() -> nx.MultiDiGraph:
+def lattice() -> "nx.MultiDiGraph":
     """Return the graph with edges from the general to the special encoding.
 
     Node attribute: `title`.
@@ -66,6 +68,8 @@ def lattice() -> nx.MultiDiGraph:
     - `claim`: id of the claim that decides the edge.
     - `reason`: why the edge is impossible, or in which case it holds.
     """
+    import networkx as nx  # slow to import, and no claim needs it
+
     graph = nx.MultiDiGraph()
     for encoding in with_formulas():
         graph.add_node(encoding.name, title=encoding.title)

@@ -21,8 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from scipy.special import chdtrc
-
 from empirical.trial.statistics import ALPHA, tail
 from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 from proofs_checks.trained import Reading
@@ -104,6 +102,8 @@ def at_least(p_values: Sequence[float], least: int) -> float:
 
     This is Fisher's combination of all p-values but the least - 1 smallest ones.
     """
+    from scipy.special import chdtrc  # slow to import, and only claims on runs need it
+
     largest = sorted(p_values)[least - 1 :]
     if len(largest) < 2:
         return largest[0] if largest else 1.0
