@@ -121,9 +121,10 @@ def test_run_again_it_redoes_nothing(clean):
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
     out = tmp_path / "out"
     moments = random.Random(0)
-    for latest in (4, 8, 12):  # while claims are read, models are trained, figures are drawn
+    for work in ("training: 16 runs to do", "figures: "):
         with start(out) as process:
-            time.sleep(moments.uniform(latest - 4, latest))
+            next(line for line in process.stderr if line.startswith(work))
+            time.sleep(moments.uniform(0, 5))
             os.kill(process.pid, signal.SIGKILL)
             wait_until(lambda: not alive(process.pid), seconds=30)  # else it works on behind who starts again
         for path in out.rglob("*.json"):

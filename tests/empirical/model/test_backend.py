@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -25,6 +26,17 @@ def forget():
     torch._dynamo.utils.counters.clear()
 
 
+@pytest.fixture
+def shallow(small_run):
+    """Function that gives a run of a model of one layer, which is compiled in half of the time."""
+
+    def run(seed=0, **training):
+        deep = small_run(seed=seed, **training)
+        return replace(deep, model=replace(deep.model, layers=1))
+
+    return run
+
+
 def gradients(runs, backend):
     """Losses [M] and gradients [M, numbers] of the first step."""
     ensemble = Ensemble(runs, Setup.of(runs[0], "cpu"), backend)
@@ -35,9 +47,9 @@ def gradients(runs, backend):
 
 
 @compiler
-def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_compilation(small_run):
+def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_compilation(shallow):
     for seeds in ((0, 1), (2, 3)):
-        runs = [small_run("ipe", seed=seed) for seed in seeds]
+        runs = [shallow(seed) for seed in seeds]
         (plain, slope), (losses, gradient) = gradients(runs, CPU), gradients(runs, COMPILED)
         assert torch.allclose(losses, plain, rtol=1e-5)
         assert torch.all((gradient - slope).norm(dim=1) < 1e-5 * slope.norm(dim=1))
@@ -45,12 +57,12 @@ def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_
 
 
 @compiler
-def test_an_interrupted_compiled_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path):
+def test_an_interrupted_compiled_run_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path):
     def stop(done, _):
         if done == 3:
             raise InterruptedError
 
-    run = small_run("ape", evaluate_every=2)
+    run = shallow(evaluate_every=2)
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
     train([run], uninterrupted, backend=COMPILED)
     with pytest.raises(InterruptedError):
