@@ -4,8 +4,9 @@ The rule ([F], from the conjecture of arXiv 2510.04130 with the coverage that it
 scale N0 generalizes to N iff it induces as many operators up to N as up to N0, finitely many, and every label and
 every operator entry used up to N was used up to N0. The conjecture taken literally has the first half only.
 
-The rule assumes that each step is told its operator. Beside it, two predictions with selection are made, in which the
-view of a step must select its operator: with and without the query's own token in the view ([F]).
+Beside it, predictions of three variants of the rule are made ([F]). Two drop the assumption that each step is told its
+operator: the view of a step must select it, without or with the query's own token in the view. The third drops the
+assumption that irrelevant keys disturb no step: they may show no (label, token) that training did not show.
 """
 
 import hashlib
@@ -39,12 +40,13 @@ class SearchStopped(TaskError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectedPrediction:
-    """Prediction of the rule if the views must select the operators (`circuits.induced`).
+class VariantPrediction:
+    """Prediction of a variant of the rule.
 
     Attributes:
-        complexity_train, complexity_test: SRC_phi with selection over the training scales, and over all scales.
-        breaks_at: first scale at which the rule fails; None if it generalizes.
+        complexity_train, complexity_test: induced complexity, as the variant counts it, over the training scales, and
+            over all scales.
+        breaks_at: first scale at which the variant fails; None if it generalizes.
         why: one sentence of explanation.
     """
 
@@ -87,12 +89,14 @@ class Prediction:
             some step cannot be computed, or if the labels that training should find do not exist.
         labels_covered, entries_covered: True if training uses every relevant label, and every operator entry.
         unseen_distractors: number of (label, token) pairs of irrelevant keys that occur in the test and never in
-            training; the rule ignores them, a trained model may not.
+            training; the rule ignores them, a trained model and the variant `distractors` may not.
         breaks_at: first scale that needs something training did not show, or that the encoding cannot compute at all;
             None if it generalizes.
         why: one sentence of explanation, with the encoding's caveat outside the rule.
         selection, selection_with_token: the same rule if views must select the operators, without and with the query's
-            own token. None without a relation, and in predictions stored before these were made.
+            own token (`circuits.induced`). These two and the next are None without a relation, and in predictions
+            stored before they were made.
+        distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
     """
 
     encoding: str
@@ -105,8 +109,9 @@ class Prediction:
     unseen_distractors: int | None
     breaks_at: int | None
     why: str
-    selection: SelectedPrediction | None = None
-    selection_with_token: SelectedPrediction | None = None
+    selection: VariantPrediction | None = None
+    selection_with_token: VariantPrediction | None = None
+    distractors: VariantPrediction | None = None
 
     @property
     def generalizes(self) -> bool | None:
@@ -123,18 +128,18 @@ class Prediction:
     def as_json(self) -> dict[str, Any]:
         """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
-        for name in _SELECTED:
-            selected = getattr(self, name)
-            content[name] = selected.as_json() if selected else None
+        for name in VARIANTS:
+            variant = getattr(self, name)
+            content[name] = variant.as_json() if variant else None
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the prediction without selection. A run that is trained after the prediction stores it.
+        """SHA-256 of the prediction without its variants. A run that is trained after the prediction stores it.
 
-        It leaves out the predictions with selection, so that it is that of predictions stored before these were made.
+        It leaves out the variants, so that it is that of predictions stored before these were made.
         """
-        content = {key: value for key, value in self.as_json().items() if key not in _SELECTED}
+        content = {key: value for key, value in self.as_json().items() if key not in VARIANTS}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @classmethod
@@ -142,13 +147,14 @@ class Prediction:
         """Return the prediction that `as_json` wrote."""
         values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
         del values["generalizes"], values["literal"]
-        for name in _SELECTED:
+        for name in VARIANTS:
             if values.get(name) is not None:
-                values[name] = SelectedPrediction.from_json(values[name])
+                values[name] = VariantPrediction.from_json(values[name])
         return cls(**values)
 
 
-_SELECTED = ("selection", "selection_with_token")
+VARIANTS = ("selection", "selection_with_token", "distractors")
+"""Attributes of a `Prediction` that hold the predictions of variants of the rule."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,9 +266,8 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
     if hint_error:
         low = high = math.inf
     breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
-    first = min(breaks, key=breaks.__getitem__, default=None)
-    breaks_at = breaks[first] if first else None
-    seen_distractors = _distractors(circuit, relation, seen)
+    first, breaks_at = _first(breaks)
+    distractors_by_scale = _unseen_distractors(circuit, relation, seen, later)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -271,17 +276,18 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         complexity_test=high,
         labels_covered=not any(induced.new_labels[trace.scale] for trace in later),
         entries_covered=not any(induced.new_entries[trace.scale] for trace in later),
-        unseen_distractors=len(_distractors(circuit, relation, later) - seen_distractors),
+        unseen_distractors=len({pair for pairs in distractors_by_scale.values() for pair in pairs}),
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, hint_error),
         selection_with_token=_selected(induced_with(True), seen, later, hint_error),
+        distractors=_undistracted(low, high, breaks, distractors_by_scale),
     )
 
 
 def _selected(
     induced: Induced, seen: Sequence[Trace], later: Sequence[Trace], hint_error: HintNeeded | None
-) -> SelectedPrediction:
+) -> VariantPrediction:
     """Return the prediction if the views must select the operators."""
     low, high = (induced.with_selection(part[-1].scale) for part in (seen, [*seen, *later]))
     if hint_error:
@@ -289,9 +295,19 @@ def _selected(
     breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
     if induced.conflict:
         breaks[f"cannot select the operator: {induced.conflict}"] = induced.conflict.second.scale
-    first = min(breaks, key=breaks.__getitem__, default=None)
-    breaks_at = breaks[first] if first else None
-    return SelectedPrediction(
+    first, breaks_at = _first(breaks)
+    return VariantPrediction(
+        complexity_train=low, complexity_test=high, breaks_at=breaks_at, why=_why(low, high, first, breaks_at, "")
+    )
+
+
+def _undistracted(
+    low: float, high: float, breaks: Mapping[str, int], distractors_by_scale: Mapping[int, set[tuple[int, int]]]
+) -> VariantPrediction:
+    """Return the prediction if irrelevant keys may also show no pair of label and token beyond training."""
+    reason = "shows at irrelevant keys pairs of label and token that training never showed"
+    first, breaks_at = _first({**breaks, **({reason: min(distractors_by_scale)} if distractors_by_scale else {})})
+    return VariantPrediction(
         complexity_train=low, complexity_test=high, breaks_at=breaks_at, why=_why(low, high, first, breaks_at, "")
     )
 
@@ -334,7 +350,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
     breaks_at = next(n for n, slots in minimal_arities.items() if slots is None or slots > enough)
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
-    selected = SelectedPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
+    variant = VariantPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -346,8 +362,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         unseen_distractors=None,
         breaks_at=breaks_at,
         why=why,
-        selection=selected,
-        selection_with_token=selected,
+        **dict.fromkeys(VARIANTS, variant),
     )
 
 
@@ -398,6 +413,12 @@ def _breaks(induced: Induced, unseen: Sequence[int], hint_error: HintNeeded | No
     return {reason: min(scales) for reason, scales in reasons.items() if scales}
 
 
+def _first(breaks: Mapping[str, int]) -> tuple[str | None, int | None]:
+    """Return the failure of the least scale, and that scale; None for both if there is no failure."""
+    first = min(breaks, key=breaks.__getitem__, default=None)
+    return first, breaks[first] if first else None
+
+
 def _why(low: float, high: float, first: str | None, breaks_at: int | None, caveat: str) -> str:
     """Return the explanation of a prediction in one sentence."""
     if first is None:
@@ -409,17 +430,23 @@ def _why(low: float, high: float, first: str | None, breaks_at: int | None, cave
     return f"{reason} (not in the rule: {caveat})" if caveat else reason
 
 
-def _distractors(circuit: Circuit, relation: Relation, traces: Sequence[Trace]) -> set[tuple[int, int]]:
+def _unseen_distractors(
+    circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace]
+) -> dict[int, set[tuple[int, int]]]:
+    """Return scale -> pairs (label, token) of its irrelevant keys that training does not show, if there are any."""
+    shown = {pair for trace in seen for pair in _distractors(circuit, relation, trace)}
+    unseen = {trace.scale: _distractors(circuit, relation, trace) - shown for trace in later}
+    return {scale: pairs for scale, pairs in unseen.items() if pairs}
+
+
+def _distractors(circuit: Circuit, relation: Relation, trace: Trace) -> set[tuple[int, int]]:
     """Return (label, token) of every key that is irrelevant to the step computed at its query."""
-    pairs_found: set[tuple[int, int]] = set()
-    for trace in traces:
-        occurs = np.zeros((trace.length, trace.symbols), dtype=np.bool_)
-        occurs[np.arange(trace.length)[:, None], trace.tokens] = True
-        labels = relation.labels(trace.length, trace.scale)
-        for key, query in step_roles(circuit, trace.scale):
-            labels[key - 1, query - 1] = NO_LABEL
-        at_steps = labels[:, [position - 2 for position in trace.steps]]
-        keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
-        pairs, tokens = np.nonzero(occurs[keys])
-        pairs_found |= set(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return pairs_found
+    occurs = np.zeros((trace.length, trace.symbols), dtype=np.bool_)
+    occurs[np.arange(trace.length)[:, None], trace.tokens] = True
+    labels = relation.labels(trace.length, trace.scale)
+    for key, query in step_roles(circuit, trace.scale):
+        labels[key - 1, query - 1] = NO_LABEL
+    at_steps = labels[:, [position - 2 for position in trace.steps]]
+    keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
+    pairs, tokens = np.nonzero(occurs[keys])
+    return {*zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True)}

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from circuits.modes import Mode
-from circuits.prediction import Prediction
+from circuits.prediction import VARIANTS, Prediction, VariantPrediction
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
 from empirical.trial.statistics import ALPHA, Share, holm, share, tail
 from theory.system.errors import LengthgenError
@@ -35,12 +35,14 @@ RULES = {
     "literal": "literal",
     "selection": "with selection",
     "selection_with_token": "with own token",
+    "distractors": "with distractors",
 }
 """Rules of prediction, each with its name in tables.
 
 "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
 literally: equal finite complexity alone. "selection" is coverage where the views must also select the operators, and
-"selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`).
+"selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`). "distractors" is
+coverage where training must also have shown every (label, token) of irrelevant keys ([F]).
 """
 
 
@@ -134,10 +136,9 @@ def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
     """Answer of a rule: does the cell generalize? None without a prediction, or if it has no answer."""
     if prediction is None:
         return None
-    selected = {"selection": prediction.selection, "selection_with_token": prediction.selection_with_token}
-    if rule in selected:
-        by_selection = selected[rule]
-        return None if by_selection is None else by_selection.generalizes
+    if rule in VARIANTS:
+        variant: VariantPrediction | None = getattr(prediction, rule)
+        return None if variant is None else variant.generalizes
     answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
     return answers[rule]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from circuits.prediction import VARIANTS
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by
@@ -61,7 +62,7 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             **cell.key._asdict(),
             "prediction": cell.prediction.as_json() if cell.prediction else None,
             "predicted": cell.predicted,
-            **{rule: predicted_by(cell.prediction, rule) for rule in ("literal", "selection", "selection_with_token")},
+            **{rule: predicted_by(cell.prediction, rule) for rule in ("literal", *VARIANTS)},
             "observed": cell.observed,
             "verdict": cell.verdict,
             **{name: asdict(getattr(cell, name)) for name in ("fit", "generalizes_given_fit", "generalizes")},

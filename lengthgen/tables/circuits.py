@@ -79,7 +79,7 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
         f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
     )
-    answers = ("generalizes", "breaks at", "literally", "selects", "own token")
+    answers = ("generalizes", "breaks at", "literally", "selects", "own token", "distractors")
     table = columns("encoding", "relation", "operators: train", "test", *answers)
     notes = []
     for encoding, prediction in answer["predictions"].items():
@@ -92,10 +92,13 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         breaks_at = str(prediction["breaks_at"] or "-")
         # Brackets in a Text are no markup.
         names = (Text(encoding), Text(prediction["relation"] or "-"))
-        selected = [prediction[key] and prediction[key]["generalizes"] for key in ("selection", "selection_with_token")]
-        table.add_row(*names, *complexities, generalizes, breaks_at, literal, *map(yes_no, selected))
+        variants = [
+            prediction[key] and prediction[key]["generalizes"]
+            for key in ("selection", "selection_with_token", "distractors")
+        ]
+        table.add_row(*names, *complexities, generalizes, breaks_at, literal, *map(yes_no, variants))
         notes.append(f"{encoding}: {prediction['why']}")
-        if prediction["generalizes"] and not selected[0]:
+        if prediction["generalizes"] and not variants[0]:
             notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
     return titled(
         title,
@@ -103,4 +106,5 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         *notes,
         "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
         "selects: labels and tokens of the arguments must also select the operator; own token: with the query's [F]",
+        "distractors: training must also have shown every label and token of keys that are no arguments [F]",
     )

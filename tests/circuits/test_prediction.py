@@ -10,7 +10,7 @@ import pytest
 
 from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from circuits.formats import CLOSING
-from circuits.prediction import Analysis, Prediction, analyse, predict
+from circuits.prediction import VARIANTS, Analysis, Prediction, analyse, predict
 from circuits.src import traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
@@ -168,7 +168,7 @@ def test_encodings_that_can_compute_the_task_generalize_within_the_training_scal
             assert prediction.complexity_train == prediction.complexity_test
 
 
-def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) -> None:
+def test_unseen_distractors_are_counted_and_decide_a_variant_only(analyses: Analyses) -> None:
     width = LARGEST + CLOSING
 
     def shown(scales: Sequence[int]) -> set[tuple[int, str]]:
@@ -187,8 +187,15 @@ def test_unseen_distractors_are_counted_but_do_not_decide(analyses: Analyses) ->
     prediction = _parity(analyses, "aligned", "rpe", range(1, 6))
     assert prediction.unseen_distractors == len(shown(TEST) - shown(range(1, 6))) > 0
     assert prediction.generalizes
+    first = next(n for n in range(6, LARGEST + 1) if shown([n]) - shown(range(1, 6)))
+    assert prediction.distractors.breaks_at == first
+    assert prediction.distractors.why.endswith(
+        f"at scale {first} it shows at irrelevant keys pairs of label and token that training never showed"
+    )
     for layout in ("aligned", "unaligned"):
-        assert _parity(analyses, layout, "ipe-sh", range(1, 6)).unseen_distractors == 0
+        ideal = _parity(analyses, layout, "ipe-sh", range(1, 6))
+        assert ideal.unseen_distractors == 0
+        assert ideal.distractors.generalizes
 
 
 @pytest.mark.parametrize(
@@ -243,8 +250,8 @@ def test_predictions_survive_json_and_differ_in_their_digests(layout: str, analy
         again = Prediction.from_json(json.loads(json.dumps(content, allow_nan=False)))
         assert again == prediction
         assert again.digest == prediction.digest
-        before = {key: value for key, value in content.items() if not key.startswith("selection")}
-        assert Prediction.from_json(before) == replace(prediction, selection=None, selection_with_token=None)
+        before = {key: value for key, value in content.items() if key not in VARIANTS}
+        assert Prediction.from_json(before) == replace(prediction, **dict.fromkeys(VARIANTS))
         assert Prediction.from_json(before).digest == prediction.digest, "predictions stored before keep their digest"
     assert len({prediction.digest for prediction in predictions}) == len(predictions)
 

@@ -35,9 +35,9 @@ def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_pred
     rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
     assert lines[0].rstrip() == "parity-aligned-6, aligned, free wiring: trained on 1-1, tested on 1-6"
     # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
-    assert rows["ipe"] == ["ideal", "1", "1", "no", "2", "yes", "no", "no"]
-    assert rows["nope"] == ["constant", "1", "inf", "no", "2", "no", "no", "no"]
-    assert rows["random-rope[longest=64]"] == ["-"] * 8
+    assert rows["ipe"] == ["ideal", "1", "1", "no", "2", "yes", "no", "no", "no"]
+    assert rows["nope"] == ["constant", "1", "inf", "no", "2", "no", "no", "no", "no"]
+    assert rows["random-rope[longest=64]"] == ["-"] * 9
     notes = [line for line in lines if line.startswith("random-rope[longest=64]: ")]
     assert len(notes) == 1 and "anew for each batch" in notes[0]
 
@@ -49,8 +49,8 @@ def test_the_table_says_which_steps_cannot_select_their_operator():
     console.print(prediction_table(answer))
     lines = console.export_text().splitlines()
     rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert rows["rpe"] == ["relative", "2", "2", "yes", "-", "yes", "no", "no"]
-    assert rows["ipe-sh"][-5:] == ["yes", "-", "yes", "yes", "yes"]
+    assert rows["rpe"] == ["relative", "2", "2", "yes", "-", "yes", "no", "no", "no"]
+    assert rows["ipe-sh"][-6:] == ["yes", "-", "yes", "yes", "yes", "yes"]
     [note] = [line for line in lines if line.startswith("rpe, selecting: ")]
     assert note.rstrip() == (
         "rpe, selecting: at scale 2 it cannot select the operator: position 10 of scale 2 and position 9 of scale 1 "

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from circuits.prediction import SelectedPrediction
+from circuits.prediction import VARIANTS, VariantPrediction
 from empirical.trial.conjecture import RULES
 from empirical.trial.trial import as_json
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
@@ -48,7 +48,7 @@ def test_both_rules_stand_side_by_side(trial):
     }  # fmt: skip
     assert coverage["misclassified"] == coverage["refuted_by"] == ["b/f/ipe/small"]
     assert literal["misclassified"] == literal["refuted_by"] == ["b/f/ipe/small", "b/f/ape/small"]
-    unmade = {"selection": None, "selection_with_token": None}
+    unmade = dict.fromkeys(VARIANTS)
     assert trial["rules_differ"] == [
         {"cell": "b/f/ape/small", "observed": False, "coverage": False, "literal": True, **unmade}
     ]
@@ -102,16 +102,17 @@ def test_every_reading_of_the_runs_is_there(trial):
     assert trial["breaking"]["cells"] == 2
 
 
-def test_selection_is_judged_as_a_rule_of_its_own(small_run):
-    """A cell fails that is predicted to generalize, but not where its views must select: that rule alone is right."""
-    unselected = SelectedPrediction(complexity_train=1, complexity_test=inf, breaks_at=3, why="")
-    selected = replace(unselected, complexity_test=1, breaks_at=None)
-    prediction = replace(YES, selection=unselected, selection_with_token=selected)
+@pytest.mark.parametrize("right", VARIANTS)
+def test_each_variant_is_judged_as_a_rule_of_its_own(right, small_run):
+    """A cell fails that is predicted to generalize, but not by one variant: that rule alone is right."""
+    fails = VariantPrediction(complexity_train=1, complexity_test=inf, breaks_at=3, why="")
+    generalizes = replace(fails, complexity_test=1, breaks_at=None)
+    prediction = replace(YES, **(dict.fromkeys(VARIANTS, generalizes) | {right: fails}))
     cell = evidence(histories(small_run(), {FAILS: 9}), prediction, "a/f/rpe")
     trial = as_json([cell], MAIN)
     counts = {rule: trial["rules"][rule]["table"] for rule in RULES}
     wrong = {rule for rule in RULES if counts[rule]["yes_no"]}
-    assert wrong == {"coverage", "literal", "selection_with_token"} == {*trial["cells"][0]["disagrees_with"]}
-    assert counts["selection"]["no_no"] == 1
-    answers = {"coverage": True, "literal": True, "selection": False, "selection_with_token": True}
+    assert wrong == {*RULES} - {right} == {*trial["cells"][0]["disagrees_with"]}
+    assert counts[right]["no_no"] == 1
+    answers = {rule: rule != right for rule in RULES}
     assert trial["rules_differ"] == [{"cell": "a/f/rpe/small", "observed": False, **answers}]
