@@ -2,9 +2,9 @@
 
     python docs/results/quick-variants/judge_again.py > docs/results/quick-variants/cells.json
 
-The observations are those of docs/results/quick, which stay as they were made; only predictions are computed. One object
-per cell: its name, what was observed (null: no run fits, or a tie), the answer of each rule (null: no prediction), and
-the reason of the rule with distractors. A recorded prediction that is not made again stops the script.
+The observations are those of docs/results/quick, which stay as they were made; only predictions are computed. The
+script prints an object for each cell: its name, what was observed (null: no run fits, or a tie), the answer of each rule
+(null: no prediction), and the reason of the rule with distractors. It stops if it does not get the recorded prediction.
 """
 
 import json
