@@ -3,7 +3,7 @@
     python docs/results/quick-variants/judge_again.py > docs/results/quick-variants/cells.json
 
 The observations are those of docs/results/quick, which stay as they were made; only predictions are computed. The
-script prints an object for each cell: its name, what was observed (null: no run fits, or a tie), the answer of each rule
+script prints an object per cell: its name, what was observed (null: no run fits, or a tie), the answer of each rule
 (null: no prediction), and the reason of the rule with distractors. It stops if it does not get the recorded prediction.
 """
 
