@@ -33,7 +33,7 @@ from theory.system.processes import interrupts_left, pool
 
 PAGE = "report.html"
 """File name of the page."""
-BOUNDS = {"smoke": relations.Bounds(largest=(3,), steps=4_000_000_000, train=range(1, 3))}
+BOUNDS = {"smoke": relations.Bounds(largest=(2,), steps=4_000_000_000, train=range(1, 2))}
 """Profile -> limits of the exploration of tasks, for profiles that must be quick."""
 MEMORY = "report"
 """Folder in OUT with intermediate data of the page that need not be computed again."""
