@@ -49,10 +49,11 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
         "rule", "yes, yes", "yes, no", "no, yes", "no, no", "agree", "Fisher", "by task", "by encoding", "both"
     )
     notes = []
-    for rule, result in trial["rules"].items():
+    for (first, *others), result in _equal_results(trial["rules"]):
         counts, tests = result["table"], result["permutation"]
+        rule = RULES[first]
         table.add_row(
-            RULES[rule],
+            rule,
             *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
             percent(result["agreement"]),
             f"{result['fisher_p']:.3f}",
@@ -62,17 +63,36 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
             notes.append(f"{rule}: misses {', '.join(result['misclassified'])}")
         if result["refuted_by"]:
             notes.append(f"{rule}: refuted by {', '.join(result['refuted_by'])}")
+        if others:
+            notes.append(f"{', '.join(RULES[name] for name in others)}: as {rule}")
     counts = trial["rules"]["coverage"]["table"]
     notes.append(f"not in the table: {counts['not_observed']} not observed, {counts['no_prediction']} not predicted")
     if not trial["rules"]["coverage"]["both_kinds"]:
         notes.append("cells predicted yes and cells predicted no were not both observed, so the 'iff' is not tested")
     notes += [
         f"the rules differ on {cell['cell']}: "
-        + "".join(f"{name} {yes_no(cell[rule])}, " for rule, name in RULES.items() if cell.get(rule) is not None)
+        + "".join(f"{name} {yes_no(cell[rule])}, " for rule, name in RULES.items() if _differs(cell, rule))
         + f"observed {yes_no(cell['observed'])}"
         for cell in trial["rules_differ"]
     ]
     return titled("Predicted, observed: cells by the majority of their fitting runs; p-values one-sided", table, *notes)
+
+
+def _differs(cell: Mapping[str, Any], rule: str) -> bool:
+    """True for the rule with coverage, and for rules with another answer."""
+    return rule == "coverage" or cell.get(rule) not in {None, cell["coverage"]}
+
+
+def _equal_results(results: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
+    """Return each result with the rules that have it, in the order of the first."""
+    groups: list[tuple[list[str], Any]] = []
+    for rule, result in results.items():
+        group = next((names for names, other in groups if other == result), None)
+        if group:
+            group.append(rule)
+        else:
+            groups.append(([rule], result))
+    return groups
 
 
 def sensitivity_table(trial: Mapping[str, Any]) -> Group:

@@ -28,19 +28,18 @@ def run(monkeypatch, capsys):
 
 
 @pytest.fixture(scope="module")
-def explored(tmp_path_factory):
-    """Folder with the analyses of tasks that the command stores, shared by tests."""
-    return tmp_path_factory.mktemp("explored")
+def cache(tmp_path_factory):
+    """The user's cache for all tests here: of explored tasks, but of no claim, which others decide meanwhile."""
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def out(tmp_path, explored):
-    (tmp_path / "report").symlink_to(explored)
+def out(tmp_path, cache, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     return tmp_path
 
 
-def test_the_report_is_written_where_nothing_is_stored(run, out, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # where nothing is settled
+def test_the_report_is_written_where_nothing_is_stored(run, out):
     code, printed, _ = run("--out", str(out), "--json")
     answer = json.loads(printed)
     assert code == 0
