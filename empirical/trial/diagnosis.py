@@ -173,7 +173,7 @@ def _by_scale(case: _Case) -> list[dict[str, Any]]:
     for (run, rows), outcome in zip(case.runs, case.cell.outcomes, strict=True):
         if not outcome.fits or outcome.generalizes != case.cell.observed:
             continue
-        for scale in sorted(set(run.test) - set(run.train)):
+        for scale in set(run.test) - set(run.train):
             if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
                 row = by_checkpoint(rows)[outcome.epoch][scale]
                 samples = run.evaluation.samples

@@ -265,3 +265,12 @@ def test_src_by_search_alone(name: str, base: int, scale: int, arity: int, expec
 def test_the_fewest_arguments_by_scale(name: str, base: int | None, expected: list[int | None]) -> None:
     task = _load_task(name, base)
     assert [minimal_arity([trace(task, scale)]) for scale in range(1, 6)] == expected
+
+
+def test_the_last_step_of_addition_with_carries_reads_the_plus_alone() -> None:
+    """`a1 + b1 = c1 k1 $`: the positions are 1 to 7."""
+    assert load("addition-carry").reference.steps(1) == [
+        ("digit", (1, 3, 4)),
+        ("carry", (1, 3, 4)),
+        ("digit", (2, 2, 2)),
+    ]

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from circuits import wirings
+from circuits.modes import all_wirings
 from circuits.task import Task
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
@@ -78,6 +79,23 @@ def test_where_too_many_wirings_exist_some_are_left_out_and_this_is_reported() -
     assert not last.complete
     assert last.wirings
     assert alternatives(scale_trace, scale_trace.length, 4).complete
+
+
+def test_the_tables_of_all_wirings_may_fill_the_memory_but_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale_trace = trace(parity(), 3)
+    every = (scale_trace.length - 1) ** 2  # the last step is constant
+    bits = every * scale_trace.symbols**3
+    for memory, complete in ((-(-bits // 8), True), ((bits - 1) // 8, False)):
+        monkeypatch.setattr(wirings, "MAX_BYTES", memory)
+        assert alternatives(scale_trace, scale_trace.length, 2).complete == complete
+
+
+def test_without_a_clock_there_is_no_limit_of_time() -> None:
+    scale_trace = trace(parity(), 2)
+    step = scale_trace.steps[0]
+    declared, typed = (all_wirings(parity(), scale_trace, step, 2, mode) for mode in ("declared", "typed"))
+    assert list(declared.wirings.values()) == [[parity().reference.steps(2)[0][1]]]
+    assert {wiring for listed in typed.wirings.values() for wiring in listed} == {(1,)}
 
 
 @pytest.mark.parametrize("most", range(1, 5))

@@ -48,6 +48,7 @@ def test_a_sound_bias_passes_with_all_claims(name):
         name, claims=["relative", "distinct", "decays", "streaming"], to=1_000_000, dtypes=("float32", "bfloat16")
     )
     assert answer["findings"] == []
+    assert answer["claims"] == ["decays", "distinct", "relative", "streaming"]
     assert answer["slope"]["directions"] == ["falls", "falls"]
 
 

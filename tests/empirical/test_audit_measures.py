@@ -11,16 +11,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from empirical.audit import agreement, codes, independence, law
+from empirical.audit import agreement, codes, grid, independence, law
 from empirical.audit.adapter import Setting
 from empirical.audit.agreement import Agreement
 from empirical.audit.diagnosis import SettingMeasures, findings
+from empirical.audit.embedding import EmbedAdapter
 from empirical.audit.grid import OFFSETS
 from empirical.audit.kinds import adapter_for
-from empirical.audit.loading import load
-from empirical.audit.pairs import BiasAdapter
+from empirical.audit.loading import _logits, load, subjects
+from empirical.audit.pairs import BiasAdapter, ScoresAdapter
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import Kind, Subject
+from empirical.encodings.base import PositionEncoding
 from tests.empirical.test_audit import EXAMPLES, SMALL
 
 WIDE, NARROW = Setting(dtype=torch.float64), Setting(dtype=torch.float32)
@@ -236,3 +238,98 @@ def test_padding_is_found_at_the_first_position_of_any_way_but_for_what_an_overf
     defects = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
     first_by_text = {defect.says: defect.first for defect in defects}
     assert first_by_text.get("padding changes what real tokens get") == (None if first is None else {"float64": first})
+
+
+def test_logits_of_a_whole_sequence_are_scaled_products_plus_the_bias() -> None:
+    class Apart(PositionEncoding):
+        def bias(self, query_positions: Tensor, key_positions: Tensor, content: Any = None, **_: Any) -> Tensor:
+            return (3.0 * query_positions[:, None] - key_positions)[None, None]
+
+    q, k = torch.randn(2, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    positions = torch.tensor([0, 2, 3, 7, 9])
+    logits = _logits(Apart())(q, k, torch.zeros(1, 5, 8), positions, torch.float64)
+    products = torch.einsum("bhjc,bhic->bhji", q, k) / 2
+    assert torch.allclose(logits, products + 3 * positions[:, None] - positions)
+    assert torch.allclose(_logits(PositionEncoding())(q, k, torch.zeros(1, 5, 8), positions, torch.float64), products)
+
+
+def weighted(q: Tensor, k: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    """Scores (1 + j + 10 i) q.k of query j and key i."""
+    weights = 1 + query_positions[..., :, None] + 10 * key_positions[..., None, :]
+    return (q @ k.transpose(-1, -2)) * weights
+
+
+def scores_adapter(head_dim: int, setting: Setting = WIDE) -> ScoresAdapter:
+    adapter = adapter_for(subject(Kind.SCORES, lambda: weighted, head_dim=head_dim), setting)
+    assert isinstance(adapter, ScoresAdapter)
+    return adapter
+
+
+def test_a_block_holds_the_scores_of_each_query_with_its_own_key() -> None:
+    blocks = scores_adapter(2).block(torch.tensor([5, 7]), torch.tensor([1, 0]))
+    assert blocks.unflatten(1, (3, 2, 2))[:, 1].tolist() == [[[16, 0], [0, 16]], [[8, 0], [0, 8]]]
+
+
+@pytest.mark.parametrize("head_dim", [2, 8])
+def test_the_budget_of_a_code_is_that_of_vectors_with_half_of_the_entries(head_dim: int) -> None:
+    adapter, reference = scores_adapter(head_dim, NARROW), scores_adapter(head_dim)
+    code = torch.tensor([[0.0, 4.0]])
+    eps = 2.0**-23
+    products = reference.magnitude * head_dim / 2 * (4 * 2**0.5 + head_dim) * eps
+    expected = products + 2 * eps * (1 + code)
+    assert torch.allclose(adapter.code_budget(code, torch.tensor([0]), reference), expected, rtol=1e-12)
+    assert reference.magnitude == 65, "of offset 64 from key 0"
+
+
+def test_an_embedding_may_round_the_row_and_the_sum() -> None:
+    def added(x: Tensor, positions: Tensor) -> Tensor:
+        return x + positions[:, None]
+
+    adapter = adapter_for(subject(Kind.EMBED, lambda: added), NARROW)
+    assert isinstance(adapter, EmbedAdapter)
+    tokens = (torch.full((1, 3, 2, 8), -2.0), torch.zeros(1, 3, 2, 8))
+    outcome = adapter.outcome(tokens, torch.tensor([0, 10]))
+    expected = 2 * 2.0**-23 * torch.tensor([2.0, 12.0], dtype=torch.float64)
+    assert torch.equal(adapter.tolerance(tokens, outcome, adapter), expected[None, :, None].expand(1, 2, 24))
+
+
+def test_the_worst_of_a_decade_is_reported_wherever_it_is() -> None:
+    errors = torch.tensor([[1.0, 5.0, 2.0, 0.5, 9.0, 3.0]], dtype=torch.float64)
+    answer = law.RelativeLawErrors(
+        positions=torch.tensor([1, 2, 3, 10, 20, 99]), offsets=torch.tensor([0]), errors=errors,
+        budgets=torch.ones_like(errors), first=None, exact=True, rate=0.0, magnitude=1.0,
+    ).as_json()  # fmt: skip
+    assert {name: worst["error"] for name, worst in answer["decades"].items()} == {"0-9": 5.0, "10-99": 9.0}
+
+
+@pytest.mark.parametrize("reach", [10**4, 10**7, 10**9 + 3])
+def test_windows_begin_further_and_further_away(reach: int) -> None:
+    starts = [int(window[0]) for window in grid.windows(reach)[1:]]
+    assert starts == sorted(set(starts))
+    assert starts[0] == 0
+    assert int(grid.windows(reach)[-1][-1]) == reach
+
+
+@pytest.mark.parametrize(("reach", "tried"), [(1022, False), (1023, True)])
+def test_a_sequence_may_be_as_long_as_the_reach_admits(reach: int, tried: bool) -> None:
+    firsts = []
+
+    def zero(queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
+        firsts.append(int(queries[0]))
+        return torch.zeros(3, len(queries), len(keys), dtype=dtype)
+
+    independence.measure(subject(Kind.BIAS, lambda: zero), reach)
+    assert (1024 - independence.SHORT in firsts) == tried
+    assert 0 in firsts
+
+
+def test_a_width_is_that_of_all_heads_together() -> None:
+    class Wide(PositionEncoding):
+        def __init__(self, width: int, heads: int, head_dim: int) -> None:
+            super().__init__()
+
+        def rotate(self, q: Tensor, k: Tensor, positions: Tensor, content: Any = None) -> tuple[Tensor, Tensor]:
+            return q, k
+
+    [wide] = subjects(Wide, name="wide", heads=3, head_dim=8)
+    assert wide.parameters == {"width": 24, "heads": 3, "head_dim": 8}

@@ -164,6 +164,10 @@ def test_entries_that_runs_solve_unseen_or_that_are_too_rare_to_matter(small_run
     diagnosis = findings(evidence(histories(run, {(1, 1, 0.96, 0.96): 9}, **rare), UNCOVERED))
     assert "0 of 36 of the test samples" in diagnosis["operator-table coverage"].says
     assert "too few to be missed" in diagnosis["operator-table coverage"].says
+    at_the_limit = rare | {"seen_samples": {1: 1, 2: 1, 3: 0.96, 4: 0.94}}
+    diagnosis = findings(evidence(histories(run, {(1, 1, 0.96, 0.96): 9}, **at_the_limit), UNCOVERED))
+    assert "of 45 of the test samples" in diagnosis["operator-table coverage"].says
+    assert "too few to be missed" in diagnosis["operator-table coverage"].says, "45 of 900 is one in twenty"
 
 
 def course(run, *points):
