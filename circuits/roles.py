@@ -35,6 +35,17 @@ def step_roles(circuit: Circuit, scale: int) -> dict[tuple[int, int], Role]:
     return roles
 
 
+def unread_positions(circuit: Circuit, scale: int) -> list[int]:
+    """Return the prompt positions that admit several symbols and that no step of a scale reads, ascending, 1-based.
+
+    The output does not depend on them, since the circuit computes it without them: perhaps the task is not the one that
+    was meant, such as bracket depth modulo 2, which is the same for all brackets.
+    """
+    read = {key for key, _ in step_roles(circuit, scale)}
+    choices = circuit.task.choices(scale)
+    return [position for position, symbols in enumerate(choices, start=1) if len(symbols) > 1 and position not in read]
+
+
 def role_labels(circuit: Circuit) -> dict[Role, int]:
     """Return the label of every role that occurs: 1, 2, ..., in the order of (operator, slot)."""
     roles = {role for scale in circuit.wirings for role in step_roles(circuit, scale).values()}

@@ -14,7 +14,7 @@ from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
 from circuits.clock import Clock
-from circuits.roles import changing_pairs, role_labels
+from circuits.roles import changing_pairs, role_labels, unread_positions
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
@@ -80,6 +80,7 @@ class SRCAnswer:
             "kernel": result.kernel,
             "wiring": [[template_text(template) for template in combination] for combination in result.templates],
             "roles": self._roles(),
+            "unread": self._unread(),
             "stopped": result.stopped,
             "seconds": {phase: round(seconds, 3) for phase, seconds in result.seconds.items()},
             "label": "F",
@@ -125,6 +126,14 @@ class SRCAnswer:
                 for (key, query), scale in itertools.islice(changing.items(), SHOWN_PAIRS)
             ],
         }
+
+    def _unread(self) -> dict[str, Any] | None:
+        """Return the prompt positions that no step of the circuit's last scale reads; None without a circuit."""
+        circuit = self.result.circuit
+        if circuit is None:
+            return None
+        scale = max(circuit.wirings)
+        return {"scale": scale, "positions": unread_positions(circuit, scale)}
 
     def circuit(self) -> Circuit:
         """Return the circuit found. Raise TaskError if there is none."""

@@ -1,6 +1,6 @@
 """Tasks, SRC and predictions as tables for people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
@@ -41,6 +41,11 @@ def src_table(answer: Mapping[str, Any]) -> Group:
         notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
     if answer["roles"]:
         notes.append(_roles(answer["roles"]))
+    if answer["unread"] and answer["unread"]["positions"]:
+        notes.append(
+            f"no step of scale {answer['unread']['scale']} reads the prompt at "
+            f"{_positions(answer['unread']['positions'])}: the output does not depend on it; is this the task you mean?"
+        )
     for arity, values in answer.get("curve", {}).items():
         notes.append(
             f"at arity {arity}: " + ", ".join("?" if value is None else str(value) for value in values.values())
@@ -48,6 +53,12 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
     notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+
+
+def _positions(positions: Sequence[int]) -> str:
+    """Return positions in words, the first ten of them."""
+    shown = ", ".join(map(str, positions[:10]))
+    return f"position{'s' * (len(positions) > 1)} {shown}{', ...' * (len(positions) > 10)}"
 
 
 def _roles(roles: Mapping[str, Any]) -> str:

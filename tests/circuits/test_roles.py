@@ -1,5 +1,7 @@
 """The ideal relation labels the argument slots of each step, as the table of worked tasks says."""
 
+import itertools
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +9,19 @@ import pytest
 
 from circuits.circuit import Circuit, Wiring
 from circuits.formats import CLOSING
-from circuits.roles import IRRELEVANT, ScaleHintNeeded, ideal_relation, role_labels, step_roles
-from circuits.src import src, traces_up_to
+from circuits.roles import (
+    IRRELEVANT,
+    ScaleHintNeeded,
+    ideal_relation,
+    role_labels,
+    step_roles,
+    unread_positions,
+)
+from circuits.src import minimal_arity, src, traces_up_to
+from circuits.task import Task
 from circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
+from tests.circuits.examples import random_task
 from theory.relation import NO_LABEL
 
 LARGEST = 8
@@ -109,3 +120,34 @@ def test_a_position_that_fills_two_slots_has_both_roles() -> None:
     assert step_roles(circuit, 1) == {(1, 2): first, (2, 2): second, (2, 3): both}
     # In the order of (operator, slot): {slot 1} comes before {slot 1, slot 2}, and that before {slot 2}.
     assert role_labels(circuit) == {first: 1, both: 2, second: 3}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_output_depends_on_no_position_that_no_step_reads(seed: int) -> None:
+    """Random tasks that ignore some positions of their prompts: changing those changes no output."""
+    draw = random.Random(seed)
+    ignored = {n: {position for position in range(n) if draw.random() < 0.4} for n in range(1, 5)}
+    full = random_task(seed, symbols=2, arity=2, scales=4, local=False)
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        kept = ("a" if place in ignored[len(prompt)] else symbol for place, symbol in enumerate(prompt))
+        return list(full.generate(tuple(kept)))
+
+    task = Task(name="ignoring", alphabet=full.alphabet, prompt=lambda n: ["ab"] * n, generate=generate)
+    traces = traces_up_to(task, 4)
+    arity = minimal_arity(traces)
+    if arity is None:
+        pytest.skip("some step needs too many arguments")
+    circuit = src(task, traces, arity).circuit
+    assert circuit is not None
+    for n in range(1, 5):
+        unread = unread_positions(circuit, n)
+        for prompt in itertools.product("ab", repeat=n):
+            changed = tuple("a" if place + 1 in unread else symbol for place, symbol in enumerate(prompt))
+            assert task.generate(changed) == task.generate(prompt)
+
+
+def test_a_position_of_a_single_symbol_is_not_missed() -> None:
+    circuit = src(parity(), traces_up_to(parity(), 3), 2).circuit
+    assert circuit is not None
+    assert [unread_positions(circuit, n) for n in (1, 2, 3)] == [[], [], []], "the '=' is not counted"

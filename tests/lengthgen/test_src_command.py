@@ -465,3 +465,23 @@ def test_the_table_shows_which_values_are_unknown(run):
 def test_declared_takes_the_arity_of_the_reference_circuit(answer):
     output = answer("src", "addition-carry", "--base", "2", "--mode", "declared", "--scales", "1")
     assert (output["arity"], output["minimal_arity"], output["src"]) == (3, 2, {"1": 2})
+
+
+def test_a_task_that_ignores_its_prompt_is_noticed(answer, run, tmp_path):
+    """Bracket depth modulo 2 is that of the position: no bracket matters."""
+    (tmp_path / "depth.py").write_text(
+        "from circuits.task import Task\n"
+        "def depths(prompt):\n"
+        "    total = 0\n"
+        "    for bracket in prompt[:-1]:\n"
+        "        total += 1 if bracket == '(' else -1\n"
+        "        yield str(total % 2)\n"
+        "depth = Task(name='depth', alphabet='()01=', prompt=lambda n: ['()'] * n + ['='],\n"
+        "             generate=lambda prompt: list(depths(prompt)))\n"
+    )
+    command = ("src", f"{tmp_path / 'depth.py'}:depth", "--scales", "1-3")
+    assert answer(*command)["unread"] == {"scale": 3, "positions": [1, 2, 3]}
+    note = "no step of scale 3 reads the prompt at positions 1, 2, 3: the output does not depend on it"
+    assert note in run(*command)[1]
+    assert answer("src", "parity", "--scales", "1-3")["unread"]["positions"] == []
+    assert "reads the prompt" not in run("src", "parity", "--scales", "1-3")[1]
