@@ -1,6 +1,7 @@
 """LRC of a pattern as plain data: by scale, over all scales, and the obstacle for every standard encoding."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from theory.formula.structure import Structure, structure
 from theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
 from theory.growth import growth
 from theory.lrc import level_sets, profile
+from theory.lrc_within import bounds_within
 from theory.outcome import LearnedPattern, Levels, learn, levels_of
 from theory.pattern import Pattern, Value
 
@@ -25,20 +27,23 @@ MAX_SCALE_EXPLAINED = 500
 """Largest scale if relations are judged pair by pair."""
 
 
-def lrc_answer(pattern: Pattern, scales: Sequence[int], *, explain: bool = False) -> dict[str, Any]:
+def lrc_answer(
+    pattern: Pattern, scales: Sequence[int], *, explain: bool = False, within: Fraction | None = None
+) -> dict[str, Any]:
     """Return LRC by scale, its growth, and if some relation generalizes from the first scale to the last.
 
     Args:
         pattern: the pattern.
         scales: ascending.
         explain: True to judge the relation of every standard encoding as well.
+        within: largest error of an entry, if LRC within that error is asked for as well.
 
     Raises:
         FormulaError, PatternError: the pattern has no value at some pair, or is not given at some scale.
         ScalesError: a scale is too large to compute.
     """
     train, test = scales[0], scales[-1]
-    _require_feasible(pattern, test, explain=explain)
+    _require_feasible(pattern, test, explain=explain, by_entry=within is not None)
     pattern.require(test)
     lrc_profile = profile(pattern, test)
     bounds = {scale: lrc_profile.bounds(scale) for scale in scales}
@@ -53,12 +58,23 @@ def lrc_answer(pattern: Pattern, scales: Sequence[int], *, explain: bool = False
         "from_scale": train,
         "to_scale": test,
         "growth": _growth(pattern),
+        **({} if within is None else {"within": _within(pattern, scales, within)}),
         **(_explanation(pattern, train, test) if explain else {}),
         "label": "F",
     }
 
 
-def _require_feasible(pattern: Pattern, scale: int, *, explain: bool) -> None:
+def _within(pattern: Pattern, scales: Sequence[int], epsilon: Fraction) -> dict[str, Any]:
+    """Return LRC within epsilon by scale; null where its bounds differ."""
+    bounds = bounds_within(pattern, epsilon, scales)
+    return {
+        "epsilon": str(epsilon),
+        "lrc": {str(scale): high if low == high else None for scale, (low, high) in bounds.items()},
+        "bounds": {str(scale): list(pair) for scale, pair in bounds.items()},
+    }
+
+
+def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: bool) -> None:
     """Raise ScalesError if the scale is too large for the pattern."""
     formula_structure = structure(pattern.formula) if pattern.formula else Structure.GENERAL
     one_by_one = pattern.formula.exact_only if pattern.formula else pattern.limit is None
@@ -70,6 +86,8 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool) -> None:
             largest, why = MAX_SCALE_EXACT, "entries are computed one by one"
         if explain:
             largest, why = min(largest, MAX_SCALE_EXPLAINED), "every pair is judged"
+    elif by_entry:
+        largest, why = MAX_SCALE_OF_PAIRS, "all entries are compared"
     else:
         largest, why = MAX_SCALE, "every position is computed"
     if scale > largest:

@@ -115,6 +115,14 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
     pattern.require(scale)
     if _never_repeats(pattern, scale):
         return LrcProfile(scale=scale, first_scales=np.arange(1, scale + 1))
+    return _profile_of_values(entries_by_first_scale(pattern, scale), scale)
+
+
+def entries_by_first_scale(pattern: Pattern, scale: int) -> dict[Value, int]:
+    """Entry -> the first scale at which it occurs, up to a scale; equal entries may be written in several ways.
+
+    Raises as `profile` does.
+    """
     first_scale_of: dict[Value, int] = {}
     for keys, queries, scales in _sufficient_cells(pattern, scale):
         values, codes = pattern.entries(keys, queries, scales)
@@ -127,7 +135,7 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
         for value, first_scale in zip(values, first_scales.tolist(), strict=True):
             if first_scale < first_scale_of.get(value, scale + 1):
                 first_scale_of[value] = first_scale
-    return _profile_of_values(first_scale_of, scale)
+    return first_scale_of
 
 
 def _never_repeats(pattern: Pattern, scale: int) -> bool:

@@ -1,8 +1,10 @@
 """Options that several commands share, and the printing of answers."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,6 +52,13 @@ def nonempty_path(text: str | Path) -> Path:
     if not str(text):
         raise typer.BadParameter("the path is empty: name a file or a folder")
     return Path(text)
+
+
+def error_bound(text: str | Fraction) -> Fraction:
+    """Return the exact number that a text such as 0.01, 1e-2 or 1/100 names. Refuse negative and endless numbers."""
+    if isinstance(text, Fraction) or re.fullmatch(r"\d{1,30}(/0*[1-9]\d{0,29}|(\.\d{1,30})?(e[+-]?\d{1,2})?)", text):
+        return Fraction(text)
+    raise typer.BadParameter(f"'{text:.60}' is no error of an entry: give a number such as 0.01 or 1/100")
 
 
 Out = Annotated[Path, typer.Option(parser=nonempty_path, metavar="PATH", help="Folder for all stored results.")]

@@ -1,6 +1,7 @@
 """Commands that decide by computation: patterns, encodings, claims, precision."""
 
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import Device, Json, Out, nonempty_path, show
+from lengthgen.commands.options import Device, Json, Out, error_bound, nonempty_path, show
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
@@ -36,6 +37,14 @@ def lrc(
     explain: Annotated[
         bool, typer.Option("--explain", help="Also judge the relation of every standard encoding.")
     ] = False,
+    within: Annotated[
+        Fraction | None,
+        typer.Option(
+            parser=error_bound,
+            metavar="EPS",
+            help="Also compute LRC within this error: each entry may be wrong by 0.01, or 1/100.",
+        ),
+    ] = None,
     draw: Annotated[
         Path | None,
         typer.Option(
@@ -54,7 +63,7 @@ def lrc(
     if draw:
         require_folder(draw)
     loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
-    answer = lrc_answer(loaded, scale_list, explain=explain)
+    answer = lrc_answer(loaded, scale_list, explain=explain, within=within)
     if draw:
         from paper_figs import pattern_panels
 

@@ -1,6 +1,6 @@
 """LRC of a pattern, and the obstacle for each relation, as tables for people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
@@ -13,10 +13,11 @@ MOST_ROWS = 40
 
 def lrc_table(answer: Mapping[str, Any]) -> Group:
     """Return LRC by scale, its growth, and with `relations` the obstacle for each encoding."""
-    table = columns("scale", "LRC")
+    within = answer.get("within")
+    table = columns("scale", "LRC", *([f"within {within['epsilon']}"] if within else []))
     rows = list(answer["bounds"].items())
-    for scale, (low, high) in rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], rows[-1]]:
-        table.add_row(scale, str(high) if low == high else f"{low} to {high}")
+    for scale, bounds in rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], rows[-1]]:
+        table.add_row(scale, _range(bounds), *([_range(within["bounds"][scale])] if within else []))
     some = {True: "some relation", False: "no relation", None: "whether some relation"}[answer["generalizes"]]
     ending = " is undecided" if answer["generalizes"] is None else ""
     hint = " with scale hint" if answer["scale_hint"] else ""
@@ -30,6 +31,12 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
     if "relations" in answer:
         parts += [_ideal(answer), _relations(answer)]
     return Group(*parts)
+
+
+def _range(bounds: Sequence[int]) -> str:
+    """Return a lower and an upper bound as text; a single number if they are equal."""
+    low, high = bounds
+    return str(high) if low == high else f"{low} to {high}"
 
 
 def _growth(growth: Mapping[str, Any]) -> str:

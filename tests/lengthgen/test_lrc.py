@@ -171,3 +171,17 @@ def test_json_and_table_agree(run):
     _, text, _ = run("lrc", "j - i", "--scales", "2,5", "--json")
     for value in json.loads(text)["lrc"].values():
         assert f"   {value} " in table
+
+
+def test_lrc_within_an_error(answer, run):
+    output = answer("lrc", "0.5**(j-i)", "--scales", "4,8,100", "--within", "0.01")
+    assert output["within"] == {
+        "epsilon": "1/100", "lrc": {"4": 4, "8": 6, "100": 6}, "bounds": {"4": [4, 4], "8": [6, 6], "100": [6, 6]},
+    }  # fmt: skip
+    assert "within" not in answer("lrc", "1")
+    assert "within 1/100" in run("lrc", "j - i", "--within", "1e-2")[1]
+    for error in ("-1", "x", "1/0", "nan", "inf", "1e999999999", "", "0.01 "):
+        code, out, err = run("lrc", "j - i", "--within", error)
+        assert (code, out) == (2, "") and err.count("\n") == 1 and "--within" in err, error
+    code, _, err = run("lrc", "j - i", "--scales", "1000000", "--within", "1")
+    assert (code, err) == (2, "error: scale 1000000 is too large: all entries are compared, so take at most 5000\n")

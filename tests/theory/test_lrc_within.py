@@ -1,0 +1,124 @@
+"""LRC within eps is the fewest labels of all partitions of the entries, and its relation represents them that well."""
+
+from fractions import Fraction
+from math import cos, inf, sqrt
+from random import Random
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from tests.oracles.partitions import all_partitions
+from theory.lrc import UndecidedLrc, lrc
+from theory.lrc_within import bounds_within, levels_within, lrc_within
+from theory.pattern import Pattern, PatternError, from_formula, from_function
+
+STEPS = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(5, 2))
+
+
+def fewest_labels(entries: set[Fraction], epsilon: Fraction) -> int:
+    """Fewest labels with parameters other than zero, over all partitions of the entries."""
+
+    def cost(block: frozenset[Fraction]) -> float:
+        if all(abs(entry) <= epsilon for entry in block):
+            return 0
+        return 1 if max(block) - min(block) <= 2 * epsilon else inf
+
+    return int(min(sum(map(cost, partition)) for partition in all_partitions(sorted(entries))))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_fewest_labels_of_all_partitions(seed: int) -> None:
+    """2,000 patterns; entries and errors are multiples of few numbers, so many are just as far apart as allowed."""
+    draw = Random(seed)
+    for _ in range(100):
+        values = [draw.choice([-1, 1]) * draw.randint(0, 6) * draw.choice(STEPS) for _ in range(draw.randint(1, 6))]
+        scale = draw.randint(1, 4)
+        matrix = [[draw.choice(values) for _ in range(scale)] for _ in range(scale)]
+        epsilon = draw.choice(STEPS) * draw.randint(0, 3) / 2
+        pattern = from_function(lambda i, j, matrix=matrix: matrix[i - 1][j - 1], name="drawn")
+        for n in range(1, scale + 1):
+            entries = {matrix[i][j] for j in range(n) for i in range(j + 1)}
+            assert lrc_within(pattern, epsilon, n) == fewest_labels(entries, epsilon)
+        assert lrc_within(pattern, Fraction(0), scale) == lrc(pattern, scale)
+        if epsilon:
+            _represents(pattern, matrix, epsilon, scale)
+
+
+def _represents(pattern: Pattern, matrix: list[list[Fraction]], epsilon: Fraction, scale: int) -> None:
+    """Check that each entry is within epsilon of the parameter of its label, and that no label is wasted."""
+    relation, parameters = levels_within(pattern, epsilon, scale)
+    labels = relation.labels(scale, scale)
+    for j in range(scale):
+        for i in range(j + 1):
+            assert abs(matrix[i][j] - parameters[int(labels[i, j])]) <= epsilon
+    assert parameters[0] == 0
+    assert len(parameters) - 1 == lrc_within(pattern, epsilon, scale)
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("cos(j - i)", cos),
+        ("sqrt(j - i)", sqrt),
+        ("-sqrt(j - i)", lambda d: -sqrt(d)),
+        ("0.5**(j - i)", lambda d: 0.5**d),
+    ],
+)
+@pytest.mark.parametrize("epsilon", ["1/7", "1/50", "3"])
+def test_irrational_entries_are_covered_as_their_floats_are(formula: str, value, epsilon: str) -> None:
+    error, scales = Fraction(epsilon), [1, 2, 10, 60]
+    bounds = bounds_within(from_formula(formula), error, scales)
+    for scale in scales:
+        covered, needed = -inf, 0
+        for entry in sorted(value(distance) for distance in range(scale)):
+            if abs(entry) > error and entry > covered:
+                needed, covered = needed + 1, entry + 2 * float(error)
+        assert bounds[scale] == (needed, needed)
+
+
+def test_a_decaying_pattern_needs_few_labels_within_any_error_and_one_for_each_distance_without() -> None:
+    decay = from_formula("0.5**(j - i)")
+    assert lrc_within(decay, Fraction(0), 300) == 300
+    assert bounds_within(decay, Fraction(1, 100), [4, 8, 300]) == {4: (4, 4), 8: (6, 6), 300: (6, 6)}
+
+
+def test_entries_that_may_be_as_far_apart_as_allowed_are_undecided() -> None:
+    pattern = from_function(lambda i, j: sp.sqrt(2) + sp.Rational(j - i, 50), name="apart")
+    assert bounds_within(pattern, Fraction(1, 100), [1, 2, 3]) == {1: (1, 1), 2: (1, 2), 3: (2, 3)}
+    with pytest.raises(UndecidedLrc, match="LRC within 1/100 at scale 2 is 1 to 2"):
+        lrc_within(pattern, Fraction(1, 100), 2)
+    assert lrc_within(pattern, Fraction(11, 1000), 2) == 1
+
+
+def test_infinite_entries_have_labels_of_their_own() -> None:
+    matrix = np.array([[0.0, -np.inf, np.inf], [0, 0.1, -np.inf], [0, 0, 5]])
+    assert lrc_within(matrix, Fraction(1, 5)) == 3
+    relation, parameters = levels_within(
+        from_function(lambda i, j: float(matrix[i - 1, j - 1]), name="m"), Fraction(1, 5), 3
+    )
+    labels = relation.labels(3, 3)
+    assert [parameters[int(labels[i, j])] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (2, 2))] == [
+        0, -inf, inf, 0, Fraction(26, 5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        (from_formula("[[j, i], [1, 0]]"), "has matrices as entries"),
+        (from_formula("a*j", parameters=["a"]), "has free parameters"),
+    ],
+)
+def test_entries_that_are_no_numbers_are_refused(pattern, says: str) -> None:
+    with pytest.raises(PatternError, match=says):
+        lrc_within(pattern, Fraction(1, 10), 3)
+
+
+def test_arguments_that_have_no_meaning_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 0, not -1"):
+        lrc_within([[1]], Fraction(-1))
+    with pytest.raises(ValueError, match=r"take theory\.lrc\.level_sets"):
+        levels_within(from_formula("1"), Fraction(0), 2)
+    with pytest.raises(PatternError, match="depends on the scale"):
+        levels_within(from_formula("n"), Fraction(1), 2)

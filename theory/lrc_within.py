@@ -1,0 +1,188 @@
+"""LRC within eps: how many parameters does position-only linear attention need if each entry may be wrong by eps?
+
+Under a relation phi, entry A_ij is within eps of its parameter iff |A_ij - theta_phi(i,j)| <= eps. One parameter serves
+a set of entries iff they lie in an interval of length 2 eps. So the fewest non-zero parameters over all relations are
+the fewest such intervals that cover the entries farther than eps from zero [F]. The greedy cover is the smallest: the
+interval that begins at the least uncovered entry covers whatever another interval with this entry covers beyond it. No
+interval holds entries of both signs that are farther than eps from zero. At eps = 0 the number is LRC (theory.lrc).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+from math import isinf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.lrc import UndecidedLrc, entries_by_first_scale, profile
+from theory.pattern import Pattern, PatternError, Value, from_array
+from theory.relation import Relation, from_labels
+
+_BITS = (192, 1536)
+"""Precisions, in bits, at which irrational entries are enclosed, one after the other."""
+
+
+class Enclosure(NamedTuple):
+    """Interval that holds one entry; its ends are equal if the entry is rational."""
+
+    low: Fraction
+    high: Fraction
+
+
+def lrc_within(pattern: Pattern | ArrayLike, epsilon: Fraction, scale: int | None = None) -> int:
+    """LRC within epsilon at one scale [F].
+
+    Args:
+        pattern: a pattern of numbers, or a matrix [n, n] as `theory.pattern.as_matrix` reads it.
+        epsilon: largest error of an entry, at least 0.
+        scale: the scale; the whole matrix if left out.
+
+    Raises:
+        PatternError: the input is not a pattern, its entries are matrices or have free parameters, or it is not given
+            at that scale.
+        UndecidedLrc: it is not proved whether some entries are within 2 epsilon of each other, or epsilon of zero.
+        ValueError: epsilon is negative.
+    """
+    if not isinstance(pattern, Pattern):
+        pattern = from_array(pattern)
+        scale = pattern.limit if scale is None else scale
+    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    [(low, high)] = bounds_within(pattern, epsilon, [scale]).values()
+    if low != high:
+        raise UndecidedLrc(
+            f"LRC within {epsilon} at scale {scale} is {low} to {high}: some entries may be as far apart as allowed"
+        )
+    return high
+
+
+def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Scale -> lower and upper bound of LRC within epsilon, in the order given; equal unless it is undecided.
+
+    Raises as `lrc_within` does, but no `UndecidedLrc`.
+    """
+    listed = list(scales)
+    if not listed:
+        return {}
+    _require_numbers(pattern, epsilon)
+    for scale in listed:
+        pattern.require(scale)
+    if not epsilon:
+        exact = profile(pattern, max(listed))
+        return {scale: exact.bounds(scale) for scale in listed}
+    first_scales = entries_by_first_scale(pattern, max(listed))
+    bounds: dict[int, tuple[int, int]] = {}
+    for bits in _BITS:
+        enclosures = {value: _enclosure(value, bits) for value in first_scales}
+        for scale in listed:
+            present = [enclosures[value] for value, first in first_scales.items() if first <= scale]
+            bounds[scale] = _fewest_intervals(present, epsilon)
+        if all(low == high for low, high in bounds.values()):
+            break
+    return bounds
+
+
+def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Relation, dict[int, Fraction | float]]:
+    """Relation up to a scale that represents the pattern within epsilon by the fewest labels, and its parameters.
+
+    Entries within epsilon of zero have label 0 and the parameter 0. Labels 1, 2, ... ascend with the entries; the
+    parameter of a label is infinite if its entries are.
+
+    Raises as `lrc_within` does, `PatternError` for a pattern that depends on the scale, and `ValueError` if epsilon is
+    0: `theory.lrc.level_sets` gives the labels then.
+    """
+    if not epsilon:
+        raise ValueError("epsilon must be above 0: take theory.lrc.level_sets")
+    if pattern.scale_hint:
+        raise PatternError(f"pattern '{pattern.name:.60}' depends on the scale: labels within eps are for A(i, j)")
+    lrc_within(pattern, epsilon, scale)
+    queries, keys = np.tril_indices(scale)
+    values, codes = pattern.entries(keys + 1, queries + 1, None)
+    enclosures = [_enclosure(value, _BITS[-1]) for value in values]
+    finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
+    falling = [-start for start in _starts(map(_mirrored, finite), epsilon)][::-1]
+    middles: list[Fraction | float] = [end - epsilon for end in falling]
+    middles += [start + epsilon for start in _starts(finite, epsilon)]
+    middles += sorted({enclosure for enclosure in enclosures if isinstance(enclosure, float)})
+    label_of = np.array([_label(enclosure, middles, epsilon) for enclosure in enclosures])
+    labels = np.zeros((scale, scale), dtype=np.int64)
+    labels[keys, queries] = label_of[codes]
+    return from_labels(labels, name=f"levels within {epsilon}"), {0: Fraction(0), **dict(enumerate(middles, start=1))}
+
+
+def _require_numbers(pattern: Pattern, epsilon: Fraction) -> None:
+    """Raise an error of `lrc_within` if entries are no numbers, or if epsilon is negative."""
+    if epsilon < 0:
+        raise ValueError(f"epsilon must be at least 0, not {epsilon}")
+    if pattern.shape:
+        raise PatternError(f"pattern '{pattern.name:.60}' has matrices as entries: LRC within eps is for numbers")
+
+
+def _enclosure(value: Value, bits: int) -> Enclosure | float:
+    """Interval that holds a value; an infinite value itself.
+
+    Raises:
+        PatternError: the value has free parameters, or no finite interval holds it.
+    """
+    if isinstance(value, float) and isinf(value):
+        return value
+    if isinstance(value, int | float | Fraction):
+        return Enclosure(Fraction(value), Fraction(value))
+    if value.free_symbols:
+        raise PatternError(f"entry {value} has free parameters: LRC within eps needs numbers")
+    from theory.enclosure import enclose
+
+    ball = enclose(value, bits=bits)
+    if ball is None:
+        raise PatternError(f"entry {value} cannot be enclosed: LRC within eps needs numbers that can be computed")
+    (middle, exponent), (radius, exponent_of_radius) = ball.mid().man_exp(), ball.rad().man_exp()
+    centre, error = int(middle) * Fraction(2) ** int(exponent), int(radius) * Fraction(2) ** int(exponent_of_radius)
+    return Enclosure(centre - error, centre + error)
+
+
+def _mirrored(enclosure: Enclosure) -> Enclosure:
+    """Interval of the negative entry."""
+    return Enclosure(-enclosure.high, -enclosure.low)
+
+
+def _fewest_intervals(enclosures: Collection[Enclosure | float], epsilon: Fraction) -> tuple[int, int]:
+    """Lower and upper bound of the fewest parameters that serve all entries farther than epsilon from zero."""
+    finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
+    infinite = len({enclosure for enclosure in enclosures if isinstance(enclosure, float)})
+    low = high = infinite
+    for side in (finite, [_mirrored(enclosure) for enclosure in finite]):
+        low += _farther_apart(side, epsilon)
+        high += len(_starts(side, epsilon))
+    return low, high
+
+
+def _starts(enclosures: Iterable[Enclosure], epsilon: Fraction) -> list[Fraction]:
+    """Least ends of intervals of length 2 epsilon that surely hold every entry that may be above epsilon."""
+    starts: list[Fraction] = []
+    for low, high in sorted(enclosure for enclosure in enclosures if enclosure.high > epsilon):
+        if not starts or high > starts[-1] + 2 * epsilon:
+            starts.append(low)
+    return starts
+
+
+def _farther_apart(enclosures: Iterable[Enclosure], epsilon: Fraction) -> int:
+    """Number of entries that are surely above epsilon and more than 2 epsilon apart: each needs its own interval."""
+    count, last = 0, Fraction(0)
+    for high, low in sorted((high, low) for low, high in enclosures if low > epsilon):
+        if not count or low > last + 2 * epsilon:
+            count, last = count + 1, high
+    return count
+
+
+def _label(enclosure: Enclosure | float, middles: Sequence[Fraction | float], epsilon: Fraction) -> int:
+    """Label whose parameter is within epsilon of the entry, or 0."""
+    if isinstance(enclosure, float):
+        return 1 + middles.index(enclosure)
+    low, high = enclosure
+    if max(abs(low), abs(high)) <= epsilon:
+        return 0
+    return 1 + next(
+        place
+        for place, middle in enumerate(middles)
+        if isinstance(middle, Fraction) and middle - epsilon <= low and high <= middle + epsilon
+    )
