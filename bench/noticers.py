@@ -53,8 +53,16 @@ TESTS = {
         "tests/empirical/training/test_*.py",
         "tests/empirical/trial/test_*.py",
     ),
-    "ledger": ("tests/proofs_checks/test_*.py",),
-    "figures": ("tests/paper_figs/test_*.py", "tests/paper_figs/report/test_*.py"),
+    "ledger": (
+        "tests/proofs_checks/test_*.py",
+        "tests/lengthgen/test_verify.py",
+        "tests/lengthgen/test_own_claims.py",
+    ),
+    "figures": (
+        "tests/paper_figs/test_*.py",
+        "tests/paper_figs/report/test_*.py",
+        "tests/lengthgen/test_figures_command.py",
+    ),
     "system": ("tests/theory/system/test_*.py", "tests/proofs_checks/test_*.py"),
     "commands": ("tests/lengthgen/test_*.py",),
 }
@@ -96,7 +104,7 @@ class Index:
         )
         if place == "encodings":
             return [*claims, *tests]
-        return [*tests, *claims] if place in {"theory", "circuits"} else tests
+        return [*tests, *claims] if place in {"theory", "circuits", "ledger"} else tests
 
     def _distances(self, module: str, farthest: int) -> dict[str, int]:
         """Number of imports from each test file to the module, at most `farthest`."""

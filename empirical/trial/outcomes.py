@@ -61,9 +61,9 @@ def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.
         raise StoreError(f"run {run.id} has no metrics: remove it (lengthgen runs --remove {run.id}) to train it again")
     epoch = _chosen_epoch(checkpoints, run.train, Checkpoint(checkpoint))
     scores = {scale: row.exact_match for scale, row in checkpoints[epoch].items()}
-    missing = sorted({*run.train, *run.test} - scores.keys())
+    missing = {*run.train, *run.test} - scores.keys()
     if missing:
-        raise StoreError(f"run {run.id} was not measured at scale {missing[0]}: name it among the test scales")
+        raise StoreError(f"run {run.id} was not measured at scale {min(missing)}: name it among the test scales")
     failed = [scale for scale in sorted(scores) if not scores[scale] >= threshold]  # a NaN counts as failed
     fits = not set(failed) & set(run.train)
     return RunOutcome(

@@ -125,3 +125,11 @@ def test_an_answer_says_how_it_was_found():
         settle(counts((0, 8), (1, 8), (8, 8)), least=3, trial="runs", does="generalize", reading=READING)
     assert str(refuted.value).startswith("cell 0: 0 of 8 fitting runs generalize; cell 1: 1 of 8 ")
     assert "\n" not in str(refuted.value) + str(undecided.value)
+
+
+def test_a_refutation_names_the_cells_that_do_the_opposite_and_no_others():
+    with pytest.raises(Refuted) as refuted:
+        settle(counts((20, 20), (0, 20), (10, 20)), least=3, trial="runs", does="generalize", reading=READING)
+    named = str(refuted.value).partition("; that 3 of 3")[0]
+    assert "cell 1" in named
+    assert "cell 0" not in named and "cell 2" not in named

@@ -3,8 +3,9 @@
 from functools import cache
 
 import pytest
+import sympy as sp
 
-from proofs_checks import registry
+from proofs_checks import mutations, registry
 from proofs_checks.papers.laws import mutated_laws
 from proofs_checks.papers.matrix import ROWS
 from proofs_checks.runner import Result, run_claim
@@ -35,6 +36,22 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     together = {Law.RELATIVE, Law.TRANSLATION} if {Law.RELATIVE, Law.TRANSLATION} <= changed else set()
     assert law in changed
     assert changed - together <= {law}
+
+
+def test_mutated_formulas_are_those_that_they_are_called() -> None:
+    """At numbers: by the definitions of ALiBi, RoPE and sinusoidal codes."""
+    alibi, n = named("alibi"), sp.Integer(9)
+    both = mutations.on_both_sides(alibi)
+    assert both.bias(sp.Integer(2), sp.Integer(5), n) == alibi.bias(sp.Integer(5), sp.Integer(2), n)
+    assert both.bias(sp.Integer(5), sp.Integer(2), n) == alibi.bias(sp.Integer(5), sp.Integer(2), n)
+    rope = named("rope")
+    assert mutations.at_origin(rope).rotate(sp.Integer(7), n) == rope.rotate(sp.Integer(0), n)
+    codes = named("sinusoidal")
+    query, key = (codes.embed(sp.Integer(position)) for position in (3, 1))
+    signs = [1, -1] * (len(query) // 2)
+    expected = sum(sign * a * b for sign, a, b in zip(signs, query, key, strict=True))
+    moved = mutations.with_codes_on_scores(codes).bias(sp.Integer(3), sp.Integer(1), n)
+    assert sp.simplify(moved - expected) == 0
 
 
 @pytest.mark.parametrize(

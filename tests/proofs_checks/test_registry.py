@@ -64,6 +64,8 @@ def test_falsifier_that_changes_a_stated_answer_is_refused() -> None:
 def test_an_answer_that_the_statement_does_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match=r"the answers \['valeu'\] are no parameters"):
         _claim(answers=("valeu",))
+    with pytest.raises(ValueError, match=r"the answers \['a', 'b', 'c', 'd', 'e'\] are no parameters"):
+        _claim(answers=("d", "b", "e", "a", "c"))
 
 
 def test_printed_statement_equal_to_ours_is_refused() -> None:

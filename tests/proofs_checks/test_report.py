@@ -375,3 +375,14 @@ def test_latex_compiles(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_figure_is_set_in_an_environment_of_its_own():
+    assert latex.figure("figure1", "50% of _", 3.25) == (
+        "\\begin{figure}\n"
+        "\\centering\n"
+        "\\includegraphics[width=3.25in]{figure1.pdf}\n"
+        "\\caption{50\\% of \\_}\n"
+        "\\label{fig:figure1}\n"
+        "\\end{figure}\n"
+    )
