@@ -38,7 +38,7 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     assert changed - together <= {law}
 
 
-def test_mutated_formulas_are_those_that_they_are_called() -> None:
+    """Values at numbers follow from the definitions of ALiBi, RoPE and sinusoidal codes."""
     """At numbers: by the definitions of ALiBi, RoPE and sinusoidal codes."""
     alibi, n = named("alibi"), sp.Integer(9)
     both = mutations.on_both_sides(alibi)
