@@ -37,7 +37,6 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     assert law in changed
     assert changed - together <= {law}
 
-
     """Values at numbers follow from the definitions of ALiBi, RoPE and sinusoidal codes."""
     """At numbers: by the definitions of ALiBi, RoPE and sinusoidal codes."""
     alibi, n = named("alibi"), sp.Integer(9)
