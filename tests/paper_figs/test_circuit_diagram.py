@@ -251,3 +251,14 @@ def test_symbols_too_long_for_a_box_are_refused() -> None:
     long = replace(circuit, task=replace(circuit.task, alphabet=("0", "1", "=", "the end")))
     with pytest.raises(ValueError, match="longer than the 5 characters"):
         circuit_diagram.drawing(long, 2)
+
+
+def test_points_of_a_route_lie_on_its_bezier_curve():
+    route = [(5.0, 7.0), (1.0, 2.0), (3.0, 5.0), (4.0, 1.0)]
+    points = circuit_diagram._points(route)
+    assert points.shape == (60, 2)
+    for place in (0, 17, 59):
+        level = np.array(route)
+        while len(level) > 1:  # de Casteljau's construction
+            level = level[:-1] + place / 59 * (level[1:] - level[:-1])
+        assert points[place].tolist() == pytest.approx(level[0].tolist())

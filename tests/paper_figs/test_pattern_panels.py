@@ -457,3 +457,9 @@ def test_another_process_writes_the_same_bytes(tmp_path: FilePath) -> None:
     contents = {path.name: path.read_bytes() for path in (tmp_path / "there").iterdir()}
     assert contents == {FilePath(path).name: FilePath(path).read_bytes() for path in here}
     assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "png", "svg", "tex", "txt"]
+
+
+def test_a_pattern_of_zeros_is_white_in_the_middle_of_the_colours():
+    figure = pattern_panels.drawing(from_formula("0"), train=2, test=4).shown
+    norms = [mesh.norm for axes in figure.axes for mesh in axes.collections if mesh.get_gid() == "cells"]
+    assert {float(norm(0.0)) for norm in norms if norm.vmin < 0} == {0.5}

@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 import matplotlib.patches
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -30,6 +31,27 @@ def test_each_encoding_with_an_edge_has_one_box_and_each_edge_one_arrow(figure):
     assert titles == sorted(graph.nodes[name]["title"] for name in graph if graph.degree(name))
     arrows = [patch for patch in axes.patches if isinstance(patch, matplotlib.patches.FancyArrowPatch)]
     assert len(arrows) == graph.number_of_edges()
+
+
+def test_just_the_impossible_edges_are_crossed_out_each_on_its_arrow(figure):
+    (axes,) = figure.axes
+    kinds = [kind for *_, kind in lattice().edges(data="kind")]
+    crosses = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_marker() == "x"]
+    assert len(crosses) == kinds.count("impossible") > 0
+    paths = [
+        axes.transData.inverted().transform_path(arrow.get_transform().transform_path(arrow.get_path()))
+        for arrow in axes.patches
+        if isinstance(arrow, matplotlib.patches.FancyArrowPatch)
+    ]
+    curves = [path.interpolated(50).vertices if len(path) == 2 else bezier(path.vertices[:3]) for path in paths]
+    for cross in crosses:
+        assert min(np.hypot(*(curve - cross).T).min() for curve in curves) < 0.03, "inches"
+
+
+def bezier(points):
+    """Points on a quadratic Bezier curve."""
+    at = np.linspace(0, 1, 100)[:, None]
+    return (1 - at) ** 2 * points[0] + 2 * at * (1 - at) * points[1] + at**2 * points[2]
 
 
 def test_boxes_lie_on_the_page_and_apart(figure):

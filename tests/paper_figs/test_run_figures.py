@@ -19,6 +19,7 @@ from paper_figs import (
     prediction_matrix,
     run_tables,
     saving,
+    small_panels,
     style,
     success_shares,
 )
@@ -88,6 +89,13 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     assert has_warning == (checkpoint is Checkpoint.BEST_ON_TEST)
 
 
+@pytest.mark.parametrize(
+    ("count", "width", "shape"), [(1, 7, (1, 1)), (3, 7, (1, 3)), (4, 7, (2, 2)), (7, 7, (3, 3)), (3, 1, (3, 1))]
+)
+def test_panels_fill_as_few_lines_as_the_width_allows(count: int, width: float, shape: tuple[int, int]) -> None:
+    assert small_panels.shape(count, width=width, narrowest=2) == shape
+
+
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
 def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None:
     place, level = accuracy_grid.rank(count)
@@ -154,6 +162,11 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
         assert texts[f"observed:{gid}"] == f"{solving}/5"
         dark = grounds[f"predicted:{gid}"] != grounds[f"observed:{gid}"]
         assert dark == (cell["encoding"] == "rpe") == (f"wrong:{gid}" in grounds)
+    bottoms = {patch.get_gid(): (patch.get_y(), patch.get_height()) for patch in axes.patches}
+    for task in ("copy", "parity"):
+        [label] = [text for text in axes.texts if text.get_text() == task]
+        bottom, height = bottoms[f"predicted:{task}:aligned:ipe"]
+        assert label.get_position()[1] == pytest.approx(bottom + height / 2), "a task stands beside its cells"
     assert texts["row:copy"] == "2/3" and texts["column:rpe"] == "0/2" and texts["column:ape"] == "2/2"
     assert "4 of 6 are as predicted, 67%" in drawing.caption
     assert "Predicted to generalize: 2 cells do, 2 do not; predicted not to: 0 do, 2 do not" in drawing.caption
@@ -179,7 +192,9 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
     assert isinstance(drawing.shown, Figure)
     [axes] = drawing.shown.axes
     never = dict(zip([text.get_text() for text in axes.get_yticklabels()], axes.get_yticks(), strict=True))["never"]
-    assert never > 6
+    assert never == 8
+    long = breaking_scales._draw(given.trial(name)["cells"], train=(1, 2), last=50, width=7.0)
+    assert long.axes[0].get_yticks()[-1] == 56, "an eighth above the others"
     for encoding, predicted, observed in (("ipe", never, never), ("rpe", never, 3), ("ape", 3, 3)):
         gid = f"parity:aligned:{encoding}"
         [mark] = [line for line in axes.lines if line.get_gid() == f"observed:{gid}"]
