@@ -192,6 +192,17 @@ def test_rows_hold_the_tokens_of_the_prompt() -> None:
     assert [(row["argument_token"], row["slot"], row["step_token"]) for row in second] == [("0", 1, "1"), ("1", 2, "1")]
 
 
+@in_table
+def test_the_legend_has_the_colours_of_the_boxes(name: str) -> None:
+    figure = circuit_diagram.drawing(*CASES[name]).shown
+    [axes] = figure.axes
+    shaded = {
+        patch.get_facecolor() for patch in axes.patches if isinstance(patch, Rectangle) and not patch.get_linewidth()
+    }
+    legend = {patch.get_facecolor() for part in figure.legends for patch in part.get_patches()}
+    assert legend == shaded
+
+
 def test_slots_that_decide_nothing_are_left_out() -> None:
     circuit = src(load("copy"), traces_up_to(load("copy"), 3), 2).circuit
     assert circuit is not None

@@ -22,6 +22,8 @@ from paper_figs import (
     small_panels,
     style,
     success_shares,
+    task_labels,
+    trial_cells,
 )
 from paper_figs.catalogue import catalogue
 from paper_figs.cells import interval
@@ -388,3 +390,29 @@ def test_every_model_size_has_its_accuracy(tmp_path):
         drawn = entries[figure].make(given)
         assert {value for row in drawn.rows for key, value in row.items() if key.startswith("seed_")} == {expected}
         assert f"width {width}, layers" in drawn.caption
+
+
+@pytest.mark.parametrize(("step", "observed"), [(0.5, ""), (1.0, "not learnt")])
+def test_only_the_long_words_of_narrow_cells_are_left_out(step: float, observed: str) -> None:
+    axes = Figure().add_subplot()
+    cell = {
+        "task": "copy", "format": "aligned", "encoding": "ipe", "predicted": True, "observed": None,
+        "fit": {"successes": 0, "trials": 5}, "generalizes_given_fit": {"successes": 0, "trials": 0},
+    }  # fmt: skip
+    prediction_matrix._draw_cell(axes, cell, 0, 0, step)
+    assert [text.get_text() for text in axes.texts] == ["yes", observed]
+
+
+def test_a_figure_of_a_trial_gets_the_trial_and_its_protocol(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    family = trial_cells.trial_figure("kind", "title", lambda *arguments: arguments, place=0)
+    [entry] = family(name, given.protocol(name))
+    trial, protocol, width = entry.make(given)
+    assert (trial, protocol, width) == (given.trial(name), given.protocol(name), given.width)
+
+
+def test_files_of_the_user_are_named_in_order() -> None:
+    specs = [f"folder/{letter}.py:name" for letter in "hbdgacfe"]
+    assert [path.name for path in task_labels._user_files([*specs, "parity"])] == [
+        f"{letter}.py" for letter in "abcdefgh"
+    ]

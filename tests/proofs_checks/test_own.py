@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from proofs_checks import own_claims
 from proofs_checks.own import declarations
 from theory.encodings.catalogue import UnknownEncoding
 from theory.encodings.encoding import EncodingError
@@ -105,3 +106,11 @@ def test_a_special_case_of_an_unknown_encoding_suggests_the_nearest(tmp_path):
     (record,) = records(write(tmp_path, text))
     with pytest.raises(UnknownEncoding, match="did you mean alibi"):
         declarations(record)
+
+
+def test_what_is_called_claims_holds_claims_and_nothing_else():
+    assert own_claims._claims_in("mine.py", "number", 3) == []
+    assert own_claims._claims_in("mine.py", "numbers", [3]) == []
+    for value in (3, [3]):
+        with pytest.raises(own_claims.OwnClaimError, match=r"'mine\.py': CLAIMS holds 3, which is no Claim"):
+            own_claims._claims_in("mine.py", "CLAIMS", value)

@@ -74,3 +74,9 @@ def test_a_task_without_a_circuit_says_why_and_has_labels(content):
     assert shown["src"] is None and "more than 8 arguments" in shown["why"]
     assert shown["encodings"]["rpe"]["prediction"]["generalizes"] is False
     assert np.array(shown["encodings"]["nope"]["labels"]).max() == 0
+
+
+def test_slots_of_a_role_ascend():
+    page_data = explore(TaskSpec(name="sort-direct"), Bounds(largest=(3,), train=range(1, 3)))
+    assert [[3, 2], [3, 3]] in page_data["roles"]
+    assert all(role == sorted(role) for role in page_data["roles"])
