@@ -44,7 +44,11 @@ TESTS = {
     "encodings": _FORMULA_TESTS,
     "theory": _FORMULA_TESTS,
     "torch": _FORMULA_TESTS,
-    "audit": ("tests/empirical/test_audit.py", "tests/empirical/encodings/test_*.py", "tests/lengthgen/test_audit*.py"),
+    "audit": (
+        "tests/empirical/test_audit*.py",
+        "tests/empirical/encodings/test_*.py",
+        "tests/lengthgen/test_audit*.py",
+    ),
     "circuits": ("tests/circuits/test_*.py",),
     "checker": ("tests/circuits/test_*.py",),
     "training": (
