@@ -142,9 +142,9 @@ def _require(table: Any, expected: Sequence[tuple[int, int]]) -> None:
     """Raise MetricsError if a pyarrow table holds other rows than expected, or a number that cannot be."""
     present = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
     if present != list(expected):
-        missing = sorted(set(expected) - set(present))
+        missing = set(expected) - set(present)
         reason = (
-            "there is no row of epoch {} and scale {}".format(*missing[0])
+            "there is no row of epoch {} and scale {}".format(*min(missing))
             if missing
             else "some rows are unexpected or out of order"
         )

@@ -160,3 +160,15 @@ def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp
         assert not RunStore(tmp_path).finished(small_run())
     assert not common.beacon.exists()
     assert "it does not share" in cluster._reason_not_to_train(common), "the caller has ended"
+
+
+def test_a_worker_that_can_train_trains_its_group_into_the_common_store(small_run, tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(cluster, "_end_with_node", lambda: None)
+    monkeypatch.setattr(cluster, "_reason_not_to_train", lambda common: None)
+    monkeypatch.setattr(cluster, "train_group", lambda *arguments: calls.append(arguments))
+    monkeypatch.chdir(tmp_path)
+    common = cluster.Common(root=tmp_path / "runs", beacon=tmp_path / "beacon", source="", folder=tmp_path)
+    group = (small_run(),)
+    assert cluster._train_on_worker(group, CPU, {"a": {"b": "c"}}, common) is None
+    assert calls == [(group, tmp_path / "runs", CPU, {"a": {"b": "c"}})]

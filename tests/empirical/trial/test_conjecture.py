@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from circuits.prediction import Prediction
 from empirical.trial.conjecture import TrialError, judge
+from empirical.trial.outcomes import by_checkpoint
 from tests.empirical.trial.trials import (
     FAILS,
     MAIN,
@@ -165,3 +166,10 @@ def test_wrong_verdicts_are_rare_in_both_directions_and_right_ones_are_not(small
 def test_predictions_survive_json():
     for prediction in (YES, NO, UNCOVERED, NOTHING):
         assert Prediction.from_json(json.loads(json.dumps(prediction.as_json()))) == prediction
+
+
+def test_checkpoints_ascend_whatever_the_order_of_the_rows():
+    measured = [row for epoch in (40, 9, 32, 1) for row in rows((1.0, 0.5), epoch=epoch)]
+    checkpoints = by_checkpoint(measured)
+    assert [*checkpoints] == [1, 9, 32, 40]
+    assert all(row.epoch == epoch for epoch, scales in checkpoints.items() for row in scales.values())
