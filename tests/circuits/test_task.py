@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from circuits import trace as trace_module
-from circuits.task import MAX_SYMBOLS, Task, TaskError
+from circuits.task import MAX_SYMBOLS, MAX_TOKENS, Task, TaskError
 from circuits.tasks import TASKS
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
@@ -210,3 +210,10 @@ def test_a_users_function_that_fails_is_named_in_one_line(changes: dict[str, Any
     with pytest.raises(TaskError, match=says) as caught:
         trace(replace(parity(), **changes), 2)
     assert "\n" not in str(caught.value)
+
+
+def test_as_many_tokens_are_admitted_as_memory_may_hold_and_no_more():
+    task = parity()
+    task.require_size(MAX_TOKENS // 100, 100)
+    with pytest.raises(TaskError, match="are more than 200,000,000 tokens"):
+        task.require_size(MAX_TOKENS // 100, 101)

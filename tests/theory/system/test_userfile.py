@@ -159,13 +159,25 @@ def test_names_are_short_and_can_be_printed(name):
     [
         ("x" * 100, f"'{'x' * 60}'..."),
         (10**5000, "a value of type int"),
+        (10**20, "a value of type int"),
+        (1 - 10**20, "-99999999999999999999"),
         (3, "3"),
         (None, "None"),
         (0.5, "0.5"),
         ([1] * 10**6, "a value of type list"),
         (Silent(), "a value of type Silent"),
     ],
-    ids=["text", "long number", "number", "nothing", "fraction", "list", "object"],
+    ids=[
+        "text",
+        "long number",
+        "least long number",
+        "longest number",
+        "number",
+        "nothing",
+        "fraction",
+        "list",
+        "object",
+    ],
 )
 def test_values_are_shown_in_a_few_words(value, words):
     assert shown(value) == words
