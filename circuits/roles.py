@@ -38,7 +38,7 @@ def step_roles(circuit: Circuit, scale: int) -> dict[tuple[int, int], Role]:
 def unread_positions(circuit: Circuit, scale: int) -> list[int]:
     """Return the prompt positions that admit several symbols and that no step of a scale reads, ascending, 1-based.
 
-    The output does not depend on them, since the circuit computes it without them: perhaps the task is not the one that
+    On the prompts that the circuit computes, the output does not depend on them: perhaps the task is not the one that
     was meant, such as bracket depth modulo 2, which is the same for all brackets.
     """
     read = {key for key, _ in step_roles(circuit, scale)}

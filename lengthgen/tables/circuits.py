@@ -44,7 +44,8 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     if answer["unread"] and answer["unread"]["positions"]:
         notes.append(
             f"no step of scale {answer['unread']['scale']} reads the prompt at "
-            f"{_positions(answer['unread']['positions'])}: the output does not depend on it; is this the task you mean?"
+            f"{_positions(answer['unread']['positions'])}: {'' if answer['proved'] else 'on the prompts tried, '}"
+            "the output does not depend on it; is this the task you mean?"
         )
     for arity, values in answer.get("curve", {}).items():
         notes.append(

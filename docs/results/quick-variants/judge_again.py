@@ -5,10 +5,12 @@
 The observations are those of docs/results/quick, which stay as they were made; only predictions are computed. The
 script prints an object per cell: its name, what was observed (null: no run fits, or a tie), the answer of each rule
 (null: no prediction), and the reason of the rule with distractors. It stops if it does not get the recorded prediction.
+The table of the README is printed on stderr.
 """
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 from circuits.encodings import parse_encoding
@@ -42,6 +44,10 @@ def main() -> None:
             place = {key: cell[key] for key in ("task", "format", "encoding")}
             answers.append({"protocol": name, **place, "observed": cell["observed"], **rules, "distractors_why": why})
     print(json.dumps(answers, indent=1))
+    for rule, name in RULES.items():
+        counts = Counter((cell[rule], cell["observed"]) for cell in answers)
+        row = [counts[predicted, observed] for predicted in (True, False) for observed in (True, False)]
+        print(f"| {name} | {' | '.join(map(str, row))} | {row[0] + row[3]} of {sum(row)} |", file=sys.stderr)
 
 
 if __name__ == "__main__":
