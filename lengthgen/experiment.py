@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from circuits.modes import Mode
-from circuits.prediction import Analysis, Prediction, SearchStopped, analyse, predict
+from circuits.prediction import Prediction, predict
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend

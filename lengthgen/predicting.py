@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from circuits.analysis import Analysis
 from circuits.encodings import EncodingSpec
-from circuits.prediction import Analysis, predict
+from circuits.prediction import predict
 
 
 def prediction_answer(

@@ -16,8 +16,8 @@ from matplotlib.patches import Patch, PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from circuits.analysis import analyse
 from circuits.circuit import Circuit
-from circuits.prediction import analyse
 from circuits.tasks import load
 from paper_figs import saving
 from paper_figs.declaration import Entry

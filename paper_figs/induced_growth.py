@@ -10,9 +10,9 @@ from math import inf, isinf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import HintNeeded, parse_encoding, relation_of
 from circuits.induced import induced_complexity
-from circuits.prediction import Analysis, analyse
 from circuits.tasks import parse_task
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing

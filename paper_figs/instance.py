@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
+from circuits.analysis import Analysis
 from circuits.encodings import parse_encoding, relation_of
 from circuits.induced import induced_complexity
-from circuits.prediction import Analysis
 from circuits.roles import step_roles
 from circuits.trace import segments
 from theory.relation import Labels, Relation

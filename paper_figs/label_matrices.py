@@ -15,8 +15,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from circuits.analysis import Analysis
 from circuits.encodings import HintNeeded, NoRelation, parse_encoding
-from circuits.prediction import Analysis
 from paper_figs import circuit_sketch
 from paper_figs.instance import Instance
 from paper_figs.saving import Drawing

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from circuits.prediction import Analysis, SearchStopped, analyse
+from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec, load
 from circuits.trace import trace

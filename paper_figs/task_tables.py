@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from circuits.analysis import analyse
 from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.formats import in_format
-from circuits.prediction import analyse
 from circuits.task import Task
 from circuits.tasks import TASKS, load
 from paper_figs.declaration import Entry

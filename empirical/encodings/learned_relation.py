@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.prediction import Analysis
+from circuits.analysis import Analysis
 from theory.relation import NO_LABEL, Labels, Relation
 from theory.system.errors import LengthgenError
 

@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from circuits.analysis import Analysis, analyse
 from circuits.coverage import seen_entries, steps_seen
 from circuits.encodings import EncodingSpec, parse_encoding
-from circuits.prediction import Analysis, analyse
 from circuits.task import Task
 from circuits.tasks import TaskSpec
 from empirical.encodings.base import PositionEncoding

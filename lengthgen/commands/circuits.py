@@ -137,8 +137,8 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict which encodings generalize on a task, and where and why the others break."""
+    from circuits.analysis import analyse
     from circuits.encodings import parse_encodings
-    from circuits.prediction import analyse
     from lengthgen.predicting import prediction_answer
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))

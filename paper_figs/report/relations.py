@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
-from circuits.prediction import Analysis, analyse, predict
+from circuits.prediction import predict
 from circuits.roles import role_labels
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from circuits.prediction import Analysis, analyse
+from circuits.analysis import Analysis, analyse
 from circuits.tasks import load
 
 Analyses = Callable[[str, str, int], Analysis]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from circuits.analysis import analyse
 from circuits.circuit import Circuit
 from circuits.coverage import CoverageError, Scales, seen_entries, steps_seen
-from circuits.prediction import analyse
 from circuits.task import Task, Tokens
 from circuits.tasks import load
 from tests.circuits.conftest import Analyses

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from circuits.analysis import Analysis
 from circuits.circuit import Circuit, Wiring
 from circuits.encodings import parse_encoding, relation_of
 from circuits.formats import CLOSING, in_format
 from circuits.induced import Conflict, Induced, Step, induced_complexity
-from circuits.prediction import Analysis
 from circuits.roles import ideal_relation
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import Task

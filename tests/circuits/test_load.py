@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from circuits.analysis import analyse
 from circuits.encodings import parse_encodings
-from circuits.prediction import analyse, predict
+from circuits.prediction import predict
 from circuits.src import src, traces_up_to
 from circuits.task import Reference, TaskError
 from circuits.tasks import load

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from circuits.formats import CLOSING
-from circuits.prediction import VARIANTS, Analysis, Prediction, analyse, predict
+from circuits.prediction import VARIANTS, Prediction, predict
 from circuits.src import traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load

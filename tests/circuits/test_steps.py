@@ -9,8 +9,8 @@ import pytest
 
 from circuits import clock as clock_module
 from circuits import partition, sat
+from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
-from circuits.prediction import SearchStopped, analyse
 from circuits.sat import SolverFailed
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import load
@@ -29,7 +29,7 @@ def steps_of(task: str, form: str, scale: int) -> int:
             counted.append(self)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("circuits.prediction.Clock", RecordedClock)
+        patched.setattr("circuits.analysis.Clock", RecordedClock)
         analyse(load(task), form, scale)
     return counted[0].steps
 
@@ -52,13 +52,13 @@ def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(case: tu
 
 
 COUNTED = """
-from circuits import prediction
+from circuits import analysis
 from circuits.tasks import load
 
 clocks = []
-made = prediction.Clock
-prediction.Clock = lambda steps: clocks.append(made(steps=steps)) or clocks[-1]
-prediction.analyse(load("sort-trace"), "unaligned", 4)
+made = analysis.Clock
+analysis.Clock = lambda steps: clocks.append(made(steps=steps)) or clocks[-1]
+analysis.analyse(load("sort-trace"), "unaligned", 4)
 print(clocks[0].steps)
 """
 

@@ -120,7 +120,7 @@ COMPUTING = (
     "lengthgen.complexity.src",
     "lengthgen.gallery._draw_all",
     "empirical.training.train.train",
-    "circuits.prediction.analyse",
+    "circuits.analysis.analyse",
     "lengthgen.experiment.analyse",
     "lengthgen.experiment.train_all",
     "lengthgen.pipeline.cached",

@@ -6,8 +6,9 @@ import json
 import pytest
 from rich.console import Console
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
-from circuits.prediction import Analysis, Prediction, analyse
+from circuits.prediction import Prediction
 from circuits.tasks import load
 from lengthgen.predicting import prediction_answer
 from lengthgen.tables.circuits import prediction_table

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import EncodingError, parse_encoding, relation_of
-from circuits.prediction import Analysis, analyse
 from circuits.roles import step_roles
 from circuits.task import Task
 from circuits.tasks import load

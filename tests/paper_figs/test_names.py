@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuits.analysis import analyse
 from circuits.circuit import Circuit
-from circuits.prediction import analyse
 from circuits.tasks import load
 from empirical.runs.profile import ProfileError
 from paper_figs import circuit_diagram

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingError
-from circuits.prediction import Analysis, analyse
 from circuits.tasks import load
 from paper_figs import label_matrices, saving, style
 
@@ -236,7 +236,7 @@ def test_another_process_writes_the_same_bytes_and_needs_no_display(
 ) -> None:
     script = (
         "import sys; from pathlib import Path;"
-        "from circuits.prediction import analyse; from circuits.tasks import load;"
+        "from circuits.analysis import analyse; from circuits.tasks import load;"
         "from paper_figs import accuracy_by_scale, label_matrices, saving, style;"
         "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"

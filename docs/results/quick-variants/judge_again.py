@@ -13,8 +13,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from circuits.analysis import Analysis, analyse
 from circuits.encodings import parse_encoding
-from circuits.prediction import Analysis, analyse, predict
+from circuits.prediction import predict
 from circuits.tasks import TaskSpec
 from empirical.runs.protocol import load_protocol, names
 from empirical.trial.conjecture import RULES, predicted_by

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from circuits.prediction import analyse
+from circuits.analysis import analyse
 from circuits.roles import ideal_relation
 from circuits.tasks import load
 from empirical.encodings import learned_relation

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from circuits.analysis import analyse
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
-from circuits.prediction import analyse, predict
+from circuits.prediction import predict
 from circuits.tasks import TaskSpec, load
 from paper_figs.report.relations import SCALES, Bounds, explore, pool_labels
 

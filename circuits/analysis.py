@@ -1,0 +1,85 @@
+"""Analysis of a task in one format: traces, SRC and a circuit, on which predictions and experiments are based."""
+
+from dataclasses import dataclass, field
+
+from circuits.circuit import Circuit
+from circuits.clock import Clock
+from circuits.formats import in_format
+from circuits.induced import Induced
+from circuits.modes import Mode
+from circuits.sat import SolverFailed
+from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
+from circuits.task import Task, TaskError
+from circuits.trace import Trace
+from theory.relation import Relation
+
+
+class SearchStopped(TaskError):
+    """Error: the search for a circuit reached its limit, the same on every machine, before it found one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """Task in one format, analysed up to its largest scale. Predictions and experiments are based on it.
+
+    Attributes:
+        task: the task in its format.
+        format: name of the format.
+        mode: mode of the circuit, one of circuits.modes.Mode.
+        traces: traces of all scales up to the largest.
+        result: SRC and circuit; None if no arity up to MAX_ARITY determines every step.
+    """
+
+    task: Task
+    format: str
+    mode: str
+    traces: tuple[Trace, ...]
+    result: SRCResult | None
+    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool], Induced] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """Operators induced by relations over some scales, kept for encodings with the same relation."""
+
+    @property
+    def circuit(self) -> Circuit:
+        """The circuit of the result.
+
+        Raises:
+            TaskError: there is none.
+        """
+        if self.result is None or self.result.circuit is None:
+            raise TaskError(
+                f"task '{self.task.name}': some step up to scale {self.traces[-1].scale} needs more than {MAX_ARITY} "
+                "arguments, so that it has no circuit"
+            )
+        return self.result.circuit
+
+
+def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, steps: int | None = None) -> Analysis:
+    """Return the analysis of a task in one format up to the largest scale.
+
+    The circuit's arity is the least that determines every step; in mode declared it is that of the reference circuit.
+
+    Raises:
+        TaskError: the task breaks its contract, operators of the arity are too large, the mode does not exist, or the
+            mode is declared and the task has no reference circuit.
+        SearchStopped: the search takes more than `steps` counted steps (`circuits.clock.Clock`), or a formula is too
+            large for the solver.
+        SolverFailed: a solver's process died; another run may succeed.
+    """
+    if mode not in [*Mode]:
+        raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
+    laid_out = in_format(task, format, largest_scale=largest_scale)
+    traces = traces_up_to(laid_out, largest_scale)
+    if mode == Mode.DECLARED:
+        if task.reference is None:
+            raise TaskError(f"task '{task.name}': mode 'declared' needs a reference circuit; use mode 'free'")
+        arity: int | None = task.reference.arity
+    else:
+        arity = minimal_arity(traces)
+    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=Clock(steps=steps))
+    if result and result.failed:
+        raise SolverFailed(f"task '{task.name}', mode '{mode}': {result.stopped}")
+    if result and result.stopped:
+        raise SearchStopped(f"task '{task.name}': no circuit of mode '{mode}' found: {result.stopped}")
+    return Analysis(task=laid_out, format=format, mode=mode, traces=tuple(traces), result=result)
