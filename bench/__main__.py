@@ -20,6 +20,7 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     distinct.all_different,
     engines.flint_against_sympy,
     wirings.search_against_enumeration,
+    wirings.guesses_against_sets,
     evaluation.blocks_against_all_inputs,
     complexity.search_against_all_wirings,
     complexity.cadical_against_cp_sat,

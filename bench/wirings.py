@@ -1,4 +1,4 @@
-"""Is the search over difference sets faster than trying every wiring?"""
+"""Are the search over difference sets, and guesses from earlier steps, faster than what they spare?"""
 
 import itertools
 from dataclasses import replace
@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import TimingComparison, compare
+from circuits.src import minimal_arity
 from circuits.tasks import load
 from circuits.trace import Trace, trace
 from circuits.wirings import determining_sets, keys_of
@@ -25,6 +26,26 @@ def search_against_enumeration() -> TimingComparison:
         searched,
         "trying every pair",
         lambda: [_every_pair(parity_trace, position) for position in steps],
+    )
+
+
+def guesses_against_sets() -> TimingComparison:
+    """Minimal arity of addition with carries, base 2, over the scales to 24."""
+    traces = [trace(load("addition-carry", base=2), scale) for scale in range(1, 25)]
+
+    def without_memory() -> list[Trace]:
+        return [replace(scale_trace, memory={}) for scale_trace in traces]
+
+    return compare(
+        "minimal arity of addition-carry over the scales to 24",
+        lambda: minimal_arity(without_memory()),
+        "searching the determining sets of every step",
+        lambda: [
+            determining_sets(scale_trace, position, 3)
+            for scale_trace in without_memory()
+            for position in scale_trace.steps
+        ],
+        rounds=3,
     )
 
 

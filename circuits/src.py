@@ -14,6 +14,7 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.clock import Clock
+from circuits.guesses import Guesses
 from circuits.modes import Mode
 from circuits.reference import check_reference, reference_complexity
 from circuits.search.problem import Problem
@@ -22,7 +23,7 @@ from circuits.search.stages import INTERRUPTED
 from circuits.task import Task, TaskError
 from circuits.templates import Combination, Place
 from circuits.trace import Trace, trace
-from circuits.wirings import determining_sets, keys_of
+from circuits.wirings import keys_of
 
 MAX_ARITY = 8
 """Largest number of slots that the search for a minimal arity tries."""
@@ -95,20 +96,20 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1) -> int | None:
+def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1, guesses: Guesses | None = None) -> int | None:
     """Return the fewest slots, but not fewer than `at_least`, with which every step of the traces is determined.
 
-    None if more than MAX_ARITY are needed.
+    None if more than MAX_ARITY are needed. Calls on neighbouring scales are faster if they share their guesses.
 
     Raises:
         ValueError: no traces are given.
     """
     if not traces:
         raise ValueError("no traces given")
-    arity = at_least
+    arity, guesses = at_least, guesses or Guesses()
     for scale_trace in traces:
         for position in scale_trace.steps:
-            while not determining_sets(scale_trace, position, arity).sets:
+            while not guesses.has_determining_set(scale_trace, position, arity):
                 arity += 1
                 if arity > MAX_ARITY:
                     return None

@@ -6,13 +6,13 @@ fewest templates are taken, then those with the smallest offsets ([F], the tie-b
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from circuits.clock import Clock
 from circuits.trace import Segment, Trace
-from circuits.wirings import determines, determining_sets
+from circuits.wirings import counted_steps, determines, determining_sets, known_sets
 
 KINDS = ("along", "start", "end", "against", "query")
 """Origins from which templates count; the order breaks ties.
@@ -106,16 +106,13 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
         OutOfTime: the clock's limit has passed.
     """
     trace_of = {trace.scale: trace for trace in traces}
-    sets = {
-        (trace.scale, position): determining_sets(trace, position, arity, clock).sets
-        for trace in traces
-        for position in trace.steps
-    }
-    hardest_first = sorted(sets, key=lambda place: (-min(map(len, sets[place])), len(sets[place]), -place[0], place[1]))
-    open_places = dict.fromkeys(hardest_first)
+    open_places = dict.fromkeys((trace.scale, position) for trace in traces for position in trace.steps)
     chosen: dict[Place, tuple[int, ...]] = {}
     combinations: list[Combination] = []
     pace = pace_of(traces[-1]) if traces else 1
+
+    def sets_of(place: Place) -> tuple[frozenset[int], ...]:
+        return determining_sets(trace_of[place[0]], place[1], arity, clock).sets
 
     def wiring_at(combination: Combination, place: Place) -> tuple[int, ...] | None:
         trace, position = trace_of[place[0]], place[1]
@@ -123,10 +120,12 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
         return wiring if is_wiring(wiring, trace, position, arity, exact=exact) else None
 
     while open_places:
-        hardest = next(iter(open_places))
-        judges = list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]
+        hardest = _hardest(open_places, arity, sets_of)
+        judges = [hardest, *list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]]
+        for place in judges:
+            sets_of(place)  # which then answer for many combinations
         best: tuple[Any, ...] = (len(judges),)
-        for combination in _candidates(hardest, sets[hardest], trace_of[hardest[0]].segments, arity, exact, pace):
+        for combination in _candidates(hardest, sets_of(hardest), trace_of[hardest[0]].segments, arity, exact, pace):
             clock.check(_JUDGED * len(judges))
             unserved = 0
             for place in judges:
@@ -138,7 +137,8 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
                 best = min(best, (unserved, sum(cost[0] for cost in costs), costs, combination))
         *_, combination = best  # every candidate serves the hardest step, which is a judge
         combinations.append(combination)
-        for place in sorted(open_places):
+        for place in list(open_places):
+            clock.check(counted_steps(trace_of[place[0]], arity))
             wiring = wiring_at(combination, place)
             if wiring is not None:
                 chosen[place] = wiring
@@ -146,10 +146,26 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     return Choice(wirings=chosen, combinations=tuple(combinations))
 
 
+def _hardest(places: Iterable[Place], arity: int, sets_of: Callable[[Place], tuple[frozenset[int], ...]]) -> Place:
+    """Return the step that needs most positions, then with fewest sets, of the largest scale, the first on ties.
+
+    The sets of few steps are searched: no step is harder than one that needs `arity` positions and has one set.
+    """
+    hardest: tuple[int, int, int, int] | None = None
+    for scale, position in sorted(places, key=lambda place: (-place[0], place[1])):
+        if hardest and hardest < (-arity, 1, -scale, position):
+            break
+        sets = sets_of((scale, position))
+        hardness = -min(map(len, sets)), len(sets), -scale, position
+        hardest = min(hardest or hardness, hardness)
+    assert hardest is not None
+    return -hardest[2], hardest[3]
+
+
 def located_wiring(combination: Combination, trace: Trace, position: int) -> tuple[int, ...]:
     """Return the positions that templates give for a step; HOLE where that is no earlier position."""
-    located = (template.locate(position, trace.segments) for template in combination)
-    return tuple(place if 0 < place < position else HOLE for place in located)
+    located = [template.locate(position, trace.segments) for template in combination]
+    return tuple([place if 0 < place < position else HOLE for place in located])
 
 
 def is_wiring(wiring: tuple[int, ...], trace: Trace, position: int, arity: int, *, exact: bool) -> bool:
@@ -158,12 +174,12 @@ def is_wiring(wiring: tuple[int, ...], trace: Trace, position: int, arity: int, 
     With `exact`, every position must be needed as well.
     """
     positions = frozenset(wiring) - {HOLE}
-    sets, complete = determining_sets(trace, position, arity)
     if exact:
-        return len(wiring) == len(positions) and positions in sets
-    if any(needed <= positions for needed in sets):
+        return len(wiring) == len(positions) and positions in determining_sets(trace, position, arity).sets
+    searched = known_sets(trace, position, arity)
+    if searched and any(needed <= positions for needed in searched.sets):
         return True
-    return not complete and determines(trace, position, sorted(positions))
+    return not (searched and searched.complete) and determines(trace, position, positions)
 
 
 def _candidates(

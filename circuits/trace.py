@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +57,7 @@ class Trace:
         near: int64 [pairs, 2], pairs of inputs whose prompts differ in one position only.
         exhaustive: True if the inputs are all prompts of the scale.
         memory: results about the trace that were computed before, by key.
+        memory_of_fewer: memory of the trace that `extended` made this one from; its inputs come first in this one.
     """
 
     scale: int
@@ -65,6 +67,7 @@ class Trace:
     near: NDArray[np.int64]
     exhaustive: bool
     memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    memory_of_fewer: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def prompt_length(self) -> int:
@@ -112,7 +115,13 @@ def trace(task: Task, scale: int) -> Trace:
 
 def extended(task: Task, base: Trace, prompts: Tokens) -> Trace:
     """Return the trace with more prompts, uint8 [count, prompt length]; they refuted a result of the smaller trace."""
-    return replace(base, tokens=np.concatenate([base.tokens, _tokens(task, prompts)], axis=1), memory={})
+    tokens = np.concatenate([base.tokens, _tokens(task, prompts)], axis=1)
+    return replace(base, tokens=tokens, memory={}, memory_of_fewer=base.memory)
+
+
+def of_prompts(task: Task, like: Trace, prompts: Tokens) -> Trace:
+    """Return the trace of these prompts alone, of the scale of another trace, uint8 [count, prompt length]."""
+    return replace(like, tokens=_tokens(task, prompts), near=like.near[:0], memory={}, memory_of_fewer={})
 
 
 def _tokens(task: Task, prompts: Tokens) -> Tokens:

@@ -9,6 +9,8 @@ import itertools
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +29,12 @@ MAX_SETS = 300
 """Largest number of determining sets that are searched for one step."""
 _DENSE = 1 << 22
 """Largest number of keys for which a function is checked through an array over all keys."""
-_NEAR = 1_000
+_FEW = 256
+"""Largest number of keys of an operator for which the entries of steps are remembered."""
+_NEAR = 200
 """Number of pairs of near inputs that a search starts from."""
+_REMEMBERED = 400
+"""Number of pairs, separated last at other steps of the trace, that a search starts from as well."""
 
 _MASK = 100
 """Steps counted for one look at a set of positions."""
@@ -67,15 +73,23 @@ def counted_steps(trace: Trace, slots: int) -> int:
     return LOOK + int(trace.tokens.shape[1]) * (slots + 1)
 
 
-def determines(trace: Trace, position: int, wiring: Sequence[int]) -> bool:
+def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
     """True if the step's token is a function of the tokens at these earlier positions, on the inputs of the trace."""
-    return _clashes(trace, position, [p - 1 for p in wiring]) is None
+    positions = frozenset(wiring)
+    key = ("determined by", position, positions)
+    if key not in trace.memory:
+        trace.memory[key] = (
+            trace.memory_of_fewer.get(key, True)  # more inputs never make positions determine a step
+            and not _clashes(trace, position, [p - 1 for p in sorted(positions)])[0].size
+        )
+    answer: bool = trace.memory[key]
+    return answer
 
 
-def _clashes(trace: Trace, position: int, rows: list[int]) -> NDArray[np.intp] | None:
+def _clashes(trace: Trace, position: int, rows: list[int]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the inputs that contradict another input: equal tokens in these rows, different tokens at the step.
 
-    None if there are no such inputs.
+    Also return a number for each input, the same for inputs with equal tokens in these rows.
     """
     output = trace.tokens[position - 1]
     count = trace.symbols ** len(rows)
@@ -83,8 +97,7 @@ def _clashes(trace: Trace, position: int, rows: list[int]) -> NDArray[np.intp] |
         keys = keys_of(trace.tokens[rows], trace.symbols)
     else:
         keys = np.unique(trace.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
-    wrong = clashing(keys, output, count if count <= _DENSE else len(keys))
-    return wrong if wrong.size else None
+    return clashing(keys, output, count if count <= _DENSE else len(keys)), keys
 
 
 def clashing(keys: NDArray[np.int64], values: NDArray[np.uint8], count: int) -> NDArray[np.intp]:
@@ -97,26 +110,21 @@ def clashing(keys: NDArray[np.int64], values: NDArray[np.uint8], count: int) -> 
     return np.flatnonzero(table[keys] != values)
 
 
-def _separating_mask(trace: Trace, position: int, rows: list[int]) -> int | None:
-    """Return a set of positions, as bits, that every determining set meets and this set of rows does not.
+def _separating_pair(trace: Trace, position: int, rows: list[int]) -> tuple[int, int] | None:
+    """Return two inputs that agree in these rows but not at the step; None if the rows determine the step.
 
-    It is the set of positions where two inputs differ that agree in these rows but not at the step; a pair with few
-    differences is chosen. None if the rows determine the step.
+    Of some such pairs, it is one whose inputs differ at fewest earlier positions.
     """
-    wrong = _clashes(trace, position, rows)
-    if wrong is None:
-        return None
+    wrong, keys = _clashes(trace, position, rows)
     before, output = trace.tokens[: position - 1], trace.tokens[position - 1]
-    best: NDArray[np.bool_] | None = None
-    for first in wrong[:: max(1, len(wrong) // 4)][:4]:
-        same = (trace.tokens[rows] == trace.tokens[rows, first][:, None]).all(axis=0) & (output != output[first])
-        others = np.flatnonzero(same)[:64]
-        differs = before[:, others] != before[:, first][:, None]
-        fewest = differs[:, np.argmin(differs.sum(axis=0))]
-        if best is None or fewest.sum() < best.sum():
-            best = fewest
-    assert best is not None
-    return _bits(best)
+    best: tuple[int, tuple[int, int]] | None = None
+    for first in wrong[:: max(1, len(wrong) // 4)][:4].tolist():
+        others = np.flatnonzero((keys == keys[first]) & (output != output[first]))[:64]
+        differences = (before[:, others] != before[:, first, None]).sum(axis=0)
+        nearest = int(np.argmin(differences))
+        pair = int(differences[nearest]), (first, int(others[nearest]))
+        best = min(best or pair, pair)
+    return best[1] if best else None
 
 
 def _bits(mask: NDArray[np.bool_]) -> int:
@@ -124,20 +132,28 @@ def _bits(mask: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
-def _near_differences(trace: Trace, position: int) -> list[int]:
-    """Return the minimal position sets, as bits, where near inputs with different tokens at the step differ.
+def _differences(trace: Trace, position: int, pairs: NDArray[np.int64]) -> list[int]:
+    """Return the minimal sets of earlier positions, as bits, where the inputs of a pair differ, smallest first.
 
-    The smallest sets come first.
+    Only pairs [pairs, 2] with different tokens at the step count: each determining set of the step meets their sets.
     """
     output = trace.tokens[position - 1]
-    pairs = trace.near[output[trace.near[:, 0]] != output[trace.near[:, 1]]]
+    pairs = pairs[output[pairs[:, 0]] != output[pairs[:, 1]]]
     first, second = pairs[:: max(1, len(pairs) // _NEAR)].T
     differs = trace.tokens[: position - 1, first] != trace.tokens[: position - 1, second]
     packed = np.packbits(differs, axis=0, bitorder="little").T
     masks = {int.from_bytes(row.tobytes(), "little") for row in packed}
+    return _minimal(sorted(masks, key=int.bit_count))
+
+
+def _minimal(masks: Iterable[int]) -> list[int]:
+    """Return the sets, as bits, that contain no other; the sets come smallest first."""
     minimal: list[int] = []
-    for mask in sorted(masks, key=int.bit_count):
-        if not any(smaller & mask == smaller for smaller in minimal):
+    for mask in masks:
+        for smaller in minimal:  # a loop, as this is a hot place and a generator takes three times as long
+            if smaller & mask == smaller:
+                break
+        else:
             minimal.append(mask)
     return minimal
 
@@ -156,24 +172,42 @@ def determining_sets(trace: Trace, position: int, arity: int, clock: Clock | Non
     """Return the minimal sets of at most `arity` positions that determine the step's token, on the inputs of the trace.
 
     Two inputs with different tokens at the step must differ at some member of every determining set. The search finds
-    such a pair that the current set misses, and branches on the positions where the pair differs. It ends after
-    MAX_SETS sets: so many exist only if there are too few inputs to tell which positions are needed.
+    such a pair that the current set misses, and branches on the positions where the pair differs; the last position of
+    a set must lie where all missed pairs differ. Pairs that separated other steps of the trace are tried first. The
+    search ends after MAX_SETS sets: so many exist only if there are too few inputs to tell which positions are needed.
 
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    key = ("determining sets", position, arity)
-    if key not in trace.memory:
-        trace.memory[key] = _determining_sets(trace, position, arity, clock)
-    result: DeterminingSets = trace.memory[key]
-    return result
+    searched = known_sets(trace, position, arity)
+    if searched is None:
+        clock = clock or Clock()
+        of_fewer: DeterminingSets | None = trace.memory_of_fewer.get(("determining sets", position, arity))
+        if of_fewer and of_fewer.complete and all(determines(trace, position, each) for each in of_fewer.sets):
+            clock.check(sum(counted_steps(trace, len(each)) for each in of_fewer.sets))
+            searched = of_fewer  # more inputs make no other set determine the step
+        else:
+            searched = _determining_sets(trace, position, arity, clock)
+        trace.memory["determining sets", position, arity] = searched
+    return searched
 
 
-def _determining_sets(trace: Trace, position: int, arity: int, clock: Clock | None) -> DeterminingSets:
+def known_sets(trace: Trace, position: int, arity: int) -> DeterminingSets | None:
+    """Return the `determining_sets` of a step if they were searched before."""
+    searched: DeterminingSets | None = trace.memory.get(("determining sets", position, arity))
+    return searched
+
+
+def _determining_sets(trace: Trace, position: int, arity: int, clock: Clock) -> DeterminingSets:
     """Compute `determining_sets` by a depth-first search over sets of positions as bits."""
-    clock = clock or Clock()
+    separating: list[tuple[int, int]] = trace.memory.setdefault(
+        "separating pairs", [*trace.memory_of_fewer.get("separating pairs", ())]
+    )
     clock.check(_NEAR * position + LOOK)
-    differences = _near_differences(trace, position)
+    remembered = np.array(separating[-_REMEMBERED:], dtype=np.int64).reshape(-1, 2)
+    differences = _minimal(
+        sorted(_differences(trace, position, trace.near) + _differences(trace, position, remembered), key=int.bit_count)
+    )
     determining: list[int] = []
     seen: set[int] = set()
     stack = [0]
@@ -183,20 +217,23 @@ def _determining_sets(trace: Trace, position: int, arity: int, clock: Clock | No
             continue
         seen.add(chosen)
         clock.check(_MASK * (len(differences) + 1))
-        missed = next((mask for mask in differences if not mask & chosen), None)
-        if missed is None:
+        missed = [mask for mask in differences if not mask & chosen]
+        if not missed:
             clock.check(counted_steps(trace, chosen.bit_count()))
-            missed = _separating_mask(trace, position, _members(chosen))
-            if missed is None:
+            pair = _separating_pair(trace, position, _members(chosen))
+            if pair is None:
                 determining.append(chosen)
                 continue
-            insort(differences, missed, key=int.bit_count)
-        if chosen.bit_count() < arity:
-            stack += [chosen | 1 << row for row in _members(missed)]
-    minimal = [
-        mask for mask in determining if not any(other != mask and other & mask == other for other in determining)
-    ]
-    sets = sorted((frozenset(row + 1 for row in _members(mask)) for mask in minimal), key=sorted)
+            separating.append(pair)
+            missed = _differences(trace, position, np.array([pair]))
+            insort(differences, missed[0], key=int.bit_count)
+        open_slots = arity - chosen.bit_count()
+        if open_slots:
+            stack += [chosen | 1 << row for row in _members(reduce(and_, missed) if open_slots == 1 else missed[0])]
+    sets = sorted(
+        (frozenset(row + 1 for row in _members(mask)) for mask in _minimal(sorted(determining, key=int.bit_count))),
+        key=sorted,
+    )
     return DeterminingSets(sets=tuple(sets), complete=not stack)
 
 
@@ -257,17 +294,23 @@ def constants(trace: Trace, position: int) -> list[int]:
 
     The last one is taken because it does not move with the scale when operands are padded.
     """
-    before = trace.tokens[: position - 1]
-    rows = np.flatnonzero((before == before[:, :1]).all(axis=1))
-    return sorted({int(before[row, 0]): int(row) + 1 for row in rows}.values())
+    if "constants" not in trace.memory:
+        rows = np.flatnonzero((trace.tokens == trace.tokens[:, :1]).all(axis=1))
+        trace.memory["constants"] = [(int(row) + 1, int(trace.tokens[row, 0])) for row in rows]
+    last = {token: place for place, token in trace.memory["constants"] if place < position}
+    return sorted(last.values())
 
 
-def step_entries(trace: Trace, position: int, wiring: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Return the keys that occur at a step through a wiring that determines it, and their values.
 
     Returns:
-        int64 and uint8 [entries]; for small operators the keys are ascending and distinct.
+        int64 and uint8 [entries], not to be written; for small operators the keys are ascending and distinct.
     """
+    key = ("entries", position, wiring)
+    if key in trace.memory:
+        remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
+        return remembered
     keys = keys_of(trace.tokens[[p - 1 for p in wiring]], trace.symbols)
     output = trace.tokens[position - 1]
     count = trace.symbols ** len(wiring)
@@ -276,7 +319,10 @@ def step_entries(trace: Trace, position: int, wiring: Sequence[int]) -> tuple[ND
     table = np.full(count, 255, dtype=np.uint8)
     table[keys] = output
     unique_keys = np.flatnonzero(table != 255)
-    return unique_keys, table[unique_keys]
+    entries = unique_keys, table[unique_keys]
+    if count <= _FEW:
+        trace.memory[key] = entries
+    return entries
 
 
 def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:

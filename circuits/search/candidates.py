@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuits.clock import Clock
+from circuits.guesses import Guesses
 from circuits.search.problem import Problem
 from circuits.search.serving import Attempt, Served, filled
 from circuits.templates import HOLE, Combination, Place, choose_wirings
-from circuits.wirings import determining_sets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,20 +34,23 @@ def feasible(problem: Problem, clock: Clock, *, patient: bool) -> Feasible:
         OutOfTime: the clock's limit has passed.
     """
     feasible_scales: list[int] = []
+    guesses = Guesses()
     for scale in problem.traces:
         if feasible_scales and not patient and clock.used() > 0.5:
             return Feasible(scales=tuple(feasible_scales), stopped=clock.reason())
-        stuck = next((place for place in problem.places([scale]) if not _has_wiring(problem, place, clock)), None)
+        stuck = next(
+            (place for place in problem.places([scale]) if not _has_wiring(problem, place, guesses, clock)), None
+        )
         if stuck:
             return Feasible(scales=tuple(feasible_scales), stuck=stuck)
         feasible_scales.append(scale)
     return Feasible(scales=tuple(feasible_scales))
 
 
-def _has_wiring(problem: Problem, place: Place, clock: Clock) -> bool:
+def _has_wiring(problem: Problem, place: Place, guesses: Guesses, clock: Clock) -> bool:
     """True if some wiring determines the step."""
     trace, position = problem.traces[place[0]], place[1]
-    return problem.mode == "declared" or bool(determining_sets(trace, position, problem.arity, clock).sets)
+    return problem.mode == "declared" or guesses.has_determining_set(trace, position, problem.arity, clock)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from circuits.clock import Clock
 from circuits.search.problem import Problem
 from circuits.search.stages import Searched, search
 from circuits.templates import Place
-from circuits.trace import Trace, extended
+from circuits.trace import Trace, extended, of_prompts
 
 CHECKED = 4_096
 """Number of fresh prompts at each scale on which a circuit found on a sample is checked."""
@@ -97,7 +97,7 @@ def _with_refuting(trace: Trace, circuit: Circuit, number: int, clock: Clock) ->
     """Return a sampled trace with fresh prompts on which the circuit is wrong; None if none of CHECKED prompts is."""
     rng = np.random.default_rng([trace.scale, number])
     prompts = circuit.task.sample_prompts(trace.scale, CHECKED, rng)
-    fresh = extended(circuit.task, replace(trace, tokens=trace.tokens[:, :0]), prompts)
+    fresh = of_prompts(circuit.task, trace, prompts)
     clock.count(fresh.tokens.size)
     wrong = (circuit.evaluate(fresh) != fresh.tokens[trace.prompt_length :]).any(axis=0)
     return extended(circuit.task, trace, prompts[wrong][:ADDED]) if wrong.any() else None

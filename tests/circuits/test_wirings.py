@@ -1,16 +1,22 @@
 """The search finds exactly the wirings that trying every tuple of positions finds."""
 
 import itertools
+import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from circuits import wirings
+from circuits.guesses import Guesses
 from circuits.modes import all_wirings
+from circuits.src import minimal_arity, traces_up_to
 from circuits.task import Task
+from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
-from circuits.trace import trace
-from circuits.wirings import MAX_WIRINGS, Table, alternatives, determining_sets
+from circuits.trace import extended, of_prompts, trace
+from circuits.wirings import MAX_WIRINGS, Table, alternatives, determines, determining_sets, known_sets
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle
 
@@ -64,6 +70,42 @@ def test_determining_sets_are_the_minimal_ones(seed: int) -> None:
             determining.add(frozenset())
         minimal = {chosen for chosen in determining if not any(other < chosen for other in determining)}
         assert determining_sets(scale_trace, position, 3) == (tuple(sorted(minimal, key=sorted)), True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_remembered_of_fewer_prompts_changes_no_answer(seed: int) -> None:
+    task = random_task(seed, symbols=2 + seed % 2, arity=2, scales=4, local=seed % 3 != 2)
+    prompts = task.all_prompts(4)
+    some = of_prompts(task, trace(task, 4), prompts[seed % 5 :: 5])
+    for position in some.steps:
+        determining_sets(some, position, 3)
+        for pair in itertools.combinations(range(1, position), 2):
+            determines(some, position, pair)
+    more = extended(task, some, np.delete(prompts, slice(seed % 5, None, 5), axis=0))
+    afresh = replace(more, memory={}, memory_of_fewer={})
+    for position in more.steps:
+        assert determining_sets(more, position, 3) == determining_sets(afresh, position, 3)
+        for pair in itertools.combinations(range(1, position), 2):
+            assert determines(more, position, pair) == determines(afresh, position, pair)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_guesses_change_no_answer(seed: int) -> None:
+    task = random_task(seed, symbols=2, arity=1 + seed % 3, scales=5, local=seed % 4 != 3)
+    steps = [(scale_trace, p) for scale_trace in traces_up_to(task, 5) for p in scale_trace.steps]
+    random.Random(seed).shuffle(steps)
+    for arity in (1, 2, 3):
+        guesses = Guesses()
+        for scale_trace, position in steps:
+            afresh = determining_sets(replace(scale_trace, memory={}), position, arity)
+            assert guesses.has_determining_set(replace(scale_trace, memory={}), position, arity) == bool(afresh.sets)
+
+
+def test_steps_alike_need_no_search_of_their_own() -> None:
+    addition_traces = traces_up_to(load("addition-carry", base=2), 8)
+    assert minimal_arity(addition_traces) == 3
+    steps = [(each, position) for each in addition_traces for position in each.steps]
+    assert sum(known_sets(each, position, 3) is not None for each, position in steps) < len(steps) / 4
 
 
 def test_a_set_may_be_as_large_as_the_arity_even_beyond_eight() -> None:
