@@ -61,11 +61,17 @@ def aligned(task: Task, largest_scale: int) -> Task:
         # Transposed to keep the position-major layout in memory.
         return np.asarray(plain_vectorised(prompts.T[prompts[0] != pad].T))
 
+    @cache
+    def prompt_places(scale: int) -> tuple[list[int], int]:
+        """Return the places of the plain prompt's positions in the padded prompt, and the length of that."""
+        padded = prompt(scale)
+        return [index for index, allowed in enumerate(padded, start=1) if tuple(allowed) != (PAD,)], len(padded)
+
     def place(scale: int, position: int) -> int:
         """Return the position in the padded sequence of a position of the plain sequence."""
-        places = [index for index, allowed in enumerate(prompt(scale), start=1) if tuple(allowed) != (PAD,)]
+        places, length = prompt_places(scale)
         steps_after = position - len(places)
-        return len(prompt(scale)) + steps_after if steps_after > 0 else places[position - 1]
+        return length + steps_after if steps_after > 0 else places[position - 1]
 
     return replace(
         task,
@@ -82,8 +88,10 @@ def _padded_reference(reference: Reference, place: Callable[[int, int], int]) ->
     """Return the circuit of the padded sequence: it reads the same tokens at their new positions, and no PAD."""
 
     def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
-        padded_position = cache(lambda position: place(scale, position))
-        return [(operator, tuple(map(padded_position, arguments))) for operator, arguments in reference.steps(scale)]
+        return [
+            (operator, tuple(place(scale, position) for position in arguments))
+            for operator, arguments in reference.steps(scale)
+        ]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         if PAD in symbols:

@@ -8,7 +8,9 @@ fewest templates are taken, then those with the smallest offsets ([F], the tie-b
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from itertools import repeat
+from typing import NamedTuple
 
 from circuits.clock import Clock
 from circuits.trace import Segment, Trace
@@ -114,36 +116,56 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     def sets_of(place: Place) -> tuple[frozenset[int], ...]:
         return determining_sets(trace_of[place[0]], place[1], arity, clock).sets
 
-    def wiring_at(combination: Combination, place: Place) -> tuple[int, ...] | None:
-        trace, position = trace_of[place[0]], place[1]
-        wiring = located_wiring(combination, trace, position)
-        return wiring if is_wiring(wiring, trace, position, arity, exact=exact) else None
+    def is_wiring_at(wiring: tuple[int, ...], place: Place) -> bool:
+        return is_wiring(wiring, trace_of[place[0]], place[1], arity, exact=exact)
 
     while open_places:
         hardest = _hardest(open_places, arity, sets_of)
         judges = [hardest, *list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]]
         for place in judges:
             sets_of(place)  # which then answer for many combinations
-        best: tuple[Any, ...] = (len(judges),)
-        for combination in _candidates(hardest, sets_of(hardest), trace_of[hardest[0]].segments, arity, exact, pace):
-            clock.check(_JUDGED * len(judges))
-            unserved = 0
-            for place in judges:
-                unserved += wiring_at(combination, place) is None
-                if unserved > best[0]:
-                    break
-            else:
-                costs = [template.cost() for template in combination]
-                best = min(best, (unserved, sum(cost[0] for cost in costs), costs, combination))
-        *_, combination = best  # every candidate serves the hardest step, which is a judge
+        candidates = _candidates(hardest, sets_of(hardest), trace_of[hardest[0]].segments, arity, exact, pace)
+        clock.check(_JUDGED * len(judges) * len(candidates))
+        combination = _most_serving(candidates, judges, trace_of, is_wiring_at)
         combinations.append(combination)
         for place in list(open_places):
             clock.check(counted_steps(trace_of[place[0]], arity))
-            wiring = wiring_at(combination, place)
-            if wiring is not None:
+            wiring = located_wiring(combination, trace_of[place[0]], place[1])
+            if is_wiring_at(wiring, place):
                 chosen[place] = wiring
                 del open_places[place]
     return Choice(wirings=chosen, combinations=tuple(combinations))
+
+
+def _most_serving(
+    candidates: Iterable[Combination],
+    judges: Sequence[Place],
+    trace_of: Mapping[int, Trace],
+    is_wiring_at: Callable[[tuple[int, ...], Place], bool],
+) -> Combination:
+    """Return the combination that leaves fewest judges unserved, the simplest one on ties."""
+
+    @cache
+    def located(template: Template) -> tuple[int, ...]:
+        return tuple([located_wiring((template,), trace_of[scale], position)[0] for scale, position in judges])
+
+    fewest = len(judges)
+    unserved: dict[tuple[tuple[int, ...], ...], int] = {}  # many combinations give the same wirings
+    for combination in candidates:
+        by_slot = tuple(map(located, combination))
+        if by_slot in unserved:
+            continue
+        count = 0
+        for place, wiring in zip(judges, zip(*by_slot, strict=True) if by_slot else repeat(()), strict=False):
+            count += not is_wiring_at(wiring, place)
+            if count > fewest:
+                break
+        unserved[by_slot] = count
+        fewest = min(fewest, count)
+    return min(
+        (each for each in candidates if unserved[tuple(map(located, each))] == fewest),
+        key=lambda each: (sum(template.cost()[0] for template in each), [template.cost() for template in each], each),
+    )
 
 
 def _hardest(places: Iterable[Place], arity: int, sets_of: Callable[[Place], tuple[frozenset[int], ...]]) -> Place:
@@ -184,7 +206,7 @@ def is_wiring(wiring: tuple[int, ...], trace: Trace, position: int, arity: int, 
 
 def _candidates(
     place: Place, sets: Sequence[frozenset[int]], segments: tuple[Segment, ...], arity: int, exact: bool, pace: int
-) -> Iterable[Combination]:
+) -> set[Combination]:
     """Return the template combinations that serve one step, slots in order of cost.
 
     Spare slots repeat needed positions.
