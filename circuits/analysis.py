@@ -55,7 +55,7 @@ class Analysis:
         return self.result.circuit
 
 
-def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, steps: int | None = None) -> Analysis:
+def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, clock: Clock | None = None) -> Analysis:
     """Return the analysis of a task in one format up to the largest scale.
 
     The circuit's arity is the least that determines every step; in mode declared it is that of the reference circuit.
@@ -63,21 +63,23 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
     Raises:
         TaskError: the task breaks its contract, operators of the arity are too large, the mode does not exist, or the
             mode is declared and the task has no reference circuit.
-        SearchStopped: the search takes more than `steps` counted steps (`circuits.clock.Clock`), or a formula is too
-            large for the solver.
+        SearchStopped: the search reaches the limit of the clock, or a formula is too large for the solver.
         SolverFailed: a solver's process died; another run may succeed.
     """
     if mode not in [*Mode]:
         raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
+    clock = clock or Clock()
     laid_out = in_format(task, format, largest_scale=largest_scale)
-    traces = traces_up_to(laid_out, largest_scale)
+    with clock.phase("traces"):
+        traces = traces_up_to(laid_out, largest_scale)
     if mode == Mode.DECLARED:
         if task.reference is None:
             raise TaskError(f"task '{task.name}': mode 'declared' needs a reference circuit; use mode 'free'")
         arity: int | None = task.reference.arity
     else:
-        arity = minimal_arity(traces)
-    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=Clock(steps=steps))
+        with clock.phase("arity"):
+            arity = minimal_arity(traces)
+    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=clock)
     if result and result.failed:
         raise SolverFailed(f"task '{task.name}', mode '{mode}': {result.stopped}")
     if result and result.stopped:

@@ -57,6 +57,12 @@ class Clock:
         """Return a sentence that says which limit ended a computation."""
         return "the time limit has passed" if self._most is None else f"the limit of {self._most:,} steps is reached"
 
+    @property
+    def running(self) -> str | None:
+        """Phase in which the computation is; None if it is in none."""
+        last = self._running[-1:]  # at once: another thread may ask
+        return last[0] if last else None
+
     def count(self, steps: int) -> None:
         """Count steps that were or will be taken."""
         self.steps += steps

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.clock import Clock
 from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from circuits.modes import Mode
 from circuits.prediction import Prediction, predict
@@ -105,7 +106,7 @@ def _predictions_of_mode(
     """Return the predictions for cells of one task and format; None if a mode does not apply to the task."""
     task, steps = cells[0].task, None if mode is Mode.FREE else MODE_STEPS
     try:
-        analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, steps=steps)
+        analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, clock=Clock(steps=steps))
     except TaskError as error:
         if mode is Mode.FREE:
             raise

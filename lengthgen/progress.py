@@ -1,8 +1,15 @@
-"""Progress with time left: one line on stderr for each finished piece of work."""
+"""Progress on stderr: a line for each finished piece of work, or, where nothing can be counted, for each phase."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from time import monotonic
 
+from circuits.clock import Clock
 from theory.system.messages import tell
+
+FIRST_LINE, NEXT_LINES = 5.0, 15.0
+"""Seconds after which a computation of unknown length says what it does, and between its later lines."""
 
 
 class Progress:
@@ -20,3 +27,24 @@ class Progress:
         elapsed = monotonic() - self.started
         left = elapsed / self.done * (self.total - self.done)
         tell(f"{self.what}: {self.done}/{self.total} {name} ({elapsed:.0f} s, about {left:.0f} s left)")
+
+
+@contextmanager
+def phases_told(work: str, clock: Clock) -> Iterator[None]:
+    """Print the phase that the clock's computation is in, now and then, while the `with` block takes long."""
+    ended = Event()
+    started = monotonic()
+
+    def report() -> None:
+        wait = FIRST_LINE
+        while not ended.wait(wait):
+            tell(f"{work}: at work for {monotonic() - started:.0f} s; phase: {clock.running or 'start'}")
+            wait = NEXT_LINES
+
+    teller = Thread(target=report, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.clock import Clock
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec, load
 from circuits.trace import trace
@@ -62,7 +63,7 @@ def _legible_analysis(task: TaskSpec, scale: int, encodings: Sequence[str]) -> A
         # Checked first: the search for a circuit takes longest for the tasks that are too long.
         if reason := label_matrices.too_long(trace(task.laid_out(scale + 1), scale).length, scale):
             return reason
-        analysis = analyse(task.plain(), task.format, scale + 1, steps=STEPS)
+        analysis = analyse(task.plain(), task.format, scale + 1, clock=Clock(steps=STEPS))
         step = _marked_step(analysis, scale)
         return label_matrices.unfit(analysis, scale=scale, encodings=encodings, step=step) or analysis
     except SearchStopped as error:

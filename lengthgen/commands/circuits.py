@@ -27,6 +27,7 @@ from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables.circuits import certificate_table, prediction_table, src_table, tasks_table
 from theory.system.files import parse_json, read_bytes, require_folder, require_writable
+from theory.system.messages import tell
 
 
 def src(
@@ -138,12 +139,24 @@ def predict(
 ) -> None:
     """Predict which encodings generalize on a task, and where and why the others break."""
     from circuits.analysis import analyse
-    from circuits.encodings import parse_encodings
+    from circuits.clock import Clock
+    from circuits.encodings import HintNeeded, parse_encodings
     from lengthgen.predicting import prediction_answer
+    from lengthgen.progress import phases_told
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)
-    analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]))
-    answer = prediction_answer(analysis, specs, training, testing)
+    clock = Clock()
+    with phases_told(f"analysis of {task}", clock):
+        analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]), clock=clock)
+        with clock.phase("predictions"):
+            try:
+                answer = prediction_answer(analysis, specs, training, testing)
+            except HintNeeded as reason:
+                if encoding is not None:
+                    raise
+                tell(f"ipe is replaced by ipe-sh: {reason}")
+                specs = parse_encodings(usual_encodings("unaligned"))
+                answer = prediction_answer(analysis, specs, training, testing)
     show(answer, prediction_table(answer), as_json)

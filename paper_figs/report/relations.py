@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from circuits.analysis import Analysis, analyse
+from circuits.clock import Clock
 from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.prediction import predict
 from circuits.roles import role_labels
@@ -43,7 +44,7 @@ def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
     reason = ""
     for largest in bounds.largest:
         try:
-            analysis = analyse(task.plain(), task.format, largest, steps=bounds.steps)
+            analysis = analyse(task.plain(), task.format, largest, clock=Clock(steps=bounds.steps))
         except TaskError as error:
             reason = str(error)
             continue

@@ -21,17 +21,9 @@ TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-co
 
 def steps_of(task: str, form: str, scale: int) -> int:
     """Number of steps that a search counts when no limit ends it."""
-    counted = []
-
-    class RecordedClock(Clock):
-        def __init__(self, limit: float | None = None, *, steps: int | None = None) -> None:
-            super().__init__(limit, steps=steps)
-            counted.append(self)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("circuits.analysis.Clock", RecordedClock)
-        analyse(load(task), form, scale)
-    return counted[0].steps
+    clock = Clock()
+    analyse(load(task), form, scale, clock=clock)
+    return clock.steps
 
 
 @pytest.fixture
@@ -46,20 +38,19 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(case: tuple[str, str, int]) -> None:
     task, form, scale = case
     needed = steps_of(*case)
-    assert analyse(load(task), form, scale, steps=needed + 1).result is not None
+    assert analyse(load(task), form, scale, clock=Clock(steps=needed + 1)).result is not None
     with pytest.raises(SearchStopped, match=f"the limit of {needed // 2:,} steps is reached"):
-        analyse(load(task), form, scale, steps=needed // 2)
+        analyse(load(task), form, scale, clock=Clock(steps=needed // 2))
 
 
 COUNTED = """
-from circuits import analysis
+from circuits.analysis import analyse
+from circuits.clock import Clock
 from circuits.tasks import load
 
-clocks = []
-made = analysis.Clock
-analysis.Clock = lambda steps: clocks.append(made(steps=steps)) or clocks[-1]
-analysis.analyse(load("sort-trace"), "unaligned", 4)
-print(clocks[0].steps)
+clock = Clock()
+analyse(load("sort-trace"), "unaligned", 4, clock=clock)
+print(clock.steps)
 """
 
 
@@ -118,4 +109,4 @@ def test_a_solver_that_dies_is_no_answer_about_the_task(monkeypatch: pytest.Monk
     monkeypatch.setattr(partition, "MAX_LOOKS", 1)
     monkeypatch.setattr(sat, "_run_solver", dies)
     with pytest.raises(SolverFailed, match="task 'majority-count-base15', mode 'free': the SAT solver gave no answer"):
-        analyse(load("majority-count", base=15), "unaligned", 14, steps=10**12)
+        analyse(load("majority-count", base=15), "unaligned", 14, clock=Clock(steps=10**12))

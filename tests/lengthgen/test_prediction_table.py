@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -10,6 +11,7 @@ from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from circuits.prediction import Prediction
 from circuits.tasks import load
+from lengthgen import progress
 from lengthgen.predicting import prediction_answer
 from lengthgen.tables.circuits import prediction_table
 
@@ -62,3 +64,19 @@ def test_the_table_says_which_steps_cannot_select_their_operator():
 def test_an_ideal_relation_that_does_not_exist_is_no_row():
     with pytest.raises(HintNeeded, match="changes at scale 2"):
         prediction_answer(analyse(load("parity"), "unaligned", 3), parse_encodings("rpe,ipe"), [1], [1, 2, 3])
+
+
+def test_without_encodings_a_task_that_needs_a_scale_hint_is_predicted_with_one(run) -> None:
+    code, out, err = run("predict", "addition-carry", "--base", "2", "--train", "1-3", "--test", "1-5", "--json")
+    assert code == 0
+    assert [*json.loads(out)["predictions"]] == ["ipe-sh", "rpe", "ape", "nope"]
+    assert "ipe is replaced by ipe-sh" in err and "changes at scale 2" in err
+    with_ipe = run("predict", "addition-carry", "--base", "2", "--train", "1-3", "--test", "1-5", "--encoding", "ipe")
+    assert with_ipe[0] == 2 and "use a scale hint" in with_ipe[2]
+
+
+def test_a_long_analysis_says_what_it_does(run, monkeypatch) -> None:
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+    code, _, err = run("predict", "parity", "--test", "1-6")
+    assert code == 0
+    assert re.search(r"analysis of parity: at work for \d+ s; phase: \w+", err)
