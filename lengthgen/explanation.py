@@ -9,7 +9,8 @@ import numpy as np
 from lengthgen.scales import ScalesError
 from theory.formula.structure import Structure, structure
 from theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
-from theory.growth import growth
+from theory.growth import Growth, growth
+from theory.growth_within import growth_within
 from theory.lrc import level_sets, profile
 from theory.lrc_within import bounds_within
 from theory.outcome import LearnedPattern, Levels, learn, levels_of
@@ -57,7 +58,7 @@ def lrc_answer(
         "generalizes": lrc_profile.generalizes(train, test),
         "from_scale": train,
         "to_scale": test,
-        "growth": _growth(pattern),
+        "growth": _growth(growth(pattern)),
         **({} if within is None else {"within": _within(pattern, scales, within)}),
         **(_explanation(pattern, train, test) if explain else {}),
         "label": "F",
@@ -65,12 +66,13 @@ def lrc_answer(
 
 
 def _within(pattern: Pattern, scales: Sequence[int], epsilon: Fraction) -> dict[str, Any]:
-    """Return LRC within epsilon by scale; null where its bounds differ."""
+    """Return LRC within epsilon by scale, null where its bounds differ, and its growth over all scales."""
     bounds = bounds_within(pattern, epsilon, scales)
     return {
         "epsilon": str(epsilon),
         "lrc": {str(scale): high if low == high else None for scale, (low, high) in bounds.items()},
         "bounds": {str(scale): list(pair) for scale, pair in bounds.items()},
+        "growth": _growth(growth_within(pattern, epsilon)),
     }
 
 
@@ -94,9 +96,8 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: 
         raise ScalesError(f"scale {scale} is too large: {why}, so take at most {largest}")
 
 
-def _growth(pattern: Pattern) -> dict[str, Any] | None:
-    """Return the growth of LRC over all scales; None if it is not known."""
-    result = growth(pattern)
+def _growth(result: Growth | None) -> dict[str, Any] | None:
+    """Return a growth over all scales; None if it is not known."""
     if result is None:
         return None
     return {

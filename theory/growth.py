@@ -65,7 +65,7 @@ class Growth:
     undefined_from: int | None = None
 
 
-_RAYS: tuple[Path, ...] = (
+RAYS: tuple[Path, ...] = (
     {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
     {"i": (1, 1), "j": (1, 1), "n": (1, 1)},
     {"i": (1, 1), "j": (2, 1), "n": (2, 1)},
@@ -206,7 +206,7 @@ def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     free = [name for name in formula.parameters if name in names_used]
     fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
-    for path in _RAYS:
+    for path in RAYS:
         for node in formula.nodes:
             course = follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
             for piece in course.pieces if course else ():

@@ -7,9 +7,10 @@ interval that begins at the least uncovered entry covers whatever another interv
 interval holds entries of both signs that are farther than eps from zero. At eps = 0 the number is LRC (theory.lrc).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import isinf
+from math import inf, isinf
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
     listed = list(scales)
     if not listed:
         return {}
-    _require_numbers(pattern, epsilon)
+    require_numbers(pattern, epsilon)
     for scale in listed:
         pattern.require(scale)
     if not epsilon:
@@ -73,13 +74,51 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
     first_scales = entries_by_first_scale(pattern, max(listed))
     bounds: dict[int, tuple[int, int]] = {}
     for bits in _BITS:
-        enclosures = {value: _enclosure(value, bits) for value in first_scales}
-        for scale in listed:
-            present = [enclosures[value] for value, first in first_scales.items() if first <= scale]
-            bounds[scale] = _fewest_intervals(present, epsilon)
+        joining: dict[int, list[Enclosure | float]] = {}
+        for value, first in first_scales.items():
+            joining.setdefault(first, []).append(enclosed(value, bits))
+        by_scale = _bounds_by_scale(joining, sorted(set(listed)), epsilon)
+        bounds = {scale: by_scale[scale] for scale in listed}
         if all(low == high for low, high in bounds.values()):
             break
     return bounds
+
+
+def _bounds_by_scale(
+    joining: Mapping[int, Sequence[Enclosure | float]], scales: Sequence[int], epsilon: Fraction
+) -> dict[int, tuple[int, int]]:
+    """Return the bounds at ascending scales, given the entries that join at each.
+
+    Entries that join within the intervals of a fewest cover leave the bounds as they are.
+    """
+    bounds: dict[int, tuple[int, int]] = {}
+    present: list[Enclosure | float] = []
+    cover: list[Enclosure] = []
+    low = high = last = 0
+    for scale in scales:
+        fresh = [entry for first in range(last + 1, scale + 1) for entry in joining.get(first, ())]
+        present += fresh
+        if low != high or not all(_lies_in(entry, cover) for entry in fresh):
+            low, high = fewest_intervals(present, epsilon)
+            cover = _fewest_cover(present, epsilon)
+        bounds[scale], last = (low, high), scale
+    return bounds
+
+
+def _lies_in(entry: Enclosure | float, cover: Sequence[Enclosure]) -> bool:
+    """True if an entry surely lies in one of the ascending intervals."""
+    if isinstance(entry, float):
+        return False
+    place = bisect_right(cover, (entry.low, inf)) - 1
+    return place >= 0 and cover[place].low <= entry.low and entry.high <= cover[place].high
+
+
+def _fewest_cover(enclosures: Iterable[Enclosure | float], epsilon: Fraction) -> list[Enclosure]:
+    """Return the intervals of a fewest cover of the finite entries, ascending, with that around zero."""
+    finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
+    below = [Enclosure(-start - 2 * epsilon, -start) for start in _starts(map(_mirrored, finite), epsilon)]
+    above = [Enclosure(start, start + 2 * epsilon) for start in _starts(finite, epsilon)]
+    return [*below[::-1], Enclosure(-epsilon, epsilon), *above]
 
 
 def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Relation, dict[int, Fraction | float]]:
@@ -98,7 +137,7 @@ def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Rela
     lrc_within(pattern, epsilon, scale)
     queries, keys = np.tril_indices(scale)
     values, codes = pattern.entries(keys + 1, queries + 1, None)
-    enclosures = [_enclosure(value, _BITS[-1]) for value in values]
+    enclosures = [enclosed(value, _BITS[-1]) for value in values]
     finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
     falling = [-start for start in _starts(map(_mirrored, finite), epsilon)][::-1]
     middles: list[Fraction | float] = [end - epsilon for end in falling]
@@ -110,7 +149,7 @@ def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Rela
     return from_labels(labels, name=f"levels within {epsilon}"), {0: Fraction(0), **dict(enumerate(middles, start=1))}
 
 
-def _require_numbers(pattern: Pattern, epsilon: Fraction) -> None:
+def require_numbers(pattern: Pattern, epsilon: Fraction) -> None:
     """Raise an error of `lrc_within` if entries are no numbers, or if epsilon is negative."""
     if epsilon < 0:
         raise ValueError(f"epsilon must be at least 0, not {epsilon}")
@@ -118,7 +157,7 @@ def _require_numbers(pattern: Pattern, epsilon: Fraction) -> None:
         raise PatternError(f"pattern '{pattern.name:.60}' has matrices as entries: LRC within eps is for numbers")
 
 
-def _enclosure(value: Value, bits: int) -> Enclosure | float:
+def enclosed(value: Value, bits: int) -> Enclosure | float:
     """Interval that holds a value; an infinite value itself.
 
     Raises:
@@ -145,7 +184,7 @@ def _mirrored(enclosure: Enclosure) -> Enclosure:
     return Enclosure(-enclosure.high, -enclosure.low)
 
 
-def _fewest_intervals(enclosures: Collection[Enclosure | float], epsilon: Fraction) -> tuple[int, int]:
+def fewest_intervals(enclosures: Collection[Enclosure | float], epsilon: Fraction) -> tuple[int, int]:
     """Lower and upper bound of the fewest parameters that serve all entries farther than epsilon from zero."""
     finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
     infinite = len({enclosure for enclosure in enclosures if isinstance(enclosure, float)})

@@ -26,6 +26,8 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
         notes.append(f"the entry is {answer['structure']}")
     if answer["growth"]:
         notes.append(_growth(answer["growth"]))
+    if within and within["growth"]:
+        notes.append(f"within {within['epsilon']}, {_growth(within['growth'])}")
     notes += [f"written: {path}" for path in answer.get("figure", [])]
     parts = [titled(f"LRC of {answer['expression']:.60}", table, *notes)]
     if "relations" in answer:
@@ -41,10 +43,11 @@ def _range(bounds: Sequence[int]) -> str:
 
 def _growth(growth: Mapping[str, Any]) -> str:
     """Return the growth of LRC as text."""
-    bounds = "" if growth["low"] == growth["high"] else f", {growth['low']} to {growth['high'] or 'more'}"
+    settled = growth["low"] == growth["high"]
+    value, bounds = (f" at {growth['high']}", "") if settled else ("", f", {growth['low']} to {growth['high'] or 'more'}")
     since = f" from scale {growth['from_scale']} on" if growth["from_scale"] else ""
     proved = f"proved for all scales ({growth['strength']})" if growth["strength"] else "not proved"
-    return f"over all scales: {growth['kind']}{since}{bounds}, {proved}: {growth['reason']}"
+    return f"over all scales: {growth['kind']}{value}{since}{bounds}, {proved}: {growth['reason']}"
 
 
 def _relations(answer: Mapping[str, Any]) -> Group:

@@ -6,7 +6,7 @@ that never occur.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import inf, lcm
@@ -48,6 +48,12 @@ def finite_range(node: Node, parameters: Iterable[str] = ()) -> frozenset[Value]
 
         at = {name: sp.Symbol(name, real=True) for name in names}
     return _range_of(simplify_choices(node), at).values
+
+
+def bounds(node: Node) -> tuple[Fraction | float, Fraction | float]:
+    """Bounds of every value of a tree without parameters at pairs i <= j <= n; infinite where none is derived."""
+    value_range = _range_of(simplify_choices(node), {})
+    return value_range.low, value_range.high
 
 
 def _range_of(node: Node, at: dict[str, Value]) -> ValueRange:
@@ -204,6 +210,14 @@ def _multiply(first: ValueRange, second: ValueRange) -> ValueRange:
     return ValueRange(low=low, high=high, denominator=first.denominator * second.denominator)
 
 
+def _divide(first: ValueRange, second: ValueRange) -> ValueRange:
+    """Range of a quotient by a positive divisor."""
+    if second.low <= 0:
+        return ValueRange()
+    reciprocal = ValueRange(low=Fraction(0) if second.high == inf else 1 / second.high, high=1 / second.low)
+    return replace(_multiply(first, reciprocal), denominator=None)
+
+
 def _remainder(first: ValueRange, second: ValueRange) -> ValueRange:
     """Range of the remainder modulo m > 0: 0 <= value < m."""
     if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
@@ -281,6 +295,7 @@ _BY_BOUNDS: dict[str, Any] = {
     "+": _add,
     "-": lambda first, second: _add(first, _negate(second)),
     "*": _multiply,
+    "/": _divide,
     "//": _floor_divide,
     "%": _remainder,
     "**": _power,
@@ -293,4 +308,7 @@ _BY_BOUNDS: dict[str, Any] = {
     "floor": _floor,
     "ceil": lambda operand: _negate(_floor(_negate(operand))),
     "gcd": _gcd,
+    "sin": lambda operand: ValueRange(low=Fraction(-1), high=Fraction(1)),
+    "cos": lambda operand: ValueRange(low=Fraction(-1), high=Fraction(1)),
+    "exp": lambda operand: ValueRange(low=Fraction(0), high=Fraction(1) if operand.high <= 0 else inf),
 }
