@@ -43,8 +43,10 @@ def _range(bounds: Sequence[int]) -> str:
 
 def _growth(growth: Mapping[str, Any]) -> str:
     """Return the growth of LRC as text."""
-    settled = growth["low"] == growth["high"]
-    value, bounds = (f" at {growth['high']}", "") if settled else ("", f", {growth['low']} to {growth['high'] or 'more'}")
+    if growth["low"] == growth["high"]:
+        value, bounds = f" at {growth['high']}", ""
+    else:
+        value, bounds = "", f", {growth['low']} to {growth['high'] or 'more'}"
     since = f" from scale {growth['from_scale']} on" if growth["from_scale"] else ""
     proved = f"proved for all scales ({growth['strength']})" if growth["strength"] else "not proved"
     return f"over all scales: {growth['kind']}{value}{since}{bounds}, {proved}: {growth['reason']}"
