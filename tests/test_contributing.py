@@ -71,32 +71,29 @@ COMMANDS = {
 }
 RUN = """
 import json, sys
+import pytest
 from lengthgen.cli import main
 from empirical.runs.protocol import load_protocol
 
+_, commands, *tests = sys.argv
 statuses = {}
-for name, arguments in json.loads(sys.argv[1]).items():
+for name, arguments in json.loads(commands).items():
     sys.argv = ["lengthgen", *arguments]
     try:
         statuses[name] = main()
     except SystemExit as ended:
         statuses[name] = ended.code
-print(json.dumps([statuses, load_protocol("shifts", "quick").title]))
+print(json.dumps([statuses, load_protocol("shifts", "quick").title]), flush=True)
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
 """
 
 
-def test_what_was_added_is_there(copy: Path) -> None:
-    command = [sys.executable, "-c", RUN, json.dumps(COMMANDS)]
+def test_what_was_added_is_there_and_its_tests_hold(copy: Path) -> None:
+    tests = [name for recipe in RECIPES.values() for name in files(recipe) if name.startswith("tests/")]
+    command = [sys.executable, "-c", RUN, json.dumps(COMMANDS), *tests]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    statuses, title = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    statuses, title = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[{")))
     assert statuses == dict.fromkeys(COMMANDS, 0), done.stdout + done.stderr
     assert title == "Shift: relative against learned absolute"
-
-
-def test_the_tests_that_were_added_hold(copy: Path) -> None:
-    tests = [name for recipe in RECIPES.values() for name in files(recipe) if name.startswith("tests/")]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
     assert f"{4 + 1} passed" in done.stdout

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -18,7 +16,7 @@ def test_imports_point_one_way():
     assert checked.returncode == 0, checked.stdout
 
 
-WITHOUT = """
+RUN = """
 import contextlib, importlib.abc, io, json, sys
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -32,23 +30,24 @@ done = []
 for arguments in {commands}:
     sys.argv = ["lengthgen", *arguments]
     errors = io.StringIO()
-    with contextlib.redirect_stderr(errors):
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
         try:
             main()
         except SystemExit as ended:
-            done.append((ended.code, errors.getvalue()))
+            done.append((ended.code, errors.getvalue(), [*sys.modules]))
 print(json.dumps(done))
 """
 
 
 TRAINING = ("torch", "safetensors", "pyarrow")
 SOLVERS = ("pysat", "flint", "ortools")
+HEAVY = ("matplotlib", "networkx", "pandas", "scipy", "sympy", "torch")
 
 
-def without(absent: tuple[str, ...], *commands: list[str]) -> list[list]:
-    """Exit code and stderr of each command, all run one after the other in one process that lacks some packages."""
+def run_in_one_process(commands: list[list[str]], absent: tuple[str, ...] = ()) -> list[list]:
+    """Exit code and stderr of each command, and all modules imported by then; the process lacks some packages."""
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(absent=absent, commands=commands)],
+        [sys.executable, "-c", RUN.format(absent=absent, commands=commands)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -57,33 +56,21 @@ def without(absent: tuple[str, ...], *commands: list[str]) -> list[list]:
     return ended
 
 
-def test_theory_and_circuits_run_without_torch():
-    commands = (
+def test_theory_and_circuits_run_without_torch_and_else_the_message_says_at_once_what_to_install(tmp_path):
+    out = tmp_path / "out"
+    works = [
         ["lrc", "1", "--scales", "4,8"],
         ["src", "copy", "--scales", "1-4"],
         ["predict", "copy", "--train", "1-2", "--test", "1-4"],
         ["verify", "rope-1"],
-    )
-    for command, (code, errors) in zip(commands, without(TRAINING, *commands), strict=True):
-        assert code == 0, (command, errors)
-
-
-def test_without_torch_the_message_says_at_once_what_to_install(tmp_path):
-    out = tmp_path / "out"
-    commands = (
-        ["train", "copy"],
-        ["sweep", "fig2"],
-        ["conjecture", "fig2"],
-        ["evaluate", "RUN"],
-        ["relation", "RUN"],
-        ["reproduce"],
-        ["audit", "rotary"],
-    )
-    ended = without(TRAINING, *(c if c[0] == "audit" else [*c, "--out", str(out)] for c in commands))
+    ]
+    trains = [["train", "copy"], ["sweep", "fig2"], ["conjecture", "fig2"], ["evaluate", "RUN"], ["relation", "RUN"]]
+    fails = [*([*command, "--out", str(out)] for command in (*trains, ["reproduce"])), ["audit", "rotary"]]
     message = "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
-    assert {command[0]: end for command, end in zip(commands, ended, strict=True)} == {
-        command[0]: [2, message] for command in commands
-    }
+    for command, (code, errors, _) in zip(
+        [*fails, *works], run_in_one_process([*fails, *works], TRAINING), strict=True
+    ):
+        assert (code == 0) if command in works else ([code, errors] == [2, message]), (command, errors)
     assert not out.exists()
 
 
@@ -98,42 +85,24 @@ seeds = 1
 """
 
 
-def test_training_runs_without_the_exact_solvers(tmp_path):
-    """Training without the solvers can be carried to a computer that has torch and little else."""
+def test_training_runs_without_the_exact_solvers_and_imports_neither_the_compiler_nor_pandas(tmp_path):
+    """Training can be carried to a computer that has torch and little else; those imports take longer than it."""
     protocol = tmp_path / "one.toml"
     protocol.write_text(PROTOCOL)
-    commands = (
-        ["train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4"],
-        ["conjecture", str(protocol)],
-    )
     smoke = ["--profile", "smoke", "--out", str(tmp_path)]
-    for command, (code, errors) in zip(commands, without(SOLVERS, *([*c, *smoke] for c in commands)), strict=True):
+    commands = [
+        ["train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4", *smoke],
+        ["conjecture", str(protocol), *smoke],
+    ]
+    for command, (code, errors, imported) in zip(commands, run_in_one_process(commands, SOLVERS), strict=True):
         assert code == 0, (command, errors)
+        assert not {"torch._dynamo", "torch._inductor", "pandas"} & {*imported}
 
 
-HEAVY = ("matplotlib", "networkx", "pandas", "scipy", "sympy", "torch")
-
-
-@pytest.mark.parametrize(
-    ("command", "heavy"),
-    [("--help", ()), ("tasks", ()), ("src copy --scales 1-4", ()), ("predict copy --train 1-2 --test 1-4", ("sympy",))],
-)
-def test_a_command_imports_no_heavy_package_that_it_does_not_need(command, heavy):
+def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     """Such a command starts in less than half of the time."""
-    code = (
-        f"import sys; from lengthgen.cli import click_app; click_app({command.split()}, standalone_mode=False); "
-        f"print([name for name in {HEAVY} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == str([*heavy])
-
-
-def test_a_training_imports_neither_the_compiler_nor_pandas(tmp_path):
-    """They take longer than a small training."""
-    arguments = ["train", "parity", "--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path)]
-    code = (
-        f"import sys; from lengthgen.cli import click_app; click_app({arguments}, standalone_mode=False); "
-        "print([name for name in ('torch._dynamo', 'torch._inductor', 'pandas') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    expected = {command: [] for command in ("--help", "tasks", "src copy --scales 1-4")}
+    expected["predict copy --train 1-2 --test 1-4"] = ["sympy"]
+    ended = run_in_one_process([command.split() for command in expected])
+    heavy = [[name for name in HEAVY if name in imported] for _, _, imported in ended]
+    assert dict(zip(expected, heavy, strict=True)) == expected

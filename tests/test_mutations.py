@@ -28,7 +28,7 @@ def drawn(request: pytest.FixtureRequest) -> tuple[Mutant, ...]:
 
 @pytest.fixture(scope="module")
 def index() -> noticers.Index:
-    return noticers.index()
+    return noticers._index()  # here, where the project is imported
 
 
 def mutant(path: str, code: str, was: str, becomes: str) -> Mutant:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import pytest
 
 from empirical.training import sweep
+from lengthgen import reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
 from proofs_checks.runner import Result
@@ -40,6 +41,17 @@ def answer(run):
 
 
 @pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """Function that writes the lines of a user's own file, mine.py, in the working folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(*lines):
+        (tmp_path / "mine.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    return write
+
+
+@pytest.fixture
 def claims_run_here(monkeypatch):
     """Have claims run and stored in this process, for tests of what is then answered: a worker takes 1 s to start."""
 
@@ -62,3 +74,9 @@ class _Here:
 def trained_here(monkeypatch):
     """Have sweeps train in this process, for tests of what is then answered: a worker takes 4 s to start."""
     monkeypatch.setattr(sweep, "pool", lambda count: nullcontext(_Here()))
+
+
+@pytest.fixture
+def explored_here(monkeypatch):
+    """Have the tasks of a report explored in this process."""
+    monkeypatch.setattr(reporting, "pool", lambda count: nullcontext(_Here()))

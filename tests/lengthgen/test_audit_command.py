@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.auditing import parse_parameters
+from tests.lengthgen.refusal import refused
 
 EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"
 QUICK = ("--to", "3000", "--dtype", "bfloat16", "--heads", "2", "--head-dim", "16")
@@ -79,9 +80,4 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_gets_one_line_that_says_what(run, name):
     arguments, says = MISTAKES[name]
-    code, out, err = run(*arguments)
-    assert code == 2
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert says in err
+    refused(run(*arguments), says, longest=2000)

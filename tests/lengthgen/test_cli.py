@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.lengthgen.refusal import refused
+
 
 def test_lrc(answer):
     output = answer("lrc", "1", "--scales", "4,8")
@@ -39,9 +41,7 @@ def test_tasks_and_their_base(answer, run):
         "counter-base3"
     )
     for command in ("src", "predict"):
-        code, _, err = run(command, "parity", "--base", "3")
-        assert (code, err.count("\n")) == (2, 1)
-        assert "has no base to choose" in err
+        refused(run(command, "parity", "--base", "3"), "has no base to choose")
     predicted = answer("predict", "addition", "--encoding", "ipe", "--train", "1", "--test", "1-3")
     assert predicted["predictions"]["ipe"]["relation"] == "ideal"
 
@@ -205,12 +205,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_formula_gets_one_line_and_is_not_run(run, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = run("lrc", HOSTILE[name].replace("HERE", "was-here"), "--scales", "4,8")
-    assert code == 2
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert len(err) < 300
+    refused(run("lrc", HOSTILE[name].replace("HERE", "was-here"), "--scales", "4,8"), longest=300)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -242,12 +237,7 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_gets_one_line_that_says_what(run, name):
     arguments, says = MISTAKES[name]
-    code, out, err = run(*arguments)
-    assert code == 2
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert says in err
+    refused(run(*arguments), says)
 
 
 def test_without_arguments_there_is_help(run):

@@ -42,16 +42,17 @@ def pristine(tmp_path_factory):
 
 
 @pytest.fixture
-def ask(pristine, run, tmp_path, monkeypatch):
+def ask(pristine, run, tmp_path, monkeypatch, explored_here):
     """Return the folder, and a function that calls one or both commands on it: their ends, what is drawn, and the page.
 
-    What is the same of every call and takes long is left out: other protocols, and the hash of the source.
+    What is the same of every call and takes long is left out: other protocols, and the hash and revision of the source.
     """
     out = tmp_path / "out"
     shutil.copytree(pristine[0], out)
     options = ("--profile", "smoke", "--out", str(out))
     monkeypatch.setattr(reporting, "TASKS", {"copy": reporting.TASKS["copy"]})
     monkeypatch.setattr(reporting, "selection", lambda runs: toys.selection("toy-accept"))
+    monkeypatch.setattr(reporting, "revision", lambda: "unknown")
     monkeypatch.setattr("paper_figs.report.trials.names", list)
     for module in ("gallery", "reporting"):
         monkeypatch.setattr(f"lengthgen.{module}.source_digest", lambda *_: "code")

@@ -1,8 +1,11 @@
 """Every registered encoding is predicted, trained, audited, verified and drawn by its names, or refused in one line."""
 
+from dataclasses import replace
+
 import pytest
 
 from circuits.encodings import ENCODINGS, parse_encoding
+from empirical.runs.profile import load_profile
 from paper_figs.style import look, looks
 from proofs_checks import registry
 from theory.encodings.catalogue import DuplicateEncoding, named, register
@@ -28,7 +31,10 @@ def test_each_encoding_is_predicted_or_the_reason_is_given(name, answer):
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_each_encoding_is_trained(name, answer, tmp_path):
+def test_each_encoding_is_trained(name, answer, tmp_path, monkeypatch):
+    smoke = load_profile("smoke")
+    training = replace(smoke.training, samples=50, epochs=1)
+    monkeypatch.setattr("lengthgen.experiment.load_profile", lambda *_: replace(smoke, training=training))
     sizes = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path))
     trained = answer("train", "parity", "--encoding", name, *sizes)
     assert [*trained["accuracy"]] == ["1", "2", "3"]

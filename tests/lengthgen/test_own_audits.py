@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.lengthgen.refusal import refused
+
 HEAD = """
 import sys
 import torch
@@ -131,20 +133,15 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_hostile_encoding_is_one_line(run, name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_hostile_encoding_is_one_line(run, name, mine):
     code, says = MADE[name]
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
+    mine(HEAD, f"mine = {code}")
     status, out, err = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100")
-    lines = [line for line in err.splitlines() if not line.startswith("audit of ")]
-    assert (status, out, len(lines)) == (2, "", 1), err
-    assert lines[0].startswith("error: ") and "Traceback" not in err
-    assert says in err, err
-    assert len(err) < 700
+    lines = [line for line in err.splitlines(keepends=True) if not line.startswith("audit of ")]
+    refused((status, out, "".join(lines)), says)
 
 
-def test_positions_beyond_which_it_exits_are_not_taken(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = late\n")
+def test_positions_beyond_which_it_exits_are_not_taken(run, mine):
+    mine(HEAD, "mine = late")
     _, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
     assert json.loads(out)["audits"][0]["last_position"] == 4

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lengthgen.refusal import refused
+
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 
 HEAD = """
@@ -154,9 +156,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_object_that_is_no_claim_is_one_line(verify, name):
     code, says = REFUSED[name]
-    status, out, err = verify(code)
-    assert (status, out, err.count("\n")) == (2, "", 1), err
-    assert err.startswith("error: ") and says in err, err
+    refused(verify(code), says)
 
 
 ENCODING = """

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.lengthgen.refusal import refused
+
 HEAD = """
 import sys
 import sympy as sp
@@ -83,20 +85,12 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_hostile_formula_is_one_line(run, name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_hostile_formula_is_one_line(run, name, mine):
     code, says = MADE[name]
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
-    status, out, err = run("verify", "mine.py:mine")
-    assert (status, out, err.count("\n")) == (2, "", 1), err
-    assert err.startswith("error: ") and "Traceback" not in err
-    assert says in err, err
-    assert len(err) < 700
+    mine(HEAD, f"mine = {code}")
+    refused(run("verify", "mine.py:mine"), says)
 
 
-def test_a_row_of_the_matrix_that_cannot_be_computed_is_one_line(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = encoding(bias=raising(SystemExit(0)))\n")
-    status, out, err = run("encodings", "mine.py")
-    assert (status, out) == (2, "")
-    assert err == "error: 'mine': its bias fails: SystemExit: 0\n"
+def test_a_row_of_the_matrix_that_cannot_be_computed_is_one_line(run, mine):
+    mine(HEAD, "mine = encoding(bias=raising(SystemExit(0)))")
+    assert refused(run("encodings", "mine.py")) == "error: 'mine': its bias fails: SystemExit: 0\n"

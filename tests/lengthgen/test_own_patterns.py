@@ -8,6 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from tests.lengthgen.refusal import refused
+
+SCALES = ("--scales", "2,4")
 HEAD = """
 import sys
 from fractions import Fraction
@@ -107,35 +110,18 @@ MADE = {
 }
 
 
-@pytest.fixture
-def refused(run, tmp_path, monkeypatch):
-    """Function that takes a pattern of the folder, which must be refused in one line."""
-    monkeypatch.chdir(tmp_path)
-
-    def ask(pattern, *says):
-        status, out, err = run("lrc", pattern, "--scales", "2,4")
-        assert (status, out, err.count("\n")) == (2, "", 1), err
-        assert err.startswith("error: ") and "Traceback" not in err
-        assert len(err) < 700
-        for part in says:
-            assert part in err, err
-
-    return ask
-
-
 @pytest.mark.parametrize("name", MADE)
-def test_a_hostile_pattern_is_one_line(refused, name, tmp_path):
+def test_a_hostile_pattern_is_one_line(run, name, mine):
     code, says = MADE[name]
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
-    refused("mine.py:mine", says)
+    mine(HEAD, f"mine = {code}")
+    refused(run("lrc", "mine.py:mine", *SCALES), says)
 
 
 @pytest.mark.parametrize(("exponent", "most"), [(1200, True), (5000, False)])
-def test_numbers_may_have_as_many_bits_as_those_of_formulas(run, tmp_path, monkeypatch, exponent, most):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = lambda i, j: 10**{exponent} + i\n")
+def test_numbers_may_have_as_many_bits_as_those_of_formulas(run, mine, exponent, most):
+    mine(HEAD, f"mine = lambda i, j: 10**{exponent} + i")
     for options in ((), ("--json",), ("--explain",)):
-        status, _, err = run("lrc", "mine.py:mine", "--scales", "2,4", *options)
+        status, _, err = run("lrc", "mine.py:mine", *SCALES, *options)
         says = "" if most else "error: 'mine.py:mine' at i=1, j=1 holds a number of more than 4096 bits\n"
         assert (status, err) == (0 if most else 2, says)
 
@@ -191,22 +177,22 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_a_hostile_array_is_one_line(refused, name, tmp_path):
+def test_a_hostile_array_is_one_line(run, name, tmp_path):
     content, says = ARRAYS[name]
     (tmp_path / "a.npy").write_bytes(content)
-    refused("a.npy", says)
+    refused(run("lrc", str(tmp_path / "a.npy"), *SCALES), says)
 
 
-def test_an_array_that_is_too_large_is_not_read(refused, tmp_path):
+def test_an_array_that_is_too_large_is_not_read(run, tmp_path):
     with (tmp_path / "a.npy").open("wb") as file:
         file.write(claiming((10**6, 10**6)))
         file.truncate(10**12 * 8 + 128)
-    refused("a.npy", "at most 65,536 positions")
+    refused(run("lrc", str(tmp_path / "a.npy"), *SCALES), "at most 65,536 positions")
 
 
-def test_a_path_that_is_no_array_file_is_not_opened(refused, tmp_path):
+def test_a_path_that_is_no_array_file_is_not_opened(run, tmp_path):
     os.mkfifo(tmp_path / "pipe.npy")
     (tmp_path / "device.npy").symlink_to("/dev/zero")
     (tmp_path / "folder.npy").mkdir()
     for name in ("pipe.npy", "device.npy", "folder.npy"):
-        refused(name, f"'{name}' is no regular file")
+        refused(run("lrc", str(tmp_path / name), *SCALES), f"{name}' is no regular file")

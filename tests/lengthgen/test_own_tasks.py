@@ -1,8 +1,8 @@
 """Tasks of a user's own, however they fail: one line and status 2, and their code does not end the command."""
 
-import json
-
 import pytest
+
+from tests.lengthgen.refusal import refused
 
 HEAD = """
 import itertools, sys
@@ -184,15 +184,10 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_hostile_task_is_one_line(run, name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_hostile_task_is_one_line(run, name, mine):
     code, says = MADE[name]
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
-    status, out, err = run("src", "mine.py:mine", "--scales", "1-2", "--arity", "1")
-    assert (status, out, err.count("\n")) == (2, "", 1), err
-    assert err.startswith("error: ") and "Traceback" not in err
-    assert says in err
-    assert len(err) < 700
+    mine(HEAD, f"mine = {code}")
+    refused(run("src", "mine.py:mine", "--scales", "1-2", "--arity", "1"), says)
 
 
 @pytest.mark.parametrize(
@@ -205,9 +200,6 @@ def test_a_hostile_task_is_one_line(run, name, tmp_path, monkeypatch):
         "reference(steps=lambda n: [(Incomparable(name), arguments) for name, arguments in steps(n)])",
     ],
 )
-def test_symbols_are_the_texts_that_they_are(run, code, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(f"{HEAD}\nmine = {code}\n")
-    status, out, err = run("src", "mine.py:mine", "--scales", "1-3", "--json")
-    assert (status, err) == (0, "")
-    assert set(json.loads(out)["src"].values()) == {1}
+def test_symbols_are_the_texts_that_they_are(answer, code, mine):
+    mine(HEAD, f"mine = {code}")
+    assert set(answer("src", "mine.py:mine", "--scales", "1-3")["src"].values()) == {1}

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,13 @@ ROOT = Path(__file__).parents[2]
 TELL_TIME = ("claims.json", "environment.json", "files.json", "manifest.json", "report.html", "runs.json", ".lock")
 
 
-def start(out):
+def start(out, stderr=subprocess.PIPE):
     command = [sys.executable, "-m", "lengthgen", "reproduce", "--profile", "smoke", "--out", str(out)]
-    return started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr)
 
 
-def finish(out):
-    with start(out) as process:
-        stdout, stderr = process.communicate(timeout=600)
-    assert process.returncode == 0, stderr
-    return stdout, stderr
+def times(out):
+    return {str(path.relative_to(out)): path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
 
 
 def numbers(out):
@@ -45,27 +43,43 @@ def numbers(out):
 
 @pytest.fixture(scope="session")
 def clean(common):
-    """Folder, [(exit status, stdout, stderr), ...] and numbers of two commands that began at once, for all tests."""
+    """Folder; [exit status, stdout, stderr] of two commands that began at once; what the second changed; and numbers.
+
+    The second is held while it waits, until the files of the first are looked at.
+    """
     out, record = common / "clean", common / "clean.json"
+    logs = [common / f"clean-{number}.txt" for number in (1, 2)]
     with locked(common / "clean.lock"):
         if not record.exists():
-            with start(out) as first, start(out) as second:
-                both = [[process, *process.communicate(timeout=600)] for process in (first, second)]
-            write_json(record, [[[process.returncode, *streams] for process, *streams in both], numbers(out)])
+            with ExitStack() as ends:
+                both = [ends.enter_context(start(out, ends.enter_context(log.open("w")))) for log in logs]
+                waiting = wait_until(lambda: [at for at, log in enumerate(logs) if "waiting for " in log.read_text()])
+                second, first = both[waiting[0]], both[1 - waiting[0]]
+                second.send_signal(signal.SIGSTOP)
+                answers = {first: first.communicate(timeout=600)[0]}
+                before = times(out)
+                second.send_signal(signal.SIGCONT)
+                answers[second] = second.communicate(timeout=600)[0]
+            ended = [
+                [process.returncode, answers[process], log.read_text()] for process, log in zip(both, logs, strict=True)
+            ]
+            changed = [name for name, time_of in times(out).items() if time_of != before.get(name)]
+            write_json(record, [ended, changed, numbers(out)])
     return out, *json.loads(record.read_text())
 
 
 def test_two_at_once_do_the_work_once(clean):
-    _, both, _ = clean
+    _, both, changed, _ = clean
     errors = [stderr for _, _, stderr in both]
     assert [status for status, _, _ in both] == [0, 0], errors
-    assert sum("training: 16 runs to do" in error for error in errors) == 1
+    assert "".join(errors).count("runs to do") == "".join(errors).count("training: 16 runs to do") == 1
     assert sum("waiting for process " in error and ", which reproduces into " in error for error in errors) == 1
     assert both[0][1] == both[1][1]
+    assert {Path(name).name for name in changed} <= {".lock", "manifest.json", "conjecture.json", "report.html"}
 
 
 def test_everything_is_there_and_named_by_the_manifest(clean):
-    out, [(_, stdout, stderr), (_, _, other)], _ = clean
+    out, [(_, stdout, stderr), (_, _, other)], *_ = clean
     manifest = read_sealed_json(out / "manifest.json")
     for name, digest in manifest["files"].items():
         assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
@@ -87,7 +101,7 @@ def test_derived_files_are_sealed(clean):
 
 
 def test_what_is_not_drawn_is_named_with_the_reason(clean):
-    out, [(_, stdout, stderr), _], _ = clean
+    out, [(_, stdout, stderr), _], *_ = clean
     reasons = [line for line in stderr.splitlines() if line.startswith("not drawn: ")]
     assert any(line.startswith("not drawn: figure2, ") and "make them with" in line for line in reasons)
     assert any("labels-fig2-addition: aligned: scale 2 has 16 positions" in line for line in reasons)
@@ -103,21 +117,6 @@ def test_predictions_were_stored_before_training(clean):
     assert all(cell["predicted_before_training"] for cell in trial["cells"])
 
 
-def test_run_again_it_redoes_nothing(clean):
-    out, [(_, stdout, _), _], _ = clean
-    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
-    again, stderr = finish(out)
-    after = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
-    assert {path.name for path in after if after[path] != before.get(path)} <= {
-        ".lock",
-        "manifest.json",
-        "conjecture.json",
-        "report.html",
-    }
-    assert "runs to do" not in stderr
-    assert again == stdout
-
-
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
     out = tmp_path / "out"
     moments = random.Random(0)
@@ -129,8 +128,10 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
             wait_until(lambda: not alive(process.pid), seconds=30)  # else it works on behind who starts again
         for path in out.rglob("*.json"):
             json.loads(path.read_text())
-    finish(out)
-    assert numbers(out) == clean[2]
+    with start(out) as process:
+        _, stderr = process.communicate(timeout=600)
+    assert process.returncode == 0, stderr
+    assert numbers(out) == clean[-1]
 
 
 def test_an_interrupt_ends_in_one_line_and_leaves_nobody_working(tmp_path):

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingError
 from circuits.tasks import load
-from paper_figs import label_matrices, saving, style
+from paper_figs import label_matrices, pattern_panels, saving, style
+from tests.processes import PATIENCE
+from theory.pattern import from_formula
 
 ROOT = Path(__file__).parents[2]
 SHOWN = {"aligned": ("ipe", "rpe", "ape", "nope")}
@@ -31,8 +33,10 @@ def analyses() -> dict[str, Analysis]:
     return {"aligned": analyse(load("parity"), "aligned", 3)}
 
 
-def _draw(analyses: dict[str, Analysis]) -> Figure:
-    return _drawing(analyses).shown
+@pytest.fixture(scope="module")
+def written(analyses: dict[str, Analysis], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """Files of a figure."""
+    return saving.write(_drawing(analyses), tmp_path_factory.mktemp("figure") / "new", "figure1")
 
 
 def _drawing(analyses: dict[str, Analysis]) -> saving.Drawing:
@@ -191,13 +195,14 @@ def test_names_without_a_look_are_refused() -> None:
             style.slot_look(slot)
 
 
-def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    rows = _drawing(analyses).rows
-    drawing = saving.Drawing(shown=_draw(analyses), rows=rows, caption="What.")
-    pdf, svg, png, table, caption, environment = saving.write(drawing, tmp_path / "new", "figure1")
+def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], written: tuple[Path, ...]) -> None:
+    drawing = _drawing(analyses)
+    pdf, svg, png, table, caption, environment = written
     assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
-    assert caption.read_text() == "What.\n"
-    assert r"\caption{What.}" in environment.read_text() and "{figure1.pdf}" in environment.read_text()
+    assert caption.read_text() == f"{drawing.caption}\n"
+    assert (
+        rf"\caption{{{drawing.caption[:14]}" in environment.read_text() and "{figure1.pdf}" in environment.read_text()
+    )
     drawn = svg.read_text()
     assert drawn.rstrip().endswith("</svg>") and "dc:date" not in drawn and "Matplotlib v" not in drawn
     content = pdf.read_bytes()
@@ -209,7 +214,7 @@ def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], tmp_pa
     assert image[..., :3].min() < 0.2 and image[..., :3].std() > 0.02
     assert b"Software" not in png.read_bytes()
     with table.open(newline="") as file:
-        assert list(csv.DictReader(file)) == [{key: str(value) for key, value in row.items()} for row in rows]
+        assert list(csv.DictReader(file)) == [{key: str(value) for key, value in row.items()} for row in drawing.rows]
     assert len(list(table.parent.iterdir())) == 6, "nothing else is left behind"
 
 
@@ -222,32 +227,37 @@ def test_names_of_files_are_drawn_on_one_line_and_not_read_as_mathematics() -> N
     figure.savefig(io.BytesIO(), format="svg")
 
 
-def test_the_users_own_settings_play_no_part(analyses: dict[str, Analysis], tmp_path: Path) -> None:
-    plain = saving.write(_drawing(analyses), tmp_path / "plain", "figure1")
+def test_the_users_own_settings_play_no_part(
+    analyses: dict[str, Analysis], written: tuple[Path, ...], tmp_path: Path
+) -> None:
     own = {"font.size": 20.0, "savefig.bbox": "tight", "lines.linewidth": 9.0, "axes.facecolor": "black"}
     with matplotlib.rc_context(own):
         again = saving.write(_drawing(analyses), tmp_path / "own", "figure1")
         assert matplotlib.rcParams["font.size"] == 20.0, "the settings are given back"
-    assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in again]
+    assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]
 
 
-def test_another_process_writes_the_same_bytes_and_needs_no_display(
-    analyses: dict[str, Analysis], tmp_path: Path
-) -> None:
+def test_another_process_writes_the_same_bytes_and_needs_no_display(written: tuple[Path, ...], tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path;"
+        "from paper_figs import pattern_panels; from theory.pattern import from_formula;"
+        "pattern_panels.write(from_formula('sqrt(2) if i%2 else j'), Path('patterns'), train=2, test=5);"
+        "assert 'torch' not in sys.modules;"
         "from circuits.analysis import analyse; from circuits.tasks import load;"
         "from paper_figs import accuracy_by_scale, label_matrices, saving, style;"
         "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         "encodings={'aligned': ('ipe', 'rpe', 'ape', 'nope')});"
-        "saving.write(drawing, Path(sys.argv[1]), 'figure1');"
+        "saving.write(drawing, Path('labels'), 'figure1');"
         "print('matplotlib.pyplot' in sys.modules)"
     )
     other_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": other_seed}
-    here = saving.write(_drawing(analyses), tmp_path / "here", "figure1")
-    command = [sys.executable, "-c", script, str(tmp_path / "there")]
-    done = subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True, timeout=60)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True, timeout=PATIENCE)
     assert done.stdout.strip() == b"False"
-    assert [(tmp_path / "there" / path.name).read_bytes() for path in here] == [path.read_bytes() for path in here]
+    patterns = pattern_panels.write(from_formula("sqrt(2) if i%2 else j"), tmp_path / "here", train=2, test=5)
+    for there, here in (("labels", written), ("patterns", [*map(Path, patterns)])):
+        contents = {path.name: path.read_bytes() for path in (tmp_path / there).iterdir()}
+        assert contents == {path.name: path.read_bytes() for path in here}
+        assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "png", "svg", "tex", "txt"]

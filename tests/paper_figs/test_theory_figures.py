@@ -128,11 +128,8 @@ def test_src_is_marked_by_its_status() -> None:
         shown = src_by_scale.figure(every_src, width).shown
         assert isinstance(shown, Figure)
         on_the_page(shown)
-    drawing = src_by_scale.figure(every_src, 7.0)
-    assert isinstance(drawing.shown, Figure)
-    on_the_page(drawing.shown)
     for task in every_src:
-        axes = panel(drawing.shown, task.name)
+        axes = panel(shown, task.name)
         marks = {str(line.get_gid()).partition(":")[2]: line for line in axes.lines if ":" in str(line.get_gid())}
         assert set(marks) == {str(scale) for scale in task.bounds}
         for scale, (low, _) in task.bounds.items():
