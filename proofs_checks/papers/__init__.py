@@ -31,6 +31,7 @@ ORDER = (
     "pola.theorem2_generalization",
     "pola.theorem2_flow",
     "pola.definition3",
+    "pola.within_error",
     "plaa",
     "sequential.parity",
     "sequential.bounds",

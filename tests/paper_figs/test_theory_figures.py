@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+import sympy as sp
 from matplotlib.figure import Figure
 
 from circuits.tasks import TASKS
@@ -17,6 +18,7 @@ from paper_figs import (
     ledger_matrix,
     lrc_growth,
     reachable_volume,
+    score_labels,
     score_laws,
     src_by_scale,
     style,
@@ -25,6 +27,7 @@ from paper_figs import (
 from paper_figs.saving import write
 from paper_figs.src_study import complexities
 from tests.paper_figs.test_run_figures import on_the_page, panel
+from theory.encodings import t5
 
 PINNED = "3.11.2"
 WIDTHS = (5.5, min(style.WIDTHS.values()))
@@ -175,9 +178,20 @@ def test_the_ledger_counts_claims() -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_computed_figures_fit_every_width(width: float) -> None:
-    shown = lrc_growth.drawing(width=width).shown
-    assert isinstance(shown, Figure)
-    on_the_page(shown)
+    for figure in (lrc_growth, score_labels):
+        shown = figure.drawing(width=width).shown
+        assert isinstance(shown, Figure)
+        on_the_page(shown)
+
+
+def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error() -> None:
+    rows = score_labels.drawing(width=7.0).rows
+    labels = {name: [row["labels"] for row in rows if row["score"] == name] for name in score_labels.SCORES}
+    last = score_labels.SCALE - 1
+    assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in score_labels.ERRORS]
+    assert all(counts == sorted(counts, reverse=True) for counts in labels.values())
+    buckets = {t5.bucket(sp.Integer(distance)).doit() for distance in range(last + 1)}
+    assert max(labels["T5, bias - bucket"]) == len(buckets)
 
 
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")

@@ -129,7 +129,7 @@ def _halvings(epsilon: Fraction) -> int:
 
 CLAIMS = (
     Claim(
-        id="lrc-within-halving",
+        id="pola-3-within",
         source=formalised("Definition 3", "within an error"),
         statement="For A_ij = 2^-(j-i), LRC is unbounded, but for every 0 < eps < 1 the LRC within eps stays at "
         "max(1, ceil(log2(1/eps)) - 1) from some scale on.",
