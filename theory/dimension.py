@@ -7,7 +7,8 @@ dimension k. So finitely many equality types, listed here, stand for all real pa
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,14 @@ def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fractio
         raise LengthgenError(f"boxes of radius {radius} in a cube of half side {half_side}: both must be positive")
     if len({len(centre) for centre in centres}) != 1:
         raise LengthgenError("the centres of the boxes must be one or more points of the same dimension")
+    # Multiplied by the common denominator all lengths are integers, which are much faster than Fractions.
+    scale = lcm(*(length.denominator for length in chain((radius, half_side), *centres)))
+    reach, edge = int(radius * scale), int(half_side * scale)
     cuts, covered = [], []
     for coordinates in zip(*centres, strict=True):
-        ends = [tuple(min(max(end, -half_side), half_side) for end in (x - radius, x + radius)) for x in coordinates]
-        axis = sorted({-half_side, half_side}.union(*ends))
+        middles = [int(x * scale) for x in coordinates]
+        ends = [tuple(min(max(end, -edge), edge) for end in (x - reach, x + reach)) for x in middles]
+        axis = sorted({-edge, edge}.union(*ends))
         index_of_cut = {cut: index for index, cut in enumerate(axis)}
         cuts.append(axis)
         covered.append([slice(index_of_cut[low], index_of_cut[high]) for low, high in ends])
@@ -82,4 +87,4 @@ def union_volume(centres: Sequence[Sequence[Fraction | int]], *, radius: Fractio
     volume: Any = inside.astype(object)
     for axis in reversed(cuts):
         volume = volume @ np.diff(np.array(axis, dtype=object))
-    return Fraction(volume)
+    return Fraction(volume, scale ** len(cuts))

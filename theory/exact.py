@@ -68,19 +68,24 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
         ValueError: the relations do not define a field.
         ZeroDivisionError: a denominator is identically zero.
     """
-    relations = dict(squares or {})
+    with sp.evaluate(True):  # parts of the answer are cached: they must not depend on the caller's setting
+        return _decide(left, right, dict(squares or {}))
+
+
+def _decide(left: sp.Expr, right: sp.Expr, relations: Squares) -> Decision:
+    """Decision of `decide`, with sympy's evaluation switched on."""
     left, right = (sp.sympify(side, strict=True) for side in (left, right))
     _check_relations(tuple(relations.items()))
     _check_derivatives((left, right), relations)
     sides = sp.Tuple(*(_evaluated(side) for side in (left, right)))
-    if sides.has(sp.Float):
+    if any(node.is_Float for node in _nodes(sides)):
         raise Undecided(f"floating-point number in {sides}: use rationals")
     polynomial_form, exponentials = _name_exponentials(sides, relations)
     roots = sorted(relations, key=str)
     radicand_symbols = [square.free_symbols for square in relations.values()]
     variables = roots + sorted(polynomial_form.free_symbols.union(*radicand_symbols) - set(roots), key=str)
     ideal = [root**2 - relations[root] for root in roots]
-    fractions = [sp.together(side).as_numer_denom() for side in polynomial_form]
+    fractions = [_fraction(side) for side in polynomial_form]
     for side, (_, denominator) in zip((left, right), fractions, strict=True):
         if _vanishes(denominator, ideal, variables):
             raise ZeroDivisionError(f"the denominator of {side} is identically zero")
@@ -91,7 +96,8 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
 
 def _evaluated(side: sp.Expr) -> sp.Expr:
     """Side with its unevaluated parts computed, and written in exponentials."""
-    return side.doit().rewrite(_REWRITTEN, sp.exp)
+    value = side.doit()
+    return value.rewrite(_REWRITTEN, sp.exp) if any(isinstance(node, _REWRITTEN) for node in _nodes([value])) else value
 
 
 def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.Symbol, sp.Expr]:
@@ -118,9 +124,21 @@ def witness(expression: sp.Expr, *, squares: Squares | None = None) -> dict[sp.S
 def _check_derivatives(sides: Iterable[sp.Expr], relations: Squares) -> None:
     """Raise `Undecided` for a derivative by a symbol on which a root depends."""
     rooted = set(relations).union(*(square.free_symbols for square in relations.values()))
-    for derivative in set().union(*(side.atoms(sp.Derivative) for side in sides)):
+    for derivative in (node for node in _nodes(sides) if isinstance(node, sp.Derivative)):
         if rooted.intersection(symbol for symbol, _ in derivative.variable_count):
             raise Undecided(f"a derivative by a symbol on which a root depends: {derivative}")
+
+
+def _nodes(trees: Iterable[sp.Basic]) -> list[sp.Basic]:
+    """Nodes of the trees, each once: sympy's own traversal goes through a part as often as it occurs."""
+    nodes: dict[sp.Basic, None] = {}
+    waiting = list(trees)
+    while waiting:
+        node = waiting.pop()
+        if node not in nodes:
+            nodes[node] = None
+            waiting += node.args
+    return list(nodes)
 
 
 @cache
@@ -140,20 +158,19 @@ def _check_relations(relations: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> None:
 
 def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr, list[sp.Expr]]:
     """Replace every exponential by a power product of named generators; also return what the names stand for."""
-    exponents = {atom: _exponent_terms(atom.exp, relations) for atom in expression.atoms(sp.exp)}
+    exponents = {atom: _exponent_terms(atom.exp, frozenset(relations)) for atom in expression.atoms(sp.exp)}
     scales: dict[sp.Expr, int] = {}
     for terms in exponents.values():
         for monomial, coefficient in terms:
             denominators = [part.q for part in coefficient.as_real_imag()]
             scales[monomial] = int(sp.ilcm(scales.get(monomial, 1), *denominators))
-    names = {m: (sp.Dummy(f"exp({m})"), sp.Dummy(f"exp(I {m})")) for m in sorted(scales, key=str)}
     generators: dict[sp.Dummy, sp.Expr] = {}
     replacement = {}
     for atom, terms in exponents.items():
         factors = []
         for monomial, coefficient in terms:
             parts = coefficient.as_real_imag()
-            for name, unit, part in zip(names[monomial], (1, sp.I), parts, strict=True):
+            for name, unit, part in zip(_names(monomial), (1, sp.I), parts, strict=True):
                 if part:
                     generators[name] = sp.exp(unit * monomial / scales[monomial])
                     factors.append(name ** int(part * scales[monomial]))
@@ -161,7 +178,21 @@ def _name_exponentials(expression: sp.Expr, relations: Squares) -> tuple[sp.Expr
     return expression.xreplace(replacement), sorted(generators.values(), key=str)
 
 
-def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr, sp.Expr]]:
+@cache
+def _names(monomial: sp.Expr) -> tuple[sp.Dummy, sp.Dummy]:
+    """Names of the two generators of a monomial: the same ones each time, so that equal sides stay equal."""
+    return sp.Dummy(f"exp({monomial})"), sp.Dummy(f"exp(I {monomial})")
+
+
+@cache
+def _fraction(side: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Numerator and denominator of a rational expression."""
+    numerator, denominator = sp.together(side).as_numer_denom()
+    return numerator, denominator
+
+
+@cache
+def _exponent_terms(exponent: sp.Expr, roots: frozenset[sp.Symbol]) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     """Exponent as (monomial, Gaussian rational) pairs."""
     symbols = sorted(exponent.free_symbols, key=str)
     if not symbols:
@@ -170,12 +201,12 @@ def _exponent_terms(exponent: sp.Expr, relations: Squares) -> list[tuple[sp.Expr
     for powers in polynomial.monoms():
         if not any(powers):
             raise Undecided(f"constant term in the exponent {exponent}")
-        if any(power > 1 for symbol, power in zip(symbols, powers, strict=True) if symbol in relations):
+        if any(power > 1 for symbol, power in zip(symbols, powers, strict=True) if symbol in roots):
             raise Undecided(f"a root enters the exponent {exponent} to a power above one: write out its square")
-    return [
+    return tuple(
         (sp.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True))), coefficient)
         for powers, coefficient in polynomial.terms()
-    ]
+    )
 
 
 def _polynomial(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> sp.Poly:

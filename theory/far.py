@@ -5,7 +5,6 @@ describe the effect of the distance, not of the words. The distance D goes to in
 decides. If the answer depends on parameters, each range of the parameters has its own case.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -163,6 +162,7 @@ def _dominant_terms(maximum: sp.Max) -> sp.Expr:
     return sp.Max(*growing) if growing else maximum
 
 
+@cache
 def _limit(expression: sp.Expr) -> sp.Expr | None:
     """Limit at infinite distance; None if sympy does not find it."""
     if _DISTANCE not in expression.free_symbols:
@@ -174,16 +174,19 @@ def _limit(expression: sp.Expr) -> sp.Expr | None:
     return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) or _DISTANCE in limit.free_symbols else limit
 
 
-def _domains(encoding: Encoding) -> Mapping[sp.Symbol, sp.Set]:
+def _domains(encoding: Encoding) -> sp.Dict:
     """Range of each scalar parameter that has a declared domain."""
-    return {
-        parameter.symbol: parameter.domain
-        for parameter in encoding.parameters
-        if parameter.domain and isinstance(parameter.symbol, sp.Symbol)
-    }
+    return sp.Dict(
+        {
+            parameter.symbol: parameter.domain
+            for parameter in encoding.parameters
+            if parameter.domain and isinstance(parameter.symbol, sp.Symbol)
+        }
+    )
 
 
-def _cases_by_growth(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: str = "") -> Cases:
+@cache
+def _cases_by_growth(bias: sp.Expr, domains: sp.Dict, where: str = "") -> Cases:
     """Behaviour of exp(bias), from the elasticity D b'/b of the bias: the power of D with which the bias grows."""
     slope = sp.simplify(sp.diff(bias, _DISTANCE))
     if any(_DISTANCE in member.free_symbols for member in bias.atoms(sp.Indexed)):
@@ -210,7 +213,7 @@ def _cases_by_growth(bias: sp.Expr, domains: Mapping[sp.Symbol, sp.Set], where: 
         elif at_end is not None:
             special, name = _bias_with_power(bias, power, high), _join_ranges(where, at_end)
             at_end_cases = (
-                _cases_by_growth(special, {}, name)
+                _cases_by_growth(special, sp.Dict(), name)
                 if special is not None
                 else (FarCase(behaviour=FarField.UNDECIDED, where=name),)
             )
@@ -233,7 +236,7 @@ def _bias_with_power(bias: sp.Expr, power: sp.Expr, value: int) -> sp.Expr | Non
     return bias.subs(parameter, solutions[0]) if solutions else None
 
 
-def _range_with_power_in(power: sp.Expr, region: sp.Set, domains: Mapping[sp.Symbol, sp.Set]) -> str | None:
+def _range_with_power_in(power: sp.Expr, region: sp.Set, domains: sp.Dict) -> str | None:
     """Range of parameters whose power lies in the region: "" for all of them, None if there are none."""
     if power.is_Symbol:
         domain = domains.get(power, assumed(power))
@@ -345,7 +348,8 @@ def _kernel_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
     )
 
 
-def _rates(entry: sp.Expr) -> set[sp.Expr] | None:
+@cache
+def _rates(entry: sp.Expr) -> frozenset[sp.Expr] | None:
     """Rates r of an expression that is a sum of c e^(r D) with c != 0; None if it is not such a sum."""
     coefficients: dict[tuple[sp.Expr, sp.Expr], sp.Expr] = {}
     for term in sp.Add.make_args(sp.expand(entry.rewrite(sp.exp))):
@@ -362,17 +366,17 @@ def _rates(entry: sp.Expr) -> set[sp.Expr] | None:
             return None
         exponent_key = sp.factor(rate), rest
         coefficients[exponent_key] = coefficients.get(exponent_key, sp.S.Zero) + factor
-    return {rate for (rate, _), coefficient in coefficients.items() if sp.expand(coefficient) != 0}
+    return frozenset(rate for (rate, _), coefficient in coefficients.items() if sp.expand(coefficient) != 0)
 
 
-def _sign(expression: sp.Expr, domains: Mapping[sp.Symbol, sp.Set]) -> int | None:
+def _sign(expression: sp.Expr, domains: sp.Dict) -> int | None:
     """Sign for all parameters: -1, 0 or 1; None if it varies or is not found."""
     for symbol in sorted(expression.free_symbols & set(domains), key=str):
         if domains[symbol] != _UNIT:
             continue
         # Write 0 <= x < 1 as x = t / (1 + t) with t >= 0; x = 1 is a case of its own.
         ratio = sp.Symbol(f"{symbol}/(1 - {symbol})", nonnegative=True)
-        sign_inside = _sign(sp.factor(sp.together(expression.subs(symbol, ratio / (1 + ratio)))), {})
+        sign_inside = _sign(sp.factor(sp.together(expression.subs(symbol, ratio / (1 + ratio)))), sp.Dict())
         sign_at_end = _sign(expression.subs(symbol, 1), domains)
         return sign_inside if sign_inside == sign_at_end else None
     if expression.is_zero:

@@ -9,6 +9,7 @@ moments give one such problem for every entry of W ([F], docs/theory.md, "What a
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import sympy as sp
 
@@ -89,6 +90,7 @@ def constant_class_sum(value: sp.Expr) -> sp.Expr:
     return _over_pairs(class_sum().function.xreplace({PATTERN[KEY, QUERY]: value}))
 
 
+@cache
 def flow_solution(flow: Flow) -> sp.Expr:
     """Value of theta_l at TIME of gradient flow from START; sympy solves the flow without `cross` [F]."""
     theta = sp.Function("theta_l")
@@ -96,6 +98,7 @@ def flow_solution(flow: Flow) -> sp.Expr:
     return sp.expand(solved.rhs)
 
 
+@cache
 def descent_solution(flow: Flow) -> sp.Expr:
     """Value of theta_l after STEPS steps of gradient descent at RATE from START, without `cross`; by sympy [F]."""
     theta = sp.Function("theta_l")

@@ -297,6 +297,7 @@ def _difference_of_running_sums(total: sp.Sum) -> sp.Expr:
     return running(summand, last + offset + 1) - running(summand, first + offset)
 
 
+@cache
 def _counterexample(difference: sp.Expr, change: str, trials: int) -> Ruling | None:
     """Refutation by a point at which the difference is clearly not zero; None if no tried point shows that."""
     if difference == 0:

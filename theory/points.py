@@ -26,7 +26,7 @@ def sample_points(expression: sp.Expr, *, count: int) -> Iterator[dict[sp.Symbol
 
 def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     """Value at a point, with values for families and functions."""
-    return with_members(expression.subs(point).doit())
+    return with_members(expression.xreplace(point).doit())
 
 
 def example(expression: sp.Expr) -> dict[sp.Symbol, sp.Expr]:

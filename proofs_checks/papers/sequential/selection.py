@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -44,15 +45,9 @@ def selection(*, selected: Selected, selectable: Mapping[str, frozenset[str]]) -
     compared = 0
     for spec in TASKS:
         for layout in ("aligned", "unaligned"):
-            task = in_format(spec.plain(), layout, largest_scale=LARGEST)
-            traces = traces_up_to(task, LARGEST)
-            circuit = src(task, traces, minimal_arity(traces) or 0).circuit
-            assert circuit is not None
             for encoding in ENCODINGS:
-                relation = relation_of(parse_encoding(encoding), circuit)
                 for own_token in (False, True):
-                    induced = induced_complexity(circuit, relation, traces, own_token=own_token)
-                    functions = _functions(circuit, relation, traces, own_token)
+                    induced, functions = _computed(spec, layout, encoding, own_token)
                     for scale, expected in functions.items():
                         value = selected(induced, scale)
                         where = f"{spec.words}, {layout}, {encoding}, scale {scale}"
@@ -81,6 +76,25 @@ def selection(*, selected: Selected, selectable: Mapping[str, frozenset[str]]) -
             "every prompt of each scale",
         ),
     )
+
+
+@cache
+def _circuit_and_traces(spec: TaskSpec, layout: str) -> tuple[Circuit, tuple[Trace, ...]]:
+    """Circuit of a task, and the task's traces; the same for the statement and all falsifiers."""
+    task = in_format(spec.plain(), layout, largest_scale=LARGEST)
+    traces = tuple(traces_up_to(task, LARGEST))
+    circuit = src(task, traces, minimal_arity(traces) or 0).circuit
+    assert circuit is not None
+    return circuit, traces
+
+
+@cache
+def _computed(spec: TaskSpec, layout: str, encoding: str, own_token: bool) -> tuple[Induced, Mapping[int, float]]:
+    """Operators induced by an encoding, and `_functions`; the same for the statement and all falsifiers."""
+    circuit, traces = _circuit_and_traces(spec, layout)
+    relation = relation_of(parse_encoding(encoding), circuit)
+    induced = induced_complexity(circuit, relation, traces, own_token=own_token)
+    return induced, _functions(circuit, relation, traces, own_token)
 
 
 def _functions(circuit: Circuit, relation: Relation, traces: Sequence[Trace], own_token: bool) -> dict[int, float]:
