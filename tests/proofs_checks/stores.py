@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 from empirical.runs.measurement import Measurement
@@ -45,6 +46,7 @@ def put(store: RunStore, run: Run, scores: Scores, **environment: str) -> None:
     store.finish(run, metrics=metrics, checkpoint=weights, environment={"device": "none", **environment})
 
 
+@cache
 def runs_of(protocol: str, profile: str = "quick") -> dict[Cell, list[Run]]:
     return {cell: runs for (cell, _), runs in plan(load_protocol(protocol, profile)).items()}
 

@@ -52,6 +52,17 @@ def run(tmp_path, steps):
 
 
 @pytest.fixture
+def here(monkeypatch):
+    """Run the claims in this process, where a test is about what is kept of them."""
+
+    def settle(claims, tasks, time_limit, record):
+        for claim in claims:
+            record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
+
+    monkeypatch.setattr(ledger, "_run_in_parallel", settle)
+
+
+@pytest.fixture
 def notes(tmp_path, monkeypatch):
     """Function that returns the deeds of the toys, as they did them: (deed, process)."""
     path = tmp_path / "notes"
@@ -124,7 +135,7 @@ def test_a_settled_claim_is_not_run_again_and_no_process_starts(run, steps, note
     assert (steps.total, notes()) == (0, done)
 
 
-def test_fresh_runs_settled_claims_as_well(run, steps, notes):
+def test_fresh_runs_settled_claims_as_well(here, run, steps, notes):
     first = run("toy-0", "toy-1")
     done = notes()
     again = run("toy-0", "toy-1", fresh=True)
@@ -134,13 +145,13 @@ def test_fresh_runs_settled_claims_as_well(run, steps, notes):
     assert run("toy-0", "toy-1") == again
 
 
-def test_only_new_claims_are_run(run, steps):
+def test_only_new_claims_are_run(here, run, steps):
     run("toy-0")
     run("toy-0", "toy-1")
     assert (steps.total, steps.names) == (1, ["toy-0 verified", "toy-1 verified"])
 
 
-def test_an_unsettled_claim_is_run_again(run, steps):
+def test_an_unsettled_claim_is_run_again(here, run, steps):
     run("toy-crash")
     run("toy-crash")
     assert steps.total == 1
@@ -160,7 +171,7 @@ DAMAGE = {
 }
 
 
-def test_damaged_files_are_named_made_again_and_not_believed(run, steps, tmp_path, capfd):
+def test_damaged_files_are_named_made_again_and_not_believed(here, run, steps, tmp_path, capfd):
     ids = [f"toy-refute-{number}" for number in range(len(DAMAGE))]
     first = run(*ids)
     paths = [tmp_path / "cache" / f"{id}.json" for id in ids]
@@ -178,14 +189,14 @@ def test_damaged_files_are_named_made_again_and_not_believed(run, steps, tmp_pat
     assert steps.total == 0
 
 
-def test_a_result_is_not_taken_for_another_claim(run, steps, tmp_path):
+def test_a_result_is_not_taken_for_another_claim(here, run, steps, tmp_path):
     run("toy-0")
     (tmp_path / "cache" / "toy-0.json").rename(tmp_path / "cache" / "toy-1.json")
     run("toy-1")
     assert steps.total == 1
 
 
-def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(run, steps, tmp_path, capfd):
+def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(here, run, steps, tmp_path, capfd):
     home, helper = tmp_path / "mine.py", tmp_path / "helper.py"
     home.write_text("import helper\n")
     helper.write_text("value = 1\n")
@@ -201,7 +212,7 @@ def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(ru
     assert capfd.readouterr().err == ""
 
 
-def test_other_libraries_and_another_runner_run_it_again(run, steps, tmp_path, monkeypatch):
+def test_other_libraries_and_another_runner_run_it_again(here, run, steps, tmp_path, monkeypatch):
     run("toy-0")
     monkeypatch.setattr(reading, "versions", lambda: {"python": "4.0"})
     run("toy-0")
@@ -213,7 +224,7 @@ def test_other_libraries_and_another_runner_run_it_again(run, steps, tmp_path, m
     assert steps.total == 1
 
 
-def test_a_result_of_code_that_changed_meanwhile_is_not_kept(run, steps, tmp_path, monkeypatch):
+def test_a_result_of_code_that_changed_meanwhile_is_not_kept(here, run, steps, tmp_path, monkeypatch):
     home = tmp_path / "mine.py"
     home.write_text("")
     monkeypatch.setenv(toys.NOTES, str(home))  # each deed changes the file
@@ -221,7 +232,7 @@ def test_a_result_of_code_that_changed_meanwhile_is_not_kept(run, steps, tmp_pat
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_an_id_cannot_lead_out_of_the_folder(run, steps, tmp_path):
+def test_an_id_cannot_lead_out_of_the_folder(here, run, steps, tmp_path):
     run(toys.STRANGE)
     run(toys.STRANGE)
     assert steps.total == 0
@@ -330,7 +341,7 @@ def test_the_processes_of_a_killed_run_end_as_well(hanging, tmp_path):
     assert settled(tmp_path / "kept") == ["toy-0", "toy-1"]
 
 
-def test_partial_files_of_ended_workers_are_removed_by_the_run(run, tmp_path):
+def test_partial_files_of_ended_workers_are_removed_by_the_run(here, run, tmp_path):
     half = tmp_path / "cache" / ".toy-0.json.0123.partial"
     half.parent.mkdir()
     half.touch()

@@ -4,6 +4,7 @@ import math
 import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,9 @@ SHAPES = ("random", "relative", "column", "growing", "distinct", "nearly relativ
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=60)
 @given(
+    layout=st.sampled_from(sorted(LAYOUTS)),
     dtype=st.sampled_from(INTEGERS + FLOATS),
     size=st.integers(1, 20),
     many=st.sampled_from((0, 3, 30, 400)),
@@ -110,25 +111,20 @@ def test_counts_equal_a_set_of_exact_values(
     expected = _oracle(matrix)
     with pytest.MonkeyPatch.context() as patch:
         _set(patch, *setting)
-        assert distinct_values(matrix) == sum(expected)
         counts = new_values_per_query(matrix)
     assert counts.dtype == np.int64
     assert counts.tolist() == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("layout", ["C", "F"])
-@pytest.mark.parametrize(("slots", "part"), [(2**21, 20 * 10**6), (2**14, 2**15)])
-def test_counts_at_a_size_of_many_tiles(
-    monkeypatch: pytest.MonkeyPatch, shape: str, layout: str, slots: int, part: int
-) -> None:
-    _set(monkeypatch, (16, 64), slots, part, 2)
-    monkeypatch.setattr(distinct, "STEP", 1000)
+def test_counts_at_a_size_of_many_tiles(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
     for many in (40, 2_000, 60_000):
-        matrix = LAYOUTS[layout](_matrix("i8", 300, many, shape, seed=many))
+        matrix = _matrix("i8", 300, many, shape, seed=many)
         expected = _oracle(matrix)
-        assert distinct_values(matrix) == sum(expected)
-        assert new_values_per_query(matrix).tolist() == expected
+        for layout, (slots, part) in product("CF", [(2**21, 20 * 10**6), (2**14, 2**15)]):
+            _set(monkeypatch, (16, 64), slots, part, 2)
+            monkeypatch.setattr(distinct, "STEP", 1000)
+            assert new_values_per_query(LAYOUTS[layout](matrix)).tolist() == expected
 
 
 def _spy(patch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
@@ -165,7 +161,6 @@ def test_keys_are_found_where_all_of_them_want_one_slot(monkeypatch: pytest.Monk
     for home in (0, 5, 2**7 - 1):  # slot 0 is never free, the last one wraps around
         keys = np.array([(home * 2**57 + number) * inverse % 2**64 for number in range(1, 40)], dtype=np.uint64)
         matrix = np.random.default_rng(home).choice(keys, size=(30, 30))
-        assert distinct_values(matrix) == sum(_oracle(matrix))
         assert new_values_per_query(matrix).tolist() == _oracle(matrix)
 
 
@@ -174,7 +169,6 @@ def test_parts_that_a_sample_cannot_foresee_are_cut_again(monkeypatch: pytest.Mo
     monkeypatch.setattr(distinct, "_ranges", lambda matrix, room: [(1, 2**64 - 1)])
     for shape in ("random", "distinct", "column"):
         matrix = _matrix("i8", 40, 2_000, shape, seed=4)
-        assert distinct_values(matrix) == sum(_oracle(matrix))
         assert new_values_per_query(matrix).tolist() == _oracle(matrix)
 
 
@@ -205,7 +199,6 @@ def test_blocks_are_counted_as_a_whole(dtype: str, layout: str) -> None:
             seen |= column
             expected.append(len(column))
         assert new_values_per_query(blocks).tolist() == expected
-        assert distinct_values(blocks) == sum(expected)
 
 
 @pytest.mark.parametrize("shape", ["relative", "few", "distinct"])
@@ -249,9 +242,8 @@ def test_a_nan_above_the_diagonal_is_refused_and_one_below_does_not_count(
         if place[0] != place[1]:
             assert distinct_values(matrix) == sum(_oracle(np.triu(matrix)))
         matrix[place] = np.nan
-        for function in (new_values_per_query,):
-            with pytest.raises(ValueError, match="holds a NaN on or above its diagonal"):
-                function(matrix)
+        with pytest.raises(ValueError, match="holds a NaN on or above its diagonal"):
+            new_values_per_query(matrix)
 
 
 def _fault(matrix: np.ndarray) -> str | None:
@@ -267,9 +259,9 @@ def _fault(matrix: np.ndarray) -> str | None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60)
 @given(
+    layout=st.sampled_from(sorted(LAYOUTS)),
     dtype=st.sampled_from(INTEGERS + FLOATS),
     size=st.integers(1, 14),
     seed=st.integers(0, 2**32 - 1),

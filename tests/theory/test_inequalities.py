@@ -37,7 +37,7 @@ def _cells(family: bool) -> list[tuple[int, ...]]:
 def test_the_first_scale_that_meets_a_random_condition_is_found(family: bool) -> None:
     draw = Random(int(family))
     seen: Counter[str] = Counter()
-    for _ in range(120 if family else 300):
+    for _ in range(80 if family else 200):
         text = _condition(draw, "ijn" if family else "ij", draw.randint(0, 2))
         split = cases_of(parse(text).nodes[0])
         assert split.exact

@@ -74,7 +74,7 @@ def _cases(seed: int, count: int, large: bool) -> list[tuple[Entries, int]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_arrays_of_int64_and_floats(seed: int) -> None:
     draw = np.random.default_rng(seed)
-    for number in range(600):
+    for number in range(400):
         scale = int(draw.integers(1, SMALL + 1) if number % 2 else draw.integers(SMALL + 1, LARGE + 1))
         dtype = [np.int64, np.float64, np.int8, np.uint16][number % 4]
         matrix = np.triu(draw.integers(0, draw.integers(1, 9), (scale, scale))).astype(dtype)
@@ -92,7 +92,7 @@ def test_functions() -> None:
 
 
 def test_formulas() -> None:
-    for entries, scale in _cases(5, 150, large=False):
+    for entries, scale in _cases(5, 100, large=False):
         _check(from_formula(_formula(entries)), entries, scale)
 
 

@@ -11,7 +11,6 @@ from empirical.encodings.base import Content
 from empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
 from tests.empirical.twins import HOSTILE, exact, symbolic_bias
 from theory.encodings import alibi, fox
-from theory.encodings.encoding import HEADS, LAYERS, WIDTH
 
 H, D, B = 3, 5, 2
 LENGTHS = (1, 2, 31, 32, 33, 100)
@@ -254,30 +253,6 @@ def test_content_without_tokens_for_the_path_is_refused():
         encoding.bias(positions.flip(0), positions.flip(0), Content(x_BLD=x))
     with pytest.raises(ValueError, match="positions must be integers"):
         encoding.bias(positions.float(), positions, Content(x_BLD=x))
-
-
-@pytest.mark.parametrize("sizes", [{"width": 0}, {"heads": 0}, {"layers": -1}])
-def test_sizes_below_one_are_refused(sizes):
-    with pytest.raises(ValueError, match=f"{next(iter(sizes))} must be at least 1, not {next(iter(sizes.values()))}"):
-        FoX(**{"width": 4, "heads": 2, "layers": 1, **sizes})
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(length):
-    positions, content = torch.arange(length), Content(x_BLD=draw(16, B, length, D))
-    assert torch.equal(make_fox().bias(positions, positions, content), torch.zeros(B, H, length, length))
-    for encoding in (BiasOnlyFoX(heads=H, layers=1), FixedFoX(heads=H)):
-        assert torch.equal(encoding.bias(positions, positions), torch.zeros(H, length, length))
-
-
-def test_the_numbers_that_are_learned_are_those_of_the_symbolic_twins():
-    sizes = {HEADS: H, WIDTH: D, LAYERS: 4}
-    for encoding, twin in (
-        (FoX(width=D, heads=H, layers=4), fox.ENCODING),
-        (BiasOnlyFoX(heads=H, layers=4), fox.BIAS_ONLY),
-        (FixedFoX(heads=H), fox.FIXED),
-    ):
-        assert sum(parameter.numel() for parameter in encoding.parameters()) == twin.learned.subs(sizes)
 
 
 def test_logits_without_data_are_the_symbolic_twin_at_hostile_positions():

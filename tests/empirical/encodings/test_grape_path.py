@@ -48,7 +48,7 @@ def test_it_is_its_symbolic_twin(start):
     positions = range(start, start + LENGTH)
     bias = biases(encoding, x, torch.tensor(positions), layer=layer)
     probes = torch.einsum("bld,hpd->bhlp", x, encoding.probes[layer].detach())
-    for batch in range(BATCH):
+    for batch in range(BATCH if start == 0 else 1):
         for head, slope in enumerate(alibi.slopes(HEADS)):
             p = probes[batch, head]
             edges = {
@@ -120,13 +120,6 @@ def test_gradients_reach_the_probes():
     assert encoding.probes.grad[0].abs().max() > 0 and not encoding.probes.grad[1].any()
 
 
-@pytest.mark.parametrize("sizes", [(0, 5, 1), (2, 0, 1), (2, 5, 0)])
-def test_bad_sizes_are_refused(sizes):
-    heads, width, layers = sizes
-    with pytest.raises(ValueError, match="heads, width and layers must be at least 1"):
-        GrapePath(heads=heads, width=width, layers=layers)
-
-
 def test_bad_input_is_refused():
     encoding, positions, x = make_path_encoding(), torch.arange(3), torch.zeros(1, 3, WIDTH)
     with pytest.raises(ValueError, match="pass content with x_BLD"):
@@ -141,9 +134,3 @@ def test_bad_input_is_refused():
         encoding.bias(positions[-1:], positions, Content(x_BLD=x))
     with pytest.raises(ValueError, match="queries and keys must both be all tokens of the layer's input"):
         encoding.bias(positions + 1, positions, Content(x_BLD=x))
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(length):
-    bias = biases(make_path_encoding(), content(9, BATCH, length, WIDTH), torch.arange(length))
-    assert bias.shape == (BATCH, HEADS, length, length) and not bias.any()

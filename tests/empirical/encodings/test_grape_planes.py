@@ -268,12 +268,3 @@ def test_contextual_says_what_it_misses():
         contextual().rotate(q[..., :4], q[..., :4], positions, Content(x_BLD=torch.zeros(1, 3, WIDTH)))
     with pytest.raises(ValueError, match="positions must be integers"):
         contextual().rotate(q, q, positions.float(), Content(x_BLD=torch.zeros(1, 3, WIDTH)))
-
-
-@pytest.mark.parametrize("length", [0, 1])
-@pytest.mark.parametrize("make", [commuting, thin, contextual])
-def test_short_sequences(make, length):
-    q = content(15, 1, HEADS, length, HEAD_DIM)
-    content_arguments = (Content(x_BLD=content(16, 1, length, WIDTH)),) if make is contextual else ()
-    turned, _ = make().rotate(q, q, torch.arange(length), *content_arguments)
-    torch.testing.assert_close(turned, q, rtol=0, atol=1e-14)

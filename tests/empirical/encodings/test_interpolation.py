@@ -75,26 +75,3 @@ def test_narrow_types_stay_within_their_budget(dtype):
     for (narrow, wide), vectors in zip(turned, (q, k), strict=True):
         size = vectors.double().unflatten(-1, (-1, 2)).norm(dim=-1).repeat_interleave(2, -1)
         assert ((narrow.double() - wide).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
-
-
-@pytest.mark.parametrize("scale", [0.0, 0.5, -2.0, float("nan"), float("inf")])
-def test_a_scale_below_one_or_not_finite_is_refused(scale):
-    with pytest.raises(ValueError, match="scale must be a finite number, at least 1"):
-        PositionInterpolation(head_dim=4, scale=scale)
-
-
-def test_fractional_positions_are_refused():
-    q = torch.zeros(1, 1, 3, 4)
-    with pytest.raises(ValueError, match="positions must be integers"):
-        PositionInterpolation(head_dim=4, scale=2).rotate(q, q, torch.arange(3) / 2)
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(length):
-    q = torch.ones(1, 1, length, 4)
-    turned, _ = PositionInterpolation(head_dim=4, scale=2).rotate(q, q, torch.arange(length))
-    assert torch.equal(turned, q)
-
-
-def test_nothing_is_learned():
-    assert sum(1 for _ in PositionInterpolation(head_dim=4, scale=2).parameters()) == interpolation.ENCODING.learned

@@ -9,7 +9,6 @@ import torch
 from empirical.encodings.kerple import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
 from tests.empirical.twins import HOSTILE, symbolic_bias
 from theory.encodings import kerple
-from theory.encodings.encoding import HEADS
 
 BOTH = (KerplePower, KerpleLog)
 TWINS = {
@@ -118,24 +117,3 @@ def test_use_leaves_what_is_within_bounds_as_it_is(kind):
     before = {name: value.clone() for name, value in encoding.state_dict().items()}
     encoding.bias(positions, positions)
     assert all(torch.equal(value, before[name]) for name, value in encoding.state_dict().items())
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_the_count_of_trained_numbers_is_the_twins(kind):
-    trained = sum(parameter.numel() for parameter in make_kerple(kind, heads=7).parameters())
-    assert trained == TWINS[kind][0].learned.subs(HEADS, 7)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(kind, length):
-    positions = torch.arange(length)
-    assert torch.equal(make_kerple(kind).bias(positions, positions), torch.zeros(3, length, length))
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_bad_input_is_refused(kind):
-    with pytest.raises(ValueError, match="heads must be at least 1, not 0"):
-        kind(heads=0)
-    with pytest.raises(ValueError, match="positions must be integers"):
-        make_kerple(kind).bias(torch.arange(3.0), torch.arange(3))

@@ -4,11 +4,14 @@ The laws that hold are not listed here but taken from the symbolic twin (theory/
 law, the torch side must break it as well.
 """
 
+from math import inf, nan
+
 import pytest
 import torch
 from torch import Tensor
 
 from circuits.encodings import ENCODINGS
+from empirical.encodings import catalogue
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.catalogue import MODULES, named
 from theory import laws
@@ -149,8 +152,18 @@ def test_moves_between_types_leave_no_trace_on_what_is_not_learned(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("length", [0, 1])
 def test_no_token_and_one_token(name, length):
-    all_logits = logits(make(name), draw(11, 1, length, WIDTH), torch.arange(length))
+    """A token sees itself as without an encoding, unless its embedding, a bias of distance 0 or a scale is added."""
+    x, positions = draw(11, 1, length, WIDTH), torch.arange(length)
+    all_logits, without = logits(make(name), x, positions), logits(PositionEncoding(), x, positions)
     assert all_logits.shape == (1, HEADS, length, length) and all_logits.isfinite().all()
+    changed = length and name in ("sinusoidal", "ape", "t5", "t5-bidirectional", "fire", "yarn")
+    assert torch.allclose(all_logits, without, rtol=1e-13, atol=0) == (not changed)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "nope"])
+def test_positions_that_are_no_integers_are_refused(name):
+    with pytest.raises(ValueError, match="positions must be integers"):
+        logits(make(name), draw(11, 1, 3, WIDTH), torch.arange(3) / 2)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -160,9 +173,9 @@ def test_the_numbers_that_are_trained_are_those_of_the_symbolic_twin(name):
     from theory.encodings.encoding import LAYERS
     from theory.encodings.encoding import WIDTH as D
 
-    encoding = make(name)
+    encoding = make(name, layers=2)
     trained = sum(parameter.numel() for parameter in encoding.parameters() if parameter.requires_grad)
-    sizes = {H: HEADS, C: HEAD_DIM, D: WIDTH, LAYERS: 1}
+    sizes = {H: HEADS, C: HEAD_DIM, D: WIDTH, LAYERS: 2}
     expected = symbolic.named(name).learned.subs(sizes)
     assert trained == expected.subs(dict.fromkeys(expected.free_symbols, 64 if name == "ape" else TRAINED))
 
@@ -179,6 +192,35 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 def test_an_unknown_parameter_is_answered_with_those_there_are():
     with pytest.raises(EncodingError, match="encoding 'rope' has no option 'slope'; its options: base, layout"):
         named("rope", heads=1, head_dim=2, slope=1)
+
+
+NO_SCALE = "scale must be a finite number, at least 1, not "
+NO_HEAD_DIM = "head_dim must be a positive even number, not "
+NO_NUMBER = "base must be a positive finite number, not "
+REFUSED = [
+    *(("rope hope sinusoidal", {"base": base}, NO_NUMBER) for base in (0.0, -1.0, nan, inf)),
+    *(("rope hope xpos", {"head_dim": head_dim}, f"{NO_HEAD_DIM}{head_dim}") for head_dim in (0, 7, -2)),
+    *(("interpolation ntk", {"scale": scale}, NO_SCALE) for scale in (0.0, 0.5, -2.0, nan, inf)),
+    ("alibi kerple-power kerple-log grape-additive", {"heads": 0}, "heads must be at least 1"),
+    ("alibi", {"heads": -1}, "heads must be at least 1, not -1"),
+    ("fox", {"width": 0}, "width must be at least 1, not 0"),
+    ("fox", {"heads": 0}, "heads must be at least 1, not 0"),
+    ("fox", {"layers": -1}, "layers must be at least 1, not -1"),
+    ("grape", {"heads": 0}, "heads must be at least 1 and head_dim at least 2"),
+    ("grape", {"head_dim": 1}, "heads must be at least 1 and head_dim at least 2"),
+    ("grape-gated", {"heads": 0}, "heads, head_dim and layers must be at least 1, not 0, 4 and 2"),
+    ("grape-gated", {"layers": 0}, "heads, head_dim and layers must be at least 1"),
+    ("grape-gated", {"gates": "none"}, "gates must be both, query or key, not 'none'"),
+    *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
+]
+
+
+@pytest.mark.parametrize(("names", "wrong", "message"), REFUSED)
+def test_modules_refuse_sizes_and_options_without_a_meaning(names, wrong, message):
+    for name in names.split():
+        sizes = {"heads": 2, "head_dim": 4, "width": 8, "layers": 2} | wrong
+        with pytest.raises(ValueError, match=message):
+            MODULES[name](**catalogue._accepted(MODULES[name], sizes))
 
 
 def test_a_refused_value_is_one_clear_line():

@@ -142,12 +142,6 @@ def test_narrow_types_stay_within_their_budget(encoding, dtype):
         assert ((narrow.double() - wide).abs() <= 1.01 * size * (3 * 2**0.5 * single + last)).all()
 
 
-@pytest.mark.parametrize("scale", [0.5, float("nan"), float("inf")])
-def test_a_scale_below_one_or_not_finite_is_refused(scale):
-    with pytest.raises(ValueError, match="scale must be a finite number, at least 1"):
-        NTKAware(head_dim=4, scale=scale)
-
-
 @pytest.mark.parametrize("make", [NTKAware, lambda head_dim: DynamicNTK(head_dim=head_dim, trained_length=4)])
 def test_a_single_plane_is_refused(make):
     with pytest.raises(ValueError, match="head_dim must be above 2"):
@@ -173,11 +167,3 @@ def test_short_sequences(encoding, batched, length):
     positions = torch.arange(length).repeat(2, 1) if batched else torch.arange(length)
     turned, _ = encoding.rotate(q, q, positions)
     assert torch.equal(turned, q)
-
-
-def test_nothing_is_learned():
-    for encoding, twin in (
-        (NTKAware(head_dim=4), ntk.ENCODING),
-        (DynamicNTK(head_dim=4, trained_length=8), ntk.DYNAMIC),
-    ):
-        assert sum(1 for _ in encoding.parameters()) == twin.learned

@@ -7,7 +7,6 @@ import torch
 from empirical.encodings.t5 import T5
 from tests.empirical.twins import HOSTILE, symbolic_bias
 from theory.encodings import t5
-from theory.encodings.encoding import HEADS
 from theory.relation import RelationError
 
 TWINS = {False: t5.ENCODING, True: t5.BIDIRECTIONAL}
@@ -103,11 +102,6 @@ def test_a_long_distance_is_not_rounded_on_its_way_to_the_bucket():
     assert buckets_of(far).tolist() == [31, 31]
 
 
-def test_the_count_of_trained_numbers_is_the_twins():
-    trained = sum(parameter.numel() for parameter in T5(heads=6).parameters())
-    assert trained == t5.ENCODING.learned.subs(HEADS, 6) == t5.BIDIRECTIONAL.learned.subs(HEADS, 6)
-
-
 def test_nothing_but_the_weights_is_stored():
     assert list(T5(heads=2).state_dict()) == ["weights"]
 
@@ -135,20 +129,9 @@ def test_every_row_that_is_used_gets_a_gradient():
         assert (encoding.weights.grad[0] == 0).nonzero().flatten().tolist() == unused
 
 
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(length):
-    positions, encoding = torch.arange(length), make_t5(3)
-    assert torch.equal(encoding.bias(positions, positions), encoding.weights[:, :1, None].expand(3, length, length))
-
-
 @pytest.mark.parametrize(
     "parameters", [{"buckets": 1}, {"longest": 16}, {"longest": 8, "bidirectional": True}, {"buckets": 2, "longest": 0}]
 )
 def test_buckets_that_are_none_are_refused(parameters):
     with pytest.raises(RelationError, match="T5 buckets need buckets >= 2"):
         T5(heads=1, **parameters)
-
-
-def test_float_positions_are_refused():
-    with pytest.raises(ValueError, match="positions must be integers"):
-        T5(heads=2).bias(torch.arange(3.0), torch.arange(3))

@@ -137,15 +137,3 @@ def test_narrow_types_stay_within_their_budget(dtype):
 def test_bad_parameters_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         YaRN(**{"head_dim": HEAD_DIM, "trained_length": TRAINED} | wrong)
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sequences(length):
-    q = torch.ones(1, 1, length, 4)
-    encoding = YaRN(head_dim=4, scale=1, trained_length=TRAINED)
-    turned, _ = encoding.rotate(q, q, torch.arange(length))
-    assert torch.equal(turned, q)
-
-
-def test_nothing_is_learned():
-    assert sum(1 for _ in YaRN(head_dim=4, trained_length=TRAINED).parameters()) == yarn.ENCODING.learned

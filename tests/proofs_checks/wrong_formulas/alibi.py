@@ -21,20 +21,15 @@ def _evenly(heads: int) -> tuple[sp.Expr, ...]:
     return tuple(sp.Integer(2) ** sp.Rational(-8 * head, heads) for head in range(1, heads + 1))
 
 
-WRONG: list[tuple[str, Any, str, str]] = [
-    ("theory.encodings.alibi.slopes", _evenly, "alibi-1", r"head 1 of 3 has the slope"),
-    ("theory.encodings.alibi.slopes", lambda heads: _evenly(heads)[:-1], "alibi-1", "1 heads have 0 slopes, not 1"),
-    (
-        "theory.encodings.alibi._geometric_slopes",
-        lambda heads: _evenly(heads)[::-1],
-        "alibi-1",
-        "head 1 of 2 has the slope 1/256",
-    ),
-    ("theory.encodings.alibi.bias", _of_both, "alibi-3", r"b\(j \+ s, i \+ s\)"),
-    ("theory.encodings.alibi.bias", _steeper, "alibi-3", r"b\(i \+ D, i\) = -m D"),
-    ("theory.encodings.alibi.bias", _quadratic, "alibi-2", "weight of the key"),
-    ("theory.encodings.alibi.bias", _steeper, "alibi-4", "the largest mass at distance 1 and more is 1/5, not 1/3"),
-    ("theory.encodings.alibi.bias", _steeper, "alibi-5", r"step: S\(a, b \+ 1\)"),
-    ("theory.encodings.alibi.bias", _steeper, "alibi-6", "slope 1/2, distance 13: the weight .* is below 1/1000"),
-    ("theory.encodings.alibi.bias", _quadratic, "alibi-7", "T = 4: the matrix of -b/m has rank 3, not 4"),
+WRONG: list[tuple[Any, ...]] = [
+    ("alibi.slopes", _evenly, "alibi-1", r"head 1 of 3 has the slope"),
+    ("alibi.slopes", lambda heads: _evenly(heads)[:-1], "alibi-1", "1 heads have 0 slopes, not 1"),
+    ("alibi._geometric_slopes", lambda heads: _evenly(heads)[::-1], "alibi-1", "head 1 of 2 has the slope 1/256"),
+    ("alibi.bias", _of_both, "alibi-3", r"b\(j \+ s, i \+ s\)"),
+    ("alibi.bias", _steeper, "alibi-3", r"b\(i \+ D, i\) = -m D"),
+    ("alibi.bias", _quadratic, "alibi-2", "weight of the key"),
+    ("alibi.bias", _steeper, "alibi-4", "the largest mass at distance 1 and more is 1/5, not 1/3"),
+    ("alibi.bias", _steeper, "alibi-5", r"step: S\(a, b \+ 1\)"),
+    ("alibi.bias", _steeper, "alibi-6", "slope 1/2, distance 13: the weight .* is below 1/1000"),
+    ("alibi.bias", _quadratic, "alibi-7", "T = 4: the matrix of -b/m has rank 3, not 4"),
 ]

@@ -21,57 +21,28 @@ def _swapped(plane: sp.Expr, *, head_dim: sp.Expr, layout: rotary.Layout) -> tup
     return RIGHT_COORDINATES(plane, head_dim=head_dim, layout=layout)[::-1]
 
 
-WRONG: list[tuple[str, Any, str, str]] = [
-    ("theory.encodings.rotary.rotation", _backwards, "rope-1", r"\d"),
-    ("theory.encodings.rotary.rotation", _stretched, "rope-2", r"\d"),
-    ("theory.encodings.rotary.rotation", _stretched, "rope-7", r"\d"),
-    ("theory.encodings.rotary.score", lambda query, key, **at: query.dot(key), "rope-4", r"\d"),
-    ("theory.encodings.rotary.score", lambda query, key, **at: query.dot(key), "rope-7", r"\d"),
+WRONG: list[tuple[Any, ...]] = [
+    ("rotary.rotation", _backwards, "rope-1 grape-5"),
+    ("rotary.rotation", _stretched, "rope-2 rope-7"),
+    ("rotary.score", lambda query, key, **at: query.dot(key), "rope-1 rope-4 rope-7"),
+    ("rotary.partial_sum", lambda terms, count: sp.Sum(terms(sp.Symbol("l")), (sp.Symbol("l"), 0, count)), "rope-3"),
     (
-        "theory.encodings.rotary.partial_sum",
-        lambda terms, count: sp.Sum(terms(sp.Symbol("l")), (sp.Symbol("l"), 0, count)),
-        "rope-3",
-        r"\d",
-    ),
-    (
-        "theory.encodings.rotary.by_parts",
+        "rotary.by_parts",
         lambda content, sums, planes: rotary.partial_sum(
             lambda plane: (content(plane + 1) - content(plane)) * sums(plane + 1), planes
         ),
         "rope-3",
-        r"\d",
     ),
-    ("theory.encodings.rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content, angles) / 2, "rope-3", r"\d"),
+    ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content, angles) / 2, "rope-3"),
+    ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content[::-1], angles), "rope-3"),
+    ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content, angles[::-1]), "rope-3"),
+    ("rotary.frequency", lambda plane, *, head_dim, base=10000: base ** (-plane / head_dim), "rope-5"),
+    ("rotary.period", lambda plane, *, head_dim, base=10000: 1 / rotary.frequency(plane, head_dim=head_dim), "rope-5"),
     (
-        "theory.encodings.rotary.decay_bound",
-        lambda content, angles: RIGHT_BOUND(content[::-1], angles),
-        "rope-3",
-        r"\d",
-    ),
-    (
-        "theory.encodings.rotary.decay_bound",
-        lambda content, angles: RIGHT_BOUND(content, angles[::-1]),
-        "rope-3",
-        r"\d",
-    ),
-    (
-        "theory.encodings.rotary.frequency",
-        lambda plane, *, head_dim, base=10000: base ** (-plane / head_dim),
-        "rope-5",
-        r"\d",
-    ),
-    (
-        "theory.encodings.rotary.period",
-        lambda plane, *, head_dim, base=10000: 1 / rotary.frequency(plane, head_dim=head_dim),
-        "rope-5",
-        r"\d",
-    ),
-    (
-        "theory.encodings.rotary.last_full_turn",
+        "rotary.last_full_turn",
         lambda length, *, head_dim, base=10000: head_dim * sp.log(length) / (2 * sp.log(base)),
         "rope-5",
-        r"\d",
     ),
-    ("theory.encodings.rotary.coordinates", _swapped, "rope-6", r"\d"),
-    ("theory.encodings.rotary.to_halves", lambda head_dim: tuple(reversed(range(head_dim))), "rope-6", r"\d"),
+    ("rotary.coordinates", _swapped, "rope-6"),
+    ("rotary.to_halves", lambda head_dim: tuple(reversed(range(head_dim))), "rope-6"),
 ]
