@@ -21,7 +21,7 @@ from theory.system.userfile import split_file
 
 SCALES = (3, 2)
 """Scales in order of preference; the first one that is legible in print is drawn."""
-STEPS = 6_000_000_000
+STEPS = 600_000_000
 """Budget of counted steps (`circuits.clock`) for the search of each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
 """Encodings of Figure 1 by format."""

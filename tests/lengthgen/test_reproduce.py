@@ -123,7 +123,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
     for work in ("training: 16 runs to do", "figures: "):
         with start(out) as process:
             next(line for line in process.stderr if line.startswith(work))
-            time.sleep(moments.uniform(0, 5))
+            time.sleep(moments.uniform(0, 3))
             os.kill(process.pid, signal.SIGKILL)
             wait_until(lambda: not alive(process.pid), seconds=30)  # else it works on behind who starts again
         for path in out.rglob("*.json"):
