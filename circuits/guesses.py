@@ -44,7 +44,10 @@ class Guesses:
         }
         if combinations:
             self._served.update(combinations)
-            self._put_first(min(combinations, key=lambda each: (-self._served[each], sorted(map(Template.cost, each)))))
+            # Combinations are compared last, so that the choice does not follow Python's order of sets.
+            self._put_first(
+                min(combinations, key=lambda each: (-self._served[each], [slot.cost() for slot in each], each))
+            )
         return bool(sets)
 
     def _put_first(self, combination: Combination) -> None:

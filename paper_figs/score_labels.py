@@ -26,7 +26,7 @@ Scores = Sequence[float]
 
 
 def _rotated(head_dim: int) -> Scores:
-    """Return the mean kernel of the planes of a head: sum of cos(theta D), theta = base^(-2 l / d)."""
+    """Return the mean kernel of the planes of a head: the mean of cos(theta D), theta = base^(-2 l / d)."""
     frequencies = np.array([float(frequency) for frequency in rotary.frequencies(head_dim, _BASE)])
     scores: list[float] = np.cos(np.outer(np.arange(SCALE), frequencies)).mean(axis=1).tolist()
     return scores

@@ -122,3 +122,14 @@ def test_arguments_that_have_no_meaning_are_refused() -> None:
         levels_within(from_formula("1"), Fraction(0), 2)
     with pytest.raises(PatternError, match="depends on the scale"):
         levels_within(from_formula("n"), Fraction(1), 2)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_asked_for_together_scales_have_the_bounds_that_each_has_alone(seed: int) -> None:
+    draw = Random(seed)
+    size, epsilon = draw.randint(1, 9), Fraction(draw.randint(1, 6), 2)
+    matrix = [[Fraction(draw.randint(-9, 9), 2) if i <= j else Fraction(0) for j in range(size)] for i in range(size)]
+    pattern = from_function(lambda i, j: matrix[i - 1][j - 1], name="drawn")
+    scales = [scale for scale in range(1, size + 1) if draw.random() < 0.8][::-1]
+    alone = {scale: bounds_within(pattern, epsilon, [scale])[scale] for scale in scales}
+    assert bounds_within(pattern, epsilon, scales) == alone and [*bounds_within(pattern, epsilon, scales)] == scales

@@ -1,4 +1,4 @@
-"""The claims on a formula's structure and range are true at every pair, for hundreds of formulas."""
+"""The claims on a formula's structure and range are true at every pair, for a thousand formulas."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
 
 def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
     seen: Counter[Any] = Counter()
-    for depth, count in [(2, 300), (3, 220), (4, 130)]:
+    for depth, count in [(2, 450), (3, 350), (4, 200)]:
         draw = Random(depth)
         for _ in range(count):
             text = random_text(draw, depth, "ij")
@@ -66,32 +66,30 @@ def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
             values = _values(formula.nodes[0], PAIRS)
             claimed = structure(formula)
             assert _holds(claimed, values), (text, claimed)
-            simplified = simplify_choices(formula.nodes[0])
-            assert simplified == formula.nodes[0] or _values(simplified, PAIRS) == values, text
+            assert _values(simplify_choices(formula.nodes[0]), PAIRS) == values, text
             possible = finite_range(formula.nodes[0])
             if possible is not None:
                 far = _values(formula.nodes[0], FAR)
                 assert {value for value in [*values.values(), *far.values()] if value is not None} <= possible, text
             seen[claimed] += 1
             seen["finite"] += possible is not None
-    assert all(seen[claimed] > 2 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
-    assert 250 < seen["finite"] < 500
+    assert all(seen[claimed] > 5 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
+    assert 380 < seen["finite"] < 770
 
 
 def test_ranges_and_settling_of_random_families_are_true() -> None:
     draw = Random(9)
     finite = 0
-    for _ in range(170):
+    for _ in range(250):
         text = random_text(draw, draw.randint(2, 4), "ijn")
         node = parse(text).nodes[0]
         values = _values(node, TRIPLES)
-        simplified = simplify_choices(node)
-        assert simplified == node or _values(simplified, TRIPLES) == values, text
+        assert _values(simplify_choices(node), TRIPLES) == values, text
         possible = finite_range(node)
         if possible is not None:
             finite += 1
             assert {value for value in values.values() if value is not None} <= possible, text
-    assert finite > 55
+    assert finite > 80
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.pola import formalised
 from proofs_checks.papers.pola.cases import LEAST_SQUARES, SCALE, TOLERANCE, TRAINING_SCALES, VALUES, cells_in_training
@@ -16,7 +16,6 @@ from theory import pola
 from theory.dimension import every_pattern, every_relation
 from theory.growth import GrowthKind
 from theory.growth_within import growth_within
-from theory.lrc import UndecidedLrc
 from theory.pattern import from_formula
 
 Fits = Callable[[Fraction, Fraction], bool]
@@ -49,7 +48,7 @@ def halving_needs(*, formula: str, stated: Callable[[Fraction], int], gap: Calla
     for each in tried:
         growth = growth_within(pattern, each)
         if growth is None or growth.strength is None or growth.low != growth.high:
-            raise UndecidedLrc(f"eps = {each}: {growth.reason if growth else 'no formula'}")
+            raise Unsettled(f"eps = {each}: {growth.reason if growth else 'no formula'}")
         if growth.high != stated(each):
             raise Refuted(f"eps = {each}: {growth.high} parameters are needed at every large scale, not {stated(each)}")
     at_zero = growth_within(pattern, Fraction(0))

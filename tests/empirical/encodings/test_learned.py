@@ -85,3 +85,9 @@ def test_embeddings_of_another_width_are_refused(encoding):
 def test_an_empty_table_is_refused(length, width):
     with pytest.raises(ValueError, match=f"length and width must be at least 1, not {length} and {width}"):
         LearnedAbsolute(length=length, width=width)
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences(encoding, length):
+    codes = encoding.embed(torch.zeros(1, length, SIZE), torch.arange(length))
+    assert torch.equal(codes[0], encoding.table[:length])

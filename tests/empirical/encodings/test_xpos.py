@@ -121,3 +121,11 @@ def test_positions_that_decrease_are_refused():
     q = torch.zeros(1, 1, 3, 4)
     with pytest.raises(ValueError, match="query positions must not decrease along the sequence: 1 follows 2"):
         scores(XPos(head_dim=4), q, q, torch.tensor([0, 2, 1]))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_sequences_far_away(layout, length):
+    q = torch.ones(1, 1, length, 4)
+    score_matrix = scores(XPos(head_dim=4, layout=layout), q, q, torch.arange(length) + 10**6)
+    torch.testing.assert_close(score_matrix, torch.full((1, 1, length, length), 4.0))
