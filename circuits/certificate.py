@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from circuits import sat
 from circuits.checker import SCALE, CertificateError, check
-from circuits.circuit import UNDEFINED, Circuit
+from circuits.circuit import Circuit
 from circuits.clock import Clock, OutOfTime
 from circuits.modes import all_wirings
 from circuits.partition import fewest_operators, minimal_tables, plain
 from circuits.reference import reference_complexity
 from circuits.src import SRCResult
-from circuits.task import Task, TaskError
+from circuits.task import UNDEFINED, Task, TaskError
 from circuits.tasks import TaskSpec
 from circuits.templates import Place
 from circuits.trace import Trace
@@ -50,11 +50,16 @@ def certificate(
         clock: time limit for the proof.
 
     Raises:
-        TaskError: a symbol contains a blank, so that prompts could not be read back; the scale is beyond the range of
-            the checker; or the proof takes too long.
+        TaskError: a symbol contains a blank, so that prompts could not be read back; several outputs are right; the
+            scale is beyond the range of the checker; or the proof takes too long.
     """
     if any(" " in symbol for symbol in task.alphabet):
         raise TaskError(f"task '{task.name}': a certificate separates symbols by blanks; rename those with a blank")
+    if task.right is not None:
+        raise TaskError(
+            f"task '{task.name}': no certificates of tasks with several right outputs yet; give the task one, without "
+            "`right`"
+        )
     clock = clock or Clock()
     largest = max(result.bounds)
     if largest not in SCALE:
@@ -100,7 +105,12 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
     scales = sorted({scale for scale, _ in places})
     prompt_count = FEW_PROMPTS
     while True:
-        inputs = {scale: _spread_inputs(traces[scale - 1], prompt_count, result.mode) for scale in scales}
+        inputs = {
+            scale: _spread_inputs(
+                traces[scale - 1], [position for n, position in places if n == scale], prompt_count, result.mode
+            )
+            for scale in scales
+        }
         fewer = {scale: _restricted(traces[scale - 1], columns) for scale, columns in inputs.items()}
         wirings = {
             place: all_wirings(task, fewer[place[0]], place[1], result.arity, result.mode, clock) for place in places
@@ -129,20 +139,28 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
     )
 
 
-def _spread_inputs(trace: Trace, count: int, mode: str) -> NDArray[np.intp]:
-    """Return about `count` inputs of a trace, spread over it.
+def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) -> NDArray[np.intp]:
+    """Return inputs of a trace, spread over it: about `count` that have each of some steps.
 
     In mode "typed" all inputs are returned, because a sample proves nothing there.
     """
-    inputs = trace.tokens.shape[1]
-    return np.unique(np.linspace(0, inputs - 1, inputs if mode == "typed" else min(count, inputs)).astype(np.intp))
+    every = np.arange(trace.tokens.shape[1])
+    if mode == "typed":
+        return every
+    spread = {
+        int(inputs[place])
+        for inputs in (every[trace.inputs_at(step)] for step in steps)
+        for place in np.linspace(0, len(inputs) - 1, min(count, len(inputs))).astype(np.intp)
+    }
+    return np.array(sorted(spread), dtype=np.intp)
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
     """Return a trace restricted to some of its inputs."""
     every = trace.exhaustive and len(columns) == trace.tokens.shape[1]
     near = np.empty((0, 2), dtype=np.int64)
-    return replace(trace, tokens=trace.tokens[:, columns], near=near, exhaustive=every, memory={})
+    tokens = trace.tokens[:, columns]
+    return replace(trace, tokens=tokens, near=near, exhaustive=every, memory={}, memory_of_fewer={})
 
 
 def _fields(
@@ -151,10 +169,7 @@ def _fields(
     """Return the certificate fields of a lower bound, with the prompts of the traces as text."""
     scales = sorted({scale for scale, _ in places})
     return {
-        "prompts": {
-            str(scale): [task.text(prompt) for prompt in traces[scale].tokens[: traces[scale].prompt_length].T]
-            for scale in scales
-        },
+        "prompts": {str(scale): [task.text(prompt) for prompt in traces[scale].prompts] for scale in scales},
         "steps": [list(place) for place in places],
         "clique": list(range(clique)),
         "proof": proof,

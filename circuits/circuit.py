@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens
+from circuits.task import UNDEFINED, Task, Tokens
 from circuits.trace import Trace
 from circuits.wirings import clashing, keys_of
 
 if TYPE_CHECKING:
     import networkx as nx
-
-UNDEFINED = 255
-"""Entry of an operator's table that has no value."""
 
 BLOCK = 32_768
 """Number of inputs that are computed together; their tokens of a few positions stay in the cache."""
@@ -62,7 +59,7 @@ class Circuit:
         """Return the circuit's tokens at the steps of a trace, each computed from the trace's earlier tokens.
 
         Returns:
-            uint8 [steps, inputs]; UNDEFINED where an operator has no value.
+            uint8 [steps, inputs]; UNDEFINED where an operator has no value, and where an input has ended before.
 
         Raises:
             CircuitError: the steps are not those of the trace, a step reads a position that is not earlier, or the
@@ -73,6 +70,7 @@ class Circuit:
         for block, block_tokens in self._blocks(trace):
             for row, wiring in enumerate(wirings):
                 self._compute(wiring, block_tokens, tokens[row, block])
+        tokens[trace.tokens[[wiring.position - 1 for wiring in wirings]] == UNDEFINED] = UNDEFINED
         return tokens
 
     def check(self, traces: Iterable[Trace]) -> int:
@@ -93,9 +91,11 @@ class Circuit:
                 tokens = np.empty(block_tokens.shape[1], dtype=np.uint8)
                 for row, wiring in enumerate(wirings):
                     self._compute(wiring, block_tokens, tokens)
-                    wrong = tokens != block_tokens[wiring.position - 1]
+                    right_tokens = block_tokens[wiring.position - 1]
+                    wrong = (tokens != right_tokens) & (right_tokens != UNDEFINED)
                     if wrong.any():
-                        first, prompt = wiring, self.task.text(block_tokens[: trace.prompt_length, np.argmax(wrong)])
+                        given = [position - 1 for position in trace.given]
+                        first, prompt = wiring, self.task.text(block_tokens[given, np.argmax(wrong)])
                         wirings = wirings[:row]  # only an earlier step of a later block can still be the first
                         break
             if first is not None:
@@ -110,11 +110,12 @@ class Circuit:
         """Run the circuit freely: compute every token after the prompt from the tokens before it.
 
         Args:
-            prompts: token numbers, uint8 [count, prompt length].
+            prompts: token numbers, uint8 [count, prompt tokens].
             scale: scale of all prompts.
 
         Returns:
-            Prompt and steps, uint8 [count, length]; UNDEFINED at steps that read an undefined token or have no value.
+            Prompt and steps, uint8 [count, length]; UNDEFINED at steps that read an undefined token or have no value,
+            and after the task's end.
 
         Raises:
             CircuitError: the circuit does not have the steps of this scale, a step reads a position that is not
@@ -127,19 +128,25 @@ class Circuit:
                 f"prompts of '{self.task.name}' at scale {scale} are of shape [count, {len(choices)}], "
                 f"not {list(prompts.shape)}"
             )
-        first = len(choices) + 1
-        wirings = self._wirings_of(scale, range(first, first + len(self.wirings.get(scale, ()))))
+        steps = itertools.islice(self.task.step_positions(scale), len(self.wirings.get(scale, ())))
+        wirings = self._wirings_of(scale, tuple(steps))
+        given = [position - 1 for position in self.task.given(scale)]
+        end = None if self.task.end is None else self.task.alphabet.index(self.task.end)
         tokens = np.empty((len(choices) + len(wirings), len(prompts)), dtype=np.uint8)
         for start in range(0, len(prompts), BLOCK):
             block = tokens[:, start : start + BLOCK]
-            block[: len(choices)] = prompts[start : start + BLOCK].T
-            self._require_allowed(block, choices, scale)
+            block[given] = prompts[start : start + BLOCK].T
+            self._require_prompts(block[given], choices, scale)
             undefined: set[int] = set()
+            ended = np.zeros(block.shape[1], dtype=np.bool_)
             for wiring in wirings:
                 row = block[wiring.position - 1]
                 self._compute(wiring, block, row)
                 for argument in undefined.intersection(wiring.arguments):
                     row[block[argument - 1] == UNDEFINED] = UNDEFINED
+                row[ended] = UNDEFINED
+                if end is not None:
+                    ended |= row == end
                 if row.max() == UNDEFINED:
                     undefined.add(wiring.position)
         return tokens.T
@@ -170,14 +177,19 @@ class Circuit:
         import networkx as nx  # slow to import, and most commands need none of it
 
         graph = nx.MultiDiGraph(task=self.task.name, scale=scale, arity=self.arity)
-        first = self.wirings[scale][0].position
-        graph.add_nodes_from(range(1, first), kind="prompt")
+        operator_at = {wiring.position: wiring.operator for wiring in self.wirings[scale]}
+        for position in range(1, max(operator_at) + 1):
+            if position in operator_at:
+                graph.add_node(position, kind="step", operator=operator_at[position])
+            else:
+                graph.add_node(position, kind="prompt")
         for wiring in self.wirings[scale]:
-            graph.add_node(wiring.position, kind="step", operator=wiring.operator)
             for slot, argument in enumerate(wiring.arguments, start=1):
                 graph.add_edge(argument, wiring.position, slot=slot)
         if prompt is not None:
-            nx.set_node_attributes(graph, self._symbols(scale, prompt), "token")
+            tokens = self._symbols(scale, prompt)
+            graph.remove_nodes_from({*graph} - {*tokens})  # steps after the end
+            nx.set_node_attributes(graph, tokens, "token")
         return graph
 
     def _symbols(self, scale: int, prompt: Sequence[str]) -> dict[int, str]:
@@ -187,6 +199,8 @@ class Circuit:
             raise CircuitError(f"symbol {unknown[0]!r} is not in the alphabet of '{self.task.name}': {alphabet}")
         numbers = np.array([[alphabet.index(symbol) for symbol in prompt]], dtype=np.uint8)
         tokens = self.run(numbers, scale)[0].tolist()
+        if self.task.end is not None and (end := alphabet.index(self.task.end)) in tokens:
+            tokens = tokens[: len(tokens) - tokens[::-1].index(end)]
         if UNDEFINED in tokens:
             raise CircuitError(
                 f"the circuit of '{self.task.name}' gives no token at scale {scale}, "
@@ -194,13 +208,13 @@ class Circuit:
             )
         return {position: alphabet[token] for position, token in enumerate(tokens, start=1)}
 
-    def _wirings_of(self, scale: int, steps: range) -> tuple[Wiring, ...]:
+    def _wirings_of(self, scale: int, steps: tuple[int, ...]) -> tuple[Wiring, ...]:
         """Return the wirings of one scale.
 
         Raise CircuitError unless they are the steps in order and read earlier positions only.
         """
         wirings = self.wirings.get(scale, ())
-        if not wirings or [wiring.position for wiring in wirings] != list(steps):
+        if not wirings or tuple(wiring.position for wiring in wirings) != steps:
             raise CircuitError(f"the circuit of '{self.task.name}' does not give the steps of scale {scale}")
         for wiring in wirings:
             if not all(1 <= argument < wiring.position for argument in wiring.arguments):
@@ -223,9 +237,12 @@ class Circuit:
         for start in range(0, trace.tokens.shape[1], BLOCK):
             block = slice(start, start + BLOCK)
             block_tokens = trace.tokens[:, block]
-            if block_tokens.max() >= symbols:  # such a token would be read as another key
+            largest = block_tokens.max()
+            if largest == UNDEFINED and self.task.end is not None:
+                largest = block_tokens[block_tokens != UNDEFINED].max()
+            if largest >= symbols:  # such a token would be read as another key
                 raise CircuitError(
-                    f"the trace of scale {trace.scale} holds token {block_tokens.max()}: "
+                    f"the trace of scale {trace.scale} holds token {largest}: "
                     f"'{self.task.name}' has the tokens 0..{symbols - 1}"
                 )
             yield block, block_tokens
@@ -246,9 +263,9 @@ class Circuit:
             keys += row
         np.take(table, keys, mode="clip", out=out)  # all keys are in range: no bounds check is needed
 
-    def _require_allowed(self, tokens: Tokens, choices: Sequence[Sequence[int]], scale: int) -> None:
-        """Raise CircuitError unless each prompt row, uint8 [inputs], holds only tokens that the task allows there."""
-        for position, (row, allowed) in enumerate(zip(tokens, choices, strict=False), start=1):
+    def _require_prompts(self, tokens: Tokens, choices: Sequence[Sequence[int]], scale: int) -> None:
+        """Raise CircuitError unless tokens, uint8 [prompt tokens, inputs], are prompts of the task at a scale."""
+        for position, (row, allowed) in enumerate(zip(tokens, choices, strict=True), start=1):
             mask = np.zeros(256, dtype=bool)
             mask[list(allowed)] = True
             right = np.take(mask, row)

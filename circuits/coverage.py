@@ -48,8 +48,8 @@ def seen_entries(circuit: Circuit, tokens: Tokens, scales: Scales) -> Seen:
 def steps_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> NDArray[np.bool_]:
     """Return, for each step of each example, True if its entry was seen: bool [count, largest number of steps].
 
-    The value is True beyond an example's last step, where no entry is needed. Arguments and errors are those of
-    `seen_entries`.
+    The value is True beyond an example's last step and after its end, where no entry is needed. Arguments and errors
+    are those of `seen_entries`.
     """
     largest_count = max((len(circuit.wirings.get(scale, ())) for scale in np.unique(scales).tolist()), default=0)
     covered = np.ones((len(tokens), largest_count), dtype=np.bool_)
@@ -65,6 +65,7 @@ def _used_keys(
     if tokens.ndim != 2 or scales.shape != (len(tokens),):
         raise CoverageError(f"tokens {tokens.shape} and scales {scales.shape} must be [count, length] and [count]")
     symbols = len(circuit.task.alphabet)
+    end = None if circuit.task.end is None else circuit.task.alphabet.index(circuit.task.end)
     for scale in np.unique(scales).tolist():
         wirings = circuit.wirings.get(scale)
         if not wirings:
@@ -77,6 +78,9 @@ def _used_keys(
                 f"examples of scale {scale} of '{circuit.task.name}' have {length} tokens below {symbols}, not "
                 f"{len(scale_tokens)} up to {scale_tokens.max()}"
             )
+        goes_on = np.ones(len(rows), dtype=np.bool_)
         for step, wiring in enumerate(wirings):
             essential = [wiring.arguments[slot] - 1 for slot in circuit.essential_slots(wiring.operator)]
-            yield rows, step, wiring.operator, keys_of(scale_tokens[essential], symbols)
+            yield rows[goes_on], step, wiring.operator, keys_of(scale_tokens[essential][:, goes_on], symbols)
+            if end is not None:
+                goes_on &= scale_tokens[wiring.position - 1] != end

@@ -5,6 +5,7 @@ position no longer depends on the scale ([P], docs/theory.md, Roles). A task in 
 the same operations.
 """
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -30,9 +31,15 @@ def aligned(task: Task, largest_scale: int) -> Task:
     operands, the place after that; they would meet this end for the first time.
 
     Raises:
-        TaskError: the alphabet already holds PAD. Later, when a prompt is computed: the scale is beyond the largest, an
-            operand is wider than at the largest scale, or the number of operands differs.
+        TaskError: the alphabet already holds PAD, or prompt tokens come after outputs. Later, when a prompt is
+            computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of
+            operands differs.
     """
+    if None in task.layout(largest_scale):
+        raise TaskError(
+            f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
+            "the prompt; use the unaligned format"
+        )
     if PAD in task.alphabet:
         raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
     widths = [segment.width + CLOSING for segment in segments(task, largest_scale) if segment.operand]
@@ -45,7 +52,7 @@ def aligned(task: Task, largest_scale: int) -> Task:
                 f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
                 "align to the largest scale in use, or use the unaligned format"
             )
-        plain = [tuple(symbols) for symbols in task.prompt(scale)]
+        plain = [tuple(symbols) for symbols in task.prompt(scale) if symbols is not ...]
         width_of = dict(zip(operands, widths, strict=True))
         padded: list[Sequence[str]] = []
         for segment in cut:
@@ -54,7 +61,7 @@ def aligned(task: Task, largest_scale: int) -> Task:
         return padded
 
     pad = len(task.alphabet)
-    plain_vectorised = task.vectorised
+    plain_vectorised, plain_valid, plain_draw, plain_right = task.vectorised, task.valid, task.draw, task.right
 
     def vectorised(prompts: Tokens) -> Tokens:
         assert plain_vectorised is not None
@@ -67,6 +74,17 @@ def aligned(task: Task, largest_scale: int) -> Task:
         padded = prompt(scale)
         return [index for index, allowed in enumerate(padded, start=1) if tuple(allowed) != (PAD,)], len(padded)
 
+    def plain_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(symbol for symbol in symbols if symbol != PAD)
+
+    def draw(scale: int, rng: random.Random) -> list[str]:
+        assert plain_draw is not None
+        places, length = prompt_places(scale)
+        padded = [PAD] * length
+        for position, symbol in zip(places, plain_draw(scale, rng), strict=True):
+            padded[position - 1] = symbol
+        return padded
+
     def place(scale: int, position: int) -> int:
         """Return the position in the padded sequence of a position of the plain sequence."""
         places, length = prompt_places(scale)
@@ -78,8 +96,11 @@ def aligned(task: Task, largest_scale: int) -> Task:
         name=f"{task.name}-aligned-{largest_scale}",
         alphabet=(*task.alphabet, PAD),
         prompt=prompt,
-        generate=lambda symbols: task.generate(tuple(symbol for symbol in symbols if symbol != PAD)),
+        generate=lambda symbols: task.generate(plain_prompt(symbols)),
         vectorised=vectorised if plain_vectorised else None,
+        valid=(lambda symbols: plain_valid(plain_prompt(symbols))) if plain_valid else None,
+        draw=draw if plain_draw else None,
+        right=(lambda symbols: plain_right(plain_prompt(symbols))) if plain_right else None,
         reference=_padded_reference(task.reference, place) if task.reference else None,
     )
 

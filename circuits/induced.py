@@ -244,9 +244,10 @@ def _views(trace: Trace, labels: NDArray[np.int64], signature: Signature, *, own
 
     Keys with one label are indistinguishable, so their part of the view is their tokens in sorted order.
     """
-    parts = [np.sort(trace.tokens[np.flatnonzero(labels == label)], axis=0) for label in signature]
-    parts += [trace.tokens[len(labels) - 1][None]] if own_token else []
-    views, tokens = _distinct_columns(np.concatenate([*parts, trace.tokens[len(labels)][None]]), trace.symbols)
+    inputs = trace.tokens_at(len(labels) + 1)
+    parts = [np.sort(inputs[np.flatnonzero(labels == label)], axis=0) for label in signature]
+    parts += [inputs[len(labels) - 1][None]] if own_token else []
+    views, tokens = _distinct_columns(np.concatenate([*parts, inputs[len(labels)][None]]), trace.symbols)
     if (views[1:] == views[:-1]).any():
         return None
     return _Views(counts=tuple(len(part) for part in parts), codes=views, tokens=tokens)

@@ -7,9 +7,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import UNDEFINED
 from circuits.clock import Clock
-from circuits.task import Task
+from circuits.task import UNDEFINED, Task
 from circuits.trace import Trace
 from circuits.wirings import Alternatives, Table, alternatives, counted_steps, determining_sets, entries, table_of
 
@@ -38,7 +37,7 @@ def all_wirings(
     all_sets = True
     if mode == "declared":
         assert task.reference is not None
-        wirings: Iterable[tuple[int, ...]] = [task.reference.steps(trace.scale)[position - trace.prompt_length - 1][1]]
+        wirings: Iterable[tuple[int, ...]] = [task.reference.steps(trace.scale)[trace.steps.index(position)][1]]
     else:
         sets, all_sets = determining_sets(trace, position, arity, clock)
         wirings = itertools.chain.from_iterable(itertools.permutations(sorted(positions)) for positions in sets)

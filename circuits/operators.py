@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import UNDEFINED
+from circuits.task import UNDEFINED
 from circuits.trace import Trace
 from circuits.wirings import step_entries
 

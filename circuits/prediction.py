@@ -24,7 +24,7 @@ from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.induced import Induced, induced_complexity
 from circuits.roles import ideal_relation, step_roles
 from circuits.src import MAX_ARITY, minimal_arity
-from circuits.task import Task, TaskError
+from circuits.task import UNDEFINED, Task, TaskError, Tokens
 from circuits.trace import Trace, extended
 from theory.relation import NO_LABEL, Relation
 
@@ -367,12 +367,22 @@ def _unseen_distractors(
 
 def _distractors(circuit: Circuit, relation: Relation, trace: Trace) -> set[tuple[int, int]]:
     """Return (label, token) of every key that is irrelevant to the step computed at its query."""
-    occurs = np.zeros((trace.length, trace.symbols), dtype=np.bool_)
-    occurs[np.arange(trace.length)[:, None], trace.tokens] = True
     labels = relation.labels(trace.length, trace.scale)
     for key, query in step_roles(circuit, trace.scale):
         labels[key - 1, query - 1] = NO_LABEL
-    at_steps = labels[:, [position - 2 for position in trace.steps]]
-    keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
-    pairs, tokens = np.nonzero(occurs[keys])
-    return {*zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True)}
+    shown: set[tuple[int, int]] = set()
+    for inputs, steps in _steps_by_inputs(trace):
+        occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
+        occurs[np.arange(trace.length)[:, None], inputs] = True
+        at_steps = labels[:, [position - 2 for position in steps]]
+        keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
+        pairs, tokens = np.nonzero(occurs[keys])
+        shown.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
+    return shown
+
+
+def _steps_by_inputs(trace: Trace) -> list[tuple[Tokens, Sequence[int]]]:
+    """Return the steps of a trace with the tokens of the inputs that have them, uint8 [length, inputs]."""
+    if (trace.tokens[-1] != UNDEFINED).all():
+        return [(trace.tokens, trace.steps)]
+    return [(trace.tokens_at(position), (position,)) for position in trace.steps]

@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import UNDEFINED, Circuit, Wiring
-from circuits.task import Reference, Task, TaskError
+from circuits.circuit import Circuit, Wiring
+from circuits.task import UNDEFINED, Reference, Task, TaskError
 from circuits.trace import Trace
 from circuits.wirings import determines, step_entries
 
@@ -26,10 +26,10 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
     numbers: dict[str, int] = {}
     wirings = {}
     for scale in scales:
-        first = len(task.choices(scale)) + 1
+        steps = _steps(task, reference, scale)
         wirings[scale] = tuple(
             Wiring(position=position, arguments=arguments, operator=numbers.setdefault(operator, len(numbers)))
-            for position, (operator, arguments) in enumerate(_steps(task, reference, scale), start=first)
+            for position, (operator, arguments) in zip(task.step_positions(scale), steps, strict=False)
         )
     operators = tuple(_table(task, reference, operator) for operator in numbers)
     return Circuit(task=task, arity=reference.arity, wirings=wirings, operators=operators)
@@ -38,7 +38,7 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
 def _steps(task: Task, reference: Reference, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
     """Return the steps of one scale; raise TaskError unless each reads `arity` earlier positions."""
     steps = list(reference.steps(scale))
-    for position, (_, arguments) in enumerate(steps, start=len(task.choices(scale)) + 1):
+    for position, (_, arguments) in zip(task.step_positions(scale), steps, strict=False):
         if len(arguments) != reference.arity or not all(1 <= argument < position for argument in arguments):
             raise TaskError(
                 f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale {scale}; "

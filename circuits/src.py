@@ -279,7 +279,8 @@ def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:
     last = traces[0]
     for scale_trace in traces:
         for wiring in circuit.wirings.get(scale_trace.scale, ()):
-            keys = keys_of(scale_trace.tokens[[position - 1 for position in wiring.arguments]], symbols)
+            tokens = scale_trace.tokens_at(wiring.position)
+            keys = keys_of(tokens[[position - 1 for position in wiring.arguments]], symbols)
             if not seen[wiring.operator][keys].all():
                 seen[wiring.operator][keys] = True
                 last = scale_trace

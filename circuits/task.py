@@ -2,14 +2,19 @@
 
 An instance of scale n starts with a prompt; each step appends one token ([F], definitions of arXiv 2510.04130,
 Def. 4). All tokens are visible, so a task is fully described by its prompts and by the tokens appended to each.
+
+Beyond the paper ([F]): prompts may be some combinations of symbols only, and drawn by a distribution of the task; an
+output may end early; prompt tokens may come after outputs; several outputs may be right.
 """
 
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -22,7 +27,9 @@ Tokens = NDArray[np.uint8]
 
 
 MAX_SYMBOLS = 254
-"""Largest size of an alphabet. Token numbers are uint8, and 255 marks an undefined token."""
+"""Largest size of an alphabet. Token numbers are uint8, and UNDEFINED is none of them."""
+UNDEFINED = 255
+"""Number that stands for no token: after the end of a sequence, or where an operator has no value."""
 LONGEST_SYMBOL = 50
 """Largest number of characters of a symbol."""
 LONGEST = 100_000
@@ -31,6 +38,12 @@ MAX_TOKENS = 200_000_000
 """Largest number of tokens of a trace, and of the prompts or outputs that are computed at once."""
 MAX_SLOTS = 64
 """Largest number of argument slots of a reference circuit's operators."""
+MAX_COMBINATIONS = 1 << 16
+"""Largest number of combinations of symbols from which the valid prompts of a scale are all picked out."""
+MAX_REJECTED = 1_000
+"""Largest number of random combinations that are drawn for one valid prompt."""
+MAX_RIGHT = 10_000
+"""Largest number of right outputs of one prompt."""
 
 
 class TaskError(LengthgenError):
@@ -43,14 +56,14 @@ class Reference:
 
     Attributes:
         arity: number of argument slots of every operator.
-        steps: function from n to the steps in order. Each step is the name of its operator and its arguments: `arity`
-            earlier positions, 1-based, which may repeat.
+        steps: function from n, or from both scales (`circuits.two_scales`), to the steps in order. Each step is the
+            name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
         apply: function from an operator's name and `arity` symbols to the symbol that the operator gives. Raises
             ValueError if the operator gives none.
     """
 
     arity: int
-    steps: Callable[[int], Sequence[tuple[str, tuple[int, ...]]]]
+    steps: Callable[..., Sequence[tuple[str, tuple[int, ...]]]]
     apply: Callable[[str, tuple[str, ...]], str]
 
 
@@ -66,12 +79,20 @@ class Task:
         alphabet: all symbols of prompts and outputs; the token number of a symbol is its index. A symbol has 1 to 50
             printable characters. A single text stands for the tuple of its characters.
         prompt: function from n to the symbols allowed at each prompt position of scale n. Every combination of them is
-            an instance.
+            an instance, unless `valid` says otherwise. An Ellipsis (...) stands for a place where the next symbol of
+            the output goes; the other symbols of the output follow the last prompt position.
         generate: function from one prompt, a tuple of symbols, to the symbols appended to it, one by one. Their number
-            must be the same for all prompts of one scale.
+            must be the same for all prompts of one scale, unless there is an `end`.
         vectorised: optional fast version of `generate`, from read-only uint8 [count, prompt length] token numbers to
-            integers [count, output length]. Part of every result is checked against `generate`.
+            integers [count, output length]. Part of every result is checked against `generate`. With an `end`, columns
+            after it are ignored.
         reference: optional circuit that computes the task at every scale. It is an upper bound of SRC at all scales.
+        end: symbol with which every output ends and that it holds nowhere else; outputs of one scale may then have
+            different lengths. No step is computed after it.
+        valid: function from a combination of symbols, a tuple, to True if it is a prompt. None if all are.
+        draw: function from n and a random.Random to one prompt of scale n drawn with it: the distribution of training
+            and test. None for the uniform distribution over the valid prompts. SRC depends on the prompts alone.
+        right: function from one prompt to all its right outputs, that of `generate` among them. None if there is one.
 
     Raises:
         TaskError: a field is not as described.
@@ -79,14 +100,20 @@ class Task:
 
     name: str
     alphabet: tuple[str, ...]
-    prompt: Callable[[int], Sequence[Sequence[str]]]
+    prompt: Callable[[int], Sequence[Sequence[str] | EllipsisType]]
     generate: Callable[[tuple[str, ...]], Sequence[str]]
     vectorised: Callable[[Tokens], NDArray[Any]] | None = None
     reference: Reference | None = None
+    end: str | None = None
+    valid: Callable[[tuple[str, ...]], bool] | None = None
+    draw: Callable[[int, random.Random], Sequence[str]] | None = None
+    right: Callable[[tuple[str, ...]], Sequence[Sequence[str]]] | None = None
 
     def __post_init__(self) -> None:
         require_name(self.name, "name of a task", TaskError)
         object.__setattr__(self, "alphabet", self._symbols(self.alphabet))
+        if self.end is not None and self.end not in self.alphabet:
+            raise TaskError(f"task '{self.name}': the end {shown(self.end)} is not in the alphabet {self.alphabet}")
         guarded: dict[str, Any] = {
             "prompt": self._guarded(self.prompt, self._read_prompt, "prompt", "at scale {}"),
             "generate": self._guarded(self.generate, self._read_output, "generate", "on prompt {}"),
@@ -97,11 +124,17 @@ class Task:
             )
         if self.reference is not None:
             guarded["reference"] = self._guarded_reference(self.reference)
+        if self.valid is not None:
+            guarded["valid"] = self._guarded(self.valid, self._read_valid, "valid", "on {}")
+        if self.draw is not None:
+            guarded["draw"] = self._guarded(self.draw, self._read_output, "draw", "at scale {}")
+        if self.right is not None:
+            guarded["right"] = self._guarded(self.right, self._read_right, "right", "on prompt {}")
         for name, function in guarded.items():
             object.__setattr__(self, name, function)
 
-    def choices(self, scale: int) -> list[tuple[int, ...]]:
-        """Return the token numbers allowed at each prompt position of one scale.
+    def layout(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
+        """Return the prompt of one scale, position by position: the token numbers allowed there; None for an output.
 
         Raises:
             TaskError: there are no positions, some position allows nothing or one symbol twice, a symbol is not in the
@@ -109,32 +142,111 @@ class Task:
         """
         if scale < 1:
             raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
-        allowed = [tuple(symbols) for symbols in self.prompt(scale)]
-        if not allowed or not all(allowed):
+        allowed = self.prompt(scale)
+        if not any(symbols is not ... for symbols in allowed) or not all(allowed):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
-        choices = [tuple(self._numbers(symbols, f"the prompt of scale {scale}")) for symbols in allowed]
-        if any(len(set(symbols)) < len(symbols) for symbols in choices):
-            raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position")
-        return choices
+        layout: list[tuple[int, ...] | None] = []
+        for symbols in allowed:
+            numbers = None if symbols is ... else tuple(self._numbers(symbols, f"the prompt of scale {scale}"))
+            if numbers and len(set(numbers)) < len(numbers):
+                raise TaskError(
+                    f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position"
+                )
+            layout.append(numbers)
+        if None in layout and self.end is not None:
+            raise TaskError(
+                f"task '{self.name}': scale {scale} has prompt tokens after outputs, and outputs of different lengths; "
+                "only one of both is possible yet: leave out `end`"
+            )
+        return tuple(layout)
 
-    def all_prompts(self, scale: int) -> Tokens:
-        """Return every prompt of one scale in lexicographic order, uint8 [count, prompt length]."""
+    def choices(self, scale: int) -> list[tuple[int, ...]]:
+        """Return the token numbers allowed at each prompt token of one scale, without the outputs between them.
+
+        Raises:
+            TaskError: as `layout`.
+        """
+        return [allowed for allowed in self.layout(scale) if allowed is not None]
+
+    def given(self, scale: int) -> tuple[int, ...]:
+        """Return the positions of the prompt tokens of one scale, from 1, ascending. Raise TaskError as `layout`."""
+        return tuple(position for position, allowed in enumerate(self.layout(scale), start=1) if allowed is not None)
+
+    def step_positions(self, scale: int) -> Iterator[int]:
+        """Yield the positions of generated tokens of one scale, from 1, without end. Raise TaskError as `layout`."""
+        layout = self.layout(scale)
+        yield from (position for position, allowed in enumerate(layout, start=1) if allowed is None)
+        yield from itertools.count(len(layout) + 1)
+
+    def all_prompts(self, scale: int) -> Tokens | None:
+        """Return every prompt of one scale in lexicographic order, uint8 [count, prompt tokens].
+
+        None if there are more than MAX_COMBINATIONS combinations of which only some are prompts.
+
+        Raises:
+            TaskError: as `layout`, or no combination is valid.
+        """
         choices = self.choices(scale)
         stride = math.prod(len(symbols) for symbols in choices)
+        if self.valid is not None and stride > MAX_COMBINATIONS:
+            return None
         rows = np.arange(stride)
         columns = []
         for symbols in choices:
             stride //= len(symbols)
             columns.append(np.array(symbols, dtype=np.uint8)[rows // stride % len(symbols)])
-        return np.stack(columns, axis=1)
+        prompts = np.stack(columns, axis=1)
+        if self.valid is None:
+            return prompts
+        prompts = prompts[self.are_prompts(scale, prompts)]
+        if not len(prompts):
+            raise TaskError(f"task '{self.name}': no prompt of scale {scale} is valid")
+        return prompts
+
+    def are_prompts(self, scale: int, combinations: Tokens) -> NDArray[np.bool_]:
+        """Return which combinations of tokens are prompts of a scale: uint8 [count, prompt tokens] -> bool [count]."""
+        are = np.ones(len(combinations), dtype=np.bool_)
+        for tokens, allowed in zip(combinations.T, self.choices(scale), strict=True):
+            are &= np.isin(tokens, allowed)
+        if self.valid is not None:
+            are[are] = [self.valid(self._symbols_of(combination)) for combination in combinations[are]]
+        return are
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
-        """Return `count` prompts of one scale drawn uniformly and independently, uint8 [count, prompt length].
+        """Return `count` prompts of one scale drawn independently by the task's distribution.
 
         The array is position-major in memory, because tasks compute position by position. Positions with a single
         allowed symbol draw nothing from `rng`.
+
+        Returns:
+            uint8 [count, prompt tokens].
+
+        Raises:
+            TaskError: as `layout`; `draw` gives no prompt of the scale; or there is no `draw`, and hardly any
+                combination of symbols is valid.
         """
         choices = self.choices(scale)
+        if self.draw is not None:
+            source = random.Random(rng.bytes(16))
+            drawn = [self._drawn(scale, choices, source) for _ in range(count)]
+            return np.array(drawn, dtype=np.uint8).reshape(count, len(choices)).T.copy().T
+        if self.valid is None:
+            return self._combinations(choices, count, rng)
+        prompts = np.empty((0, len(choices)), dtype=np.uint8)
+        tried = 0
+        while len(prompts) < count:
+            drawn_now = self._combinations(choices, max(MAX_REJECTED, count), rng)
+            prompts = np.concatenate([prompts, drawn_now[self.are_prompts(scale, drawn_now)]])
+            tried += len(drawn_now)
+            if tried > MAX_REJECTED * (len(prompts) + 1):
+                raise TaskError(
+                    f"task '{self.name}': {len(prompts)} of {tried:,} random combinations of scale {scale} are valid; "
+                    "give the task a function `draw` that draws a prompt"
+                )
+        return prompts[:count].T.copy().T
+
+    def _combinations(self, choices: list[tuple[int, ...]], count: int, rng: np.random.Generator) -> Tokens:
+        """Return combinations of allowed tokens drawn uniformly, uint8 [count, prompt tokens], position-major."""
         prompts = np.empty((len(choices), count), dtype=np.uint8)
         # All positions with the same choices are drawn at once.
         for symbols in dict.fromkeys(choices):
@@ -143,29 +255,109 @@ class Task:
             prompts[positions] = np.array(symbols, dtype=np.uint8).take(indices)
         return prompts.T
 
-    def outputs(self, prompts: Tokens) -> Tokens:
-        """Return the tokens appended to each prompt of one scale, uint8 [count, output length].
+    def _drawn(self, scale: int, choices: list[tuple[int, ...]], source: random.Random) -> list[int]:
+        """Return one prompt that `draw` gives."""
+        assert self.draw is not None
+        symbols = self.draw(scale, source)
+        numbers = self._numbers(symbols, f"the prompt drawn for scale {scale}")
+        allowed = len(numbers) == len(choices) and all(map(tuple.__contains__, choices, numbers))
+        if not allowed or not (self.valid is None or self.valid(tuple(symbols))):
+            raise TaskError(f"task '{self.name}': draw gives {self.text(numbers)}, which is no prompt of scale {scale}")
+        return numbers
+
+    def sequences(self, scale: int, prompts: Tokens) -> Tokens:
+        """Return prompts with their outputs, each token at its position; UNDEFINED after the end of a sequence.
+
+        Args:
+            scale: scale of all prompts.
+            prompts: uint8 [count, prompt tokens].
+
+        Returns:
+            uint8 [count, length].
 
         Raises:
-            TaskError: an output is empty, lengths differ, a symbol is not in the alphabet, `generate` fails, or the
-                vectorised version disagrees with it.
+            TaskError: as `outputs`, or there are fewer outputs than places for them between prompt tokens.
+        """
+        outputs, layout = self.outputs(prompts), self.layout(scale)
+        between = layout.count(None)
+        if not between:
+            return np.concatenate([prompts, outputs], axis=1)
+        if outputs.shape[1] < between:
+            raise TaskError(
+                f"task '{self.name}': generate gives {outputs.shape[1]} symbols at scale {scale}, and the prompt has "
+                f"places for {between}"
+            )
+        if outputs.shape[1] == between and layout[-1] is not None:
+            raise TaskError(
+                f"task '{self.name}': no output follows the last prompt tokens of scale {scale}; leave these out, or "
+                "let generate give more"
+            )
+        tokens = np.empty((len(prompts), prompts.shape[1] + outputs.shape[1]), dtype=np.uint8)
+        given = [position - 1 for position in self.given(scale)]
+        tokens[:, given] = prompts
+        tokens[:, np.setdiff1d(np.arange(tokens.shape[1]), given)] = outputs
+        return tokens
+
+    def outputs(self, prompts: Tokens) -> Tokens:
+        """Return the tokens appended to each prompt of one scale, uint8 [count, longest output].
+
+        Outputs that end early are filled with UNDEFINED.
+
+        Raises:
+            TaskError: an output is empty, lengths differ without an `end`, an output does not end with it, a symbol is
+                not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
         """
         # Compared rows are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
         rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
         if self.vectorised is None:
             outputs = self._plain_outputs(prompts)
             repeated = self._plain_outputs(prompts[rows])
-            if repeated.shape[1] != outputs.shape[1] or (repeated != outputs[rows]).any():
+            if not _equal_outputs(repeated, outputs[rows]):
                 raise TaskError(f"task '{self.name}': generate gives other output on a second call; make it a function")
             return outputs
         plain = self._plain_outputs(prompts[rows])
         read_only = prompts.view()
         read_only.flags.writeable = False  # else the function could change the prompts it is checked on
-        outputs = self.vectorised(read_only)
-        right = outputs.shape == (len(prompts), plain.shape[1]) and (outputs[rows] == plain).all()
-        if not right or outputs.min() < 0 or outputs.max() >= len(self.alphabet):
+        outputs = self._without_rest(self.vectorised(read_only))
+        right = outputs.ndim == 2 and len(outputs) == len(prompts) and _equal_outputs(outputs[rows], plain)
+        defined = outputs[outputs != UNDEFINED] if self.end is not None else outputs
+        if not right or defined.min() < 0 or defined.max() >= len(self.alphabet):
             raise TaskError(f"task '{self.name}': the vectorised function disagrees with generate; mend or remove it")
         return outputs.astype(np.uint8)
+
+    def _without_rest(self, outputs: NDArray[Any]) -> NDArray[Any]:
+        """Return integers [count, length] with UNDEFINED after the first end of each row, and no column of these alone.
+
+        Rows without an end are left as they are.
+        """
+        if self.end is None or outputs.ndim != 2 or not outputs.size:
+            return outputs
+        ends = outputs == self._number[self.end]
+        after = np.cumsum(ends, axis=1) - ends > 0
+        return np.where(after, UNDEFINED, outputs)[:, ~after.all(axis=0)]
+
+    def right_outputs(self, prompt: Tokens) -> list[tuple[int, ...]]:
+        """Return all right outputs of one prompt, uint8 [prompt tokens], as token numbers, in the order of `right`.
+
+        Raises:
+            TaskError: `generate` or `right` fails, or the output of `generate` is not among the right ones.
+        """
+        [output] = self.outputs(prompt[None])
+        shown_output = tuple(output.tolist())
+        if self.right is None:
+            return [shown_output]
+        every = [tuple(self._numbers(each, "a right output")) for each in self.right(self._symbols_of(prompt))]
+        if shown_output not in every:
+            raise TaskError(
+                f"task '{self.name}': the output of generate on prompt {self.text(prompt)} is not a right one; "
+                "let `right` give it too"
+            )
+        if any(len(each) != len(output) for each in every):
+            raise TaskError(
+                f"task '{self.name}': right outputs of prompt {self.text(prompt)} have different lengths, which is not "
+                "possible yet"
+            )
+        return list(dict.fromkeys(every))
 
     def text(self, tokens: Sequence[int] | Tokens) -> str:
         """Return token numbers as symbols, separated by blanks."""
@@ -175,19 +367,32 @@ class Task:
         """Return the outputs computed by `generate`, prompt by prompt: uint8 [count, output length]."""
         outputs = np.empty((0, 0), dtype=np.uint8)
         for row, prompt in enumerate(prompts):
-            output = self.generate(tuple(self.alphabet[token] for token in prompt))
+            output = self.generate(self._symbols_of(prompt))
             if not output:
                 raise TaskError(f"task '{self.name}': generate appends nothing to prompt {self.text(prompt)}")
+            if self.end is not None and (output[-1] != self.end or output.index(self.end) < len(output) - 1):
+                raise TaskError(
+                    f"task '{self.name}': the output of prompt {self.text(prompt)} must end with {shown(self.end)} and "
+                    "hold it nowhere else"
+                )
             if row == 0:
                 self.require_size(len(prompts), len(output))
-                outputs = np.empty((len(prompts), len(output)), dtype=np.uint8)
-            if len(output) != outputs.shape[1]:
+                outputs = np.full((len(prompts), len(output)), UNDEFINED, dtype=np.uint8)
+            elif self.end is not None and len(output) > outputs.shape[1]:
+                self.require_size(len(prompts), len(output))
+                more = np.full((len(prompts), len(output) - outputs.shape[1]), UNDEFINED, dtype=np.uint8)
+                outputs = np.concatenate([outputs, more], axis=1)
+            if self.end is None and len(output) != outputs.shape[1]:
                 raise TaskError(
                     f"task '{self.name}': {outputs.shape[1]} and {len(output)} symbols are appended to prompts of one "
-                    f"scale; give {self.text(prompt)} as many as {self.text(prompts[0])}"
+                    f"scale; give {self.text(prompt)} as many as {self.text(prompts[0])}, or give the task an `end`"
                 )
-            outputs[row] = self._numbers(output, "the output")
+            outputs[row, : len(output)] = self._numbers(output, "the output")
         return outputs
+
+    def _symbols_of(self, tokens: Tokens) -> tuple[str, ...]:
+        """Return token numbers as symbols."""
+        return tuple(self.alphabet[token] for token in tokens)
 
     def require_size(self, sequences: int, positions: int) -> None:
         """Raise TaskError if `sequences` sequences of `positions` positions are more than memory may hold."""
@@ -234,7 +439,8 @@ class Task:
             raise TaskError(f"task '{self.name}': {what} must be a function, not {shown(function)}")
 
         def fails(*arguments: Any) -> str:
-            return f"task '{self.name}': {what} fails {where.format(_argument_text(arguments[-1]))}"
+            last = next(each for each in reversed(arguments) if not isinstance(each, random.Random))
+            return f"task '{self.name}': {what} fails {where.format(_argument_text(last))}"
 
         return Guarded(function, read=read, fails=fails, error=TaskError, **options)
 
@@ -254,11 +460,25 @@ class Task:
             ),
         )
 
-    def _read_prompt(self, answer: Any) -> list[tuple[str, ...]]:
+    def _read_prompt(self, answer: Any) -> list[tuple[str, ...] | EllipsisType]:
         positions = self._as_list(answer, "positions of a prompt")
         if any(isinstance(symbols, set | frozenset) for symbols in positions):
             raise TaskError(f"task '{self.name}': prompt allows a set of symbols, which has no order; give a tuple")
-        return [tuple(map(_plain, itertools.islice(symbols, MAX_SYMBOLS + 1))) for symbols in positions]
+        return [
+            ... if symbols is ... else tuple(map(_plain, itertools.islice(symbols, MAX_SYMBOLS + 1)))
+            for symbols in positions
+        ]
+
+    def _read_valid(self, answer: Any) -> bool:
+        if not isinstance(answer, bool | np.bool_):
+            raise TaskError(f"task '{self.name}': valid must give True or False, not {shown(answer)}")
+        return bool(answer)
+
+    def _read_right(self, answer: Any) -> list[list[str]]:
+        outputs = list(itertools.islice(answer, MAX_RIGHT + 1))
+        if len(outputs) > MAX_RIGHT:
+            raise TaskError(f"task '{self.name}': more than {MAX_RIGHT:,} right outputs of one prompt")
+        return [self._read_output(output) for output in outputs]
 
     def _read_output(self, answer: Any) -> list[str]:
         return [_plain(symbol) for symbol in self._as_list(answer, "symbols that generate appends to a prompt")]
@@ -288,6 +508,13 @@ class Task:
         if len(items) > LONGEST:
             raise TaskError(f"task '{self.name}': more than {LONGEST:,} {what}")
         return items
+
+
+def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """True if two arrays [count, length] of as many outputs are equal but for columns that are UNDEFINED throughout."""
+    width = min(first.shape[1], second.shape[1])
+    rest = [each[:, width:] == UNDEFINED for each in (first, second)]
+    return bool((first[:, :width] == second[:, :width]).all() and all(each.all() for each in rest))
 
 
 def _plain(symbol: Any) -> Any:

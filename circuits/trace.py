@@ -4,12 +4,13 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens
+from circuits.task import UNDEFINED, Task, Tokens
 
 MAX_EXHAUSTIVE = 20_000
 """Largest number of prompts of one scale for which a trace holds all of them."""
@@ -34,11 +35,11 @@ class Segment:
 def segments(task: Task, scale: int) -> tuple[Segment, ...]:
     """Return the prompt of one scale cut into operands and the parts between.
 
-    Operands are maximal runs of positions with a choice.
+    Operands are maximal runs of positions with a choice; places of outputs count as such positions.
     """
     parts = []
     start = 1
-    for operand, run in itertools.groupby(task.choices(scale), key=lambda symbols: len(symbols) > 1):
+    for operand, run in itertools.groupby(task.layout(scale), key=lambda allowed: allowed is None or len(allowed) > 1):
         width = len(list(run))
         parts.append(Segment(first=start, last=start + width - 1, operand=operand))
         start += width
@@ -52,9 +53,12 @@ class Trace:
     Attributes:
         scale: the scale n.
         symbols: size of the alphabet; tokens are below it.
-        tokens: uint8 [length, inputs], position-major; row p - 1 is position p, prompt and output.
-        segments: the prompt, cut into operands and the parts between them; later positions are steps.
-        near: int64 [pairs, 2], pairs of inputs whose prompts differ in one position only.
+        tokens: uint8 [length, inputs], position-major; row p - 1 is position p, prompt and output. UNDEFINED after the
+            end of an input.
+        given: positions of the prompt tokens, 1-based, ascending; all others are steps.
+        segments: the prompt, cut into operands and the parts between them.
+        near: int64 [pairs, 2], pairs of inputs whose prompts differ little: in one position, or by an exchange of two
+            neighbours.
         exhaustive: True if the inputs are all prompts of the scale.
         memory: results about the trace that were computed before, by key.
         memory_of_fewer: memory of the trace that `extended` made this one from; its inputs come first in this one.
@@ -63,6 +67,7 @@ class Trace:
     scale: int
     symbols: int
     tokens: Tokens
+    given: tuple[int, ...]
     segments: tuple[Segment, ...]
     near: NDArray[np.int64]
     exhaustive: bool
@@ -70,19 +75,35 @@ class Trace:
     memory_of_fewer: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def prompt_length(self) -> int:
-        """Length of the prompt: positions 1..prompt_length."""
-        return self.segments[-1].last
-
-    @property
     def length(self) -> int:
         """Number of positions of the full sequence."""
         return len(self.tokens)
 
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """Generated positions, 1-based, ascending. The step at position p is computed at query p - 1."""
+        return tuple(sorted({*range(1, self.length + 1)} - {*self.given}))
+
     @property
-    def steps(self) -> range:
-        """Generated positions, 1-based. The step at position p is computed at query p - 1."""
-        return range(self.prompt_length + 1, self.length + 1)
+    def prompts(self) -> Tokens:
+        """Prompts of the inputs, uint8 [inputs, prompt tokens]."""
+        return self.tokens[[position - 1 for position in self.given]].T
+
+    @cached_property
+    def _ends_early(self) -> bool:
+        """True if some sequence is shorter than the longest."""
+        return bool((self.tokens[-1] == UNDEFINED).any())
+
+    def inputs_at(self, position: int) -> NDArray[np.intp] | slice:
+        """Return the inputs that have a token at a position, as an index of the second axis of `tokens`."""
+        return np.flatnonzero(self.tokens[position - 1] != UNDEFINED) if self._ends_early else slice(None)
+
+    def tokens_at(self, position: int) -> Tokens:
+        """Return the tokens of the inputs that have one at a position, uint8 [length, those inputs].
+
+        Rows up to the position hold no UNDEFINED.
+        """
+        return self.tokens[:, self.inputs_at(position)]
 
 
 def trace(task: Task, scale: int) -> Trace:
@@ -97,16 +118,25 @@ def trace(task: Task, scale: int) -> Trace:
     choices = task.choices(scale)
     operands = sum(len(symbols) > 1 for symbols in choices)
     count = math.prod(len(symbols) for symbols in choices)
+    every = None
+    if task.valid is not None:
+        every = task.all_prompts(scale)
+        count = MAX_EXHAUSTIVE + 1 if every is None else len(every)
     exhaustive = count <= MAX_EXHAUSTIVE
     task.require_size(count if exhaustive else max(SAMPLE, operands), len(choices))
-    if exhaustive:
-        prompts, near = task.all_prompts(scale), _near_of_all([len(symbols) for symbols in choices])
-    else:
+    if not exhaustive:
         prompts, near = _sample(task, scale, choices)
+    elif every is None:
+        every = task.all_prompts(scale)
+        assert every is not None
+        prompts, near = every, _near_of_all([len(symbols) for symbols in choices])
+    else:
+        prompts, near = every, _near_among(every, choices)
     return Trace(
         scale=scale,
         symbols=len(task.alphabet),
-        tokens=_tokens(task, prompts),
+        tokens=_tokens(task, scale, prompts),
+        given=task.given(scale),
         segments=segments(task, scale),
         near=near,
         exhaustive=exhaustive,
@@ -114,18 +144,71 @@ def trace(task: Task, scale: int) -> Trace:
 
 
 def extended(task: Task, base: Trace, prompts: Tokens) -> Trace:
-    """Return the trace with more prompts, uint8 [count, prompt length]; they refuted a result of the smaller trace."""
-    tokens = np.concatenate([base.tokens, _tokens(task, prompts)], axis=1)
+    """Return the trace with more prompts, uint8 [count, prompt tokens]; they refuted a result of the smaller trace."""
+    more = _tokens(task, base.scale, prompts)
+    length = max(base.length, len(more))
+    tokens = np.concatenate([_lengthened(base.tokens, length), _lengthened(more, length)], axis=1)
     return replace(base, tokens=tokens, memory={}, memory_of_fewer=base.memory)
 
 
 def of_prompts(task: Task, like: Trace, prompts: Tokens) -> Trace:
-    """Return the trace of these prompts alone, of the scale of another trace, uint8 [count, prompt length]."""
-    return replace(like, tokens=_tokens(task, prompts), near=like.near[:0], memory={}, memory_of_fewer={})
+    """Return the trace of these prompts alone, of the scale of another trace, uint8 [count, prompt tokens].
+
+    It is at least as long as the other trace.
+    """
+    tokens = _tokens(task, like.scale, prompts)
+    tokens = _lengthened(tokens, max(like.length, len(tokens)))
+    return replace(like, tokens=tokens, near=like.near[:0], memory={}, memory_of_fewer={})
 
 
-def _tokens(task: Task, prompts: Tokens) -> Tokens:
-    return np.ascontiguousarray(np.concatenate([prompts, task.outputs(prompts)], axis=1).T)
+def _tokens(task: Task, scale: int, prompts: Tokens) -> Tokens:
+    return np.ascontiguousarray(task.sequences(scale, prompts).T)
+
+
+def _lengthened(tokens: Tokens, length: int) -> Tokens:
+    """Return tokens [length, inputs] with rows of UNDEFINED up to a length."""
+    if len(tokens) == length:
+        return tokens
+    return np.pad(tokens, ((0, length - len(tokens)), (0, 0)), constant_values=UNDEFINED)
+
+
+def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.int64]:
+    """Return pairs of some prompts that differ in one position, or by an exchange of two neighbouring tokens.
+
+    Args:
+        prompts: distinct prompts, uint8 [count, prompt tokens].
+        choices: tokens allowed at each prompt position.
+
+    Returns:
+        Rows of the prompts, int64 [pairs, 2].
+    """
+    changed, of = _exchanged(prompts)
+    changes, rows = [changed], [of]
+    for position, symbols in enumerate(choices):
+        following = np.arange(UNDEFINED, dtype=np.uint8)
+        following[list(symbols)] = [*symbols[1:], symbols[0]]
+        changed = prompts.copy()
+        changed[:, position] = following[changed[:, position]]
+        changes.append(changed)
+        rows.append(np.arange(len(prompts)))
+    number = np.unique(_as_rows(np.concatenate([prompts, *changes])), return_inverse=True)[1].reshape(-1)
+    row_of = np.full(number.max() + 1, -1)
+    row_of[number[: len(prompts)]] = np.arange(len(prompts))
+    pairs = np.stack([np.concatenate(rows), row_of[number[len(prompts) :]]], axis=1)
+    near: NDArray[np.int64] = pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])]
+    return near
+
+
+def _exchanged(prompts: Tokens) -> tuple[Tokens, NDArray[np.int64]]:
+    """Return each prompt with each two neighbouring tokens exchanged that differ, and the row of that prompt."""
+    changes, rows = [prompts[:0]], [np.empty(0, dtype=np.int64)]
+    for position in range(prompts.shape[1] - 1):
+        differ = np.flatnonzero(prompts[:, position] != prompts[:, position + 1])
+        changed = prompts[differ]
+        changed[:, [position, position + 1]] = changed[:, [position + 1, position]]
+        changes.append(changed)
+        rows.append(differ)
+    return np.concatenate(changes), np.concatenate(rows)
 
 
 def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
@@ -143,7 +226,7 @@ def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
 
 
 def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tokens, NDArray[np.int64]]:
-    """Return distinct prompts of one scale, and the pairs of them that differ in one position."""
+    """Return distinct prompts of one scale, and the pairs of them that differ little (`Trace.near`)."""
     rng = np.random.default_rng(scale)
     operands = [position for position, symbols in enumerate(choices) if len(symbols) > 1]
     bases = task.sample_prompts(scale, max(1, SAMPLE // (2 * (1 + len(operands)))), rng)
@@ -153,8 +236,14 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
         place = np.searchsorted(symbols, bases[:, position], sorter=np.argsort(symbols))
         other = (place + rng.integers(1, len(symbols), len(bases))) % len(symbols)
         changed[:, position] = np.sort(symbols)[other]
-    prompts = np.concatenate([bases, *near, task.sample_prompts(scale, SAMPLE // 2, rng)])
+    changed = np.concatenate([*near, bases[:0]])
     first = np.tile(np.arange(len(bases)), len(operands))
+    if task.valid is not None:
+        exchanged, of = _exchanged(bases)
+        changed, first = np.concatenate([changed, exchanged]), np.concatenate([first, of])
+        valid = task.are_prompts(scale, changed)
+        changed, first = changed[valid], first[valid]
+    prompts = np.concatenate([bases, changed, task.sample_prompts(scale, SAMPLE // 2, rng)])
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
     unique_rows, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
     return prompts[unique_rows], row_of.reshape(-1)[pairs]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.clock import LOOK, Clock
-from circuits.task import Tokens
+from circuits.task import UNDEFINED, Tokens
 from circuits.trace import Trace
 
 MAX_WIRINGS = 20_000
@@ -89,14 +89,16 @@ def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
 def _clashes(trace: Trace, position: int, rows: list[int]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the inputs that contradict another input: equal tokens in these rows, different tokens at the step.
 
-    Also return a number for each input, the same for inputs with equal tokens in these rows.
+    Also return a number for each input, the same for inputs with equal tokens in these rows. Inputs are numbered among
+    those that have the step (`Trace.tokens_at`).
     """
-    output = trace.tokens[position - 1]
+    tokens = trace.tokens_at(position)
+    output = tokens[position - 1]
     count = trace.symbols ** len(rows)
     if count <= _DENSE:
-        keys = keys_of(trace.tokens[rows], trace.symbols)
+        keys = keys_of(tokens[rows], trace.symbols)
     else:
-        keys = np.unique(trace.tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
+        keys = np.unique(tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
     return clashing(keys, output, count if count <= _DENSE else len(keys)), keys
 
 
@@ -116,7 +118,8 @@ def _separating_pair(trace: Trace, position: int, rows: list[int]) -> tuple[int,
     Of some such pairs, it is one whose inputs differ at fewest earlier positions.
     """
     wrong, keys = _clashes(trace, position, rows)
-    before, output = trace.tokens[: position - 1], trace.tokens[position - 1]
+    tokens = trace.tokens_at(position)
+    before, output = tokens[: position - 1], tokens[position - 1]
     best: tuple[int, tuple[int, int]] | None = None
     for first in wrong[:: max(1, len(wrong) // 4)][:4].tolist():
         others = np.flatnonzero((keys == keys[first]) & (output != output[first]))[:64]
@@ -124,7 +127,10 @@ def _separating_pair(trace: Trace, position: int, rows: list[int]) -> tuple[int,
         nearest = int(np.argmin(differences))
         pair = int(differences[nearest]), (first, int(others[nearest]))
         best = min(best or pair, pair)
-    return best[1] if best else None
+    if best is None:
+        return None
+    inputs = np.arange(trace.tokens.shape[1])[trace.inputs_at(position)]
+    return int(inputs[best[1][0]]), int(inputs[best[1][1]])
 
 
 def _bits(mask: NDArray[np.bool_]) -> int:
@@ -138,7 +144,7 @@ def _differences(trace: Trace, position: int, pairs: NDArray[np.int64]) -> list[
     Only pairs [pairs, 2] with different tokens at the step count: each determining set of the step meets their sets.
     """
     output = trace.tokens[position - 1]
-    pairs = pairs[output[pairs[:, 0]] != output[pairs[:, 1]]]
+    pairs = pairs[(output[pairs[:, 0]] != output[pairs[:, 1]]) & (output[pairs] != UNDEFINED).all(axis=1)]
     first, second = pairs[:: max(1, len(pairs) // _NEAR)].T
     differs = trace.tokens[: position - 1, first] != trace.tokens[: position - 1, second]
     packed = np.packbits(differs, axis=0, bitorder="little").T
@@ -311,14 +317,15 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
     if key in trace.memory:
         remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
         return remembered
-    keys = keys_of(trace.tokens[[p - 1 for p in wiring]], trace.symbols)
-    output = trace.tokens[position - 1]
+    tokens = trace.tokens_at(position)
+    keys = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols)
+    output = tokens[position - 1]
     count = trace.symbols ** len(wiring)
     if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
-    table = np.full(count, 255, dtype=np.uint8)
+    table = np.full(count, UNDEFINED, dtype=np.uint8)
     table[keys] = output
-    unique_keys = np.flatnonzero(table != 255)
+    unique_keys = np.flatnonzero(table != UNDEFINED)
     entries = unique_keys, table[unique_keys]
     if count <= _FEW:
         trace.memory[key] = entries
@@ -327,7 +334,8 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
 
 def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     """Return the partial table of a step through a wiring."""
-    codes = keys_of(trace.tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + trace.tokens[position - 1]
+    tokens = trace.tokens_at(position)
+    codes = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + tokens[position - 1]
     # Counting is faster than sorting if there are few distinct codes.
     few = trace.symbols ** (len(wiring) + 1) <= len(codes)
     return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))

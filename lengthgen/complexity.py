@@ -14,10 +14,12 @@ from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
 from circuits.clock import Clock
+from circuits.right_outputs import choice_src
 from circuits.roles import changing_pairs, role_labels, unread_positions
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
+from circuits.two_scales import TwoScaleTask, grid_src
 from lengthgen.results import number, template_text
 from theory.system.errors import LengthgenError
 from theory.system.files import json_bytes, write_bytes
@@ -155,6 +157,10 @@ def compute(question: Question) -> SRCAnswer:
     """
     clock = Clock(question.seconds)
     task = question.task()
+    if task.right is not None:
+        result = choice_src(task, question.scales[-1], question.arity, mode=question.mode, clock=clock)
+        least = result.arity if question.arity is None else None
+        return SRCAnswer(question=question, task=task, minimal_arity=least, result=result)
     traces = traces_up_to(task, question.scales[-1], clock)
     with clock.phase("arity"):
         analysed = []
@@ -203,6 +209,32 @@ def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
         result = answer.result if is_answered else compute(replace(answer.question, arity=arity)).result
         values[str(arity)] = {str(scale): number(result.values[scale]) for scale in answer.question.scales}
     return values
+
+
+def grid(
+    family: TwoScaleTask, first: int, second: int, *, arity: int | None, mode: str, seconds: float | None
+) -> dict[str, Any]:
+    """Return SRC of a task of two scales at every pair of scales up to the last ones, as JSON holds it.
+
+    Raises:
+        TaskError: as `circuits.two_scales.grid_src`.
+    """
+    answer = grid_src(family, first, second, arity, mode=mode, clock=Clock(seconds))
+    values: dict[str, dict[str, int | str | None]] = {}
+    bounds: dict[str, dict[str, list[int | str | None]]] = {}
+    for (m, n), (low, high) in answer.bounds.items():
+        values.setdefault(str(m), {})[str(n)] = number(low) if low == high else None
+        bounds.setdefault(str(m), {})[str(n)] = [number(low), number(high)]
+    return {
+        "task": family.name,
+        "arity": answer.arity,
+        "mode": mode,
+        "src": values,
+        "bounds": bounds,
+        "status": answer.status,
+        "stopped": answer.stopped,
+        "label": "F",
+    }
 
 
 def write_certificate(path: Path, answer: SRCAnswer) -> None:

@@ -5,11 +5,12 @@ import math
 from typing import Any
 
 from circuits.tasks import TASKS
+from circuits.tasks.catalogue import TWO_SCALE_TASKS
 from circuits.templates import Template
 
 
 def tasks_answer() -> dict[str, Any]:
-    """Return the named tasks: layout, default base, arity of the reference circuit."""
+    """Return the named tasks: layout, default base, arity of the reference circuit; and the tasks of two scales."""
     tasks = []
     for name, make in TASKS.items():
         reference = make().reference
@@ -22,7 +23,11 @@ def tasks_answer() -> dict[str, Any]:
                 "reference_arity": reference.arity if reference else None,
             }
         )
-    return {"tasks": tasks}
+    two_scales = [
+        {"task": name, "layout": (inspect.getdoc(make) or "").partition("\n")[0]}
+        for name, make in TWO_SCALE_TASKS.items()
+    ]
+    return {"tasks": tasks, "two_scale_tasks": two_scales}
 
 
 def number(value: float | None) -> int | str | None:

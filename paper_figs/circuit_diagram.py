@@ -230,9 +230,10 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
             "A token that differs between prompts is written x_i, with its position i; y_t is the token of step t."
         )
     else:
-        given = [token for _, token in diagram.graph.nodes(data="token")]
-        first = wirings[0].position - 1
-        parts.append(f"Shown is the prompt {' '.join(given[:first])}, which gives {' '.join(given[first:])}.")
+        tokens: dict[str, list[str]] = {"prompt": [], "step": []}
+        for _, node in diagram.graph.nodes(data=True):
+            tokens[node["kind"]].append(node["token"])
+        parts.append(f"Shown is the prompt {' '.join(tokens['prompt'])}, which gives {' '.join(tokens['step'])}.")
     if diagram.graph.number_of_edges() > len(diagram.edges()):
         parts.append("Slots on which the operator's token does not depend are left out.")
     return " ".join(parts)
@@ -241,10 +242,9 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
 def _names(circuit: Circuit, scale: int) -> dict[int, str]:
     """Return position -> name: the symbol if the task allows only one there, else x_position; y_t at step t."""
     names = {}
-    for position, allowed in enumerate(circuit.task.choices(scale), start=1):
-        names[position] = (
-            _without_math(circuit.task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
-        )
+    task = circuit.task
+    for position, allowed in zip(task.given(scale), task.choices(scale), strict=True):
+        names[position] = _without_math(task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
     for step, wiring in enumerate(circuit.wirings[scale], start=1):
         names[wiring.position] = f"$y_{{{step}}}$"
     return names

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import networkx as nx
+import numpy as np
 
 from circuits.analysis import Analysis
 from circuits.encodings import parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.roles import step_roles
+from circuits.task import UNDEFINED
 from circuits.trace import segments
 from theory.relation import Labels, Relation
 
@@ -59,7 +61,8 @@ class Instance:
         a1, a2, ..., b1, b2, ... if there are several operands. Computed tokens are y1, y2, ...
         """
         trace = self.analysis.traces[self.scale - 1]
-        names = [self.analysis.task.alphabet[row[0]] if (row == row[0]).all() else "" for row in trace.tokens]
+        occurring = [np.unique(row[row != UNDEFINED]) for row in trace.tokens]
+        names = [self.analysis.task.alphabet[tokens[0]] if len(tokens) == 1 else "" for tokens in occurring]
         operands = [segment for segment in segments(self.analysis.task, self.scale) if segment.operand]
         letters = ["x"] if len(operands) == 1 else [chr(ord("a") + index) for index in range(len(operands))]
         runs = [range(operand.first, operand.last + 1) for operand in operands]

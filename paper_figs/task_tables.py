@@ -107,8 +107,7 @@ def _label_count(matrix: np.ndarray) -> int:
 
 def _tokens(task: Task, scale: int) -> list[str]:
     prompts = task.sample_prompts(scale, 1, np.random.default_rng(0))
-    numbers = [*prompts[0].tolist(), *task.outputs(prompts)[0].tolist()]
-    return [task.alphabet[number] for number in numbers]
+    return [task.alphabet[number] for number in task.sequences(scale, prompts)[0].tolist()]
 
 
 def _instance(task: Task, scale: int) -> tuple[str, str]:

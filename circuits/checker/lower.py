@@ -20,27 +20,27 @@ Table = tuple[tuple[int, int], ...]
 def check_lower(problem: GuardedTask, c: Mapping[str, Any]) -> None:
     """Raise CertificateError unless the steps and prompts of a certificate prove its lower bound."""
     sequences: dict[int, list[tuple[int, ...]]] = {}
-    lengths: dict[int, int] = {}  # prompt length by scale
     complete = True
     for scale, lines in c["prompts"].items():
         need(scale in map(str, range(1, c["scale"] + 1)), "prompts are of a scale that is not claimed")
-        allowed = problem.allowed(int(scale))
+        n = int(scale)
         prompts = sorted({tuple(line.split(" ")) for line in lines})
-        for prompt in prompts:
-            right = len(prompt) == len(allowed) and all(
-                s in symbols for s, symbols in zip(prompt, allowed, strict=True)
-            )
-            need(right, f"a prompt is not one of scale {scale}")
-        sequences[int(scale)], lengths[int(scale)] = [problem.sequence(prompt) for prompt in prompts], len(allowed)
-        need(len(set(map(len, sequences[int(scale)]))) == 1, f"scale {scale}: no prompts, or outputs of unequal length")
-        complete &= len(prompts) == math.prod(map(len, allowed))
+        need(all(problem.is_prompt(n, prompt) for prompt in prompts), f"a prompt is not one of scale {scale}")
+        rows = sequences[n] = [problem.sequence(n, prompt) for prompt in prompts]
+        equal = len(set(map(len, rows))) == 1 or (rows and problem.task.end is not None)
+        need(equal, f"scale {scale}: no prompts, or outputs of unequal length")
+        if problem.mode == "typed":
+            every = problem.every_prompt(n)
+            complete &= every is not None and len(prompts) == len(every)
 
     classes = []
     need(c["steps"], "no steps are listed")
     for scale, position in c["steps"]:
         need(scale in sequences, f"no prompts of scale {scale} are listed")
-        need(lengths[scale] < position <= len(sequences[scale][0]), f"scale {scale} has no step at {position}")
-        classes.append(tables_of(problem, scale, position, position - lengths[scale] - 1, sequences[scale]))
+        rows = [row for row in sequences[scale] if len(row) >= position]
+        steps = problem.step_positions(scale, position)
+        need(rows and steps[-1:] == [position], f"scale {scale} has no step at {position}")
+        classes.append(tables_of(problem, scale, position, len(steps) - 1, rows))
     need(all(s < len(classes) for s in c["clique"]), "the clique has a step that is not listed")
     if c["lower"] == "inf":
         need(len(classes) == 1 and c["proof"] is None and not c["clique"], "inf rests on one step and nothing else")

@@ -1,5 +1,8 @@
 """Task of a certificate as the checker calls it: every call is guarded, and the effort is counted."""
 
+import itertools
+import math
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,6 +10,12 @@ from circuits.checker.shape import CertificateError, fits, need
 
 MAX_EFFORT = 300_000_000
 """Largest number of elementary operations for one certificate: a minute or so."""
+MAX_PROMPTS = 20_000
+"""Largest number of prompts of a scale that are all tried."""
+MAX_COMBINATIONS = 1 << 16
+"""Largest number of combinations of symbols from which the prompts of a scale are all picked out."""
+MAX_REJECTED = 1_000
+"""Random combinations of symbols that are drawn for one prompt, on average."""
 Column = tuple[int, ...]
 """Tokens at one position, over all sequences: indices into the alphabet."""
 Spend = Callable[[int], None]
@@ -32,13 +41,69 @@ class GuardedTask:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise CertificateError(f"certificate: the task fails on {str(arguments)[:80]}: {reason}") from error
 
-    def allowed(self, scale: int) -> Any:
-        """Return the symbols allowed at each prompt position of a scale."""
-        return self.ask(lambda n: [tuple(dict.fromkeys(symbols)) for symbols in self.task.prompt(n)], scale)
+    def layout(self, scale: int) -> list[tuple[str, ...] | None]:
+        """Return the symbols allowed at each position of a prompt of a scale; None at a place of an output."""
+        layout: list[tuple[str, ...] | None] = self.ask(
+            lambda n: [None if each is ... else tuple(dict.fromkeys(each)) for each in self.task.prompt(n)], scale
+        )
+        return layout
 
-    def sequence(self, prompt: tuple[str, ...]) -> Any:
-        """Return a prompt and its appended symbols, as indices into the alphabet."""
-        return self.ask(lambda symbols: tuple(self.index[s] for s in (*symbols, *self.task.generate(symbols))), prompt)
+    def allowed(self, scale: int) -> list[tuple[str, ...]]:
+        """Return the symbols allowed at each prompt token of a scale."""
+        return [symbols for symbols in self.layout(scale) if symbols is not None]
+
+    def is_valid(self, prompt: tuple[str, ...]) -> bool:
+        """True if the task calls a combination of allowed symbols a prompt."""
+        return self.task.valid is None or self.ask(self.task.valid, prompt) is True
+
+    def is_prompt(self, scale: int, prompt: tuple[str, ...]) -> bool:
+        """True if symbols are a prompt of a scale."""
+        allowed = self.allowed(scale)
+        fitting = len(prompt) == len(allowed) and all(s in symbols for s, symbols in zip(prompt, allowed, strict=True))
+        return fitting and self.is_valid(prompt)
+
+    def every_prompt(self, scale: int) -> list[tuple[str, ...]] | None:
+        """Return all prompts of a scale; None if there are more than MAX_PROMPTS, or too many combinations to try."""
+        allowed = self.allowed(scale)
+        count = math.prod(map(len, allowed))
+        if count > (MAX_PROMPTS if self.task.valid is None else MAX_COMBINATIONS):
+            return None
+        self.spend(count)
+        prompts = [prompt for prompt in itertools.product(*allowed) if self.is_valid(prompt)]
+        need(prompts, f"scale {scale} has no prompt")
+        return prompts if len(prompts) <= MAX_PROMPTS else None
+
+    def random_prompts(self, scale: int, count: int, seed: int) -> list[tuple[str, ...]]:
+        """Return random prompts of a scale, drawn by the task if it says how."""
+        rng = random.Random(f"{seed}, scale {scale}")
+        if self.task.draw is not None:
+            drawn = [tuple(self.ask(self.task.draw, scale, rng)) for _ in range(count)]
+            need(all(self.is_prompt(scale, prompt) for prompt in drawn), f"the task draws no prompt of scale {scale}")
+            return drawn
+        allowed = self.allowed(scale)
+        prompts: list[tuple[str, ...]] = []
+        for _ in range(count * MAX_REJECTED):
+            prompt = tuple(map(rng.choice, allowed))
+            prompts += [prompt] if self.is_valid(prompt) else []
+            if len(prompts) == count:
+                return prompts
+        raise CertificateError(f"certificate: hardly any combination of symbols is a prompt of scale {scale}")
+
+    def sequence(self, scale: int, prompt: tuple[str, ...]) -> tuple[int, ...]:
+        """Return a prompt and its output, each symbol at its position, as indices into the alphabet."""
+        output = self.ask(lambda symbols: tuple(map(str, self.task.generate(symbols))), prompt)
+        end, layout = self.task.end, self.layout(scale)
+        ends = end is None or (output[-1:] == (end,) and output.count(end) == 1 and None not in layout)
+        need(ends, f"an output of scale {scale} has no end, or more than one")
+        need(len(output) >= layout.count(None), f"an output of scale {scale} is shorter than its places in the prompt")
+        given, outputs = iter(prompt), iter(output)
+        symbols = [next(outputs) if allowed is None else next(given) for allowed in layout]
+        return tuple(self.ask(lambda every: tuple(map(self.index.__getitem__, every)), (*symbols, *outputs)))
+
+    def step_positions(self, scale: int, length: int) -> list[int]:
+        """Return the positions of generated symbols, from 1, of the sequences of a scale and a length."""
+        layout = self.layout(scale)
+        return [p for p in range(1, length + 1) if p > len(layout) or layout[p - 1] is None]
 
     def reference_steps(self, scale: int) -> Any:
         """Return operator name and argument positions (1-based) of every step of the reference circuit."""

@@ -1,16 +1,14 @@
 """Upper bound of a certificate: a circuit, evaluated on all prompts of a scale or on random ones."""
 
 import itertools
-import math
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from circuits.checker.problem import GuardedTask, determine
 from circuits.checker.shape import need
 
-MAX_PROMPTS, SAMPLE = 20_000, 300
-"""Largest number of prompts of a scale that are all tried; at other scales SAMPLE random prompts are tried."""
+SAMPLE = 300
+"""Number of random prompts that are tried at a scale with too many prompts to try all."""
 
 
 def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
@@ -25,19 +23,27 @@ def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[
     slots = dict[Any, int]()  # number of arguments of each operator in use
     give, wirings = _circuit(problem, c["circuit"], c["scale"])
     for scale in range(1, c["scale"] + 1):
-        allowed, steps, rng = problem.allowed(scale), wirings(scale), random.Random(f"{seed}, scale {scale}")
-        every = math.prod(map(len, allowed)) <= MAX_PROMPTS
+        steps, every_prompt = wirings(scale), problem.every_prompt(scale)
+        every = every_prompt is not None
         checked_to += every and checked_to == scale - 1
         sampled += 0 if every else SAMPLE
-        sample = (tuple(map(rng.choice, allowed)) for _ in range(SAMPLE))
-        rows = [problem.sequence(prompt) for prompt in (itertools.product(*allowed) if every else sample)]
-        length = len(allowed) + len(steps)
-        need(steps and all(len(row) == length for row in rows), f"the circuit does not have the steps of scale {scale}")
-        problem.spend(len(rows) * (length + len(steps) * (problem.arity + 1)))
-        columns = list(zip(*rows, strict=True))
-        for step, (operator, places) in enumerate(steps):
-            before = len(allowed) + step
-            where = f"the circuit at scale {scale}, position {before + 1}"
+        prompts = problem.random_prompts(scale, SAMPLE, seed) if every_prompt is None else every_prompt
+        all_rows = [problem.sequence(scale, prompt) for prompt in prompts]
+        lengths = set(map(len, all_rows))
+        positions = problem.step_positions(scale, max(lengths))
+        early = problem.task.end is not None  # then a sample may lack the longest outputs
+        fitting = len(steps) == len(positions) or (early and not every and len(steps) > len(positions))
+        need(
+            steps and fitting and (early or len(lengths) == 1), f"the circuit does not have the steps of scale {scale}"
+        )
+        problem.spend(len(all_rows) * (max(lengths) + len(steps) * (problem.arity + 1)))
+        for operator, places in steps:
+            need(slots.setdefault(operator, len(places)) == len(places), f"scale {scale}: one operator, two arities")
+        all_columns = None if early else list(zip(*all_rows, strict=True))
+        for step, ((operator, places), position) in enumerate(zip(steps, positions, strict=False)):
+            before = position - 1
+            columns = all_columns or list(zip(*(row[:position] for row in all_rows if len(row) > before), strict=True))
+            where = f"the circuit at scale {scale}, position {position}"
             need(all(0 < p <= before for p in places), f"{where} reads a position that is not earlier")
             if mode == "declared":
                 need(places == problem.declared(scale, step, before), f"{where} does not have the declared wiring")
@@ -45,7 +51,6 @@ def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[
                 rests = [[columns[p - 1] for p in places if p != dropped] for dropped in places]
                 spare = every and any(determine(rest, columns[before]) for rest in rests)
                 need(len(set(places)) == len(places) and not spare, f"{where} has an unneeded argument")
-            need(slots.setdefault(operator, len(places)) == len(places), f"{where}: one operator, two arities")
             for *key, token in set(zip(*(columns[p - 1] for p in places), columns[before], strict=True)):
                 need(give(operator, tuple(key)) == token, f"{where} is wrong")
     need(len(slots) <= c["upper"], f"the circuit has {len(slots)} operators, more than the upper bound")

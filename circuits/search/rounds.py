@@ -10,6 +10,7 @@ from circuits.circuit import Circuit
 from circuits.clock import Clock
 from circuits.search.problem import Problem
 from circuits.search.stages import Searched, search
+from circuits.task import UNDEFINED
 from circuits.templates import Place
 from circuits.trace import Trace, extended, of_prompts
 
@@ -99,5 +100,8 @@ def _with_refuting(trace: Trace, circuit: Circuit, number: int, clock: Clock) ->
     prompts = circuit.task.sample_prompts(trace.scale, CHECKED, rng)
     fresh = of_prompts(circuit.task, trace, prompts)
     clock.count(fresh.tokens.size)
-    wrong = (circuit.evaluate(fresh) != fresh.tokens[trace.prompt_length :]).any(axis=0)
+    longer = fresh.tokens[trace.length :] != UNDEFINED  # steps that no prompt of the sample has
+    fresh = replace(fresh, tokens=fresh.tokens[: trace.length])
+    steps = [position - 1 for position in trace.steps]
+    wrong = (circuit.evaluate(fresh) != fresh.tokens[steps]).any(axis=0) | longer.any(axis=0)
     return extended(circuit.task, trace, prompts[wrong][:ADDED]) if wrong.any() else None

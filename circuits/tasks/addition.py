@@ -1,4 +1,4 @@
-"""Addition of two numbers: low or high digit first, with or without carry tokens, operands of unequal length."""
+"""Addition of two numbers: low or high digit first, with or without carry tokens, operands of unequal lengths."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from circuits.task import Reference, Task
 from circuits.tasks.digits import Numbers, digit_task
+from circuits.two_scales import TwoScaleTask
 
 
 def addition(base: int = 10) -> Task:
@@ -24,6 +25,57 @@ def unaligned_addition(base: int = 10) -> Task:
     scale has one layout. Unit operator and arity are those of `addition`.
     """
     return _low_first("unaligned-addition", base, lambda n: (n + 1) // 2)
+
+
+def addition_mixed(base: int = 10) -> TwoScaleTask:
+    """`a1 .. am + b1 .. bn = c1 .. cl $`, low digit first, l = max(m, n) + 1: operands of m and of n digits.
+
+    Unit operator and arity are those of `addition`, but for '+' and '=', which stand for missing digits of a and b.
+    """
+    digits = tuple(str(digit) for digit in range(base))
+
+    def steps(m: int, n: int) -> list[tuple[str, tuple[int, ...]]]:
+        plus, equals = m + 1, m + n + 2
+
+        def places(t: int) -> tuple[int, int]:
+            """Return the positions of the digits of place t; before the first place, both are '='."""
+            return (min(t, plus), min(plus + t, equals)) if t else (equals, equals)
+
+        last = max(m, n) + 1
+        sums = [("sum", (*places(t), *places(t - 1), equals + t - 1)) for t in range(1, last + 1)]
+        return [*sums, ("sum", (plus, equals, plus, equals, equals))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        a, b, a_before, b_before, c_before = symbols
+        if (a_before, b_before) == ("+", "="):
+            return "$"
+
+        def value(symbol: str) -> int:
+            return 0 if symbol in "+=" else int(symbol)
+
+        carry = 0
+        if a_before != "=":
+            last = value(a_before) + value(b_before)
+            old = (int(c_before) - last) % base
+            if old > 1:
+                raise ValueError("no such sum")
+            carry = (last + old) // base
+        return str((value(a) + value(b) + carry) % base)
+
+    def generate(symbols: tuple[str, ...]) -> list[str]:
+        plus = symbols.index("+")
+        a, b = ([int(symbol) for symbol in operand] for operand in (symbols[:plus], symbols[plus + 1 : -1]))
+        width = max(len(a), len(b))
+        total, _ = _sum(a + [0] * (width - len(a)), b + [0] * (width - len(b)), base)
+        return [*map(str, total), "$"]
+
+    return TwoScaleTask(
+        name="addition-mixed",
+        alphabet=(*digits, "+", "=", "$"),
+        prompt=lambda m, n: [*[digits] * m, "+", *[digits] * n, "="],
+        generate=generate,
+        reference=Reference(arity=5, steps=steps, apply=apply),
+    )
 
 
 def addition_high_first(base: int = 2) -> Task:

@@ -3,15 +3,17 @@
 from collections.abc import Callable
 
 from circuits.task import Task
-from circuits.tasks.addition import addition, addition_carry, addition_high_first, unaligned_addition
-from circuits.tasks.copying import copy, reverse, shift, unaligned_copy
-from circuits.tasks.counter import counter, parity, parity_direct
+from circuits.tasks.addition import addition, addition_carry, addition_high_first, addition_mixed, unaligned_addition
+from circuits.tasks.copying import copy, copy_until_zero, reverse, shift, unaligned_copy
+from circuits.tasks.counter import counter, parity, parity_direct, parity_online, parity_sparse
 from circuits.tasks.division import division, division_remainder
 from circuits.tasks.growing import log_shift, permutation, scaled_sum
 from circuits.tasks.majority import majority_count, majority_direct
 from circuits.tasks.multiplication import multiplication, multiplication_nn
-from circuits.tasks.selection import select_first, select_last, select_middle
+from circuits.tasks.selection import select_any, select_first, select_last, select_middle
 from circuits.tasks.sorting import sort_direct, sort_trace
+from circuits.tasks.subtraction import subtraction
+from circuits.two_scales import TwoScaleTask
 
 TASKS: dict[str, Callable[..., Task]] = {
     "copy": copy,
@@ -39,4 +41,12 @@ TASKS: dict[str, Callable[..., Task]] = {
     "scaled-sum": scaled_sum,
     "unaligned-copy": unaligned_copy,
     "unaligned-addition": unaligned_addition,
+    "subtraction": subtraction,
+    "copy-until-zero": copy_until_zero,
+    "parity-sparse": parity_sparse,
+    "parity-online": parity_online,
+    "select-any": select_any,
 }
+
+TWO_SCALE_TASKS: dict[str, Callable[..., TwoScaleTask]] = {"addition-mixed": addition_mixed}
+"""Tasks of two scales, by name."""

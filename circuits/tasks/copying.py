@@ -1,9 +1,11 @@
-"""Copies of the operand: unchanged, reversed, shifted, and after a start token as in the predecessor's task."""
+"""Copies of the operand: unchanged, reversed, shifted, up to a zero, and after a start token (the predecessor's)."""
 
 from collections.abc import Callable
 
+import numpy as np
+
 from circuits.task import Reference, Task
-from circuits.tasks.digits import digit_task
+from circuits.tasks.digits import Integers, Numbers, digit_task
 
 
 def copy(base: int = 2) -> Task:
@@ -30,6 +32,34 @@ def unaligned_copy(base: int = 2) -> Task:
     Unit operator and arity are those of `copy`.
     """
     return _permuted("unaligned-copy", base, lambda n: list(range(1, n + 1)), first=">")
+
+
+def copy_until_zero(base: int = 2) -> Task:
+    """`x1 .. xn = x1 .. xk $` over digits below `base`: the digits before the first 0, or all if there is no 0.
+
+    Unit operator: the identity, where '0' and '=' give '$'. The arity is 1. The output ends early.
+    """
+
+    def generate(x: list[int]) -> list[int]:
+        return x[: x.index(0)] if 0 in x else x
+
+    def vectorised(x: Numbers) -> Integers:
+        return np.where(x == 0, base + 1, x)  # '$' is token base + 1; all that follows the first one is ignored
+
+    return digit_task(
+        name="copy-until-zero",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(
+            arity=1,
+            steps=lambda n: [("identity", (t,)) for t in range(1, n + 2)],
+            apply=lambda _, symbols: "$" if symbols[0] in "0=" else str(int(symbols[0])),
+        ),
+        end="$",
+    )
 
 
 def _permuted(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:

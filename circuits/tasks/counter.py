@@ -1,4 +1,7 @@
-"""Running sums modulo the base, including parity with all intermediate results; and parity without them."""
+"""Running sums modulo the base, including parity with all intermediate results, online, and without any."""
+
+import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +23,44 @@ def parity() -> Task:
     Unit operator: y_t = y_(t-1) xor x_t, where '=' as y counts 0 and '=' as x gives '$'. The arity is 2.
     """
     return _running_sum("parity", 2)
+
+
+def parity_sparse() -> Task:
+    """`x1 .. xn = y1 .. yn $` over bits, y_t = x_1 xor .. xor x_t; each bit is 1 with probability 1/n.
+
+    The task of `parity` with another input distribution: one 1 is expected at every scale, so that long prompts differ
+    from short ones in more than their length. SRC is that of `parity`, since the prompts are the same.
+    """
+
+    def draw(n: int, source: random.Random) -> list[str]:
+        return [*("1" if source.random() * n < 1 else "0" for _ in range(n)), "="]
+
+    return replace(parity(), name="parity-sparse", draw=draw)
+
+
+def parity_online() -> Task:
+    """`x1 y1 x2 y2 .. xn yn $` over bits, y_t = x_1 xor .. xor x_t: each input comes after the output before it.
+
+    Unit operators: y_1 = x_1, y_t = y_(t-1) xor x_t, and the end, which reads the last position; the arity is 2.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        sums = [("sum", (2 * t - 1, 2 * t - 2)) for t in range(2, n + 1)]
+        return [("first", (1, 1)), *sums, ("end", (2 * n, 2 * n))]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        x, y = symbols
+        return {"first": x, "end": "$"}.get(operator) or str((int(x) + int(y)) % 2)
+
+    return digit_task(
+        name="parity-online",
+        base=2,
+        marks="",
+        prompt=lambda n, digits: [digits, ...] * n,
+        generate=lambda x: [sum(x[:t]) % 2 for t in range(1, len(x) + 1)],
+        vectorised=lambda x: np.cumsum(x, axis=0) % 2,
+        reference=Reference(arity=2, steps=steps, apply=apply),
+    )
 
 
 def parity_direct() -> Task:

@@ -1,6 +1,7 @@
 """Tasks over digits: token numbers below the base are the digits, and the task's other symbols follow."""
 
 from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ def digit_task(
     name: str,
     base: int,
     marks: str,
-    prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str]]],
+    prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str] | EllipsisType]],
     generate: Callable[[list[int]], list[int]],
     vectorised: Callable[[Numbers], Integers],
     reference: Reference | None,
+    **more: Any,
 ) -> Task:
     """Return a task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
 
@@ -38,6 +40,7 @@ def digit_task(
         generate: function from the digits of one prompt, marks left out, to the digits of its output.
         vectorised: the same for many prompts, from uint16 [digits, inputs] to integers [output digits, inputs].
         reference: the reference circuit; None if no bounded arity is enough.
+        more: further fields of the `Task`.
 
     Raises:
         TaskError: the base is below 2, or needs more symbols than there are token numbers.
@@ -60,4 +63,5 @@ def digit_task(
         generate=plain,
         vectorised=fast,
         reference=reference,
+        **more,
     )

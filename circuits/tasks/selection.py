@@ -1,6 +1,7 @@
-"""Selection of one digit of the operand: the first, the middle or the last."""
+"""Selection of one digit of the operand: the first, the middle, the last, or any."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from circuits.task import Reference, Task
 from circuits.tasks.digits import digit_task
@@ -19,6 +20,20 @@ def select_middle(base: int = 10) -> Task:
 def select_last(base: int = 10) -> Task:
     """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select_first`."""
     return _select_task("select-last", base, lambda n: n)
+
+
+def select_any(base: int = 10) -> Task:
+    """`x1 .. xn = xt $` over digits below `base`, for any t: each digit of the operand is right.
+
+    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so that SRC is that of
+    `select_first`.
+    """
+    task = select_middle(base)
+
+    def right(prompt: tuple[str, ...]) -> list[list[str]]:
+        return [[digit, "$"] for digit in dict.fromkeys(prompt[:-1])]
+
+    return replace(task, name="select-any", right=right)
 
 
 def _select_task(name: str, base: int, place: Callable[[int], int]) -> Task:

@@ -12,7 +12,8 @@ from typing import Any
 
 from circuits.formats import FORMATS, in_format
 from circuits.task import Task, TaskError
-from circuits.tasks.catalogue import TASKS
+from circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
+from circuits.two_scales import TwoScaleTask
 from theory.system.errors import nearest
 from theory.system.userfile import load_object, split_file
 
@@ -41,6 +42,11 @@ class TaskSpec:
     def __post_init__(self) -> None:
         if not self.name.isprintable() or len(self.name) > LONGEST_TEXT:
             raise TaskError(f"a task's name is printable text of at most {LONGEST_TEXT:,} characters on one line")
+        if self.name in TWO_SCALE_TASKS:
+            raise TaskError(
+                f"task '{self.name}' has two scales: ask for its SRC with  lengthgen src {self.name} --scales 1-3 "
+                "--second-scales 1-3"
+            )
         if self.base is not None and (self.name not in TASKS or not _has_base(self.name)):
             with_base = ", ".join(name for name in TASKS if _has_base(name))
             raise TaskError(f"task '{self.name}' has no base to choose; these have: {with_base}")
@@ -127,6 +133,23 @@ def parse_task(text: str) -> TaskSpec:
 def load(name: str, *, base: int | None = None) -> Task:
     """Return a task by its name or `path/to/file.py:name`, in no format. Raise TaskError as TaskSpec and `plain` do."""
     return TaskSpec(name=name, base=base).plain()
+
+
+def load_two_scales(name: str, *, base: int | None = None) -> TwoScaleTask:
+    """Return a task of two scales by its name or `path/to/file.py:name`. A user's file is run.
+
+    Raises:
+        TaskError: there is none of this name, or the base does not fit.
+    """
+    if name in TWO_SCALE_TASKS:
+        return TWO_SCALE_TASKS[name]() if base is None else TWO_SCALE_TASKS[name](base)
+    if split_file(name) is None:
+        otherwise = f"there are {', '.join(TWO_SCALE_TASKS)}; your own: path/to/file.py:name"
+        raise TaskError(f"'{name}' is no task of two scales: {nearest(name, TWO_SCALE_TASKS, otherwise=otherwise)}")
+    if base is not None:
+        raise TaskError(f"task '{name}' has no base to choose")
+    task: TwoScaleTask = load_object(name, what="task", error=TaskError, kind=TwoScaleTask)
+    return task
 
 
 def _has_base(name: str) -> bool:

@@ -116,13 +116,15 @@ def open_queries(analysis: Analysis) -> dict[int, tuple[int, ...]]:
     next_tokens: dict[int, set[int]] = {}
     for trace in analysis.traces:
         for position in trace.steps:
-            pairs = np.unique(trace.tokens[position - 2 : position].astype(np.int64), axis=1)
+            pairs = np.unique(trace.tokens_at(position)[position - 2 : position].astype(np.int64), axis=1)
             for own, next_token in pairs.T.tolist():
                 next_tokens.setdefault(own, set()).add(next_token)
     determining = [token for token, outcomes in next_tokens.items() if len(outcomes) == 1]
     return {
         trace.scale: tuple(
-            position - 1 for position in trace.steps if not np.isin(trace.tokens[position - 2], determining).all()
+            position - 1
+            for position in trace.steps
+            if not np.isin(trace.tokens_at(position)[position - 2], determining).all()
         )
         for trace in analysis.traces
     }

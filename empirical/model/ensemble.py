@@ -18,7 +18,7 @@ from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stack_decoders
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
-from empirical.runs.data import TRAIN, Examples, examples
+from empirical.runs.data import TRAIN, Examples
 from empirical.runs.run import Run
 
 
@@ -31,10 +31,10 @@ class Ensemble:
         device = backend.device
         run = runs[0]
         self.train_sets = [
-            examples(setup.task, run.train, run.training.samples, split=TRAIN, seed=member.seed) for member in runs
+            setup.examples(run.train, run.training.samples, split=TRAIN, seed=member.seed) for member in runs
         ]
         traces = [setup.analysis.traces[scale - 1] for scale in run.train]
-        self.first_query = min(trace.prompt_length for trace in traces) - 1
+        self.first_query = min(trace.steps[0] for trace in traces) - 2
         self.decoder = stack_decoders([self._initial_model(member) for member in runs]).to(device)
         self.forward = backend.forward_of(self.decoder)
         self.optimizer = ModelwiseAdamW(self.decoder, run.training)

@@ -1,6 +1,6 @@
 """Setup of a run: its task and circuit, labels and positions, and the encoding's module."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from circuits.analysis import Analysis, analyse
 from circuits.coverage import seen_entries, steps_seen
 from circuits.encodings import EncodingSpec, parse_encoding
-from circuits.task import Task
+from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.geometry import Geometry
-from empirical.runs.data import Examples
+from empirical.runs.data import Examples, examples
 from empirical.runs.run import Run
 
 
@@ -60,10 +60,25 @@ class Setup:
         }
         return module_of(self.spec, sizes | ({} if self.geometry.relation is None else {"labels": self.geometry.count}))
 
+    def examples(self, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
+        """Draw instances of the task (`empirical.runs.data.examples`).
+
+        Raises:
+            TaskError: outputs end early, and one is longer than all those of the analysis.
+        """
+        drawn = examples(self.task, scales, count, split=split, seed=seed)
+        longest = max(self.analysis.traces[scale - 1].length for scale in scales)
+        if drawn.tokens.shape[1] > longest:
+            raise TaskError(
+                f"task '{self.task.name}': a sequence has {drawn.tokens.shape[1]} tokens, and the longest analysed has "
+                f"{longest}; draw long outputs more often, or take smaller scales"
+            )
+        return drawn
+
     def seen(self, training: Examples, tests: Mapping[int, Examples]) -> dict[int, NDArray[np.bool_]]:
         """scale -> bool [samples, steps]: True if the step's operator entry occurs in the training set."""
         if self.analysis.result is None:
-            shapes = {scale: (len(data.tokens), data.is_step[0].sum()) for scale, data in tests.items()}
+            shapes = {scale: (len(data.tokens), data.is_step.any(axis=0).sum()) for scale, data in tests.items()}
             return {scale: np.zeros(shape, dtype=np.bool_) for scale, shape in shapes.items()}
         entries = seen_entries(self.analysis.circuit, training.tokens, training.scales)
         return {

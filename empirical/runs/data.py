@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens
+from circuits.task import UNDEFINED, Task
 
 TRAIN, TEST = 0, 1
 """Split of a sample: the second word of the key."""
@@ -24,7 +24,7 @@ class Examples:
 
     Attributes:
         tokens: uint8 [count, length], padded on the right with 0 to the longest sequence.
-        is_step: bool [count, length], True at generated tokens, False at prompt and padding.
+        is_step: bool [count, length], True at generated tokens, False at prompt tokens and padding.
         scales: int64 [count].
     """
 
@@ -32,9 +32,14 @@ class Examples:
     is_step: NDArray[np.bool_]
     scales: NDArray[np.int64]
 
+    @property
+    def exists(self) -> NDArray[np.bool_]:
+        """True where a sample has a step: bool [count, steps of the sample with most]; all samples have one scale."""
+        return self.is_step[:, self.is_step.any(axis=0)]
+
 
 def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
-    """Draw `count` instances: scales uniformly from `scales`, prompts uniformly at each scale.
+    """Draw `count` instances: scales uniformly from `scales`, prompts by the task's distribution at each scale.
 
     The task's name is not part of the counter: both formats of a task, and tasks with the same prompts, get the same
     instances. A sample is not a prefix of a larger sample with the same counters.
@@ -50,16 +55,18 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
     drawn_scales = np.asarray(scales, dtype=np.int64)[index]
     rows_of = {scale: np.flatnonzero(drawn_scales == scale) for scale in scales}
     sequences = {
-        scale: _sequences(task, scale, len(rows), _stream(split, seed, scale))
+        scale: task.sequences(scale, task.sample_prompts(scale, len(rows), _stream(split, seed, scale)))
         for scale, rows in rows_of.items()
         if len(rows)
     }
-    length = max(tokens.shape[1] for tokens, _ in sequences.values())
+    length = max(tokens.shape[1] for tokens in sequences.values())
     all_tokens = np.zeros((count, length), dtype=np.uint8)
     is_step = np.zeros((count, length), dtype=np.bool_)
-    for scale, (tokens, prompt_length) in sequences.items():
-        all_tokens[rows_of[scale], : tokens.shape[1]] = tokens
-        is_step[rows_of[scale], prompt_length : tokens.shape[1]] = True
+    for scale, tokens in sequences.items():
+        width, goes_on = tokens.shape[1], tokens != UNDEFINED
+        all_tokens[rows_of[scale], :width] = np.where(goes_on, tokens, 0)
+        goes_on[:, [position - 1 for position in task.given(scale)]] = False
+        is_step[rows_of[scale], :width] = goes_on
     return Examples(tokens=all_tokens, is_step=is_step, scales=drawn_scales)
 
 
@@ -69,9 +76,3 @@ def _stream(split: int, seed: int, scale: int) -> np.random.Generator:
     key = np.array([seed, split], dtype=np.uint64)
     counter = np.array([0, 0, scale, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
-
-
-def _sequences(task: Task, scale: int, count: int, rng: np.random.Generator) -> tuple[Tokens, int]:
-    """Instances of one scale, uint8 [count, length], and the length of their prompts."""
-    prompts = task.sample_prompts(scale, count, rng)
-    return np.concatenate([prompts, task.outputs(prompts)], axis=1), prompts.shape[1]

@@ -46,29 +46,39 @@ class Measurement:
 
 
 def measurement(
-    right_BJ: NDArray[np.bool_], seen_BJ: NDArray[np.bool_], *, epoch: int, scale: int, training_loss: float
+    right_BJ: NDArray[np.bool_],
+    seen_BJ: NDArray[np.bool_],
+    *,
+    epoch: int,
+    scale: int,
+    training_loss: float,
+    exists_BJ: NDArray[np.bool_] | None = None,
 ) -> Measurement:
     """Compute one row.
 
     Args:
-        right_BJ: True where a generated token is right, bool [samples, steps].
-        seen_BJ: True where the step's operator entry occurs in the training set, bool [samples, steps].
+        right_BJ: True where a generated token is right, and after the end of a sample, bool [samples, steps].
+        seen_BJ: True where the step's operator entry occurs in the training set, and after the end of a sample, bool
+            [samples, steps].
+        exists_BJ: True where the sample has the step, bool [samples, steps]; None if no output ends early.
         epoch: epoch of the checkpoint.
         scale: scale of the samples.
         training_loss: mean training loss of the epoch that ended.
     """
     sample_is_right, sample_is_seen = np.asarray(right_BJ.all(axis=1)), np.asarray(seen_BJ.all(axis=1))
+    exists_BJ = np.ones_like(right_BJ) if exists_BJ is None else exists_BJ
+    seen_steps = seen_BJ & exists_BJ
     first_wrong_steps = right_BJ[~sample_is_right].argmin(axis=1) + 1
     return Measurement(
         epoch=epoch,
         scale=scale,
         exact_match=float(sample_is_right.mean()),
-        token_accuracy=float(right_BJ.mean()),
+        token_accuracy=float(right_BJ[exists_BJ].mean()),
         first_wrong=float(np.median(first_wrong_steps)) if len(first_wrong_steps) else float("nan"),
-        seen_steps=float(seen_BJ.mean()),
+        seen_steps=float(seen_BJ[exists_BJ].mean()),
         seen_samples=float(sample_is_seen.mean()),
         exact_match_seen=float(sample_is_right[sample_is_seen].mean()) if sample_is_seen.any() else float("nan"),
-        token_accuracy_seen=float(right_BJ[seen_BJ].mean()) if seen_BJ.any() else float("nan"),
+        token_accuracy_seen=float(right_BJ[seen_steps].mean()) if seen_steps.any() else float("nan"),
         training_loss=training_loss,
     )
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 from circuits.encodings import parse_encoding
 from circuits.tasks import TaskSpec
+from circuits.trace import trace
 from empirical.runs.buildable import require_buildable
 from empirical.runs.data import TEST, examples
 from empirical.runs.limits import SEED
@@ -144,7 +145,10 @@ def _text_of_own_file(spec: str) -> str:
 @lru_cache(maxsize=256)
 def _tokens(task: TaskSpec, text: str, largest: int) -> int:
     """Number of tokens that a model reads of a sequence of the largest scale; `text` as in `_task_digest`."""
-    return int(examples(task.laid_out(largest), [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
+    laid_out = task.laid_out(largest)
+    if laid_out.end is not None:  # outputs have different lengths
+        return trace(laid_out, largest).length - 1
+    return int(examples(laid_out, [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
 
 
 @lru_cache(maxsize=256)

@@ -30,14 +30,16 @@ def teacher_forced(decoder: Decoder, geometry: Geometry, data: Examples, *, seed
         seed: determines the drawn positions, if positions are drawn; all models share them.
 
     Returns:
-        True where the step is right: bool [M, B, J].
+        True where the step is right, and after the end of a sample: bool [M, B, J].
     """
     tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
-    first = int(data.is_step[0].argmax())
+    steps = np.flatnonzero(data.is_step.any(axis=0))
+    first = int(steps[0])
     parts = []
     for rows in _blocks(decoder, geometry, tokens):
         logits = _logits(decoder, geometry, tokens[rows, :-1], data, rows, first - 1, seed)
-        parts.append((logits.argmax(-1) == tokens[rows, first:]).cpu().numpy())
+        right = (logits.argmax(-1) == tokens[rows, first:]).cpu().numpy()
+        parts.append((right | ~data.is_step[rows, first:])[..., steps - first])
     return np.concatenate(parts, axis=1)
 
 
@@ -48,13 +50,16 @@ def free_running(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: 
     Arguments as for `teacher_forced`.
     """
     tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
-    first = int(data.is_step[0].argmax())
+    is_step = torch.from_numpy(data.is_step).to(geometry.device)
+    first = int(data.is_step.any(axis=0).argmax())
     parts = []
     for rows in _blocks(decoder, geometry, tokens):
         generated = tokens[rows, :first].expand(decoder.models, -1, -1)
         for length in range(first, tokens.shape[1]):
             logits = _logits(decoder, geometry, generated, data, rows, length - 1, seed)
-            generated = torch.cat([generated, logits.argmax(-1)], dim=-1)
+            # Tokens of the prompt that come after outputs are given.
+            token = torch.where(is_step[rows, length, None], logits.argmax(-1), tokens[rows, length, None])
+            generated = torch.cat([generated, token], dim=-1)
         parts.append((generated == tokens[rows]).all(-1).cpu().numpy())
     return np.concatenate(parts, axis=1)
 

@@ -13,7 +13,7 @@ from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, current_names
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
-from empirical.runs.data import TEST, examples
+from empirical.runs.data import TEST
 from empirical.runs.run import Run
 from empirical.runs.store import CHECKPOINT, RunStore, StoreError, redo
 from empirical.training.evaluation import free_running, teacher_forced
@@ -98,9 +98,10 @@ def test(
     scores: dict[int, dict[str, Any]] = {}
     with torch.inference_mode():
         for scale in scales:
-            data = examples(setup.task, [scale], samples, split=TEST, seed=0)
+            data = setup.examples([scale], samples, split=TEST, seed=0)
             [right] = teacher_forced(model, setup.geometry, data)
-            scores[scale] = {"exact_match": float(right.all(1).mean()), "token_accuracy": float(right.mean())}
+            exact_match, token_accuracy = right.all(1).mean(), right[data.exists].mean()
+            scores[scale] = {"exact_match": float(exact_match), "token_accuracy": float(token_accuracy)}
             if running:
                 [generated] = free_running(model, setup.geometry, data)
                 scores[scale] |= {

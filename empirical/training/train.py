@@ -16,7 +16,7 @@ from empirical.model.backend import CPU, Backend
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs import unfinished
-from empirical.runs.data import TEST, examples
+from empirical.runs.data import TEST
 from empirical.runs.environment import environment
 from empirical.runs.measurement import Measurement, measurement
 from empirical.runs.run import Run
@@ -136,7 +136,7 @@ class _Training:
         self.ensemble = Ensemble(runs, setup, backend)
         run = runs[0]
         self.test_sets = {
-            scale: examples(setup.task, [scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
+            scale: setup.examples([scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
         self.seen = [setup.seen(data, self.test_sets) for data in self.ensemble.train_sets]
         self.checkpoints = {epoch for epoch, _ in run.metric_keys()}
@@ -201,7 +201,7 @@ class _Training:
                 rows.append(
                     measurement(
                         right_MBJ[model], self.seen[model][scale], epoch=self.epoch, scale=scale,
-                        training_loss=float(losses_M[model]),
+                        training_loss=float(losses_M[model]), exists_BJ=data.exists,
                     )
                 )  # fmt: skip
 

@@ -7,7 +7,8 @@ import typer
 
 from circuits.modes import Mode
 from circuits.src import Interrupted
-from circuits.tasks import TaskSpec
+from circuits.task import TaskError
+from circuits.tasks import TaskSpec, load_two_scales
 from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
@@ -25,7 +26,7 @@ from lengthgen.commands.options import (
 )
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
-from lengthgen.tables.circuits import certificate_table, prediction_table, src_table, tasks_table
+from lengthgen.tables.circuits import certificate_table, grid_table, prediction_table, src_table, tasks_table
 from theory.system.files import parse_json, read_bytes, require_folder, require_writable
 from theory.system.messages import tell
 
@@ -37,6 +38,10 @@ def src(
         typer.Option(min=1, max=8, help="Argument slots of every operator. Without it: the fewest possible."),
     ] = None,
     scales: Annotated[str, typer.Option(help="Scales, for example 1-6.")] = "1-6",
+    second_scales: Annotated[
+        str | None,
+        typer.Option(help="Second scales of a task of two scales, such as addition-mixed; a table is printed."),
+    ] = None,
     format: Format = "unaligned",
     base: Base = None,
     mode: Annotated[
@@ -67,6 +72,14 @@ def src(
     from lengthgen import complexity
 
     scale_list = parse_scales(scales)
+    if second_scales is not None:
+        if curve or certificate or draw or format != "unaligned":
+            raise TaskError("--second-scales goes with none of --curve, --certificate, --draw and --format yet")
+        last = scale_list[-1], parse_scales(second_scales)[-1]
+        family = load_two_scales(task, base=base)
+        pairs = complexity.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
+        show(pairs, grid_table(pairs), as_json)
+        return
     if certificate:
         require_writable(certificate)
     if draw:

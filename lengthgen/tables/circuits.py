@@ -20,6 +20,7 @@ def tasks_table(answer: Mapping[str, Any]) -> Group:
         "Tasks",
         table,
         "base: number base unless --base is given; slots: argument slots of the reference circuit's operators [F]",
+        *(f"two scales (src --second-scales): {task['task']}  {task['layout']}" for task in answer["two_scale_tasks"]),
     )
 
 
@@ -53,6 +54,19 @@ def src_table(answer: Mapping[str, Any]) -> Group:
         )
     notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
     notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
+    return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+
+
+def grid_table(answer: Mapping[str, Any]) -> Group:
+    """Return SRC by both scales: the first scale in rows, the second in columns."""
+    first = next(iter(answer["src"].values()))
+    table = columns("m", *(f"n = {n}" for n in first))
+    for m, row in answer["bounds"].items():
+        cells = [str(low) if low == high else f"{low}..{high}" for low, high in row.values()]
+        table.add_row(m, *cells)
+    notes = [f"{answer['status']}: SRC(f, m, n) is that of all pairs of scales up to (m, n)"]
+    if answer["stopped"]:
+        notes.append(f"not finished: {answer['stopped']}; the bounds hold")
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
 
 

@@ -265,7 +265,7 @@ def _minimal(tables: set[oracle.Table]) -> set[oracle.Table]:
 
 def _tables_of_all_steps(task: Task, scale: int, arity: int, mode: str = "free") -> list[list[lower.Table]]:
     guarded = problem.GuardedTask(task, arity, mode)
-    rows = [guarded.sequence(prompt) for prompt in itertools.product(*task.prompt(scale))]
+    rows = [guarded.sequence(scale, prompt) for prompt in itertools.product(*task.prompt(scale))]
     start = len(task.prompt(scale))
     return [
         lower.tables_of(guarded, scale, position, position - start - 1, rows)
@@ -599,7 +599,7 @@ def test_a_task_without_steps_has_no_circuit() -> None:
 def test_all_prompts_of_a_scale_count_only_if_those_of_all_smaller_scales_were_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(upper, "MAX_PROMPTS", 3)
+    monkeypatch.setattr(problem, "MAX_PROMPTS", 3)
     task = replace(copy_task(), prompt=lambda n: copy_task().prompt(3 - n))
     wirings = COPY["circuit"]["wirings"]
     certificate = _changed(COPY, ["circuit", "wirings"], {"1": wirings["2"], "2": wirings["1"]})

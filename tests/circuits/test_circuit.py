@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import circuits.circuit
-from circuits.circuit import BLOCK, UNDEFINED, Circuit, CircuitError, Wiring
+from circuits.circuit import BLOCK, Circuit, CircuitError, Wiring
 from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
-from circuits.task import Task, Tokens
+from circuits.task import UNDEFINED, Task, Tokens
 from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
@@ -44,7 +44,7 @@ def test_the_circuit_found_is_right_on_every_prompt(name: str) -> None:
     prompts = sum(len(circuit.task.all_prompts(n)) for n in range(1, SCALES + 1))
     assert circuit.check(traces_up_to(circuit.task, SCALES)) == prompts
     for scale_trace in traces_up_to(circuit.task, SCALES):
-        assert (circuit.evaluate(scale_trace) == scale_trace.tokens[scale_trace.prompt_length :]).all()
+        assert (circuit.evaluate(scale_trace) == scale_trace.tokens[len(scale_trace.given) :]).all()
 
 
 @in_table
@@ -278,10 +278,7 @@ def test_no_inputs_give_no_tokens() -> None:
 def test_a_right_circuit_on_its_own_gives_the_traces(task: Task, scale: int) -> None:
     circuit = reference_circuit(task, [scale])
     scale_trace = trace(task, scale)
-    assert (
-        circuit.run(np.ascontiguousarray(scale_trace.tokens[: scale_trace.prompt_length].T), scale)
-        == scale_trace.tokens.T
-    ).all()
+    assert (circuit.run(np.ascontiguousarray(scale_trace.prompts), scale) == scale_trace.tokens.T).all()
 
 
 def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None:

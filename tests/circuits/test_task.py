@@ -121,8 +121,8 @@ def test_an_exhaustive_trace_holds_every_instance_once(task: Task, scale: int) -
     assert scale_trace.exhaustive
     assert sorted(_rows(scale_trace)) == sorted(instances)
     assert len(instances) == len(task.all_prompts(scale))
-    assert scale_trace.prompt_length == len(task.prompt(scale))
-    assert list(scale_trace.steps) == list(range(scale_trace.prompt_length + 1, scale_trace.length + 1))
+    assert len(scale_trace.given) == len(task.prompt(scale))
+    assert list(scale_trace.steps) == list(range(len(scale_trace.given) + 1, scale_trace.length + 1))
 
 
 def _near(scale_trace: Trace) -> set[frozenset[int]]:
@@ -131,7 +131,7 @@ def _near(scale_trace: Trace) -> set[frozenset[int]]:
 
 def _differences(scale_trace: Trace, pair: frozenset[int]) -> int:
     first, second = pair
-    prompts = scale_trace.tokens[: scale_trace.prompt_length]
+    prompts = scale_trace.tokens[: len(scale_trace.given)]
     return int((prompts[:, first] != prompts[:, second]).sum())
 
 

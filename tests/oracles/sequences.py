@@ -6,18 +6,26 @@ Shares nothing with the circuits package but the task's own two functions, which
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from types import EllipsisType
 
 Symbols = tuple[str, ...]
 Table = frozenset[tuple[Symbols, str]]
 """Partial function from argument symbols to a symbol, as its pairs."""
-Prompt = Callable[[int], Sequence[Sequence[str]]]
+Prompt = Callable[[int], Sequence[Sequence[str] | EllipsisType]]
 Generate = Callable[[Symbols], Sequence[str]]
+Valid = Callable[[Symbols], bool]
 
 
-def sequences(prompt: Prompt, generate: Generate, scale: int) -> list[Symbols]:
-    """Every instance of one scale, prompt and output."""
-    prompts = itertools.product(*(tuple(choice) for choice in prompt(scale)))
-    return [(*symbols, *generate(symbols)) for symbols in prompts]
+def sequences(prompt: Prompt, generate: Generate, scale: int, valid: Valid | None = None) -> list[Symbols]:
+    """Every instance of one scale, prompt and output; outputs go first where the prompt has an Ellipsis."""
+    layout = prompt(scale)
+    instances = []
+    for symbols in itertools.product(*(tuple(choice) for choice in layout if choice is not ...)):
+        if valid is None or valid(symbols):
+            given, output = list(symbols), list(generate(symbols))
+            placed = [output.pop(0) if choice is ... else given.pop(0) for choice in layout]
+            instances.append((*placed, *output))
+    return instances
 
 
 def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[int, ...], Table]:
@@ -25,7 +33,7 @@ def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[i
     determining = {}
     for wiring in itertools.product(range(1, position), repeat=arity):
         table: dict[Symbols, str] = {}
-        for instance in instances:
+        for instance in (each for each in instances if len(each) >= position):
             key = tuple(instance[p - 1] for p in wiring)
             if table.setdefault(key, instance[position - 1]) != instance[position - 1]:
                 break
@@ -34,10 +42,12 @@ def wirings(instances: list[Symbols], position: int, arity: int) -> dict[tuple[i
     return determining
 
 
-def step_tables(prompt: Prompt, generate: Generate, scale: int, arity: int) -> list[set[Table]]:
+def step_tables(
+    prompt: Prompt, generate: Generate, scale: int, arity: int, valid: Valid | None = None
+) -> list[set[Table]]:
     """Return, for every step of one scale, every table that some wiring asks for."""
-    instances = sequences(prompt, generate, scale)
-    steps = range(len(prompt(scale)) + 1, len(instances[0]) + 1)
+    instances, layout = sequences(prompt, generate, scale, valid), prompt(scale)
+    steps = [p for p in range(1, max(map(len, instances)) + 1) if p > len(layout) or layout[p - 1] is ...]
     return [set(wirings(instances, position, arity).values()) for position in steps]
 
 

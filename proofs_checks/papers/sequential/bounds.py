@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import UNDEFINED, Circuit, Wiring
+from circuits.circuit import Circuit, Wiring
 from circuits.src import src, traces_up_to
+from circuits.task import UNDEFINED
 from circuits.tasks import load
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.papers.pola import formalised

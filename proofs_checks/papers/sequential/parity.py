@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from circuits.circuit import UNDEFINED, Circuit, Wiring
+from circuits.circuit import Circuit, Wiring
 from circuits.formats import aligned
 from circuits.induced import induced_complexity
 from circuits.roles import ScaleHintNeeded, ideal_relation
 from circuits.src import src, traces_up_to
-from circuits.task import Task
+from circuits.task import UNDEFINED, Task
 from circuits.tasks import load
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
 from proofs_checks.papers.pola import formalised
@@ -143,7 +143,7 @@ def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_pa
     table = np.full(len(symbols) ** 2, UNDEFINED, dtype=np.uint8)
     wirings = {}
     for trace in traces_up_to(task, largest_scale):
-        width = trace.prompt_length - 1
+        width = len(trace.given) - 1
         wirings[trace.scale] = tuple(
             Wiring(position=width + 1 + t, arguments=slots(t, width), operator=0) for t in range(1, trace.scale + 2)
         )
