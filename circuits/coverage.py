@@ -73,6 +73,8 @@ def _used_keys(
         length = wirings[-1].position
         rows = np.flatnonzero(scales == scale)
         scale_tokens = np.ascontiguousarray(tokens[rows, :length].T)
+        if end is not None and len(scale_tokens) < length:  # no example is as long as the longest
+            scale_tokens = np.pad(scale_tokens, ((0, length - len(scale_tokens)), (0, 0)))
         if len(scale_tokens) < length or scale_tokens.max() >= symbols:
             raise CoverageError(
                 f"examples of scale {scale} of '{circuit.task.name}' have {length} tokens below {symbols}, not "

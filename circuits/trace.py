@@ -16,6 +16,8 @@ MAX_EXHAUSTIVE = 20_000
 """Largest number of prompts of one scale for which a trace holds all of them."""
 SAMPLE = 4_096
 """Approximate number of prompts in a trace of a scale with more than MAX_EXHAUSTIVE."""
+CLIMBING = 8
+"""Number of prompts that are changed at once in the search for longer outputs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,9 +246,35 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
         valid = task.are_prompts(scale, changed)
         changed, first = changed[valid], first[valid]
     prompts = np.concatenate([bases, changed, task.sample_prompts(scale, SAMPLE // 2, rng)])
+    if task.end is not None:
+        prompts = np.concatenate([prompts, _with_longer_outputs(task, scale, choices, prompts)])
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
     unique_rows, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
     return prompts[unique_rows], row_of.reshape(-1)[pairs]
+
+
+def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]], prompts: Tokens) -> Tokens:
+    """Return prompts of ever longer outputs: the ones with longest outputs change in one position until none is longer.
+
+    Random prompts alone would hardly show the last steps of a task whose outputs end early.
+    """
+    longer = [prompts[:0]]
+    lengths = (task.outputs(prompts) != UNDEFINED).sum(axis=1)
+    while True:
+        bases = prompts[np.argsort(-lengths, kind="stable")[:CLIMBING]]
+        changes = []
+        for position, symbols in enumerate(choices):
+            for symbol in symbols if len(symbols) > 1 else ():
+                changed = bases.copy()
+                changed[:, position] = symbol
+                changes.append(changed)
+        before = lengths.max()
+        prompts = np.concatenate([bases, *changes])
+        prompts = prompts[task.are_prompts(scale, prompts)]
+        lengths = (task.outputs(prompts) != UNDEFINED).sum(axis=1)
+        if lengths.max() == before:
+            return np.concatenate(longer)
+        longer.append(prompts[lengths > before])
 
 
 def _as_rows(prompts: Tokens) -> NDArray[np.void]:

@@ -81,9 +81,11 @@ class Setup:
             shapes = {scale: (len(data.tokens), data.is_step.any(axis=0).sum()) for scale, data in tests.items()}
             return {scale: np.zeros(shape, dtype=np.bool_) for scale, shape in shapes.items()}
         entries = seen_entries(self.analysis.circuit, training.tokens, training.scales)
-        return {
+        seen = {
             scale: steps_seen(self.analysis.circuit, entries, data.tokens, data.scales) for scale, data in tests.items()
         }
+        # Where outputs end early, no sample may have the last steps.
+        return {scale: steps[:, : tests[scale].exists.shape[1]] for scale, steps in seen.items()}
 
     @cached_property
     def _trained_length(self) -> int:

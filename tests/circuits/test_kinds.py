@@ -20,10 +20,10 @@ from circuits.prediction import predict
 from circuits.reference import reference_circuit
 from circuits.right_outputs import choice_src
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import MAX_COMBINATIONS, UNDEFINED, Task, TaskError
+from circuits.task import MAX_COMBINATIONS, UNDEFINED, Task, TaskError, Tokens
 from circuits.tasks import TaskSpec, load
 from circuits.tasks.addition import addition_mixed
-from circuits.trace import extended, trace
+from circuits.trace import extended, of_prompts, trace
 from circuits.two_scales import TwoScaleTask, grid_src
 from tests.circuits.random_kinds import (
     KINDS,
@@ -127,15 +127,23 @@ def test_coverage_ends_with_the_output() -> None:
 
 
 def test_a_sample_grows_by_longer_outputs() -> None:
-    """A single prompt of 2**18 has 19 steps, so a sample lacks the last; the circuit is right as far as it goes."""
+    """A single prompt of 2**18 has 19 steps; the search for longer outputs finds it, and without it a round adds it."""
     task = replace(load("copy-until-zero", base=2), reference=None)
     result = src(task, traces_up_to(task, 18), 1)
     assert result.status == "sampled"
     assert result.values == dict.fromkeys(range(1, 19), 1)
-    longest = extended(task, result.traces[17], np.array([[1] * 18 + [2]], dtype=np.uint8))
-    assert longest.length == 38
+    assert result.traces[17].length == 38
+    short = of_prompts(task, replace(result.traces[17], tokens=np.zeros((0, 1), dtype=np.uint8)), _prompts("01" * 9))
+    longest = extended(task, short, _prompts("1" * 18))
+    assert (short.length, longest.length) == (20, 38)
     assert longest.tokens_at(38).shape[1] == 1
     assert src(task, [*result.traces[:17], longest], 1).values[18] == 1
+    with_reference = load("copy-until-zero", base=2)
+    assert src(with_reference, [*result.traces[:17], replace(short, exhaustive=False)], 1).values[18] == 1
+
+
+def _prompts(digits: str) -> Tokens:
+    return np.array([[*map(int, digits), 2]], dtype=np.uint8)
 
 
 def test_a_prediction_for_outputs_that_end_early() -> None:
