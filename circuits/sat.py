@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from theory.system.errors import LengthgenError
 
@@ -142,17 +143,9 @@ def decide(
     if conflicts is not None and conflicts < 1:
         return SatResult(satisfiable=None, steps=written)
     _, clauses = formula(classes, count, clique)
-    request = {
-        "clauses": clauses,
-        "proof": proof,
-        "conflicts": conflicts,
-        "cpu_seconds": None if seconds is None else max(0, math.ceil(seconds)) + 1,
-        "parent": os.getpid(),
-    }
-    reply = _run_solver(json.dumps(request), None if seconds is None else max(0.0, end - time.monotonic()))
-    if reply is None:
+    answer = _solved(clauses, None if seconds is None else end - time.monotonic(), conflicts, proof=proof)
+    if answer is None:
         return SatResult(satisfiable=None)
-    answer = json.loads(reply)
     counted = written + conflict * answer["conflicts"]
     if answer["satisfiable"] is None:
         return SatResult(satisfiable=None, steps=counted)
@@ -165,6 +158,39 @@ def decide(
         choice.append((index % count, index // count))
         alt += len(tables) * count
     return SatResult(satisfiable=True, choice=tuple(choice), steps=counted)
+
+
+def satisfiable(clauses: Sequence[Sequence[int]], *, seconds: float | None) -> bool | None:
+    """Return whether a formula can be satisfied; None if the time limit is reached.
+
+    Args:
+        clauses: literals from 1 on, negative if negated.
+        seconds: time limit in seconds of wall clock; None for none.
+
+    Raises:
+        SolverError: there are more than MAX_CLAUSES clauses.
+        SolverFailed: the solver's process died.
+    """
+    if len(clauses) > MAX_CLAUSES:
+        raise SolverError(f"{len(clauses):,} clauses, more than {MAX_CLAUSES:,}")
+    answer = _solved(clauses, None if seconds is None else min(seconds, MAX_SECONDS), None, proof=False)
+    return None if answer is None else answer["satisfiable"]
+
+
+def _solved(
+    clauses: Sequence[Sequence[int]], seconds: float | None, conflicts: int | None, *, proof: bool
+) -> dict[str, Any] | None:
+    """Return the answer of a solver process on a formula; None if the time was up."""
+    request = {
+        "clauses": clauses,
+        "proof": proof,
+        "conflicts": conflicts,
+        "cpu_seconds": None if seconds is None else max(0, math.ceil(seconds)) + 1,
+        "parent": os.getpid(),
+    }
+    reply = _run_solver(json.dumps(request), None if seconds is None else max(0.0, seconds))
+    answer: dict[str, Any] | None = None if reply is None else json.loads(reply)
+    return answer
 
 
 def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:

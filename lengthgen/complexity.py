@@ -7,16 +7,21 @@ import secrets
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
-from circuits.clock import Clock
+from circuits.clock import Clock, OutOfTime
+from circuits.composition import after
+from circuits.counting import minimum_circuits
+from circuits.formats import in_format
 from circuits.right_outputs import choice_src
 from circuits.roles import changing_pairs, role_labels, unread_positions
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from circuits.synthesis import scratchpad_tokens, src_within
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
 from circuits.two_scales import TwoScaleTask, grid_src
@@ -42,6 +47,7 @@ class Question:
         arity: number of slots; None for the minimal one, or in mode declared for that of the reference circuit.
         mode: one of circuits.modes.Mode.
         seconds: time limit; None for none.
+        after: a task whose outputs are the prompts of the task, so that both together are asked about; None if none.
     """
 
     spec: TaskSpec
@@ -49,10 +55,23 @@ class Question:
     arity: int | None = None
     mode: str = "free"
     seconds: float | None = None
+    after: TaskSpec | None = None
 
     def task(self) -> Task:
-        """Return the task in its format. Raise TaskError as `TaskSpec.laid_out` does."""
-        return self.spec.laid_out(self.scales[-1])
+        """Return the task in its format.
+
+        Raises:
+            TaskError: as `TaskSpec.laid_out` and `circuits.composition.after`.
+        """
+        if self.after is None:
+            return self.spec.laid_out(self.scales[-1])
+        composed = after(self.spec.plain(), self.after.plain())
+        return in_format(composed, self.spec.format, largest_scale=self.scales[-1])
+
+    @property
+    def words(self) -> str:
+        """Task in a sentence."""
+        return self.spec.words if self.after is None else f"{self.spec.words} after {self.after.words}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +123,7 @@ class SRCAnswer:
             lower = max((result.bounds[n][0] for n in range(1, result.exhaustive_to + 1)), default=1)
         layout = f", aligned to scale {scale}" if self.question.spec.format == "aligned" else ""
         return bounds_sentence(
-            f"SRC({self.question.spec.words}, {scale})",
+            f"SRC({self.question.words}, {scale})",
             f"at arity {result.arity}, {result.mode}{layout}",
             lower,
             upper,
@@ -144,7 +163,13 @@ class SRCAnswer:
         return self.result.circuit
 
     def certificate(self) -> dict[str, Any]:
-        """Return the certificate at the last scale. Raise TaskError as `circuits.certificate.certificate` does."""
+        """Return the certificate at the last scale.
+
+        Raises:
+            TaskError: the task is composed of two, or as for `circuits.certificate.certificate`.
+        """
+        if self.question.after is not None:
+            raise TaskError(f"task '{self.task.name}': no certificates of two tasks in one yet; leave out --after")
         return certificate(self.task, self.result, spec=self.question.spec, clock=Clock(self.question.seconds))
 
 
@@ -190,7 +215,7 @@ def compute(question: Question) -> SRCAnswer:
 
 
 def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
-    """Return arity k -> scale -> SRC_k, at the minimal arity and one above.
+    """Return arity k -> scale -> SRC_k, from the minimal arity on, at least to the next one, until SRC is 1.
 
     [F]: the arity above is included because a selector may hide in a further slot.
 
@@ -201,14 +226,93 @@ def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
     if least is None:
         raise TaskError(f"task '{answer.task.name}': no curve, since the fewest slots possible are not known")
     symbols = len(answer.task.alphabet)
-    values = {}
-    for arity in (least, least + 1):
-        if arity > MAX_ARITY or symbols**arity > MAX_ENTRIES:
-            continue
+    values: dict[str, dict[str, int | str | None]] = {}
+    for arity in range(least, MAX_ARITY + 1):
+        if symbols**arity > MAX_ENTRIES:
+            break
         is_answered = arity == answer.result.arity
         result = answer.result if is_answered else compute(replace(answer.question, arity=arity)).result
         values[str(arity)] = {str(scale): number(result.values[scale]) for scale in answer.question.scales}
+        if arity > least and list(values[str(arity)].values())[-1] in (1, None):
+            break
     return values
+
+
+def front(question: Question, bases: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the fewest operators by base and arity at the last scale, and which pairs no other one beats.
+
+    A pair is beaten if another has no more symbols, no more slots and no more operators, and less of one of them.
+
+    Raises:
+        TaskError: the task has no base to choose, or as `curve`.
+    """
+    rows: list[dict[str, Any]] = []
+    for base in bases:
+        answer = compute(replace(question, spec=replace(question.spec, base=base), arity=None))
+        for arity, values in curve(answer).items():
+            operators = list(values.values())[-1]
+            symbols = len(answer.task.alphabet)
+            rows.append({"base": base, "symbols": symbols, "arity": int(arity), "operators": operators})
+    sizes = [tuple(math.inf if row[name] in (None, "inf") else row[name] for name in _SIZES) for row in rows]
+    for row, size in zip(rows, sizes, strict=True):
+        beaten = any(other != size and all(a <= b for a, b in zip(other, size, strict=True)) for other in sizes)
+        row["front"] = not beaten and math.isfinite(size[-1])
+    return rows
+
+
+_SIZES = ("symbols", "arity", "operators")
+
+
+def minima(answer: SRCAnswer) -> dict[str, Any]:
+    """Return the number of minimum circuits and what they have in common (`circuits.counting`), as JSON holds it.
+
+    Raises:
+        TaskError: they cannot be counted, or not within the time limit.
+    """
+    try:
+        circuits = minimum_circuits(answer.task, answer.result, Clock(answer.question.seconds))
+    except OutOfTime as reason:
+        raise TaskError(
+            f"task '{answer.task.name}': minimum circuits not counted: the time limit has passed"
+        ) from reason
+    return {
+        "operators": circuits.operators,
+        "count": circuits.count,
+        "entries": [[list(symbols), symbol] for symbols, symbol in circuits.entries],
+        "steps": len(circuits.wirings),
+        "forced": [
+            {"scale": scale, "position": position, "arguments": list(wiring)}
+            for (scale, position), wiring in circuits.forced.items()
+        ],
+    }
+
+
+def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
+    """Return SRC within an error (`circuits.synthesis.src_within`), as JSON holds it.
+
+    Raises:
+        TaskError, SolverError: as `src_within`.
+    """
+    question = answer.question
+    bounds = src_within(answer.task, question.scales[-1], answer.result.arity, error, clock=Clock(question.seconds))
+    shown = {str(scale): [number(bound) for bound in bounds[scale]] for scale in question.scales}
+    return {"error": str(error), "arity": answer.result.arity, "bounds": shown}
+
+
+def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
+    """Return the fewest scratchpad tokens for a number of operators (`circuits.synthesis`), as JSON holds it.
+
+    Raises:
+        TaskError, SolverError: as `scratchpad_tokens`.
+    """
+    question, arity = answer.question, answer.result.arity
+    fewest = scratchpad_tokens(answer.task, question.scales[-1], arity, operators, clock=Clock(question.seconds))
+    return {
+        "operators": operators,
+        "arity": arity,
+        "tokens": [fewest.lower, fewest.upper],
+        "stopped": fewest.stopped,
+    }
 
 
 def grid(

@@ -1,5 +1,6 @@
 """Commands on tasks: their circuits, their complexity, and predictions for encodings."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from lengthgen.commands.options import (
     TaskArgument,
     TestScales,
     TrainScales,
+    error_bound,
     nonempty_path,
     show,
     usual_encodings,
@@ -50,9 +52,27 @@ def src(
             help="Allowed wirings: any (free), the reference circuit's (declared), or without unneeded slots (typed)."
         ),
     ] = Mode.FREE,
+    after: Annotated[
+        str | None, typer.Option(help="Task whose outputs are the prompts of this one: SRC of both together.")
+    ] = None,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Also compute SRC at the minimal arity and at one slot more.")
+        bool, typer.Option("--curve", help="Also compute SRC at the minimal arity and above, until it is 1.")
     ] = False,
+    bases: Annotated[
+        str | None, typer.Option(help="Bases, for example 2-4: also the fewest operators by alphabet and arity.")
+    ] = None,
+    minima: Annotated[
+        bool, typer.Option("--minima", help="Also count the minimum circuits, and list what all of them have.")
+    ] = False,
+    within: Annotated[
+        Fraction | None,
+        typer.Option(
+            parser=error_bound, metavar="EPS", help="Also compute SRC if this share of the prompts may come out wrong."
+        ),
+    ] = None,
+    scratchpad: Annotated[
+        int | None, typer.Option(min=1, help="Also compute the fewest scratchpad tokens for this number of operators.")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Time limit in seconds; then the bounds known so far are printed.")
     ] = None,
@@ -73,8 +93,8 @@ def src(
 
     scale_list = parse_scales(scales)
     if second_scales is not None:
-        if curve or certificate or draw or format != "unaligned":
-            raise TaskError("--second-scales goes with none of --curve, --certificate, --draw and --format yet")
+        if any((after, curve, bases, minima, within, scratchpad, certificate, draw)) or format != "unaligned":
+            raise TaskError("--second-scales goes with --scales, --base, --arity, --mode and --time-limit only")
         last = scale_list[-1], parse_scales(second_scales)[-1]
         family = load_two_scales(task, base=base)
         pairs = complexity.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
@@ -90,6 +110,7 @@ def src(
         arity=arity,
         mode=mode.value,
         seconds=time_limit,
+        after=None if after is None else TaskSpec(name=after),
     )
     try:
         computed = complexity.compute(question)
@@ -99,6 +120,14 @@ def src(
     answer = computed.as_json()
     if curve:
         answer["curve"] = complexity.curve(computed)
+    if bases is not None:
+        answer["front"] = complexity.front(question, parse_scales(bases))
+    if minima:
+        answer["minima"] = complexity.minima(computed)
+    if within is not None:
+        answer["within"] = complexity.within(computed, within)
+    if scratchpad is not None:
+        answer["scratchpad"] = complexity.scratchpad(computed, scratchpad)
     if certificate:
         complexity.write_certificate(certificate, computed)
         answer["certificate"] = str(certificate)

@@ -52,6 +52,18 @@ def src_table(answer: Mapping[str, Any]) -> Group:
         notes.append(
             f"at arity {arity}: " + ", ".join("?" if value is None else str(value) for value in values.values())
         )
+    if "front" in answer:
+        notes += [_front_row(row) for row in answer["front"]]
+        notes.append("*: no other pair has as few symbols, slots and operators")
+    if "minima" in answer:
+        notes.append(_minima(answer["minima"]))
+    if "within" in answer:
+        shown = ", ".join(_bounds(*bounds) for bounds in answer["within"]["bounds"].values())
+        notes.append(
+            f"if a share of {answer['within']['error']} of the prompts of each scale may come out wrong: {shown}"
+        )
+    if "scratchpad" in answer:
+        notes.append(_scratchpad(answer["scratchpad"]))
     notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
     notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
@@ -68,6 +80,35 @@ def grid_table(answer: Mapping[str, Any]) -> Group:
     if answer["stopped"]:
         notes.append(f"not finished: {answer['stopped']}; the bounds hold")
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+
+
+def _bounds(low: int | str, high: int | str | None) -> str:
+    """Return bounds as text: the value where they meet."""
+    return str(low) if low == high else f"{low}..{'?' if high is None else high}"
+
+
+def _front_row(row: Mapping[str, Any]) -> str:
+    """Return the fewest operators at one alphabet and arity as text; a star marks the front."""
+    operators = "?" if row["operators"] is None else row["operators"]
+    mark = " *" if row["front"] else ""
+    return f"base {row['base']} ({row['symbols']} symbols), arity {row['arity']}: {operators}{mark}"
+
+
+def _minima(minima: Mapping[str, Any]) -> str:
+    """Return the number of minimum circuits and what they have in common as text."""
+    entries = ", ".join(f"{' '.join(symbols)} -> {symbol}" for symbols, symbol in minima["entries"][:12])
+    more = f", and {len(minima['entries']) - 12} more" if len(minima["entries"]) > 12 else ""
+    return (
+        f"{minima['count']:,} minimum circuits; all have the entries {entries or '(none)'}{more}; "
+        f"{len(minima['forced'])} of {minima['steps']} steps have one wiring in all"
+    )
+
+
+def _scratchpad(scratchpad: Mapping[str, Any]) -> str:
+    """Return the fewest scratchpad tokens as text."""
+    setting = f"operators up to {scratchpad['operators']}, arity {scratchpad['arity']}"
+    stopped = f" ({scratchpad['stopped']})" if scratchpad["stopped"] else ""
+    return f"fewest scratchpad tokens for {setting}: {_bounds(*scratchpad['tokens'])}{stopped}"
 
 
 def _positions(positions: Sequence[int]) -> str:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,23 +81,64 @@ def test_mode(answer, task, base, mode, expected):
 
 
 @pytest.mark.parametrize("task", [("addition-carry", "--base", "2"), ("five.py:five",), ("permutation", "--base", "3")])
-def test_the_curve_is_of_two_arities_and_does_not_rise(answer, task, tmp_path, monkeypatch):
+def test_the_curve_ends_where_src_is_1_and_does_not_rise(answer, task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("five.py").write_text(FIVE, encoding="utf-8")
     output = answer("src", *task, "--scales", "1-3", "--curve")
     fewest = output["minimal_arity"]
-    assert list(output["curve"]) == [str(fewest), str(fewest + 1)]
-    fewer, more = output["curve"].values()
-    assert fewer == output["src"]
-    assert list(fewer) == list(more) == ["1", "2", "3"]
-    assert all(more[scale] <= fewer[scale] for scale in fewer)
+    arities, values = map(int, output["curve"]), list(output["curve"].values())
+    assert list(arities) == list(range(fewest, fewest + max(2, len(values))))
+    assert values[0] == output["src"]
+    assert all(list(each) == ["1", "2", "3"] for each in values)
+    assert all(more[scale] <= fewer[scale] for fewer, more in pairwise(values) for scale in fewer)
+    assert [each["3"] for each in values[1:]].count(1) == (values[-1]["3"] == 1) == 1
 
 
 def test_the_curve_is_the_same_whatever_arity_is_asked_for(answer):
     question = ("src", "permutation", "--base", "3", "--scales", "1-4", "--curve")
     least, other = answer(*question), answer(*question, "--arity", "2")
     assert least["curve"] == other["curve"]
-    assert (least["src"], other["src"]) == tuple(least["curve"].values())
+    assert (least["src"], other["src"]) == tuple(least["curve"].values())[:2]
+
+
+def test_the_front_marks_what_nothing_beats(answer):
+    rows = answer("src", "addition-carry", "--base", "2", "--scales", "1-2", "--bases", "2-3")["front"]
+    assert [(row["base"], row["arity"], row["operators"], row["front"]) for row in rows] == [
+        (2, 3, 2, True), (2, 4, 1, True), (3, 3, 2, False), (3, 4, 1, False),
+    ]  # fmt: skip
+
+
+def test_questions_beside_src(answer, run):
+    """Minimum circuits, wrong prompts, scratchpads and composed tasks; in the table and as JSON."""
+    asked_for = ("--minima", "--within", "1/4", "--scratchpad", "2")
+    output = answer("src", "parity", "--scales", "1-3", *asked_for)
+    assert (output["minima"]["operators"], output["minima"]["count"]) == (1, 6912)
+    assert len(output["minima"]["entries"]) == 4
+    assert output["within"] == {"error": "1/4", "arity": 2, "bounds": {scale: [1, 1] for scale in "123"}}
+    assert output["scratchpad"]["tokens"] == [0, 0]
+    table = run("src", "parity", "--scales", "1-3", *asked_for)[1]
+    assert "6,912 minimum circuits; all have the entries 0 0 -> 0, 0 1 -> 1" in table
+    assert "fewest scratchpad tokens for operators up to 2, arity 2: 0" in table
+    composed = answer("src", "reverse", "--after", "copy", "--scales", "1-3")
+    assert composed["statement"] == "SRC(reverse after copy, 3) = 2 at arity 1, free"
+    refused(run("src", "reverse", "--after", "copy", "--certificate", "c.json"), "no certificates of two tasks in one")
+    refused(run("src", "parity-direct", "--scales", "1-9", "--arity", "2", "--minima"), "minimum circuits are counted")
+
+
+def test_two_scales_are_a_table(answer, run):
+    question = ("src", "addition-mixed", "--base", "2", "--scales", "1-2", "--second-scales", "1-2")
+    output = answer(*question)
+    assert output["src"] == {"1": {"1": 1, "2": 1}, "2": {"1": 1, "2": 1}}
+    assert "n = 2" in run(*question)[1]
+    refused(run(*question, "--curve"), "--second-scales goes with")
+    refused(run("src", "addition-mixed"), "has two scales: ask for its SRC with")
+    refused(run("src", "parity", "--second-scales", "1-2"), "'parity' is no task of two scales")
+
+
+def test_several_right_outputs(answer, run):
+    output = answer("src", "select-any", "--base", "2", "--scales", "1-3")
+    assert (output["src"], output["status"]) == ({"1": 1, "2": 1, "3": 1}, "exact")
+    refused(run("src", "select-any", "--certificate", "c.json"), "no certificates of tasks with several right outputs")
 
 
 def test_a_task_that_needs_more_slots_than_there_are_has_no_curve(run):

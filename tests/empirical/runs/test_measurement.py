@@ -36,7 +36,13 @@ def test_every_column_is_as_defined(seed: int) -> None:
     draw = np.random.default_rng(seed)
     shape = draw.integers(1, 8), draw.integers(1, 6)
     right, seen = (draw.random(shape) < draw.choice([0.0, 0.3, 0.7, 0.9, 1.0]) for _ in range(2))
-    row = asdict(measurement(right, seen, epoch=3, scale=7, training_loss=0.25))
-    expected = _defined(right.tolist(), seen.tolist()) | {"epoch": 3, "scale": 7, "training_loss": 0.25}
+    # Samples end early: at least the first step of each exists, and after its end all counts as right and seen.
+    ends = draw.integers(1, shape[1] + 1, size=shape[0]) if seed % 2 else np.full(shape[0], shape[1])
+    exists = np.arange(shape[1]) < ends[:, None]
+    row = asdict(measurement(right | ~exists, seen | ~exists, exists_BJ=exists, epoch=3, scale=7, training_loss=0.25))
+    right_steps, seen_steps = (
+        [steps[:end] for steps, end in zip(each.tolist(), ends, strict=True)] for each in (right, seen)
+    )
+    expected = _defined(right_steps, seen_steps) | {"epoch": 3, "scale": 7, "training_loss": 0.25}
     assert row.keys() == expected.keys()
     assert row == pytest.approx(expected, nan_ok=True)

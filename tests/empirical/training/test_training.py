@@ -170,12 +170,22 @@ def test_a_finished_run_is_not_trained_again_and_what_a_kill_at_its_very_end_lef
     assert not left.parent.exists()
 
 
-@pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "lbpe-sh", "rope", "fire"])
-def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding):
-    run = small_run(encoding, task="copy")
+@pytest.mark.parametrize(
+    ("encoding", "task", "format"),
+    [
+        ("ipe", "copy", "aligned"),
+        ("random-ape[longest=64]", "copy", "aligned"),
+        ("lbpe-sh", "copy", "aligned"),
+        ("rope", "copy", "aligned"),
+        ("fire", "copy-until-zero", "aligned"),
+        ("ipe-sh", "parity-online", "unaligned"),
+    ],
+)
+def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding, task, format):
+    run = small_run(encoding, format, task=task)
     setup = Setup.of(run, "cpu")
     ensemble = Ensemble([run], setup, CPU)
-    for epoch in range(3):
+    for epoch in range(12 if task == "parity-online" else 3):
         ensemble.epoch(epoch)
     shares = set()
     for scale in run.test:

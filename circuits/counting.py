@@ -1,0 +1,154 @@
+"""Number of minimum circuits of a task, and what all of them have in common ([F]).
+
+Two circuits are the same if each step has the same wiring and the same steps share an operator; the entries of the
+operators follow. The steps are served one after the other. What matters of the steps served so far is the multiset of
+the operators' partial tables, so circuits with equal multisets are counted together.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from circuits.clock import Clock
+from circuits.modes import all_wirings
+from circuits.partition import Compatibility, plain
+from circuits.src import SRCResult
+from circuits.task import Task, TaskError
+from circuits.templates import Place
+from circuits.wirings import Table
+
+MAX_STATES = 20_000
+"""Largest number of multisets of tables after one step."""
+
+_State = tuple[Table, ...]
+"""Tables of the operators in use, ascending."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimumCircuits:
+    """All circuits with as few operators as possible.
+
+    Attributes:
+        operators: number of operators, which is SRC at the last scale.
+        count: number of circuits.
+        entries: entries that some operator of every minimum circuit has, as (argument symbols, symbol); an entry that
+            differs between them, or that some of them lacks, is not among them.
+        wirings: step -> the wirings that it has in some minimum circuit.
+    """
+
+    operators: int
+    count: int
+    entries: tuple[tuple[tuple[str, ...], str], ...]
+    wirings: Mapping[Place, tuple[tuple[int, ...], ...]]
+
+    @property
+    def forced(self) -> dict[Place, tuple[int, ...]]:
+        """Steps that have the same wiring in every minimum circuit."""
+        return {place: wirings[0] for place, wirings in self.wirings.items() if len(wirings) == 1}
+
+
+def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) -> MinimumCircuits:
+    """Return the number of minimum circuits up to the last scale of a result, and what they have in common.
+
+    Args:
+        task: the task.
+        result: result of `circuits.src.src`; every prompt was tried, and SRC is known and finite.
+        clock: time limit.
+
+    Raises:
+        TaskError: SRC is not known or infinite, a scale was sampled, a step has too many wirings, or the tables take
+            more than MAX_STATES multisets.
+        OutOfTime: the clock's limit has passed.
+    """
+    clock = clock or Clock()
+    operators = result.values[max(result.bounds)]
+    if result.circuit is None or operators is None or not all(trace.exhaustive for trace in result.traces):
+        raise TaskError(
+            f"task '{task.name}': minimum circuits are counted where SRC is finite and exact; take smaller scales"
+        )
+    places, alternatives = [], []
+    for trace in result.traces:
+        for position in trace.steps:
+            step = all_wirings(task, trace, position, result.arity, result.mode, clock)
+            if not step.complete:
+                raise TaskError(
+                    f"task '{task.name}': position {position} of scale {trace.scale} has too many wirings to count"
+                )
+            places.append((trace.scale, position))
+            alternatives.append({table: len(wirings) for table, wirings in step.wirings.items()})
+    counting = _Counting(alternatives, int(operators), len(task.alphabet), clock, task.name)
+    last = counting.layers[-1]
+    common = set.intersection(
+        *({entry for table in state for entry in plain(table, counting.symbols)} for state in last)
+    )
+    wirings = {
+        place: tuple(
+            sorted(
+                wiring
+                for table, each in all_wirings(
+                    task, result.traces[place[0] - 1], place[1], result.arity, result.mode, clock
+                ).wirings.items()
+                if table in tables
+                for wiring in each
+            )
+        )
+        for place, tables in zip(places, counting.used(), strict=True)
+    }
+    return MinimumCircuits(
+        operators=int(operators),
+        count=sum(last.values()),
+        entries=tuple(_entry(task, result.arity, key, value) for key, value in sorted(common)),
+        wirings=wirings,
+    )
+
+
+def _entry(task: Task, arity: int, key: int, value: int) -> tuple[tuple[str, ...], str]:
+    """Return an entry as symbols."""
+    symbols = len(task.alphabet)
+    digits = [key // symbols ** (arity - 1 - slot) % symbols for slot in range(arity)]
+    return tuple(task.alphabet[digit] for digit in digits), task.alphabet[value]
+
+
+class _Counting:
+    """Multisets of operator tables after each step, with the number of ways to reach each."""
+
+    def __init__(
+        self, steps: Sequence[Mapping[Table, int]], operators: int, symbols: int, clock: Clock, name: str
+    ) -> None:
+        self.symbols, self._steps, self._operators, self._clock = symbols, steps, operators, clock
+        self._compatible = Compatibility(symbols)
+        self.layers: list[Counter[_State]] = [Counter({(): 1})]
+        for step in steps:
+            layer: Counter[_State] = Counter()
+            for state, ways in self.layers[-1].items():
+                for table, following in self._following(state, step):
+                    layer[following] += ways * step[table]
+            if len(layer) > MAX_STATES:
+                raise TaskError(f"task '{name}': there are too many kinds of circuits to count; take smaller scales")
+            self.layers.append(layer)
+
+    def _following(self, state: _State, step: Mapping[Table, int]) -> Iterator[tuple[Table, _State]]:
+        """Yield each way to serve a step: its table, and the multiset after it."""
+        for table in step:
+            self._clock.check(len(state) + 1)
+            for index, operator in enumerate(state):
+                if self._compatible(operator, table):
+                    yield table, tuple(sorted((*state[:index], operator | table, *state[index + 1 :])))
+            if len(state) < self._operators:
+                yield table, tuple(sorted((*state, table)))
+
+    def used(self) -> list[set[Table]]:
+        """Return, for each step, the tables that it has in some circuit of all steps."""
+        leading = set(self.layers[-1])  # multisets from which all later steps can be served
+        used: list[set[Table]] = []
+        for step, layer in zip(reversed(self._steps), reversed(self.layers[:-1]), strict=True):
+            tables: set[Table] = set()
+            before: set[_State] = set()
+            for state in layer:
+                for table, following in self._following(state, step):
+                    if following in leading:
+                        tables.add(table)
+                        before.add(state)
+            leading = before
+            used.append(tables)
+        return used[::-1]
