@@ -41,12 +41,17 @@ class VariantPrediction:
             over all scales.
         breaks_at: first scale at which the variant fails; None if it generalizes.
         why: one sentence of explanation.
+        labels_train, labels_test: number of labels of relevant keys over the training scales, and over all scales; for
+            the ideal relation these are its roles, each of which names an operator and a slot. None if there is no
+            circuit, and in predictions stored before they were counted.
     """
 
     complexity_train: float
     complexity_test: float
     breaks_at: int | None
     why: str
+    labels_train: int | None = None
+    labels_test: int | None = None
 
     @property
     def generalizes(self) -> bool:
@@ -207,7 +212,7 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, hint_error),
         selection_with_token=_selected(induced_with(True), seen, later, hint_error),
-        distractors=_undistracted(low, high, breaks, distractors_by_scale),
+        distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
     )
 
 
@@ -221,21 +226,36 @@ def _selected(
     breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
     if induced.conflict:
         breaks[f"cannot select the operator: {induced.conflict}"] = induced.conflict.second.scale
+    return _variant(induced, seen, low, high, breaks)
+
+
+def _variant(
+    induced: Induced, seen: Sequence[Trace], low: float, high: float, breaks: Mapping[str, int]
+) -> VariantPrediction:
+    """Return the prediction of a variant from its failures, with the labels of relevant keys counted."""
     first, breaks_at = _first(breaks)
     return VariantPrediction(
-        complexity_train=low, complexity_test=high, breaks_at=breaks_at, why=_why(low, high, first, breaks_at, "")
+        complexity_train=low,
+        complexity_test=high,
+        breaks_at=breaks_at,
+        why=_why(low, high, first, breaks_at, ""),
+        labels_train=len(frozenset().union(*(induced.new_labels[trace.scale] for trace in seen))),
+        labels_test=len(frozenset().union(*induced.new_labels.values())),
     )
 
 
 def _undistracted(
-    low: float, high: float, breaks: Mapping[str, int], distractors_by_scale: Mapping[int, set[tuple[int, int]]]
+    induced: Induced,
+    seen: Sequence[Trace],
+    low: float,
+    high: float,
+    breaks: Mapping[str, int],
+    distractors_by_scale: Mapping[int, set[tuple[int, int]]],
 ) -> VariantPrediction:
     """Return the prediction if irrelevant keys may also show no pair of label and token beyond training."""
     reason = "shows at irrelevant keys pairs of label and token that training never showed"
-    first, breaks_at = _first({**breaks, **({reason: min(distractors_by_scale)} if distractors_by_scale else {})})
-    return VariantPrediction(
-        complexity_train=low, complexity_test=high, breaks_at=breaks_at, why=_why(low, high, first, breaks_at, "")
-    )
+    more = {reason: min(distractors_by_scale)} if distractors_by_scale else {}
+    return _variant(induced, seen, low, high, {**breaks, **more})
 
 
 def _restricted(circuit: Circuit, scales: set[int]) -> Circuit:

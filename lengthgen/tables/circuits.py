@@ -129,6 +129,11 @@ def _roles(roles: Mapping[str, Any]) -> str:
     )
 
 
+def _from_train_to_test(train: object, test: object) -> str:
+    """Return a number in training and in the test as text."""
+    return "-" if train is None else f"{train} -> {test}"
+
+
 def certificate_table(answer: Mapping[str, Any]) -> Group:
     """Return the bounds that a certificate proves; for random prompts also the way to repeat the check."""
     if answer["proved"]:
@@ -147,11 +152,13 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
     )
     answers = ("generalizes", "breaks at", "literally", "selects", "own token", "distractors")
-    table = columns("encoding", "relation", "operators: train", "test", *answers)
+    table = columns("encoding", "relation", "operators", "labels", *answers)
     notes = []
     for encoding, prediction in answer["predictions"].items():
-        complexities = (
-            "-" if prediction[key] is None else str(prediction[key]) for key in ("complexity_train", "complexity_test")
+        selection = prediction["selection"] or {}
+        sizes = (
+            _from_train_to_test(prediction["complexity_train"], prediction["complexity_test"]),
+            _from_train_to_test(selection.get("labels_train"), selection.get("labels_test")),
         )
         generalizes, literal = (
             {True: "yes", False: "no", None: "-"}[prediction[key]] for key in ("generalizes", "literal")
@@ -163,7 +170,7 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
             prediction[key] and prediction[key]["generalizes"]
             for key in ("selection", "selection_with_token", "distractors")
         ]
-        table.add_row(*names, *complexities, generalizes, breaks_at, literal, *map(yes_no, variants))
+        table.add_row(*names, *sizes, generalizes, breaks_at, literal, *map(yes_no, variants))
         notes.append(f"{encoding}: {prediction['why']}")
         if prediction["generalizes"] and not variants[0]:
             notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
@@ -171,6 +178,8 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         title,
         table,
         *notes,
+        "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
+        "ideal relation are its roles (operator, slot) [F]",
         "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
         "selects: labels and tokens of the arguments must also select the operator; own token: with the query's [F]",
         "distractors: training must also have shown every label and token of keys that are no arguments [F]",

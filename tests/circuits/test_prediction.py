@@ -12,6 +12,7 @@ from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from circuits.formats import CLOSING
 from circuits.prediction import VARIANTS, Prediction, predict
+from circuits.roles import step_roles
 from circuits.src import traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
@@ -282,6 +283,21 @@ def test_without_its_operators_told_the_relative_encoding_selects_none(name: str
         assert prediction.generalizes and prediction.selection is not None
         assert prediction.selection.generalizes is selects
         assert math.isinf(prediction.selection.complexity_train) is not selects
+
+
+def test_the_labels_of_the_ideal_relation_are_its_roles() -> None:
+    """Each scale of permutation base 4 has one role more, since each step has its own operator."""
+    analysis = analyse(load("permutation", base=4), "aligned", 6)
+    ideal, relative = (
+        predict(analysis, parse_encoding(name), train=[1, 2, 3], test=range(1, 7)).selection
+        for name in ("ipe-sh", "rpe")
+    )
+    assert ideal is not None and relative is not None
+    up_to = {
+        n: {role for scale in range(1, n + 1) for role in step_roles(analysis.circuit, scale).values()} for n in (3, 6)
+    }
+    assert (ideal.labels_train, ideal.labels_test) == (len(up_to[3]), len(up_to[6])) == (3, 6)
+    assert (relative.labels_train, relative.labels_test) == (1, 1)
 
 
 def test_a_task_without_a_circuit_is_not_computed_by_selection_either() -> None:
