@@ -21,6 +21,10 @@ over: about as long as the solver takes to start.
 """
 
 
+FIRST_BUDGET = 20_000_000_000
+"""Steps counted for one question to the solver before another is tried: some ten seconds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Partition:
     """Result of the search: lower <= fewest operators <= upper.
@@ -153,24 +157,35 @@ def _by_sat(
 ) -> tuple[int, tuple[Table, ...]]:
     """Narrow the bounds with the SAT solver until they meet or time is up.
 
+    One operator less than the upper bound is tried first. If that is hard, the lower bound is raised as far as it is
+    easy: numbers near either end are decided far more quickly than those between.
+
     The first `pinned` steps of the order are a clique.
     """
     alternatives = [sorted(step) for step in order]
     classes = [tuple(plain(table, symbols) for table in tables) for tables in alternatives]
+    budget = FIRST_BUDGET
     while lower < len(upper):
-        answer = sat.decide(
-            classes, len(upper) - 1, range(pinned), seconds=clock.left(), steps=clock.steps_left(), proof=False
-        )
-        clock.count(answer.steps)
-        if answer.satisfiable is None:
+        decided = False
+        for count in dict.fromkeys((len(upper) - 1, lower)):
+            left = clock.steps_left()
+            most = budget if left is None else min(budget, left)
+            answer = sat.decide(classes, count, range(pinned), seconds=clock.left(), steps=most, proof=False)
+            clock.count(answer.steps)
+            if answer.satisfiable:
+                assert answer.choice is not None
+                operators: dict[int, Table] = {}
+                for tables, (operator, alternative) in zip(alternatives, answer.choice, strict=True):
+                    operators[operator] = operators.get(operator, 0) | tables[alternative]
+                upper = tuple(operators.values())
+            elif answer.satisfiable is False:
+                lower = count + 1
+            decided = answer.satisfiable is not None
+            if decided or answer.steps < budget // 2:  # the budget was not the reason: the clock's limit is
+                break
+        if not decided and answer.steps < budget // 2:
             break
-        if not answer.satisfiable:
-            return len(upper), upper
-        assert answer.choice is not None
-        operators: dict[int, Table] = {}
-        for tables, (operator, alternative) in zip(alternatives, answer.choice, strict=True):
-            operators[operator] = operators.get(operator, 0) | tables[alternative]
-        upper = tuple(operators.values())
+        budget *= 1 if decided else 2
     return lower, upper
 
 
