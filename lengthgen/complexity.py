@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from circuits.all_scales import src_for_all_scales
 from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
@@ -24,6 +25,7 @@ from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal
 from circuits.synthesis import scratchpad_tokens, src_within
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
+from circuits.transducer import Transducer
 from circuits.two_scales import TwoScaleTask, grid_src
 from lengthgen.results import number, template_text
 from theory.system.errors import LengthgenError
@@ -312,6 +314,25 @@ def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
         "arity": arity,
         "tokens": [fewest.lower, fewest.upper],
         "stopped": fewest.stopped,
+    }
+
+
+def all_scales(machine: Transducer, last: int, *, arity: int | None, seconds: float | None) -> dict[str, Any]:
+    """Return SRC of a transducer's task at all scales (`circuits.all_scales`), as JSON holds it.
+
+    Raises:
+        TaskError: as `src_for_all_scales`.
+    """
+    answer = src_for_all_scales(machine, arity, searched=last, clock=Clock(seconds))
+    return {
+        "task": machine.name,
+        "arity": answer.arity,
+        "src": {str(scale): number(value) for scale, value in answer.values.items()},
+        "value": number(answer.value),
+        "constant_from": answer.constant_from,
+        "upper": number(answer.upper),
+        "why": answer.why,
+        "label": "F",
     }
 
 

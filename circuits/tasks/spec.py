@@ -13,6 +13,8 @@ from typing import Any
 from circuits.formats import FORMATS, in_format
 from circuits.task import Task, TaskError
 from circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
+from circuits.tasks.machines import MACHINES
+from circuits.transducer import Transducer
 from circuits.two_scales import TwoScaleTask
 from theory.system.errors import nearest
 from theory.system.userfile import load_object, split_file
@@ -150,6 +152,25 @@ def load_two_scales(name: str, *, base: int | None = None) -> TwoScaleTask:
         raise TaskError(f"task '{name}' has no base to choose")
     task: TwoScaleTask = load_object(name, what="task", error=TaskError, kind=TwoScaleTask)
     return task
+
+
+def load_machine(name: str, *, base: int | None = None) -> Transducer:
+    """Return a finite-state transducer by the name of its task or `path/to/file.py:name`. A user's file is run.
+
+    Raises:
+        TaskError: there is none of this name, or the base does not fit.
+    """
+    if name in MACHINES:
+        has_base = bool(inspect.signature(MACHINES[name]).parameters)
+        TaskSpec(name=name, base=base)  # raises TaskError for a base that is none
+        return MACHINES[name](base) if has_base and base is not None else MACHINES[name]()
+    if split_file(name) is None:
+        otherwise = f"there are {', '.join(MACHINES)}; your own: path/to/file.py:name"
+        raise TaskError(f"'{name}' has no transducer, so nothing is proved for all scales: {otherwise}")
+    if base is not None:
+        raise TaskError(f"machine '{name}' has no base to choose")
+    machine: Transducer = load_object(name, what="machine", error=TaskError, kind=Transducer)
+    return machine
 
 
 def _has_base(name: str) -> bool:

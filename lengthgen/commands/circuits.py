@@ -9,7 +9,7 @@ import typer
 from circuits.modes import Mode
 from circuits.src import Interrupted
 from circuits.task import TaskError
-from circuits.tasks import TaskSpec, load_two_scales
+from circuits.tasks import TaskSpec, load_machine, load_two_scales
 from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
     INTERRUPTED,
@@ -28,7 +28,14 @@ from lengthgen.commands.options import (
 )
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
-from lengthgen.tables.circuits import certificate_table, grid_table, prediction_table, src_table, tasks_table
+from lengthgen.tables.circuits import (
+    all_scales_table,
+    certificate_table,
+    grid_table,
+    prediction_table,
+    src_table,
+    tasks_table,
+)
 from theory.system.files import parse_json, read_bytes, require_folder, require_writable
 from theory.system.messages import tell
 
@@ -44,6 +51,9 @@ def src(
         str | None,
         typer.Option(help="Second scales of a task of two scales, such as addition-mixed; a table is printed."),
     ] = None,
+    all_scales: Annotated[
+        bool, typer.Option("--all-scales", help="Prove SRC for all scales; the task is a finite-state transducer.")
+    ] = False,
     format: Format = "unaligned",
     base: Base = None,
     mode: Annotated[
@@ -92,13 +102,21 @@ def src(
     from lengthgen import complexity
 
     scale_list = parse_scales(scales)
+    more = any((after, curve, bases, minima, within, scratchpad, certificate, draw)) or format != "unaligned"
     if second_scales is not None:
-        if any((after, curve, bases, minima, within, scratchpad, certificate, draw)) or format != "unaligned":
+        if more or all_scales:
             raise TaskError("--second-scales goes with --scales, --base, --arity, --mode and --time-limit only")
         last = scale_list[-1], parse_scales(second_scales)[-1]
         family = load_two_scales(task, base=base)
         pairs = complexity.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
         show(pairs, grid_table(pairs), as_json)
+        return
+    if all_scales:
+        if more or mode != Mode.FREE:
+            raise TaskError("--all-scales goes with --scales, --base, --arity and --time-limit only")
+        machine = load_machine(task, base=base)
+        proof = complexity.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
+        show(proof, all_scales_table(proof), as_json)
         return
     if certificate:
         require_writable(certificate)

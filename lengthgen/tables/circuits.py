@@ -69,6 +69,19 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
 
 
+def all_scales_table(answer: Mapping[str, Any]) -> Group:
+    """Return SRC by scale, its value at all scales, and the reason."""
+    table = columns("scale", "SRC")
+    for scale, value in answer["src"].items():
+        table.add_row(scale, "?" if value is None else str(value))
+    proved = (
+        f"SRC is {answer['value']} at all scales from {answer['constant_from']} on"
+        if answer["value"] is not None
+        else "no value is proved for all scales"
+    )
+    return titled(f"SRC of {answer['task']} at arity {answer['arity']}, free wiring [F]", table, proved, answer["why"])
+
+
 def grid_table(answer: Mapping[str, Any]) -> Group:
     """Return SRC by both scales: the first scale in rows, the second in columns."""
     first = next(iter(answer["src"].values()))

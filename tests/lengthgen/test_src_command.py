@@ -135,10 +135,21 @@ def test_two_scales_are_a_table(answer, run):
     refused(run("src", "parity", "--second-scales", "1-2"), "'parity' is no task of two scales")
 
 
+def test_all_scales(answer, run):
+    output = answer("src", "counter", "--base", "3", "--scales", "1-4", "--all-scales")
+    assert (output["value"], output["constant_from"], output["arity"]) == (1, 1, 2)
+    assert "SRC is 1 at all scales from 1 on" in run("src", "parity", "--scales", "1-3", "--all-scales")[1]
+    refused(run("src", "parity", "--all-scales", "--minima"), "--all-scales goes with")
+    refused(run("src", "reverse", "--all-scales"), "has no transducer")
+
+
 def test_several_right_outputs(answer, run):
     output = answer("src", "select-any", "--base", "2", "--scales", "1-3")
     assert (output["src"], output["status"]) == ({"1": 1, "2": 1, "3": 1}, "exact")
-    refused(run("src", "select-any", "--certificate", "c.json"), "no certificates of tasks with several right outputs")
+    refused(
+        run("src", "select-any", "--base", "2", "--scales", "1-2", "--certificate", "c"),
+        "no certificates of tasks with several right outputs",
+    )
 
 
 def test_a_task_that_needs_more_slots_than_there_are_has_no_curve(run):

@@ -1,0 +1,354 @@
+"""SRC at all scales: what is proved agrees with SRC at larger scales, and nothing is proved that is wrong somewhere."""
+
+import math
+import random
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import circuits.trace
+from circuits import all_scales
+from circuits.all_scales import (
+    AllScales,
+    AllScalesError,
+    LocalCircuit,
+    Place,
+    Rule,
+    TooManyError,
+    check_proof,
+    src_for_all_scales,
+)
+from circuits.circuit import CircuitError
+from circuits.clock import Clock
+from circuits.src import src, traces_up_to
+from circuits.task import TaskError
+from circuits.tasks import load, load_machine
+from circuits.trace import trace
+from circuits.transducer import MAX_STATES, Transducer
+
+BITS = ("0", "1")
+MANY = tuple(map(chr, range(200, 460)))
+
+
+def shifted(base: int, period: int) -> Transducer:
+    """y_t = x_t + t mod base, with t counted modulo the period."""
+    inputs = tuple(map(str, range(base)))
+    step = {(t, c): ((t + 1) % period, inputs[(int(c) + t) % base]) for t in range(period) for c in inputs}
+    return Transducer(name="shifted", inputs=inputs, start=0, step=step)
+
+
+def counter(base: int) -> Transducer:
+    """y_t = y_(t-1) + x_t mod base."""
+    inputs = tuple(map(str, range(base)))
+    sums = {(s, c): (s + int(c)) % base for s in range(base) for c in inputs}
+    return Transducer(name="counter", inputs=inputs, start=0, step={key: (s, str(s)) for key, s in sums.items()})
+
+
+def first_added(base: int) -> Transducer:
+    """y_1 = x_1 and y_t = x_t + x_1 mod base, so that every step reads x_1."""
+    inputs = tuple(map(str, range(base)))
+    step = {(s, c): (s, inputs[(int(c) + int(s)) % base]) for s in inputs for c in inputs}
+    return Transducer(name="first-added", inputs=inputs, start="-", step={**step, **{("-", c): (c, c) for c in inputs}})
+
+
+def late(count: int) -> Transducer:
+    """y_t = 1 from some step on, which no window tells from those before."""
+    step = {(s, c): (min(s + 1, count), str(int(s == count))) for s in range(count + 1) for c in BITS}
+    return Transducer(name="late", inputs=BITS, start=0, step=step)
+
+
+COPY = Transducer(name="copy", inputs=BITS, start=0, step={(0, c): (0, c) for c in BITS})
+DELAY = Transducer(name="delay", inputs=BITS, start="0", step={(s, c): (c, s) for s in BITS for c in BITS})
+OR = Transducer(name="or", inputs=BITS, start="0", step={(s, c): (max(s, c), max(s, c)) for s in BITS for c in BITS})
+BLOCKS = Transducer(
+    name="parity-of-blocks",
+    inputs=(*BITS, "#"),
+    start=0,
+    step={(s, c): (0, str(s)) if c == "#" else (s ^ int(c), "-") for s in (0, 1) for c in (*BITS, "#")},
+)
+
+
+def random_machine(seed: int) -> Transducer:
+    """2 or 3 states and random transitions."""
+    rng = random.Random(seed)
+    states = rng.choice((2, 3))
+    step = {(s, c): (rng.randrange(states), rng.choice(BITS)) for s in range(states) for c in BITS}
+    return Transducer(name=f"random-{seed}", inputs=BITS, start=0, step=step)
+
+
+@cache
+def result_of(seed: int) -> tuple[Transducer, AllScales]:
+    machine = random_machine(seed)
+    return machine, src_for_all_scales(machine, 1 + seed % 3, searched=5)
+
+
+def require_agreement(machine: Transducer, result: AllScales, largest: int) -> None:
+    """SRC at scales that were not searched is the proved value, and the circuit gives the machine's outputs."""
+    task = machine.task()
+    traces = traces_up_to(task, largest)
+    values = src(task, traces, result.arity).values
+    assert result.constant_from is not None
+    assert {scale: values[scale] for scale in result.values} == result.values
+    assert {values[scale] for scale in range(result.constant_from, largest + 1)} == {result.value}
+    assert all(values[scale] != result.value for scale in range(1, result.constant_from))
+    if result.circuit is None:
+        assert math.isinf(result.upper)
+        return
+    assert len(result.circuit.operators) == result.upper == result.value
+    circuit = result.circuit.circuit(task, [*range(1, largest + 1), 50])
+    circuit.check(traces)
+    prompts = task.sample_prompts(50, 100, np.random.default_rng(0))
+    assert (circuit.run(prompts, 50) == task.sequences(50, prompts)).all()
+
+
+@pytest.mark.parametrize(
+    ("machine", "arity", "value", "constant_from"),
+    [
+        (counter(2), None, 1, 1),
+        (counter(2), 1, math.inf, 2),
+        (counter(3), None, 1, 1),
+        (COPY, None, 1, 1),
+        (COPY, 2, 1, 1),
+        (DELAY, 1, 2, 2),
+        (DELAY, 2, 1, 1),
+        (shifted(2, 2), 1, 2, 2),
+        (shifted(2, 2), 2, 1, 1),
+        (shifted(3, 3), 1, 3, 3),
+        (OR, None, 1, 1),
+        (BLOCKS, 2, math.inf, 3),
+    ],
+    ids=lambda each: each.name if isinstance(each, Transducer) else str(each),
+)
+def test_values_of_machines_are_as_expected_and_hold_beyond_the_searched_scales(
+    machine: Transducer, arity: int | None, value: float, constant_from: int
+) -> None:
+    result = src_for_all_scales(machine, arity, searched=5)
+    assert (result.value, result.constant_from) == (value, constant_from)
+    require_agreement(machine, result, 7)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_of_random_machines_hold_at_three_larger_scales(seed: int) -> None:
+    machine, result = result_of(seed)
+    assert result.value is not None  # all of these are decided
+    require_agreement(machine, result, 8)
+
+
+def test_the_reason_names_the_rules_of_the_circuit() -> None:
+    assert src_for_all_scales(counter(2)).why == (
+        "SRC is at least 1 at scale 6, and a circuit is right at all scales: "
+        "every step t: operator 1 of x_t, y_(t-1); step t = n+1, '$': operator 1 of '=', '='"
+    )
+    assert "step t = 1 mod 2: operator 1 of x_t; every step t = 0 mod 2: operator 2 of x_t" in (
+        src_for_all_scales(shifted(2, 2), 1).why
+    )
+
+
+def test_a_hidden_state_is_not_proved_and_the_reason_names_two_configurations() -> None:
+    """Parity of blocks is feasible at arity 3 up to scale 3, and not at scale 4."""
+    result = src_for_all_scales(BLOCKS, 3, searched=3)
+    assert dict(result.values) == {1: 1, 2: 1, 3: 1}
+    assert (result.value, result.constant_from, result.upper, result.circuit) == (None, None, math.inf, None)
+    assert "no 3 places up to 3 steps back determine the token" in result.why
+    states = re.findall(r"it is (\w) in state (\w), inputs \[[-01# ]*#\], .* and (\w) in state (\w), ", result.why)
+    assert states in ([("0", "0", "1", "1")], [("1", "1", "0", "0")])
+    beyond = src_for_all_scales(BLOCKS, 3, searched=4)
+    assert (beyond.value, beyond.constant_from) == (math.inf, 4)
+    assert beyond.why == "no 3 earlier positions determine the token at position 9 of scale 4"
+
+
+def test_a_machine_that_changes_beyond_the_searched_scales_is_not_proved() -> None:
+    machine = late(8)
+    early = src_for_all_scales(machine, 1, searched=6)
+    assert set(early.values.values()) == {1}
+    assert (early.value, early.upper) == (None, 2)
+    assert early.why == "SRC is at least 1 and at most 2 from scale 6 on: search larger scales"
+    assert src_for_all_scales(machine, 1, searched=9).constant_from == 9
+    zero = Rule((Place("x", 0),), 0)
+    claimed = LocalCircuit(
+        arity=1, first=(), repeated=(zero,), end=zero, operators=({("0",): "0", ("1",): "0", ("=",): "$"},)
+    )
+    task = machine.task()
+    claimed.circuit(task, range(1, 9)).check([trace(task, scale) for scale in range(1, 9)])
+    with pytest.raises(AllScalesError, match=r"every step t operator 1 gives 0 for 0, not 1: state 8, inputs \[0\]"):
+        check_proof(machine, claimed)
+
+
+def test_sampled_scales_have_the_value_that_is_proved() -> None:
+    result = src_for_all_scales(counter(9), searched=5)  # 9 ** 5 prompts are not all tried
+    assert (result.value, result.constant_from) == (1, 1)
+    assert set(result.values.values()) == {1}
+
+
+def test_what_is_not_local_is_not_proved_and_sampled_scales_then_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuits.trace, "MAX_EXHAUSTIVE", 100)
+    result = src_for_all_scales(first_added(3), 2, searched=5)
+    assert result.values == {**dict.fromkeys(range(1, 5), 1), 5: None}
+    assert (result.value, result.constant_from, result.upper) == (None, None, math.inf)
+    assert result.why.startswith("the search finds no local circuit: at every step t")
+
+
+def test_first_steps_have_rules_of_their_own() -> None:
+    """Delay has x_0 = '=' at step 1, which the rule of later steps need not know."""
+    earlier, equals = Place("x", 1), Place("=", 0)
+    circuit = LocalCircuit(
+        arity=1,
+        first=(Rule((equals,), 1),),
+        repeated=(Rule((earlier,), 0),),
+        end=Rule((equals,), 2),
+        operators=({(c,): c for c in BITS}, {("=",): "0"}, {("=",): "$"}),
+    )
+    check_proof(DELAY, circuit)
+    wirings = circuit.circuit(DELAY.task(), [1, 3]).wirings
+    assert {n: [wiring.operator for wiring in steps] for n, steps in wirings.items()} == {1: [1, 2], 3: [1, 0, 0, 2]}
+    with pytest.raises(AllScalesError, match=r"every step t operator 1 gives nothing for =, not 0: state 0, inputs \["):
+        check_proof(DELAY, replace(circuit, first=()))
+
+
+@pytest.mark.parametrize("machine", [counter(2), DELAY, shifted(3, 3)], ids=lambda machine: machine.name)
+def test_every_wrong_or_missing_entry_is_refused(machine: Transducer) -> None:
+    circuit = src_for_all_scales(machine, searched=4).circuit
+    assert circuit is not None
+    check_proof(machine, circuit)
+    for index, operator in enumerate(circuit.operators):
+        for key, token in operator.items():
+            wrong = next(symbol for symbol in machine.alphabet if symbol != token)
+            missing = {other: operator[other] for other in operator if other != key}
+            for changed in ({**operator, key: wrong}, missing):
+                operators = (*circuit.operators[:index], changed, *circuit.operators[index + 1 :])
+                with pytest.raises(AllScalesError, match=r"state .*, inputs .*, outputs"):
+                    check_proof(machine, replace(circuit, operators=operators))
+
+
+def test_a_smaller_number_of_operators_is_refused() -> None:
+    """Any merger of two of three operators contradicts some configuration."""
+    circuit = src_for_all_scales(shifted(3, 3), 1).circuit
+    assert circuit is not None and len(circuit.operators) == 3
+    for kept, dropped in ((0, 1), (0, 2), (1, 2)):
+        merged = tuple(rule._replace(operator=kept) if rule.operator == dropped else rule for rule in circuit.repeated)
+        united = {**circuit.operators[dropped], **circuit.operators[kept]}
+        operators = tuple(united if index == kept else table for index, table in enumerate(circuit.operators))
+        with pytest.raises(AllScalesError):
+            check_proof(shifted(3, 3), replace(circuit, repeated=merged, operators=operators))
+
+
+@pytest.mark.parametrize("seed", range(0, 40))
+def test_the_proof_accepts_a_changed_circuit_iff_it_is_right_on_all_prompts(seed: int) -> None:
+    """Random places of random rules: these machines show all of their configurations up to scale 8."""
+    machine, result = result_of(seed)
+    if result.circuit is None:
+        return
+    task, rng = machine.task(), random.Random(seed)
+    traces = [trace(task, scale) for scale in range(1, 9)]
+    for _ in range(3):
+        rules = {"repeated": list(result.circuit.repeated), "end": [result.circuit.end]}
+        changed_rules = rng.choice([*rules.values()])
+        index, slot = rng.randrange(len(changed_rules)), rng.randrange(result.arity)
+        places = list(changed_rules[index].places)
+        places[slot] = rng.choice([Place("x", 0), Place("x", 1), Place("y", 1), Place("y", 2), Place("=", 0)])
+        changed_rules[index] = changed_rules[index]._replace(places=tuple(places))
+        changed = replace(result.circuit, repeated=tuple(rules["repeated"]), end=rules["end"][0])
+        try:
+            changed.circuit(task, range(1, 9)).check(traces)
+            right = True
+        except CircuitError:
+            right = False
+        if right:
+            check_proof(machine, changed)
+        else:
+            with pytest.raises(AllScalesError):
+                check_proof(machine, changed)
+
+
+def test_limits_end_a_proof_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (
+        src_for_all_scales(COPY, clock=Clock(steps=1)).why == "the proof ended early: the limit of 1 steps is reached"
+    )
+    circuit = src_for_all_scales(COPY).circuit
+    assert circuit is not None
+    monkeypatch.setattr(all_scales, "MAX_CONFIGURATIONS", 2)
+    result = src_for_all_scales(COPY)
+    assert (result.value, result.why) == (
+        None,
+        "the proof ended early: more than 2 configurations can be reached",
+    )
+    with pytest.raises(TooManyError):
+        check_proof(COPY, circuit)
+
+
+def test_what_is_no_local_circuit_is_refused() -> None:
+    circuit = src_for_all_scales(COPY).circuit
+    assert circuit is not None
+    for rule in (
+        Rule((Place("y", 0),), 0),
+        Rule((Place("x", -1),), 0),
+        Rule((Place("z", 1),), 0),
+        Rule((Place("x", 0),), 1),
+        Rule((), 0),
+    ):
+        with pytest.raises(CircuitError, match="cannot have the rule"):
+            replace(circuit, repeated=(rule,))
+    with pytest.raises(CircuitError, match="at least one"):
+        replace(circuit, repeated=())
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "name of a machine"),
+        ({"inputs": ()}, "inputs must be a tuple"),
+        ({"inputs": ("0", "0")}, "different symbols"),
+        ({"inputs": ("0", "=")}, "'=' cannot be an input"),
+        ({"inputs": ("0", 1)}, "an input is a text of 1 to 50 printable characters, not 1"),
+        ({"inputs": ("0",)}, "step has the input '1', which is not in"),
+        ({"inputs": ("0", "1", "2")}, "no transition from state 0 with '2'"),
+        ({"start": 1}, "no transition from the start 1"),
+        ({"start": None}, "a state is a text or an integer, not None"),
+        ({"step": None}, r"step must map \(state, input\) to \(next state, output\), not None"),
+        ({"step": {0: (0, "0")}}, "a key of step must be a pair"),
+        ({"step": {(0, "0"): "0"}}, "a value of step must be a pair"),
+        ({"step": {(0, "0"): (1, "0"), (0, "1"): (0, "0")}}, "leads from state 0 with '0' to state 1, from which"),
+        ({"step": {(0, "0"): (0, "$"), (0, "1"): (0, "0")}}, r"'\$' cannot be an output"),
+        ({"step": {(s, c): (0, c) for s in range(MAX_STATES + 1) for c in BITS}}, "at most 256 states, not 257"),
+        ({"inputs": MANY, "step": {(0, c): (0, c) for c in MANY}}, "at most 254 symbols, not 262"),
+    ],
+    ids=str,
+)
+def test_what_is_no_machine_is_refused_in_one_line(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(TaskError, match=message) as refused:
+        replace(COPY, **fields)  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+
+
+def test_a_machine_is_an_ordinary_task() -> None:
+    task = BLOCKS.task()
+    assert task.alphabet == ("0", "1", "#", "-", "=", "$")
+    assert task.generate(("1", "1", "#", "1", "#", "=")) == ["-", "-", "0", "-", "1", "$"]
+
+
+@pytest.mark.parametrize(("name", "base"), [("parity", None), ("counter", None), ("counter", 3), ("copy", 3)])
+def test_the_machines_of_named_tasks_give_their_outputs(name: str, base: int | None) -> None:
+    task, machine = load(name, base=base), load_machine(name, base=base)
+    for scale in (1, 2, 5):
+        for prompt in task.sample_prompts(scale, 20, np.random.default_rng(scale)):
+            symbols = tuple(task.alphabet[token] for token in prompt)
+            assert machine.task().generate(symbols) == task.generate(symbols)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "says"),
+    [
+        (
+            "reverse",
+            None,
+            "'reverse' has no transducer, so nothing is proved for all scales: there are parity, counter",
+        ),
+        ("parity", 3, "has no base to choose"),
+    ],
+)
+def test_what_has_no_machine_is_named(name: str, base: int | None, says: str) -> None:
+    with pytest.raises(TaskError, match=says):
+        load_machine(name, base=base)
