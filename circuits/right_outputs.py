@@ -12,11 +12,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from circuits.clock import Clock
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError, Tokens
+from circuits.task import Task, TaskError
 from circuits.trace import Trace, of_prompts
 
 MAX_CHOICES = 1_000
@@ -24,8 +22,8 @@ MAX_CHOICES = 1_000
 MAX_RANKS = 8
 """Largest k for which the k-th right output of every prompt is tried if there are more choices."""
 
-Output = tuple[int, ...]
-"""Token numbers of an output."""
+RightOutputs = Mapping[tuple[str, ...], list[tuple[int, ...]]]
+"""Prompt of one scale -> its right outputs, as token numbers; in the order of a trace."""
 
 
 def choice_src(
@@ -49,33 +47,68 @@ def choice_src(
     """
     clock = clock or Clock()
     traces = traces_up_to(task, scale, clock)
-    right = {trace.scale: [task.right_outputs(prompt) for prompt in trace.prompts] for trace in traces}
+    right = [_right_of(task, trace) for trace in traces]
+    few = [count for count in range(1, len(traces) + 1) if _are_few(traces[:count], right[:count])]
     if arity is None:
-        arity = _least_arity(task, traces, right)
+        arity = _least_arity(task, traces, right, few)
     bounds: dict[int, tuple[float, float]] = {}
     lower: float = 1
     best: SRCResult | None = None
-    for count in range(1, len(traces) + 1):
-        choices, complete = _choices(task, traces[:count], right)
-        upper: float = math.inf
-        best = None
-        for choice in choices:
-            if best and clock.over():
-                complete = False
-                break
-            result = src(choice, traces_up_to(choice, count), arity, mode=mode, clock=clock)
-            low, high = result.bounds[count]
-            complete &= low == high
-            if best is None or high < upper:
-                upper, best = high, result
-            if upper == lower:
-                break
-        lower = max(lower, _single_lower(task, traces[:count], right, arity, mode, clock), upper if complete else 1)
-        bounds[count] = lower, upper
+    for count in few:
+        tried, best = _best_of(_all_choices(task, right[:count]), [count], lower, arity, mode, clock)
+        lower = max(lower, tried[count][0])
+        bounds[count] = lower, tried[count][1]
+    others = [count for count in range(1, len(traces) + 1) if count not in few]
+    if others:
+        tried, best = _best_of(_some_choices(task, right), others, lower, arity, mode, clock)
+        for count in others:
+            lower = max(lower, _single_lower(task, traces[:count], right[:count], arity, mode, clock))
+            bounds[count] = lower, tried[count][1]
     assert best is not None, "there is a trace of scale 1 at least, and a choice"
     status = "exact" if all(trace.exhaustive for trace in traces) else "sampled"
     met = all(low == high for low, high in bounds.values())
     return replace(best, bounds=bounds, status=status if met else "bounds", hardest=(), seconds=dict(clock.seconds))
+
+
+def _right_of(task: Task, trace: Trace) -> RightOutputs:
+    """Return the right outputs of every prompt of a trace, by its symbols."""
+    steps = [position - 1 for position in trace.steps]
+    return {
+        prompt: task.right_outputs(prompt, tuple(tokens[steps].tolist()))
+        for tokens in trace.tokens.T
+        for prompt in [tuple(task.alphabet[token] for token in tokens[[position - 1 for position in trace.given]])]
+    }
+
+
+def _are_few(traces: Sequence[Trace], right: Sequence[RightOutputs]) -> bool:
+    """True if all choices for the prompts of some traces can be tried."""
+    numbers = (len(every) for of_scale in right for every in of_scale.values())
+    return all(trace.exhaustive for trace in traces) and math.prod(numbers) <= MAX_CHOICES
+
+
+def _best_of(
+    choices: Iterator[Task], scales: Sequence[int], lower: float, arity: int, mode: str, clock: Clock
+) -> tuple[dict[int, tuple[float, float]], SRCResult | None]:
+    """Return the least bounds of any choice at some scales, and the result of the choice that is best at the last.
+
+    The lower of two bounds holds for every choice only if all are tried to the end, else it is 1. No more choices are
+    tried once one attains the lower bound that is known.
+    """
+    least = dict.fromkeys(scales, (math.inf, math.inf))
+    best: SRCResult | None = None
+    for choice in choices:
+        if best is not None and clock.over():
+            least = {scale: (1, high) for scale, (_, high) in least.items()}
+            break
+        result = src(choice, traces_up_to(choice, scales[-1]), arity, mode=mode, clock=clock)
+        if best is None or result.bounds[scales[-1]][1] < least[scales[-1]][1]:
+            best = result
+        for scale in scales:
+            (low, high), (new_low, new_high) = least[scale], result.bounds[scale]
+            least[scale] = min(low, new_low), min(high, new_high)
+        if all(high <= lower for _, high in least.values()):
+            break
+    return least, best
 
 
 def chosen_task(task: Task, name: str, choose: Callable[[tuple[str, ...]], Sequence[str]]) -> Task:
@@ -83,42 +116,45 @@ def chosen_task(task: Task, name: str, choose: Callable[[tuple[str, ...]], Seque
     return replace(task, name=f"{task.name}-{name}", generate=choose, vectorised=None, reference=None, right=None)
 
 
-def _choices(
-    task: Task, traces: Sequence[Trace], right: Mapping[int, Sequence[Sequence[Output]]]
-) -> tuple[Iterator[Task], bool]:
-    """Return tasks that choose one right output for each prompt of some traces, and whether these are all choices."""
-    prompts = [tuple(task.alphabet[token] for token in prompt) for trace in traces for prompt in trace.prompts]
+def _all_choices(task: Task, right: Sequence[RightOutputs]) -> Iterator[Task]:
+    """Yield tasks that choose one right output for each prompt: every choice once."""
+    prompts = [prompt for of_scale in right for prompt in of_scale]
     outputs = [
         [tuple(task.alphabet[token] for token in output) for output in every]
-        for trace in traces
-        for every in right[trace.scale]
+        for of_scale in right
+        for every in of_scale.values()
     ]
-    complete = all(trace.exhaustive for trace in traces) and math.prod(map(len, outputs)) <= MAX_CHOICES
-    if complete:
-        tables = (dict(zip(prompts, each, strict=True)) for each in itertools.product(*outputs))
-        return (chosen_task(task, f"choice-{n}", table.__getitem__) for n, table in enumerate(tables, 1)), True
+    for number, chosen in enumerate(itertools.product(*outputs), 1):
+        table = dict(zip(prompts, chosen, strict=True))
+        yield chosen_task(task, f"choice-{number}", table.__getitem__)
 
-    def ranked(order: Callable[[list[Output]], list[Output]], rank: int) -> Callable[[tuple[str, ...]], list[str]]:
+
+def _some_choices(task: Task, right: Sequence[RightOutputs]) -> Iterator[Task]:
+    """Yield tasks that choose the right output of one rank for every prompt, and first the task as it is shown."""
+    assert task.right is not None
+    all_right, number = task.right, {symbol: token for token, symbol in enumerate(task.alphabet)}
+
+    def ranked(order: Callable[[list[list[str]]], list[list[str]]], rank: int) -> Task:
         def choose(prompt: tuple[str, ...]) -> list[str]:
-            numbers = order(task.right_outputs(_numbers(task, prompt)))
-            return [task.alphabet[token] for token in numbers[min(rank, len(numbers) - 1)]]
+            outputs = order([list(output) for output in all_right(prompt)])
+            return outputs[min(rank, len(outputs) - 1)]
 
-        return choose
+        return chosen_task(task, f"rank-{rank + 1}", choose)
 
-    ranks = range(min(MAX_RANKS, max(map(len, outputs))))
-    orders: list[Callable[[list[Output]], list[Output]]] = [list, sorted, lambda every: sorted(every, reverse=True)]
-    chosen = [task.generate, *(ranked(order, rank) for rank, order in itertools.product(ranks, orders))]
-    return (chosen_task(task, f"choice-{n}", choose) for n, choose in enumerate(chosen, 1)), False
+    def ascending(outputs: list[list[str]]) -> list[list[str]]:
+        return sorted(outputs, key=lambda output: [number[symbol] for symbol in output])
+
+    yield replace(task, right=None)
+    most = max(len(every) for of_scale in right for every in of_scale.values())
+    for rank in range(min(MAX_RANKS, most)):
+        for order in (list, ascending, lambda outputs: ascending(outputs)[::-1]):
+            yield ranked(order, rank)
 
 
-def _numbers(task: Task, prompt: tuple[str, ...]) -> Tokens:
-    return np.array([task.alphabet.index(symbol) for symbol in prompt], dtype=np.uint8)
-
-
-def _least_arity(task: Task, traces: Sequence[Trace], right: Mapping[int, Sequence[Sequence[Output]]]) -> int:
+def _least_arity(task: Task, traces: Sequence[Trace], right: Sequence[RightOutputs], few: Sequence[int]) -> int:
     """Return the least arity with which a choice that is tried has a circuit. Raise TaskError if there is none."""
     least = []
-    for choice in _choices(task, traces, right)[0]:
+    for choice in _all_choices(task, right) if len(few) == len(traces) else _some_choices(task, right):
         arity = minimal_arity(traces_up_to(choice, len(traces)))
         least += [] if arity is None else [arity]
         if arity == 1:
@@ -132,20 +168,14 @@ def _least_arity(task: Task, traces: Sequence[Trace], right: Mapping[int, Sequen
 
 
 def _single_lower(
-    task: Task,
-    traces: Sequence[Trace],
-    right: Mapping[int, Sequence[Sequence[Output]]],
-    arity: int,
-    mode: str,
-    clock: Clock,
+    task: Task, traces: Sequence[Trace], right: Sequence[RightOutputs], arity: int, mode: str, clock: Clock
 ) -> float:
     """Return a lower bound of SRC from the prompts that have a single right output; 1 if a scale has none."""
     restricted = []
-    for trace in traces:
-        single = [row for row, every in enumerate(right[trace.scale]) if len(every) == 1]
-        if not single or (mode == "typed" and len(single) < len(trace.prompts)):
+    for trace, of_scale in zip(traces, right, strict=True):
+        single = [row for row, every in enumerate(of_scale.values()) if len(every) == 1]
+        if not single or (mode == "typed" and len(single) < len(of_scale)):
             return 1
         restricted.append(of_prompts(task, trace, trace.prompts[single]))
-    return src(replace(task, right=None, reference=None), restricted, arity, mode=mode, clock=clock).bounds[
-        len(traces)
-    ][0]
+    result = src(replace(task, right=None, reference=None), restricted, arity, mode=mode, clock=clock)
+    return result.bounds[len(traces)][0]

@@ -336,25 +336,27 @@ class Task:
         after = np.cumsum(ends, axis=1) - ends > 0
         return np.where(after, UNDEFINED, outputs)[:, ~after.all(axis=0)]
 
-    def right_outputs(self, prompt: Tokens) -> list[tuple[int, ...]]:
-        """Return all right outputs of one prompt, uint8 [prompt tokens], as token numbers, in the order of `right`.
+    def right_outputs(self, prompt: tuple[str, ...], output: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return all right outputs of one prompt as token numbers, in the order of `right`.
+
+        Args:
+            prompt: symbols of the prompt.
+            output: token numbers of the output of `generate`.
 
         Raises:
-            TaskError: `generate` or `right` fails, or the output of `generate` is not among the right ones.
+            TaskError: `right` fails, or does not give the output of `generate`, or outputs of other lengths.
         """
-        [output] = self.outputs(prompt[None])
-        shown_output = tuple(output.tolist())
         if self.right is None:
-            return [shown_output]
-        every = [tuple(self._numbers(each, "a right output")) for each in self.right(self._symbols_of(prompt))]
-        if shown_output not in every:
+            return [output]
+        every = [tuple(self._numbers(each, "a right output")) for each in self.right(prompt)]
+        if output not in every:
             raise TaskError(
-                f"task '{self.name}': the output of generate on prompt {self.text(prompt)} is not a right one; "
-                "let `right` give it too"
+                f"task '{self.name}': the output of generate on prompt {' '.join(prompt)} is not a right one; let "
+                "`right` give it too"
             )
         if any(len(each) != len(output) for each in every):
             raise TaskError(
-                f"task '{self.name}': right outputs of prompt {self.text(prompt)} have different lengths, which is not "
+                f"task '{self.name}': right outputs of prompt {' '.join(prompt)} have different lengths, which is not "
                 "possible yet"
             )
         return list(dict.fromkeys(every))

@@ -20,6 +20,8 @@ MAX_SCALE = 1_000_000
 """Largest scale of a pattern of one position or of the offset: work grows with the scale, not with its pairs."""
 MAX_SCALE_OF_PAIRS = 5_000
 """Largest scale if every pair is computed."""
+MAX_SCALE_OF_ARRAY = 20_000
+"""Largest scale of an array of numbers: its distinct entries stay in memory, at most 1.6 gigabytes."""
 MAX_SCALE_EXACT = 300
 """Largest scale if entries are computed one by one: irrational entries, and those of the user's own functions."""
 MAX_SCALE_OF_FAMILY = 100
@@ -82,13 +84,15 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: 
     one_by_one = pattern.formula.exact_only if pattern.formula else pattern.limit is None
     if pattern.scale_hint:
         largest, why = MAX_SCALE_OF_FAMILY, "the pattern depends on the scale"
+    elif pattern.array is not None and not explain:
+        largest, why = MAX_SCALE_OF_ARRAY, "all its entries are sorted in memory"
     elif formula_structure in (Structure.PRODUCT, Structure.SUM, Structure.GENERAL) or explain:
         largest, why = MAX_SCALE_OF_PAIRS, "every pair is computed"
         if one_by_one:
             largest, why = MAX_SCALE_EXACT, "entries are computed one by one"
         if explain:
             largest, why = min(largest, MAX_SCALE_EXPLAINED), "every pair is judged"
-    elif by_entry:
+    elif by_entry and pattern.array is None:
         largest, why = MAX_SCALE_OF_PAIRS, "all entries are compared"
     else:
         largest, why = MAX_SCALE, "every position is computed"

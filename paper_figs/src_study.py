@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 
+from circuits.right_outputs import choice_src
 from circuits.sat import SolverFailed
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import TASKS, TaskSpec
@@ -62,7 +63,10 @@ def _complexity(task: str) -> Complexity:
     # If later scales need a larger arity than the first half, no fixed arity is enough.
     arity = minimal_arity(traces[: (len(traces) + 1) // 2])
     assert arity is not None, "tasks of the project begin with steps of few arguments"
-    result = src(loaded, traces, arity, largest=largest)
+    if loaded.right is not None:
+        result = choice_src(loaded, largest, arity)
+    else:
+        result = src(loaded, traces, arity, largest=largest)
     if result.failed:
         raise SolverFailed(f"task '{name}': {result.stopped}")
     return Complexity(name=name, arity=arity, bounds=dict(result.bounds), status=result.status)

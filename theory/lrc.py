@@ -113,6 +113,8 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
         pattern = from_array(matrix)
     assert scale is not None, "a pattern that is not a matrix needs a scale"
     pattern.require(scale)
+    if pattern.array is not None:
+        return profile(pattern.array, scale)
     if _never_repeats(pattern, scale):
         return LrcProfile(scale=scale, first_scales=np.arange(1, scale + 1))
     return _profile_of_values(entries_by_first_scale(pattern, scale), scale)

@@ -10,11 +10,12 @@ interval holds entries of both signs that are farther than eps from zero. At eps
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import inf, isinf
-from typing import NamedTuple
+from math import inf, isinf, nextafter
+from sys import float_info
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from theory.lrc import UndecidedLrc, entries_by_first_scale, profile
 from theory.pattern import Pattern, PatternError, Value, from_array
@@ -71,6 +72,9 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
     if not epsilon:
         exact = profile(pattern, max(listed))
         return {scale: exact.bounds(scale) for scale in listed}
+    if pattern.array is not None and _is_exact_in_floats(pattern.array):
+        numbers = _numbers_within(pattern.array, epsilon, sorted(set(listed)))
+        return {scale: (numbers[scale], numbers[scale]) for scale in listed}
     first_scales = entries_by_first_scale(pattern, max(listed))
     bounds: dict[int, tuple[int, int]] = {}
     for bits in _BITS:
@@ -82,6 +86,74 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
         if all(low == high for low, high in bounds.values()):
             break
     return bounds
+
+
+def _is_exact_in_floats(array: NDArray[Any]) -> bool:
+    """True if all entries are float64 numbers; only integers of 64 bits may be none."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return True
+    return max(-int(array.min()), int(array.max())) <= 1 << 53
+
+
+def _numbers_within(matrix: NDArray[Any], epsilon: Fraction, scales: Sequence[int]) -> dict[int, int]:
+    """Return LRC within epsilon of a matrix of numbers that are floats, rows keys, at ascending scales.
+
+    The distinct entries stay in sorted arrays, one of each sign. Entries within the intervals of the scale before leave
+    their number as it is.
+    """
+    sides = [_Side(epsilon), _Side(epsilon)]
+    numbers: dict[int, int] = {}
+    last = 0
+    for scale in scales:
+        columns = [matrix[: column + 1, column].astype(np.float64) for column in range(last, scale)]
+        fresh = np.unique(np.concatenate(columns))
+        sides[0].add(fresh[fresh > 0])
+        sides[1].add(-fresh[fresh < 0][::-1])
+        numbers[scale], last = sum(len(side.lows) for side in sides), scale
+    return numbers
+
+
+class _Side:
+    """Distinct entries of one sign, with the fewest intervals that cover those farther than epsilon from zero.
+
+    Every comparison with an end is exact: an entry is at most a bound iff it is at most the greatest float that is.
+    """
+
+    def __init__(self, epsilon: Fraction) -> None:
+        self._epsilon = epsilon
+        self._entries = np.empty(0)
+        self.lows = self._highs = np.empty(0)
+
+    def add(self, fresh: NDArray[np.float64]) -> None:
+        """Add positive entries, ascending, and cover them."""
+        self._entries = np.union1d(self._entries, fresh)
+        if self._covers(fresh):
+            return
+        lows, highs = [], []
+        first = int(np.searchsorted(self._entries, _greatest_float(self._epsilon), side="right"))
+        while first < len(self._entries):
+            low = float(self._entries[first])
+            high = low if isinf(low) else _greatest_float(Fraction(low) + 2 * self._epsilon)
+            lows.append(low)
+            highs.append(high)
+            first = int(np.searchsorted(self._entries, high, side="right"))
+        self.lows, self._highs = np.array(lows), np.array(highs)
+
+    def _covers(self, entries: NDArray[np.float64]) -> bool:
+        """True if all entries lie in the intervals, or within epsilon of zero."""
+        far = entries[entries > _greatest_float(self._epsilon)]
+        if not len(far) or not len(self.lows):
+            return not len(far)
+        place = np.searchsorted(self.lows, far, side="right") - 1
+        return bool(((place >= 0) & (far <= self._highs[np.maximum(place, 0)])).all())
+
+
+def _greatest_float(bound: Fraction) -> float:
+    """Return the greatest finite float that is at most a positive bound."""
+    if bound >= Fraction(float_info.max):
+        return float_info.max
+    nearest = float(bound)
+    return nearest if Fraction(nearest) <= bound else nextafter(nearest, 0)
 
 
 def _bounds_by_scale(

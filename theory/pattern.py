@@ -45,6 +45,7 @@ class Pattern:
         limit: the largest scale at which the pattern is given; None for all.
         shape: shape of one entry: () for numbers, (rows, columns) for matrices.
         formula: the formula from which the pattern was made, if any.
+        array: the matrix [n, n] of machine numbers of at most 64 bits from which the pattern was made, if any.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Pattern:
     limit: int | None = None
     shape: tuple[int, ...] = ()
     formula: Formula | None = None
+    array: NDArray[Any] | None = None
 
     def matrix(self, size: int, scale: int | None = None) -> NDArray[Any]:
         """Pattern of positions 1..size, exactly: objects [size, size, *shape], rows keys, zero below the diagonal.
@@ -168,7 +170,14 @@ def from_array(matrix: ArrayLike, *, name: str = "array") -> Pattern:
             codes[index] = numbers.setdefault(value if pattern.ndim > 2 else value[0], len(numbers))
         return list(numbers), codes
 
-    return Pattern(name=name, entries=entries, limit=len(pattern), shape=pattern.shape[2:])
+    plain = pattern.ndim == 2 and pattern.dtype != object and pattern.dtype.itemsize <= 8
+    return Pattern(
+        name=name,
+        entries=entries,
+        limit=len(pattern),
+        shape=pattern.shape[2:],
+        array=pattern if plain else None,
+    )
 
 
 def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = None) -> Pattern:

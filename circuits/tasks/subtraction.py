@@ -1,19 +1,16 @@
 """Subtraction of two numbers of which the first is not smaller: some pairs of operands only are prompts."""
 
-import random
-
 import numpy as np
 
 from circuits.task import Reference, Task
 from circuits.tasks.digits import Numbers, digit_task
 
 
-def subtraction(base: int = 10) -> Task:
+def subtraction(base: int = 2) -> Task:
     """`a1 .. an - b1 .. bn = c1 .. cn $`, low digit first, where a >= b.
 
     Unit operator on a_t, b_t, a_(t-1), b_(t-1), c_(t-1): the borrow out of t - 1 is recovered from the last three. '-'
-    and '=' as digits before the first count 0; '-' as a_t gives '$'. The arity is 5. Prompts are drawn as two uniform
-    numbers, the larger first.
+    and '=' as digits before the first count 0; '-' as a_t gives '$'. The arity is 5.
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -56,18 +53,12 @@ def subtraction(base: int = 10) -> Task:
             digits[place], borrow = difference % base, difference < 0
         return digits.astype(np.uint16)
 
-    def operands(symbols: tuple[str, ...]) -> tuple[list[int], list[int]]:
-        """Return both operands, high digit first."""
-        minus = symbols.index("-")
-        return [int(s) for s in reversed(symbols[:minus])], [int(s) for s in reversed(symbols[minus + 1 : -1])]
+    value = {str(digit): digit for digit in range(base)}
 
     def valid(symbols: tuple[str, ...]) -> bool:
-        a, b = operands(symbols)
-        return a >= b
-
-    def draw(n: int, source: random.Random) -> list[str]:
-        a, b = sorted(([source.randrange(base) for _ in range(n)] for _ in "ab"), reverse=True)
-        return [*map(str, reversed(a)), "-", *map(str, reversed(b)), "="]
+        n = len(symbols) // 2 - 1
+        a, b = symbols[:n], symbols[n + 1 : -1]
+        return [value[digit] for digit in reversed(a)] >= [value[digit] for digit in reversed(b)]
 
     return digit_task(
         name="subtraction",
@@ -78,5 +69,4 @@ def subtraction(base: int = 10) -> Task:
         vectorised=vectorised,
         reference=Reference(arity=5, steps=steps, apply=apply),
         valid=valid,
-        draw=draw,
     )

@@ -39,6 +39,7 @@ ORDER = (
     "sequential.coverage",
     "sequential.merging",
     "sequential.selection",
+    "sequential.machines",
     "trained",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.

@@ -154,7 +154,7 @@ def test_permutations_differ_until_all_have_come() -> None:
 @pytest.mark.parametrize(
     ("name", "base"),
     [
-        ("unaligned-addition", 4) if name == "unaligned-addition" else (name, base)
+        (name, 4) if name in ("unaligned-addition", "subtraction") else (name, base)
         for name, base in TASKS_AND_BASES
         if (name, base) != ("addition", None)
     ],

@@ -1,5 +1,6 @@
 """LRC within eps is the fewest labels of all partitions of the entries, and its relation represents them that well."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import cos, inf, sqrt
 from random import Random
@@ -9,9 +10,9 @@ import pytest
 import sympy as sp
 
 from tests.oracles.partitions import all_partitions
-from theory.lrc import UndecidedLrc, lrc
+from theory.lrc import UndecidedLrc, lrc, profile
 from theory.lrc_within import bounds_within, levels_within, lrc_within
-from theory.pattern import Pattern, PatternError, from_formula, from_function
+from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function
 
 STEPS = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(5, 2))
 
@@ -133,3 +134,39 @@ def test_asked_for_together_scales_have_the_bounds_that_each_has_alone(seed: int
     scales = [scale for scale in range(1, size + 1) if draw.random() < 0.8][::-1]
     alone = {scale: bounds_within(pattern, epsilon, [scale])[scale] for scale in scales}
     assert bounds_within(pattern, epsilon, scales) == alone and [*bounds_within(pattern, epsilon, scales)] == scales
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint8", "int64", "bool"])
+def test_arrays_of_numbers_give_what_their_entries_one_by_one_give(dtype: str) -> None:
+    """Entries lie close to ends of intervals: multiples of epsilon, and their neighbours among the floats."""
+    draw = np.random.default_rng(len(dtype))
+    for epsilon in (Fraction(1, 3), Fraction(1), Fraction(1, 10**9)):
+        steps = draw.integers(-6 if dtype not in ("uint8", "bool") else 0, 7, size=(9, 9))
+        matrix = (steps * float(epsilon) if dtype.startswith("float") else steps).astype(dtype)
+        if dtype.startswith("float"):
+            matrix = np.where(draw.random((9, 9)) < 0.3, np.nextafter(matrix, matrix.dtype.type(100)), matrix)
+            matrix[2, 5], matrix[3, 7] = np.inf, -np.inf
+        pattern = from_array(np.triu(matrix))
+        assert pattern.array is not None
+        one_by_one = replace(pattern, array=None)
+        scales = [9, *range(1, 10)]
+        assert bounds_within(pattern, epsilon, scales) == bounds_within(one_by_one, epsilon, scales)
+        assert profile(pattern, 9).bounds(9) == profile(one_by_one, 9).bounds(9)
+
+
+def test_integers_beyond_floats_are_compared_one_by_one() -> None:
+    matrix = np.array([[2**53, 2**53 + 1], [0, 2**53 + 2]], dtype=np.int64)
+    assert bounds_within(from_array(matrix), Fraction(1, 3), [2]) == {2: (3, 3)}
+    assert bounds_within(from_array(matrix), Fraction(1, 2), [2]) == {2: (2, 2)}
+
+
+def test_a_large_array_is_covered_by_the_greedy_intervals() -> None:
+    """Half a million multiples of 2**-20, covered by a plain loop whose sums of floats are exact."""
+    matrix = np.triu(np.round(np.random.default_rng(0).normal(size=(1000, 1000)) * 2**20) / 2**20)
+    count = 0
+    for side in (matrix, -matrix):
+        start = -inf
+        for entry in np.unique(side[side > 2**-6]).tolist():
+            if entry > start + 2**-5:
+                count, start = count + 1, entry
+    assert lrc_within(matrix, Fraction(1, 64)) == count > 200
