@@ -27,6 +27,7 @@ class GuardedTask:
     def __init__(self, task: Any, arity: int, mode: str) -> None:
         self.task, self.arity, self.mode, self.effort = task, arity, mode, 0
         self.index = {symbol: number for number, symbol in enumerate(task.alphabet)}
+        self._layouts: dict[int, list[tuple[str, ...] | None]] = {}
 
     def spend(self, operations: int) -> None:
         """Count operations. Raise CertificateError if there are more than MAX_EFFORT in all."""
@@ -43,10 +44,11 @@ class GuardedTask:
 
     def layout(self, scale: int) -> list[tuple[str, ...] | None]:
         """Return the symbols allowed at each position of a prompt of a scale; None at a place of an output."""
-        layout: list[tuple[str, ...] | None] = self.ask(
-            lambda n: [None if each is ... else tuple(dict.fromkeys(each)) for each in self.task.prompt(n)], scale
-        )
-        return layout
+        if scale not in self._layouts:
+            self._layouts[scale] = self.ask(
+                lambda n: [None if each is ... else tuple(dict.fromkeys(each)) for each in self.task.prompt(n)], scale
+            )
+        return self._layouts[scale]
 
     def allowed(self, scale: int) -> list[tuple[str, ...]]:
         """Return the symbols allowed at each prompt token of a scale."""
