@@ -26,7 +26,8 @@ bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m bench
 
-# Damaged files, kills, pairs of commands and hostile input, in full size: hours. The tests make a few of each.
+# Damaged files, kills, pairs of commands, hostile input, random tasks and altered certificates, in full size: hours. The
+# tests make a few of each.
 attack:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m tests.attack readers --count 1000 --material $(OUT)-attacked
@@ -35,3 +36,4 @@ attack:
 	$(BIN)/python -m tests.attack arguments --count 4000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack protocols --count 3000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack user-files --count 3000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.circuits.random_kinds --tasks 3000 --alterations 5000

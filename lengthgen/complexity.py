@@ -11,18 +11,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from circuits.all_scales import src_for_all_scales
 from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
 from circuits.clock import Clock, OutOfTime
-from circuits.composition import after
-from circuits.counting import minimum_circuits
 from circuits.formats import in_format
-from circuits.right_outputs import choice_src
+from circuits.questions.all_scales import src_for_all_scales
+from circuits.questions.composition import after
+from circuits.questions.counting import minimum_circuits
+from circuits.questions.right_outputs import choice_src
+from circuits.questions.synthesis import scratchpad_tokens, src_within
 from circuits.roles import changing_pairs, role_labels, unread_positions
 from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
-from circuits.synthesis import scratchpad_tokens, src_within
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
 from circuits.transducer import Transducer
@@ -63,7 +63,7 @@ class Question:
         """Return the task in its format.
 
         Raises:
-            TaskError: as `TaskSpec.laid_out` and `circuits.composition.after`.
+            TaskError: as `TaskSpec.laid_out` and `circuits.questions.composition.after`.
         """
         if self.after is None:
             return self.spec.laid_out(self.scales[-1])
@@ -266,7 +266,7 @@ _SIZES = ("symbols", "arity", "operators")
 
 
 def minima(answer: SRCAnswer) -> dict[str, Any]:
-    """Return the number of minimum circuits and what they have in common (`circuits.counting`), as JSON holds it.
+    """Return the number of minimum circuits and what they have in common (`circuits.questions`), as JSON holds it.
 
     Raises:
         TaskError: they cannot be counted, or not within the time limit.
@@ -290,7 +290,7 @@ def minima(answer: SRCAnswer) -> dict[str, Any]:
 
 
 def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
-    """Return SRC within an error (`circuits.synthesis.src_within`), as JSON holds it.
+    """Return SRC within an error (`circuits.questions.synthesis.src_within`), as JSON holds it.
 
     Raises:
         TaskError, SolverError: as `src_within`.
@@ -302,7 +302,7 @@ def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
 
 
 def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
-    """Return the fewest scratchpad tokens for a number of operators (`circuits.synthesis`), as JSON holds it.
+    """Return the fewest scratchpad tokens for a number of operators (`circuits.questions.synthesis`), as JSON holds it.
 
     Raises:
         TaskError, SolverError: as `scratchpad_tokens`.
@@ -318,7 +318,7 @@ def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
 
 
 def all_scales(machine: Transducer, last: int, *, arity: int | None, seconds: float | None) -> dict[str, Any]:
-    """Return SRC of a transducer's task at all scales (`circuits.all_scales`), as JSON holds it.
+    """Return SRC of a transducer's task at all scales (`circuits.questions.all_scales`), as JSON holds it.
 
     Raises:
         TaskError: as `src_for_all_scales`.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 
-from circuits.right_outputs import choice_src
+from circuits.questions.right_outputs import choice_src
 from circuits.sat import SolverFailed
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import TASKS, TaskSpec

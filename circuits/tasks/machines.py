@@ -1,4 +1,4 @@
-"""Named tasks as finite-state transducers, for proofs at all scales (`circuits.all_scales`)."""
+"""Named tasks as finite-state transducers, for proofs at all scales (`circuits.questions.all_scales`)."""
 
 from collections.abc import Callable
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from circuits.certificate import certificate
 from circuits.checker import CertificateError, check
-from circuits.right_outputs import choice_src
+from circuits.questions.right_outputs import choice_src
 from circuits.src import src, traces_up_to
 from circuits.task import Task
 from circuits.tasks import TaskSpec

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import circuits.trace
-from circuits import all_scales
-from circuits.all_scales import (
+from circuits.circuit import CircuitError
+from circuits.clock import Clock
+from circuits.questions import all_scales
+from circuits.questions.all_scales import (
     AllScales,
     AllScalesError,
     LocalCircuit,
@@ -21,8 +23,6 @@ from circuits.all_scales import (
     check_proof,
     src_for_all_scales,
 )
-from circuits.circuit import CircuitError
-from circuits.clock import Clock
 from circuits.src import src, traces_up_to
 from circuits.task import TaskError
 from circuits.tasks import load, load_machine

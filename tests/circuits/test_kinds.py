@@ -17,8 +17,8 @@ from circuits.coverage import seen_entries, steps_seen
 from circuits.encodings import parse_encoding
 from circuits.formats import aligned
 from circuits.prediction import predict
+from circuits.questions.right_outputs import choice_src
 from circuits.reference import reference_circuit
-from circuits.right_outputs import choice_src
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import MAX_COMBINATIONS, UNDEFINED, Task, TaskError, Tokens
 from circuits.tasks import TaskSpec, load

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from circuits import counting, synthesis
-from circuits.composition import after
-from circuits.counting import minimum_circuits
+from circuits.questions import counting, synthesis
+from circuits.questions.composition import after
+from circuits.questions.counting import minimum_circuits
+from circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
 from circuits.task import Task, TaskError
 from circuits.tasks import load
 from circuits.trace import trace

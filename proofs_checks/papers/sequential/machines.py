@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from circuits.all_scales import src_for_all_scales
-from circuits.composition import after
+from circuits.questions.all_scales import src_for_all_scales
+from circuits.questions.composition import after
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import load
 from circuits.tasks.machines import copy, counter, parity
