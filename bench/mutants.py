@@ -21,7 +21,7 @@ PLACES = {
     "theory": ("theory/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
     "audit": ("empirical/audit/*.py",),
-    "circuits": ("circuits/*.py", "circuits/search/*.py", "circuits/tasks/*.py"),
+    "circuits": ("circuits/*.py", "circuits/questions/*.py", "circuits/search/*.py", "circuits/tasks/*.py"),
     "checker": ("circuits/checker/*.py",),
     "training": ("empirical/model/*.py", "empirical/runs/*.py", "empirical/training/*.py", "empirical/trial/*.py"),
     "ledger": ("proofs_checks/*.py",),

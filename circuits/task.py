@@ -320,7 +320,10 @@ class Task:
         read_only.flags.writeable = False  # else the function could change the prompts it is checked on
         outputs = self._without_rest(self.vectorised(read_only))
         right = outputs.ndim == 2 and len(outputs) == len(prompts) and _equal_outputs(outputs[rows], plain)
-        defined = outputs[outputs != UNDEFINED] if self.end is not None else outputs
+        defined = outputs
+        if right and self.end is not None:
+            right = bool((outputs == self._number[self.end]).any(axis=1).all())
+            defined = outputs[outputs != UNDEFINED]
         if not right or defined.min() < 0 or defined.max() >= len(self.alphabet):
             raise TaskError(f"task '{self.name}': the vectorised function disagrees with generate; mend or remove it")
         return outputs.astype(np.uint8)

@@ -56,17 +56,23 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
         clock: time limit.
 
     Raises:
-        TaskError: SRC is not known or infinite, a scale was sampled, a step has too many wirings, or the tables take
-            more than MAX_STATES multisets.
+        TaskError: the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled, a
+            step has too many wirings, or the tables take more than MAX_STATES multisets.
         OutOfTime: the clock's limit has passed.
     """
     clock = clock or Clock()
+    if result.mode == "typed" or task.right is not None:
+        raise TaskError(
+            f"task '{task.name}': minimum circuits are counted in the modes free and declared, of tasks with one right "
+            "output"
+        )
     operators = result.values[max(result.bounds)]
     if result.circuit is None or operators is None or not all(trace.exhaustive for trace in result.traces):
         raise TaskError(
             f"task '{task.name}': minimum circuits are counted where SRC is finite and exact; take smaller scales"
         )
-    places, alternatives = [], []
+    places: list[Place] = []
+    steps: list[Mapping[Table, list[tuple[int, ...]]]] = []
     for trace in result.traces:
         for position in trace.steps:
             step = all_wirings(task, trace, position, result.arity, result.mode, clock)
@@ -75,24 +81,16 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
                     f"task '{task.name}': position {position} of scale {trace.scale} has too many wirings to count"
                 )
             places.append((trace.scale, position))
-            alternatives.append({table: len(wirings) for table, wirings in step.wirings.items()})
-    counting = _Counting(alternatives, int(operators), len(task.alphabet), clock, task.name)
+            steps.append(step.wirings)
+    numbers = [{table: len(wirings) for table, wirings in step.items()} for step in steps]
+    counting = _Counting(numbers, int(operators), len(task.alphabet), clock, task.name)
     last = counting.layers[-1]
     common = set.intersection(
         *({entry for table in state for entry in plain(table, counting.symbols)} for state in last)
     )
     wirings = {
-        place: tuple(
-            sorted(
-                wiring
-                for table, each in all_wirings(
-                    task, result.traces[place[0] - 1], place[1], result.arity, result.mode, clock
-                ).wirings.items()
-                if table in tables
-                for wiring in each
-            )
-        )
-        for place, tables in zip(places, counting.used(), strict=True)
+        place: tuple(sorted(wiring for table in tables for wiring in step[table]))
+        for place, step, tables in zip(places, steps, counting.used(), strict=True)
     }
     return MinimumCircuits(
         operators=int(operators),

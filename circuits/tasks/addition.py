@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from circuits.task import Reference, Task
-from circuits.tasks.digits import Numbers, digit_task
+from circuits.tasks.digits import Numbers, digit_task, digits_of
 from circuits.two_scales import TwoScaleTask
 
 
@@ -32,7 +32,7 @@ def addition_mixed(base: int = 10) -> TwoScaleTask:
 
     Unit operator and arity are those of `addition`, but for '+' and '=', which stand for missing digits of a and b.
     """
-    digits = tuple(str(digit) for digit in range(base))
+    digits = digits_of("addition-mixed", base, "+=")
 
     def steps(m: int, n: int) -> list[tuple[str, tuple[int, ...]]]:
         plus, equals = m + 1, m + n + 2

@@ -19,6 +19,17 @@ Integers = NDArray[np.integer[Any]]
 """Results of arithmetic on digits, [positions, inputs]."""
 
 
+def digits_of(name: str, base: int, marks: str) -> tuple[str, ...]:
+    """Return the digits below a base, of a task with some other symbols and '$'.
+
+    Raises:
+        TaskError: the base is below 2, or needs more symbols than there are token numbers.
+    """
+    if not 2 <= base <= MAX_SYMBOLS - len(marks) - 1:
+        raise TaskError(f"task '{name}': the base must be 2 to {MAX_SYMBOLS - len(marks) - 1}, not {base}")
+    return tuple(str(digit) for digit in range(base))
+
+
 def digit_task(
     *,
     name: str,
@@ -45,9 +56,7 @@ def digit_task(
     Raises:
         TaskError: the base is below 2, or needs more symbols than there are token numbers.
     """
-    if not 2 <= base <= MAX_SYMBOLS - len(marks) - 1:
-        raise TaskError(f"task '{name}': the base must be 2 to {MAX_SYMBOLS - len(marks) - 1}, not {base}")
-    digits = tuple(str(digit) for digit in range(base))
+    digits = digits_of(name, base, marks)
 
     def plain(symbols: tuple[str, ...]) -> list[str]:
         return [*(digits[digit] for digit in generate([int(symbol) for symbol in symbols if symbol not in marks])), "$"]

@@ -53,12 +53,10 @@ def subtraction(base: int = 2) -> Task:
             digits[place], borrow = difference % base, difference < 0
         return digits.astype(np.uint16)
 
-    value = {str(digit): digit for digit in range(base)}
-
     def valid(symbols: tuple[str, ...]) -> bool:
         n = len(symbols) // 2 - 1
         a, b = symbols[:n], symbols[n + 1 : -1]
-        return [value[digit] for digit in reversed(a)] >= [value[digit] for digit in reversed(b)]
+        return [int(digit) for digit in reversed(a)] >= [int(digit) for digit in reversed(b)]
 
     return digit_task(
         name="subtraction",

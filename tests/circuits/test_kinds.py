@@ -98,6 +98,21 @@ def test_an_early_end_leaves_no_step() -> None:
     assert src(EARLY, traces_up_to(EARLY, 4), 1).values == dict.fromkeys(range(1, 5), 1)
 
 
+def test_a_vectorised_output_without_an_end_is_noticed_in_every_row() -> None:
+    """Only prompt 1000 of 4,096 lacks its end, which a comparison of some rows with `generate` would miss."""
+
+    def endless(prompts: Tokens) -> Tokens:
+        assert EARLY.vectorised is not None
+        outputs = EARLY.vectorised(prompts).copy()
+        outputs[1000, outputs[1000] == 4] = 1
+        return outputs
+
+    prompts = EARLY.sample_prompts(9, 4096, np.random.default_rng(0))
+    EARLY.outputs(prompts)
+    with pytest.raises(TaskError, match="the vectorised function disagrees with generate"):
+        replace(EARLY, vectorised=endless).outputs(prompts)
+
+
 def test_its_circuit_runs_to_the_end_and_no_further() -> None:
     circuit = reference_circuit(EARLY, [3])
     prompts = EARLY.all_prompts(3)

@@ -85,6 +85,11 @@ def test_what_cannot_be_counted_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     large = load("copy", base=10)
     with pytest.raises(TaskError, match="counted where SRC is finite and exact"):
         minimum_circuits(large, src(large, traces_up_to(large, 5), 1))
+    parity = load("parity")
+    with pytest.raises(TaskError, match="in the modes free and declared"):
+        minimum_circuits(parity, src(parity, traces_up_to(parity, 2), 2, mode="typed"))
+    with pytest.raises(TaskError, match="of tasks with one right output"):
+        minimum_circuits(load("select-any"), src(parity, traces_up_to(parity, 2), 2))
     monkeypatch.setattr(counting, "MAX_STATES", 1)
     task = load("parity")
     with pytest.raises(TaskError, match="too many kinds of circuits to count"):

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from circuits.task import TaskError
-from circuits.tasks import TASKS, TaskSpec, load
+from circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
+from circuits.tasks.catalogue import TWO_SCALE_TASKS
+from circuits.tasks.machines import MACHINES
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once
 
@@ -164,6 +166,10 @@ def test_no_task_is_made_of_a_huge_base():
     for name in TASKS:
         with at_once(), pytest.raises(TaskError, match="base"):
             load(name, base=10**9)
+    for load_other, names in ((load_two_scales, TWO_SCALE_TASKS), (load_machine, MACHINES)):
+        for name in names:
+            with at_once(), pytest.raises(TaskError, match="base"):
+                load_other(name, base=10**9)
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "below a file"])
