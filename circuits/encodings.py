@@ -62,7 +62,7 @@ def rpe_square_of(task: Task) -> Relation:
     def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
         assert scale is not None
         padding = (task.alphabet.index(PAD),) if PAD in task.alphabet else None
-        given = zip(task.given(scale), task.choices(scale), strict=True)
+        given = task.given(scale).items()
         fixed = [key for key, allowed in given if len(allowed) == 1 and allowed != padding]
         anchors = np.array([0, *fixed])
 

@@ -166,26 +166,25 @@ def _by_sat(
     classes = [tuple(plain(table, symbols) for table in tables) for tables in alternatives]
     budget = FIRST_BUDGET
     while lower < len(upper):
-        decided = False
+        left = clock.steps_left()
+        steps = budget if left is None else min(budget, left)
         for count in dict.fromkeys((len(upper) - 1, lower)):
-            left = clock.steps_left()
-            most = budget if left is None else min(budget, left)
-            answer = sat.decide(classes, count, range(pinned), seconds=clock.left(), steps=most, proof=False)
+            answer = sat.decide(classes, count, range(pinned), seconds=clock.left(), steps=steps, proof=False)
             clock.count(answer.steps)
-            if answer.satisfiable:
-                assert answer.choice is not None
-                operators: dict[int, Table] = {}
-                for tables, (operator, alternative) in zip(alternatives, answer.choice, strict=True):
-                    operators[operator] = operators.get(operator, 0) | tables[alternative]
-                upper = tuple(operators.values())
-            elif answer.satisfiable is False:
-                lower = count + 1
-            decided = answer.satisfiable is not None
-            if decided or answer.steps < budget // 2:  # the budget was not the reason: the clock's limit is
+            if answer.satisfiable is not None or not answer.steps:  # without steps, the time was up
                 break
-        if not decided and answer.steps < budget // 2:
+        if answer.satisfiable:
+            assert answer.choice is not None
+            operators: dict[int, Table] = {}
+            for tables, (operator, alternative) in zip(alternatives, answer.choice, strict=True):
+                operators[operator] = operators.get(operator, 0) | tables[alternative]
+            upper = tuple(operators.values())
+        elif answer.satisfiable is False:
+            lower = count + 1
+        elif not answer.steps or steps < budget:
             break
-        budget *= 1 if decided else 2
+        else:
+            budget *= 2
     return lower, upper
 
 

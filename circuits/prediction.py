@@ -20,13 +20,14 @@ import numpy as np
 
 from circuits.analysis import Analysis
 from circuits.circuit import Circuit
+from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.induced import Induced, induced_complexity
-from circuits.roles import ideal_relation, step_roles
+from circuits.roles import ideal_relation
 from circuits.src import MAX_ARITY, minimal_arity
-from circuits.task import UNDEFINED, Task, TaskError, Tokens
+from circuits.task import Task, TaskError
 from circuits.trace import Trace, extended
-from theory.relation import NO_LABEL, Relation
+from theory.relation import Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""
@@ -198,7 +199,7 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
         low = high = math.inf
     breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
     first, breaks_at = _first(breaks)
-    distractors_by_scale = _unseen_distractors(circuit, relation, seen, later)
+    distractors_by_scale = unseen_distractors(circuit, relation, seen, later)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -374,35 +375,3 @@ def _why(low: float, high: float, first: str | None, breaks_at: int | None, cave
     else:
         reason = f"operators: {low:g} in training, {high:g} in the test; at scale {breaks_at} it {first}"
     return f"{reason} (not in the rule: {caveat})" if caveat else reason
-
-
-def _unseen_distractors(
-    circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace]
-) -> dict[int, set[tuple[int, int]]]:
-    """Return scale -> pairs (label, token) of its irrelevant keys that training does not show, if there are any."""
-    shown = {pair for trace in seen for pair in _distractors(circuit, relation, trace)}
-    unseen = {trace.scale: _distractors(circuit, relation, trace) - shown for trace in later}
-    return {scale: pairs for scale, pairs in unseen.items() if pairs}
-
-
-def _distractors(circuit: Circuit, relation: Relation, trace: Trace) -> set[tuple[int, int]]:
-    """Return (label, token) of every key that is irrelevant to the step computed at its query."""
-    labels = relation.labels(trace.length, trace.scale)
-    for key, query in step_roles(circuit, trace.scale):
-        labels[key - 1, query - 1] = NO_LABEL
-    shown: set[tuple[int, int]] = set()
-    for inputs, steps in _steps_by_inputs(trace):
-        occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
-        occurs[np.arange(trace.length)[:, None], inputs] = True
-        at_steps = labels[:, [position - 2 for position in steps]]
-        keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
-        pairs, tokens = np.nonzero(occurs[keys])
-        shown.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return shown
-
-
-def _steps_by_inputs(trace: Trace) -> list[tuple[Tokens, Sequence[int]]]:
-    """Return the steps of a trace with the tokens of the inputs that have them, uint8 [length, inputs]."""
-    if (trace.tokens[-1] != UNDEFINED).all():
-        return [(trace.tokens, trace.steps)]
-    return [(trace.tokens_at(position), (position,)) for position in trace.steps]

@@ -42,9 +42,8 @@ def unread_positions(circuit: Circuit, scale: int) -> list[int]:
     was meant, such as bracket depth modulo 2, which is the same for all brackets.
     """
     read = {key for key, _ in step_roles(circuit, scale)}
-    task = circuit.task
-    positions = zip(task.given(scale), task.choices(scale), strict=True)
-    return [position for position, symbols in positions if len(symbols) > 1 and position not in read]
+    given = circuit.task.given(scale).items()
+    return [position for position, symbols in given if len(symbols) > 1 and position not in read]
 
 
 def role_labels(circuit: Circuit) -> dict[Role, int]:

@@ -166,11 +166,16 @@ class Task:
         Raises:
             TaskError: as `layout`.
         """
-        return [allowed for allowed in self.layout(scale) if allowed is not None]
+        return list(self.given(scale).values())
 
-    def given(self, scale: int) -> tuple[int, ...]:
-        """Return the positions of the prompt tokens of one scale, from 1, ascending. Raise TaskError as `layout`."""
-        return tuple(position for position, allowed in enumerate(self.layout(scale), start=1) if allowed is not None)
+    def given(self, scale: int) -> dict[int, tuple[int, ...]]:
+        """Return position -> token numbers allowed there, for the prompt tokens of one scale; from 1, ascending.
+
+        Raises:
+            TaskError: as `layout`.
+        """
+        layout = enumerate(self.layout(scale), start=1)
+        return {position: allowed for position, allowed in layout if allowed is not None}
 
     def step_positions(self, scale: int) -> Iterator[int]:
         """Yield the positions of generated tokens of one scale, from 1, without end. Raise TaskError as `layout`."""

@@ -100,6 +100,12 @@ class Trace:
         """Return the inputs that have a token at a position, as an index of the second axis of `tokens`."""
         return np.flatnonzero(self.tokens[position - 1] != UNDEFINED) if self._ends_early else slice(None)
 
+    def steps_by_inputs(self) -> list[tuple[Tokens, tuple[int, ...]]]:
+        """Return groups of steps with the tokens of the inputs that have them, uint8 [length, inputs]."""
+        if not self._ends_early:
+            return [(self.tokens, self.steps)]
+        return [(self.tokens_at(position), (position,)) for position in self.steps]
+
     def tokens_at(self, position: int) -> Tokens:
         """Return the tokens of the inputs that have one at a position, uint8 [length, those inputs].
 
@@ -138,7 +144,7 @@ def trace(task: Task, scale: int) -> Trace:
         scale=scale,
         symbols=len(task.alphabet),
         tokens=_tokens(task, scale, prompts),
-        given=task.given(scale),
+        given=tuple(task.given(scale)),
         segments=segments(task, scale),
         near=near,
         exhaustive=exhaustive,

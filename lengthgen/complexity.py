@@ -6,27 +6,21 @@ import os
 import secrets
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
-from circuits.clock import Clock, OutOfTime
+from circuits.clock import Clock
 from circuits.formats import in_format
-from circuits.questions.all_scales import src_for_all_scales
 from circuits.questions.composition import after
-from circuits.questions.counting import minimum_circuits
 from circuits.questions.right_outputs import choice_src
-from circuits.questions.synthesis import scratchpad_tokens, src_within
 from circuits.roles import changing_pairs, role_labels, unread_positions
-from circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from circuits.src import MAX_ARITY, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
-from circuits.transducer import Transducer
-from circuits.two_scales import TwoScaleTask, grid_src
 from lengthgen.results import number, template_text
 from theory.system.errors import LengthgenError
 from theory.system.files import json_bytes, write_bytes
@@ -185,7 +179,10 @@ def compute(question: Question) -> SRCAnswer:
     clock = Clock(question.seconds)
     task = question.task()
     if task.right is not None:
-        result = choice_src(task, question.scales[-1], question.arity, mode=question.mode, clock=clock)
+        try:
+            result = choice_src(task, question.scales[-1], question.arity, mode=question.mode, clock=clock)
+        except Interrupted as stop:  # its bounds are those of one choice of right outputs
+            raise KeyboardInterrupt from stop
         least = result.arity if question.arity is None else None
         return SRCAnswer(question=question, task=task, minimal_arity=least, result=result)
     traces = traces_up_to(task, question.scales[-1], clock)
@@ -214,152 +211,6 @@ def compute(question: Question) -> SRCAnswer:
     except Interrupted as stop:
         raise Interrupted(SRCAnswer(**fields, result=stop.result)) from None
     return SRCAnswer(**fields, result=result)
-
-
-def curve(answer: SRCAnswer) -> dict[str, dict[str, int | str | None]]:
-    """Return arity k -> scale -> SRC_k, from the minimal arity on, at least to the next one, until SRC is 1.
-
-    [F]: the arity above is included because a selector may hide in a further slot.
-
-    Raises:
-        TaskError: the minimal arity is not known.
-    """
-    least = answer.minimal_arity
-    if least is None:
-        raise TaskError(f"task '{answer.task.name}': no curve, since the fewest slots possible are not known")
-    symbols = len(answer.task.alphabet)
-    values: dict[str, dict[str, int | str | None]] = {}
-    for arity in range(least, MAX_ARITY + 1):
-        if symbols**arity > MAX_ENTRIES:
-            break
-        is_answered = arity == answer.result.arity
-        result = answer.result if is_answered else compute(replace(answer.question, arity=arity)).result
-        values[str(arity)] = {str(scale): number(result.values[scale]) for scale in answer.question.scales}
-        if arity > least and list(values[str(arity)].values())[-1] in (1, None):
-            break
-    return values
-
-
-def front(question: Question, bases: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the fewest operators by base and arity at the last scale, and which pairs no other one beats.
-
-    A pair is beaten if another has no more symbols, no more slots and no more operators, and less of one of them.
-
-    Raises:
-        TaskError: the task has no base to choose, or as `curve`.
-    """
-    rows: list[dict[str, Any]] = []
-    for base in bases:
-        answer = compute(replace(question, spec=replace(question.spec, base=base), arity=None))
-        for arity, values in curve(answer).items():
-            operators = list(values.values())[-1]
-            symbols = len(answer.task.alphabet)
-            rows.append({"base": base, "symbols": symbols, "arity": int(arity), "operators": operators})
-    sizes = [tuple(math.inf if row[name] in (None, "inf") else row[name] for name in _SIZES) for row in rows]
-    for row, size in zip(rows, sizes, strict=True):
-        beaten = any(other != size and all(a <= b for a, b in zip(other, size, strict=True)) for other in sizes)
-        row["front"] = not beaten and math.isfinite(size[-1])
-    return rows
-
-
-_SIZES = ("symbols", "arity", "operators")
-
-
-def minima(answer: SRCAnswer) -> dict[str, Any]:
-    """Return the number of minimum circuits and what they have in common (`circuits.questions`), as JSON holds it.
-
-    Raises:
-        TaskError: they cannot be counted, or not within the time limit.
-    """
-    try:
-        circuits = minimum_circuits(answer.task, answer.result, Clock(answer.question.seconds))
-    except OutOfTime as reason:
-        raise TaskError(
-            f"task '{answer.task.name}': minimum circuits not counted: the time limit has passed"
-        ) from reason
-    return {
-        "operators": circuits.operators,
-        "count": circuits.count,
-        "entries": [[list(symbols), symbol] for symbols, symbol in circuits.entries],
-        "steps": len(circuits.wirings),
-        "forced": [
-            {"scale": scale, "position": position, "arguments": list(wiring)}
-            for (scale, position), wiring in circuits.forced.items()
-        ],
-    }
-
-
-def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
-    """Return SRC within an error (`circuits.questions.synthesis.src_within`), as JSON holds it.
-
-    Raises:
-        TaskError, SolverError: as `src_within`.
-    """
-    question = answer.question
-    bounds = src_within(answer.task, question.scales[-1], answer.result.arity, error, clock=Clock(question.seconds))
-    shown = {str(scale): [number(bound) for bound in bounds[scale]] for scale in question.scales}
-    return {"error": str(error), "arity": answer.result.arity, "bounds": shown}
-
-
-def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
-    """Return the fewest scratchpad tokens for a number of operators (`circuits.questions.synthesis`), as JSON holds it.
-
-    Raises:
-        TaskError, SolverError: as `scratchpad_tokens`.
-    """
-    question, arity = answer.question, answer.result.arity
-    fewest = scratchpad_tokens(answer.task, question.scales[-1], arity, operators, clock=Clock(question.seconds))
-    return {
-        "operators": operators,
-        "arity": arity,
-        "tokens": [fewest.lower, fewest.upper],
-        "stopped": fewest.stopped,
-    }
-
-
-def all_scales(machine: Transducer, last: int, *, arity: int | None, seconds: float | None) -> dict[str, Any]:
-    """Return SRC of a transducer's task at all scales (`circuits.questions.all_scales`), as JSON holds it.
-
-    Raises:
-        TaskError: as `src_for_all_scales`.
-    """
-    answer = src_for_all_scales(machine, arity, searched=last, clock=Clock(seconds))
-    return {
-        "task": machine.name,
-        "arity": answer.arity,
-        "src": {str(scale): number(value) for scale, value in answer.values.items()},
-        "value": number(answer.value),
-        "constant_from": answer.constant_from,
-        "upper": number(answer.upper),
-        "why": answer.why,
-        "label": "F",
-    }
-
-
-def grid(
-    family: TwoScaleTask, first: int, second: int, *, arity: int | None, mode: str, seconds: float | None
-) -> dict[str, Any]:
-    """Return SRC of a task of two scales at every pair of scales up to the last ones, as JSON holds it.
-
-    Raises:
-        TaskError: as `circuits.two_scales.grid_src`.
-    """
-    answer = grid_src(family, first, second, arity, mode=mode, clock=Clock(seconds))
-    values: dict[str, dict[str, int | str | None]] = {}
-    bounds: dict[str, dict[str, list[int | str | None]]] = {}
-    for (m, n), (low, high) in answer.bounds.items():
-        values.setdefault(str(m), {})[str(n)] = number(low) if low == high else None
-        bounds.setdefault(str(m), {})[str(n)] = [number(low), number(high)]
-    return {
-        "task": family.name,
-        "arity": answer.arity,
-        "mode": mode,
-        "src": values,
-        "bounds": bounds,
-        "status": answer.status,
-        "stopped": answer.stopped,
-        "label": "F",
-    }
 
 
 def write_certificate(path: Path, answer: SRCAnswer) -> None:

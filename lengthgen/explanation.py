@@ -12,7 +12,7 @@ from theory.generalization import JudgedRelation, Judgement, judge, judge_standa
 from theory.growth import Growth, growth
 from theory.growth_within import growth_within
 from theory.lrc import level_sets, profile
-from theory.lrc_within import bounds_within
+from theory.lrc_within import array_of_floats, bounds_within
 from theory.outcome import LearnedPattern, Levels, learn, levels_of
 from theory.pattern import Pattern, Value
 
@@ -84,7 +84,7 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: 
     one_by_one = pattern.formula.exact_only if pattern.formula else pattern.limit is None
     if pattern.scale_hint:
         largest, why = MAX_SCALE_OF_FAMILY, "the pattern depends on the scale"
-    elif pattern.array is not None and not explain:
+    elif pattern.array is not None and not explain and (not by_entry or array_of_floats(pattern) is not None):
         largest, why = MAX_SCALE_OF_ARRAY, "all its entries are sorted in memory"
     elif formula_structure in (Structure.PRODUCT, Structure.SUM, Structure.GENERAL) or explain:
         largest, why = MAX_SCALE_OF_PAIRS, "every pair is computed"
@@ -92,7 +92,7 @@ def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: 
             largest, why = MAX_SCALE_EXACT, "entries are computed one by one"
         if explain:
             largest, why = min(largest, MAX_SCALE_EXPLAINED), "every pair is judged"
-    elif by_entry and pattern.array is None:
+    elif by_entry:
         largest, why = MAX_SCALE_OF_PAIRS, "all entries are compared"
     else:
         largest, why = MAX_SCALE, "every position is computed"

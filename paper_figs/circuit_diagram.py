@@ -243,7 +243,7 @@ def _names(circuit: Circuit, scale: int) -> dict[int, str]:
     """Return position -> name: the symbol if the task allows only one there, else x_position; y_t at step t."""
     names = {}
     task = circuit.task
-    for position, allowed in zip(task.given(scale), task.choices(scale), strict=True):
+    for position, allowed in task.given(scale).items():
         names[position] = _without_math(task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
     for step, wiring in enumerate(circuit.wirings[scale], start=1):
         names[wiring.position] = f"$y_{{{step}}}$"

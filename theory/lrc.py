@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory import distinct
 from theory.formula.progressions import PATHS, all_distinct, follow_path
 from theory.formula.structure import Structure, structure
-from theory.pattern import Pattern, Value, as_matrix, from_array
+from theory.pattern import Pattern, Value, from_array
 from theory.relation import Relation, from_labels
 from theory.system.errors import LengthgenError
 
@@ -105,16 +105,13 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
         FormulaError: a formula without a value at some pair.
     """
     if not isinstance(pattern, Pattern):
-        matrix = as_matrix(pattern)
-        scale = len(matrix) if scale is None else scale
-        if matrix.dtype != object and 1 <= scale <= len(matrix):
-            new_per_query = distinct.new_values_per_query(matrix[:scale, :scale])
-            return LrcProfile(scale=scale, first_scales=np.repeat(np.arange(1, scale + 1), new_per_query))
-        pattern = from_array(matrix)
+        pattern = from_array(pattern)
+        scale = pattern.limit if scale is None else scale
     assert scale is not None, "a pattern that is not a matrix needs a scale"
     pattern.require(scale)
     if pattern.array is not None:
-        return profile(pattern.array, scale)
+        new_per_query = distinct.new_values_per_query(pattern.array[:scale, :scale])
+        return LrcProfile(scale=scale, first_scales=np.repeat(np.arange(1, scale + 1), new_per_query))
     if _never_repeats(pattern, scale):
         return LrcProfile(scale=scale, first_scales=np.arange(1, scale + 1))
     return _profile_of_values(entries_by_first_scale(pattern, scale), scale)

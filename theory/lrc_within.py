@@ -72,8 +72,8 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
     if not epsilon:
         exact = profile(pattern, max(listed))
         return {scale: exact.bounds(scale) for scale in listed}
-    if pattern.array is not None and _is_exact_in_floats(pattern.array):
-        numbers = _numbers_within(pattern.array, epsilon, sorted(set(listed)))
+    if (array := array_of_floats(pattern)) is not None:
+        numbers = _numbers_within(array, epsilon, sorted(set(listed)))
         return {scale: (numbers[scale], numbers[scale]) for scale in listed}
     first_scales = entries_by_first_scale(pattern, max(listed))
     bounds: dict[int, tuple[int, int]] = {}
@@ -88,11 +88,14 @@ def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) ->
     return bounds
 
 
-def _is_exact_in_floats(array: NDArray[Any]) -> bool:
-    """True if all entries are float64 numbers; only integers of 64 bits may be none."""
-    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
-        return True
-    return max(-int(array.min()), int(array.max())) <= 1 << 53
+def array_of_floats(pattern: Pattern) -> NDArray[Any] | None:
+    """Return the array of a pattern if all its entries are float64 numbers, which can be sorted; else None."""
+    array = pattern.array
+    if array is None or array.ndim > 2 or array.dtype.itemsize > 8:
+        return None
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        return array if max(-int(array.min()), int(array.max())) <= 1 << 53 else None
+    return array
 
 
 def _numbers_within(matrix: NDArray[Any], epsilon: Fraction, scales: Sequence[int]) -> dict[int, int]:

@@ -8,7 +8,7 @@ scale hint can represent it [F].
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -45,7 +45,7 @@ class Pattern:
         limit: the largest scale at which the pattern is given; None for all.
         shape: shape of one entry: () for numbers, (rows, columns) for matrices.
         formula: the formula from which the pattern was made, if any.
-        array: the matrix [n, n] of machine numbers of at most 64 bits from which the pattern was made, if any.
+        array: the matrix of machine numbers, [n, n] or [n, n, d, e], from which the pattern was made, if any.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Pattern:
     limit: int | None = None
     shape: tuple[int, ...] = ()
     formula: Formula | None = None
-    array: NDArray[Any] | None = None
+    array: NDArray[Any] | None = field(default=None, repr=False, compare=False)
 
     def matrix(self, size: int, scale: int | None = None) -> NDArray[Any]:
         """Pattern of positions 1..size, exactly: objects [size, size, *shape], rows keys, zero below the diagonal.
@@ -170,13 +170,12 @@ def from_array(matrix: ArrayLike, *, name: str = "array") -> Pattern:
             codes[index] = numbers.setdefault(value if pattern.ndim > 2 else value[0], len(numbers))
         return list(numbers), codes
 
-    plain = pattern.ndim == 2 and pattern.dtype != object and pattern.dtype.itemsize <= 8
     return Pattern(
         name=name,
         entries=entries,
         limit=len(pattern),
         shape=pattern.shape[2:],
-        array=pattern if plain else None,
+        array=None if pattern.dtype == object else pattern,
     )
 
 

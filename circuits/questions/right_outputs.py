@@ -111,7 +111,7 @@ def _best_of(
     return least, best
 
 
-def chosen_task(task: Task, name: str, choose: Callable[[tuple[str, ...]], Sequence[str]]) -> Task:
+def _chosen_task(task: Task, name: str, choose: Callable[[tuple[str, ...]], Sequence[str]]) -> Task:
     """Return the task with one right output, given by a function from prompts, and "-NAME" added to its name."""
     return replace(task, name=f"{task.name}-{name}", generate=choose, vectorised=None, reference=None, right=None)
 
@@ -126,7 +126,7 @@ def _all_choices(task: Task, right: Sequence[RightOutputs]) -> Iterator[Task]:
     ]
     for number, chosen in enumerate(itertools.product(*outputs), 1):
         table = dict(zip(prompts, chosen, strict=True))
-        yield chosen_task(task, f"choice-{number}", table.__getitem__)
+        yield _chosen_task(task, f"choice-{number}", table.__getitem__)
 
 
 def _some_choices(task: Task, right: Sequence[RightOutputs]) -> Iterator[Task]:
@@ -139,7 +139,7 @@ def _some_choices(task: Task, right: Sequence[RightOutputs]) -> Iterator[Task]:
             outputs = order([list(output) for output in all_right(prompt)])
             return outputs[min(rank, len(outputs) - 1)]
 
-        return chosen_task(task, f"rank-{rank + 1}", choose)
+        return _chosen_task(task, f"rank-{rank + 1}", choose)
 
     def ascending(outputs: list[list[str]]) -> list[list[str]]:
         return sorted(outputs, key=lambda output: [number[symbol] for symbol in output])

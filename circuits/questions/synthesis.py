@@ -183,9 +183,26 @@ def _decided(question: _Question, clock: Clock) -> bool | None:
     """Return whether a circuit exists; None if the clock's limit has passed."""
     if clock.over():
         return None
+    if (size := _size(question)) > sat.MAX_CLAUSES:
+        raise sat.SolverError(
+            f"task '{question.task.name}': a formula of {size:,} clauses, more than {sat.MAX_CLAUSES:,}; take smaller "
+            "scales, fewer symbols or fewer slots"
+        )
     formula = _formula(question)
     with clock.phase("solver"):
         return sat.satisfiable(formula.clauses, seconds=clock.left())
+
+
+def _size(question: _Question) -> int:
+    """Return the approximate number of clauses of a question, found before any is written."""
+    symbols = len(question.task.alphabet) + question.symbols
+    entries = question.operators * math.prod([symbols] * question.arity)
+    size: int = entries * (1 + math.comb(symbols, 2))
+    for trace in question.traces:
+        inputs = trace.tokens.shape[1]
+        size += inputs * entries * (len(trace.steps) + question.tokens * symbols)
+        size += inputs * question.arity * trace.length * (len(trace.steps) + question.tokens)
+    return size
 
 
 def _traces(task: Task, scale: int) -> list[Trace]:

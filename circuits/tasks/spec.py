@@ -6,6 +6,7 @@ task has the name `path/to/file.py:name`.
 
 import inspect
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -143,14 +144,7 @@ def load_two_scales(name: str, *, base: int | None = None) -> TwoScaleTask:
     Raises:
         TaskError: there is none of this name, or the base does not fit.
     """
-    if name in TWO_SCALE_TASKS:
-        return TWO_SCALE_TASKS[name]() if base is None else TWO_SCALE_TASKS[name](base)
-    if split_file(name) is None:
-        otherwise = f"there are {', '.join(TWO_SCALE_TASKS)}; your own: path/to/file.py:name"
-        raise TaskError(f"'{name}' is no task of two scales: {nearest(name, TWO_SCALE_TASKS, otherwise=otherwise)}")
-    if base is not None:
-        raise TaskError(f"task '{name}' has no base to choose")
-    task: TwoScaleTask = load_object(name, what="task", error=TaskError, kind=TwoScaleTask)
+    task: TwoScaleTask = _load_other(name, base, TWO_SCALE_TASKS, TwoScaleTask, "task of two scales")
     return task
 
 
@@ -161,16 +155,21 @@ def load_machine(name: str, *, base: int | None = None) -> Transducer:
         TaskError: there is none of this name, or the base does not fit.
     """
     if name in MACHINES:
-        has_base = bool(inspect.signature(MACHINES[name]).parameters)
-        TaskSpec(name=name, base=base)  # raises TaskError for a base that is none
-        return MACHINES[name](base) if has_base and base is not None else MACHINES[name]()
-    if split_file(name) is None:
-        otherwise = f"there are {', '.join(MACHINES)}; your own: path/to/file.py:name"
-        raise TaskError(f"'{name}' has no transducer, so nothing is proved for all scales: {otherwise}")
-    if base is not None:
-        raise TaskError(f"machine '{name}' has no base to choose")
-    machine: Transducer = load_object(name, what="machine", error=TaskError, kind=Transducer)
+        TaskSpec(name=name, base=base)  # raises TaskError for a base that the task does not have
+    machine: Transducer = _load_other(name, base, MACHINES, Transducer, "finite-state transducer")
     return machine
+
+
+def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., Any]], kind: type, what: str) -> Any:
+    """Return a named object, or one of a user's file. Raise TaskError if there is none, or a file's has no base."""
+    if name in named:
+        return named[name]() if base is None else named[name](base)
+    if split_file(name) is None:
+        otherwise = f"there are {', '.join(named)}; your own: path/to/file.py:name"
+        raise TaskError(f"'{name}' is no {what}: {nearest(name, named, otherwise=otherwise)}")
+    if base is not None:
+        raise TaskError(f"'{name}' has no base to choose")
+    return load_object(name, what=what, error=TaskError, kind=kind)
 
 
 def _has_base(name: str) -> bool:

@@ -48,11 +48,11 @@ class Measurement:
 def measurement(
     right_BJ: NDArray[np.bool_],
     seen_BJ: NDArray[np.bool_],
+    exists_BJ: NDArray[np.bool_],
     *,
     epoch: int,
     scale: int,
     training_loss: float,
-    exists_BJ: NDArray[np.bool_] | None = None,
 ) -> Measurement:
     """Compute one row.
 
@@ -60,13 +60,12 @@ def measurement(
         right_BJ: True where a generated token is right, and after the end of a sample, bool [samples, steps].
         seen_BJ: True where the step's operator entry occurs in the training set, and after the end of a sample, bool
             [samples, steps].
-        exists_BJ: True where the sample has the step, bool [samples, steps]; None if no output ends early.
+        exists_BJ: True where the sample has the step, bool [samples, steps].
         epoch: epoch of the checkpoint.
         scale: scale of the samples.
         training_loss: mean training loss of the epoch that ended.
     """
     sample_is_right, sample_is_seen = np.asarray(right_BJ.all(axis=1)), np.asarray(seen_BJ.all(axis=1))
-    exists_BJ = np.ones_like(right_BJ) if exists_BJ is None else exists_BJ
     seen_steps = seen_BJ & exists_BJ
     first_wrong_steps = right_BJ[~sample_is_right].argmin(axis=1) + 1
     return Measurement(

@@ -200,8 +200,8 @@ class _Training:
             for model, rows in enumerate(self.metrics):
                 rows.append(
                     measurement(
-                        right_MBJ[model], self.seen[model][scale], epoch=self.epoch, scale=scale,
-                        training_loss=float(losses_M[model]), exists_BJ=data.exists,
+                        right_MBJ[model], self.seen[model][scale], data.exists, epoch=self.epoch, scale=scale,
+                        training_loss=float(losses_M[model]),
                     )
                 )  # fmt: skip
 

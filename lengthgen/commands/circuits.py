@@ -99,23 +99,25 @@ def src(
     as_json: Json = False,
 ) -> None:
     """Compute the Sequential Representation Complexity (SRC) of a task, with a circuit that attains it."""
-    from lengthgen import complexity
+    from lengthgen import complexity, questions
 
     scale_list = parse_scales(scales)
-    more = any((after, curve, bases, minima, within, scratchpad, certificate, draw)) or format != "unaligned"
+    more = (
+        any((after, curve, bases, minima, within is not None, scratchpad, certificate, draw)) or format != "unaligned"
+    )
     if second_scales is not None:
         if more or all_scales:
             raise TaskError("--second-scales goes with --scales, --base, --arity, --mode and --time-limit only")
         last = scale_list[-1], parse_scales(second_scales)[-1]
         family = load_two_scales(task, base=base)
-        pairs = complexity.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
+        pairs = questions.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
         show(pairs, grid_table(pairs), as_json)
         return
     if all_scales:
         if more or mode != Mode.FREE:
             raise TaskError("--all-scales goes with --scales, --base, --arity and --time-limit only")
         machine = load_machine(task, base=base)
-        proof = complexity.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
+        proof = questions.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
         show(proof, all_scales_table(proof), as_json)
         return
     if certificate:
@@ -137,15 +139,15 @@ def src(
         raise typer.Exit(INTERRUPTED) from None
     answer = computed.as_json()
     if curve:
-        answer["curve"] = complexity.curve(computed)
+        answer["curve"] = questions.curve(computed)
     if bases is not None:
-        answer["front"] = complexity.front(question, parse_scales(bases))
+        answer["front"] = questions.front(question, parse_scales(bases))
     if minima:
-        answer["minima"] = complexity.minima(computed)
+        answer["minima"] = questions.minima(computed)
     if within is not None:
-        answer["within"] = complexity.within(computed, within)
+        answer["within"] = questions.within(computed, within)
     if scratchpad is not None:
-        answer["scratchpad"] = complexity.scratchpad(computed, scratchpad)
+        answer["scratchpad"] = questions.scratchpad(computed, scratchpad)
     if certificate:
         complexity.write_certificate(certificate, computed)
         answer["certificate"] = str(certificate)

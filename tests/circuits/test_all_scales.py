@@ -12,17 +12,9 @@ import pytest
 import circuits.trace
 from circuits.circuit import CircuitError
 from circuits.clock import Clock
-from circuits.questions import all_scales
-from circuits.questions.all_scales import (
-    AllScales,
-    AllScalesError,
-    LocalCircuit,
-    Place,
-    Rule,
-    TooManyError,
-    check_proof,
-    src_for_all_scales,
-)
+from circuits.questions import local_circuit
+from circuits.questions.all_scales import AllScales, src_for_all_scales
+from circuits.questions.local_circuit import AllScalesError, LocalCircuit, Place, Rule, TooManyError, check_proof
 from circuits.src import src, traces_up_to
 from circuits.task import TaskError
 from circuits.tasks import load, load_machine
@@ -269,7 +261,7 @@ def test_limits_end_a_proof_without_a_value(monkeypatch: pytest.MonkeyPatch) -> 
     )
     circuit = src_for_all_scales(COPY).circuit
     assert circuit is not None
-    monkeypatch.setattr(all_scales, "MAX_CONFIGURATIONS", 2)
+    monkeypatch.setattr(local_circuit, "MAX_CONFIGURATIONS", 2)
     result = src_for_all_scales(COPY)
     assert (result.value, result.why) == (
         None,
@@ -344,7 +336,7 @@ def test_the_machines_of_named_tasks_give_their_outputs(name: str, base: int | N
         (
             "reverse",
             None,
-            "'reverse' has no transducer, so nothing is proved for all scales: there are parity, counter",
+            "'reverse' is no finite-state transducer: there are parity, counter",
         ),
         ("parity", 3, "has no base to choose"),
     ],

@@ -12,6 +12,7 @@ from circuits.questions import counting, synthesis
 from circuits.questions.composition import after
 from circuits.questions.counting import minimum_circuits
 from circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
+from circuits.sat import SolverError
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
@@ -127,6 +128,12 @@ def test_within_an_error_it_is_the_best_choice_of_wrong_prompts(seed: int) -> No
             ]
             values[last] = min(values[last], oracle.fewest_by_partition(steps))
     assert src_within(task, 2, 1, error) == {last: (value, value) for last, value in values.items()}
+
+
+def test_a_formula_that_is_too_large_is_refused_before_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesis, "_formula", lambda question: pytest.fail("written"))
+    with pytest.raises(SolverError, match=r"'addition': a formula of [\d,]+ clauses, more than 1,000,000"):
+        src_within(load("addition"), 2, 5, Fraction(1, 10))
 
 
 def test_an_error_is_a_share_of_prompts() -> None:

@@ -130,7 +130,8 @@ def test_two_scales_are_a_table(answer, run):
     output = answer(*question)
     assert output["src"] == {"1": {"1": 1, "2": 1}, "2": {"1": 1, "2": 1}}
     assert "n = 2" in run(*question)[1]
-    refused(run(*question, "--curve"), "--second-scales goes with")
+    for option in (("--curve",), ("--within", "0")):
+        refused(run(*question, *option), "--second-scales goes with")
     refused(run("src", "addition-mixed"), "has two scales: ask for its SRC with")
     refused(run("src", "parity", "--second-scales", "1-2"), "'parity' is no task of two scales")
 
@@ -140,7 +141,7 @@ def test_all_scales(answer, run):
     assert (output["value"], output["constant_from"], output["arity"]) == (1, 1, 2)
     assert "SRC is 1 at all scales from 1 on" in run("src", "parity", "--scales", "1-3", "--all-scales")[1]
     refused(run("src", "parity", "--all-scales", "--minima"), "--all-scales goes with")
-    refused(run("src", "reverse", "--all-scales"), "has no transducer")
+    refused(run("src", "reverse", "--all-scales"), "is no finite-state transducer")
 
 
 def test_several_right_outputs(answer, run):

@@ -9,7 +9,7 @@ import pytest
 from empirical.runs.measurement import measurement
 
 Steps = list[list[bool]]
-"""Of each sample, by step."""
+"""Truth value of each step of each sample."""
 
 
 def _defined(right: Steps, seen: Steps) -> dict[str, float]:
@@ -39,7 +39,7 @@ def test_every_column_is_as_defined(seed: int) -> None:
     # Samples end early: at least the first step of each exists, and after its end all counts as right and seen.
     ends = draw.integers(1, shape[1] + 1, size=shape[0]) if seed % 2 else np.full(shape[0], shape[1])
     exists = np.arange(shape[1]) < ends[:, None]
-    row = asdict(measurement(right | ~exists, seen | ~exists, exists_BJ=exists, epoch=3, scale=7, training_loss=0.25))
+    row = asdict(measurement(right | ~exists, seen | ~exists, exists, epoch=3, scale=7, training_loss=0.25))
     right_steps, seen_steps = (
         [steps[:end] for steps, end in zip(each.tolist(), ends, strict=True)] for each in (right, seen)
     )
