@@ -23,7 +23,7 @@ from circuits.search.stages import INTERRUPTED
 from circuits.task import Task, TaskError
 from circuits.templates import Combination, Place
 from circuits.trace import Trace, trace
-from circuits.wirings import keys_of
+from circuits.wirings import step_entries
 
 MAX_ARITY = 8
 """Largest number of slots that the search for a minimal arity tries."""
@@ -274,13 +274,11 @@ def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:
 
     None if it was sampled.
     """
-    symbols = len(circuit.task.alphabet)
     seen = [np.zeros(len(table), dtype=bool) for table in circuit.operators]
     last = traces[0]
     for scale_trace in traces:
         for wiring in circuit.wirings.get(scale_trace.scale, ()):
-            tokens = scale_trace.tokens_at(wiring.position)
-            keys = keys_of(tokens[[position - 1 for position in wiring.arguments]], symbols)
+            keys, _ = step_entries(scale_trace, wiring.position, wiring.arguments)
             if not seen[wiring.operator][keys].all():
                 seen[wiring.operator][keys] = True
                 last = scale_trace

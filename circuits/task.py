@@ -142,6 +142,12 @@ class Task:
         """
         if scale < 1:
             raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
+        if scale not in self._layouts:
+            self._layouts[scale] = self._layout(scale)
+        return self._layouts[scale]
+
+    def _layout(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
+        """Return the layout of one scale, computed and checked."""
         allowed = self.prompt(scale)
         if not any(symbols is not ... for symbols in allowed) or not all(allowed):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
@@ -411,6 +417,11 @@ class Task:
                 f"task '{self.name}': {sequences:,} sequences of {positions:,} positions are more than {MAX_TOKENS:,} "
                 "tokens; take smaller scales"
             )
+
+    @cached_property
+    def _layouts(self) -> dict[int, tuple[tuple[int, ...] | None, ...]]:
+        """Layout of each scale asked for before."""
+        return {}
 
     @cached_property
     def _number(self) -> dict[str, int]:

@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import repeat
 from typing import NamedTuple
 
 from circuits.clock import Clock
@@ -122,8 +121,6 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
     while open_places:
         hardest = _hardest(open_places, arity, sets_of)
         judges = [hardest, *list(open_places)[:: max(1, len(open_places) // MAX_JUDGES)]]
-        for place in judges:
-            sets_of(place)  # which then answer for many combinations
         candidates = _candidates(hardest, sets_of(hardest), trace_of[hardest[0]].segments, arity, exact, pace)
         clock.check(_JUDGED * len(judges) * len(candidates))
         combination = _most_serving(candidates, judges, trace_of, is_wiring_at)
@@ -150,22 +147,28 @@ def _most_serving(
         return tuple([located_wiring((template,), trace_of[scale], position)[0] for scale, position in judges])
 
     fewest = len(judges)
+    strict = list(range(len(judges)))  # judges that some combination did not serve come first: they decide soonest
     unserved: dict[tuple[tuple[int, ...], ...], int] = {}  # many combinations give the same wirings
-    for combination in candidates:
+    for combination in sorted(candidates, key=_cost):
         by_slot = tuple(map(located, combination))
         if by_slot in unserved:
             continue
-        count = 0
-        for place, wiring in zip(judges, zip(*by_slot, strict=True) if by_slot else repeat(()), strict=False):
-            count += not is_wiring_at(wiring, place)
-            if count > fewest:
-                break
-        unserved[by_slot] = count
-        fewest = min(fewest, count)
-    return min(
-        (each for each in candidates if unserved[tuple(map(located, each))] == fewest),
-        key=lambda each: (sum(template.cost()[0] for template in each), [template.cost() for template in each], each),
-    )
+        failed: list[int] = []
+        for judge in strict:
+            if not is_wiring_at(tuple([slot[judge] for slot in by_slot]), judges[judge]):
+                failed.append(judge)
+                if len(failed) > fewest:
+                    break
+        strict = list(dict.fromkeys((*reversed(failed), *strict)))
+        unserved[by_slot] = len(failed)
+        fewest = min(fewest, len(failed))
+    return min((each for each in candidates if unserved[tuple(map(located, each))] == fewest), key=_cost)
+
+
+def _cost(combination: Combination) -> tuple[int, list[tuple[int, int, int, int]], Combination]:
+    """Return the sort key of simplicity of a combination; smaller is simpler."""
+    costs = [template.cost() for template in combination]
+    return sum(cost[0] for cost in costs), costs, combination
 
 
 def _hardest(places: Iterable[Place], arity: int, sets_of: Callable[[Place], tuple[frozenset[int], ...]]) -> Place:

@@ -9,7 +9,7 @@ import itertools
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import and_
 from typing import Any, NamedTuple
 
@@ -78,10 +78,14 @@ def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
     positions = frozenset(wiring)
     key = ("determined by", position, positions)
     if key not in trace.memory:
-        trace.memory[key] = (
-            trace.memory_of_fewer.get(key, True)  # more inputs never make positions determine a step
-            and not _clashes(trace, position, [p - 1 for p in sorted(positions)])[0].size
-        )
+        trace.memory[key] = trace.memory_of_fewer.get(key, True)  # more inputs never make positions determine a step
+        if trace.memory[key]:
+            members = tuple(sorted(positions))
+            wrong, keys = _clashes(trace, position, [p - 1 for p in members])
+            trace.memory[key] = not wrong.size
+            if not wrong.size and trace.symbols ** len(members) <= _FEW:
+                values = trace.tokens_at(position)[position - 1]
+                trace.memory["entries", position, members] = _distinct(keys, values, trace.symbols ** len(members))
     answer: bool = trace.memory[key]
     return answer
 
@@ -317,19 +321,40 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
     if key in trace.memory:
         remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
         return remembered
+    members = tuple(sorted(set(wiring)))
+    of_members = trace.memory.get(("entries", position, members))
+    if of_members:
+        keys = _slot_keys(tuple(map(members.index, wiring)), trace.symbols, len(members))[of_members[0]]
+        order = np.argsort(keys)
+        entries = trace.memory[key] = keys[order], of_members[1][order]
+        return entries
     tokens = trace.tokens_at(position)
     keys = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols)
     output = tokens[position - 1]
     count = trace.symbols ** len(wiring)
     if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
-    table = np.full(count, UNDEFINED, dtype=np.uint8)
-    table[keys] = output
-    unique_keys = np.flatnonzero(table != UNDEFINED)
-    entries = unique_keys, table[unique_keys]
+    entries = _distinct(keys, output, count)
     if count <= _FEW:
         trace.memory[key] = entries
     return entries
+
+
+def _distinct(
+    keys: NDArray[np.int64], values: NDArray[np.uint8], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the keys, all below `count`, ascending and distinct, with their values: equal keys have equal values."""
+    table = np.full(count, UNDEFINED, dtype=np.uint8)
+    table[keys] = values
+    distinct_keys = np.flatnonzero(table != UNDEFINED)
+    return distinct_keys, table[distinct_keys]
+
+
+@cache
+def _slot_keys(slots: tuple[int, ...], symbols: int, members: int) -> NDArray[np.int64]:
+    """Return the key of a wiring for each key of its distinct positions, of which slot s reads number `slots[s]`."""
+    digits = np.indices((symbols,) * members).reshape(members, -1)
+    return keys_of(digits[list(slots)], symbols)
 
 
 def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:

@@ -89,7 +89,7 @@ def candidates(problem: Problem, scales: Sequence[int], clock: Clock) -> Candida
         circuits.append(simple)
     reference = problem.task.reference
     if problem.mode != "typed" and reference is not None and reference.arity <= problem.arity:
-        circuits.append(_declared(problem, scales, clock))
+        circuits.append(declared(problem, scales, clock))
     return Candidates(scales=tuple(scales), circuits=tuple(circuits), combinations=combinations)
 
 
@@ -108,7 +108,7 @@ def _simple(problem: Problem, scales: Sequence[int], clock: Clock) -> tuple[Serv
     return attempt.served(), choice.combinations
 
 
-def _declared(problem: Problem, scales: Sequence[int], clock: Clock) -> Served:
+def declared(problem: Problem, scales: Sequence[int], clock: Clock) -> Served:
     """Return the reference circuit; slots beyond its arity repeat its last argument."""
     attempt = Attempt(problem, clock)
     reference = problem.task.reference

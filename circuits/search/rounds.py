@@ -8,11 +8,16 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.clock import Clock
+from circuits.operators import Operators
+from circuits.reference import reference_complexity
+from circuits.search.candidates import declared
 from circuits.search.problem import Problem
+from circuits.search.simplest import circuit_of
 from circuits.search.stages import Searched, search
 from circuits.task import UNDEFINED
 from circuits.templates import Place
 from circuits.trace import Trace, extended, of_prompts
+from circuits.wirings import determines
 
 CHECKED = 4_096
 """Number of fresh prompts at each scale on which a circuit found on a sample is checked."""
@@ -20,6 +25,8 @@ ADDED = 64
 """Largest number of refuting prompts that join the sample at each scale."""
 MAX_ROUNDS = 8
 """Largest number of rounds of a search."""
+PATIENCE = 3
+"""Number of refuted circuits after which the reference circuit is taken, if no circuit has fewer operators."""
 
 Bounds = Mapping[int, tuple[float, float]]
 """scale -> (lower, upper)."""
@@ -52,10 +59,49 @@ def search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
         # More prompts keep every lower bound valid, and the upper bounds of all smaller scales.
         valid_bounds = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in rounds.bounds.items()}
         extended_problem = replace(rounds.problem, traces={**rounds.problem.traces, **refuted})
+        if grown := _grown(rounds, extended_problem, min(refuted)):
+            rounds = replace(rounds, problem=extended_problem, last=replace(rounds.last, circuit=grown))
+            continue
+        if number >= PATIENCE and (reference := _smallest_reference(rounds, clock)):
+            return replace(rounds, last=reference)
         rounds = _one_more_round(replace(rounds, problem=extended_problem, bounds=valid_bounds), clock, patient=True)
     if rounds.last.stuck:
         rounds = replace(rounds, hardest=_joined(rounds.hardest, (rounds.last.stuck,)))
     return rounds
+
+
+def _smallest_reference(rounds: Rounds, clock: Clock) -> Searched | None:
+    """Return the last round's result with the reference circuit, right on all prompts, if it meets all lower bounds."""
+    problem, scales = rounds.problem, tuple(rounds.problem.traces)
+    operators = reference_complexity(problem.task, problem.arity, scales[-1])
+    if problem.mode == "typed" or any(rounds.bounds.get(scale, (0, 0))[0] != operators[scale] for scale in scales):
+        return None
+    circuit, combinations = circuit_of(declared(problem, scales, clock), scales, problem, ())
+    return replace(rounds.last, circuit=circuit, combinations=combinations)
+
+
+def _grown(rounds: Rounds, problem: Problem, scale: int) -> Circuit | None:
+    """Return the circuit found, with the entries that more prompts need; None if they contradict it.
+
+    None also if it has more operators up to `scale` or a later scale than the upper bound there.
+    """
+    circuit = rounds.last.circuit
+    assert circuit is not None
+    operators = Operators(problem.symbols, circuit.operators)
+    used: set[int] = set()
+    for each, wirings in circuit.wirings.items():
+        trace = problem.traces[each]
+        for wiring in wirings:
+            if not determines(trace, wiring.position, wiring.arguments):
+                return None
+            step = problem.step_entries((each, wiring.position), wiring.arguments)
+            if operators.missing(wiring.operator, step) is None:
+                return None
+            operators.give(wiring.operator, step)
+            used.add(wiring.operator)
+        if each >= scale and len(used) > rounds.bounds[each][1]:
+            return None
+    return replace(circuit, operators=tuple(operators.tables))
 
 
 def _one_more_round(before: Rounds, clock: Clock, *, patient: bool) -> Rounds:
