@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from circuits.clock import Clock
 from circuits.task import UNDEFINED, Task
 from circuits.trace import Trace
-from circuits.wirings import Alternatives, Table, alternatives, counted_steps, determining_sets, entries, table_of
+from circuits.wirings import (
+    Alternatives,
+    Table,
+    alternatives,
+    counted_steps,
+    determining_sets,
+    entries,
+    most_wirings,
+    table_of,
+)
 
 
 class Mode(StrEnum):
@@ -26,8 +35,8 @@ def all_wirings(
 ) -> Alternatives:
     """Return every wiring that a mode allows for a step.
 
-    In mode "typed" the wirings of a sample are not complete: with inputs left out, fewer positions may seem to suffice,
-    and the wiring that is needed is not among those of the fewer.
+    In mode "typed" the wirings beyond `most_wirings` are left out. Those of a sample are not complete either: with
+    inputs left out, fewer positions may seem to suffice, and the wiring that is needed is not among those of the fewer.
 
     Raises:
         OutOfTime: the clock's limit has passed.
@@ -44,10 +53,12 @@ def all_wirings(
     clock = clock or Clock()
     tags = {slots: _tag(slots, arity, trace.symbols) if mode == "typed" else 0 for slots in range(arity + 1)}
     wirings_by_table: dict[Table, list[tuple[int, ...]]] = {}
-    for wiring in wirings:
+    untried = iter(wirings)
+    for wiring in itertools.islice(untried, max(1, most_wirings(trace, arity))):
         clock.check(counted_steps(trace, len(wiring)))
         wirings_by_table.setdefault(table_of(trace, position, wiring) | tags[len(wiring)], []).append(wiring)
-    complete = mode == "declared" or (all_sets and trace.exhaustive)
+    tried_all = all_sets and next(untried, None) is None
+    complete = mode == "declared" or (tried_all and trace.exhaustive)
     return Alternatives(wirings=wirings_by_table, complete=complete)
 
 

@@ -257,6 +257,11 @@ def _members(mask: int) -> list[int]:
     return rows
 
 
+def most_wirings(trace: Trace, arity: int) -> int:
+    """Return the largest number of wirings of a step whose tables are all kept."""
+    return min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
+
+
 def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
     """Return the wirings of one step by their table; none if no set of `arity` positions determines the step.
 
@@ -265,7 +270,7 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
     """
     needed, all_sets = determining_sets(trace, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
-    max_wirings = min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
+    max_wirings = most_wirings(trace, arity)
     complete = all_sets and spare <= max_wirings
     candidates = (
         _filled(needed, range(1, position), arity) if complete else plain_wirings(trace, position, arity, clock)

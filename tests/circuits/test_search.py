@@ -7,19 +7,21 @@ from dataclasses import replace
 from itertools import permutations
 from time import perf_counter
 
+import numpy as np
 import pytest
 
 from circuits import partition, sat, wirings
 from circuits import src as src_module
 from circuits import trace as trace_module
 from circuits.clock import Clock
+from circuits.formats import in_format
 from circuits.partition import fewest_operators
 from circuits.search import rounds, stages
 from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import load
 from circuits.tasks.counter import parity
-from circuits.trace import trace
+from circuits.trace import of_prompts, trace
 from circuits.wirings import determining_sets
 from tests.circuits.examples import random_task
 from tests.oracles import sequences as oracle
@@ -370,3 +372,32 @@ def test_the_scale_table(name: str, base: int | None, scale: int, arity: int, ex
     all_prompts = math.isinf(expected) or all(scale_trace.exhaustive for scale_trace in result.traces)
     assert (result.values[scale], result.status) == (expected, "exact" if all_prompts else "reference")
     assert (result.exhaustive_to == scale) == all(scale_trace.exhaustive for scale_trace in result.traces)
+
+
+def _searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """List that gains an entry whenever a round searches for a circuit."""
+    searches: list[int] = []
+    search = rounds.search
+    monkeypatch.setattr(rounds, "search", lambda *args, **options: searches.append(1) or search(*args, **options))
+    return searches
+
+
+def test_entries_that_only_fresh_prompts_show_are_no_refutation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten digits have more combinations than a sample shows; the circuit keeps its wiring and gains entries."""
+    searches, task = _searches(monkeypatch), in_format(load("unaligned-addition"), "aligned", largest_scale=8)
+    traces = traces_up_to(task, 8)
+    arity = minimal_arity(traces)
+    result = src(task, traces, arity)
+    assert len(searches) == 1
+    assert sum(each.tokens.shape[1] for each in result.traces) > sum(each.tokens.shape[1] for each in traces)
+    result.circuit.check(result.traces)
+
+
+def test_the_reference_circuit_ends_rounds_that_refute_every_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "PATIENCE", 1)
+    searches, task = _searches(monkeypatch), load("sort-trace", base=3)
+    result = _src(task, 16, 2)
+    assert len(searches) == rounds.PATIENCE + 1
+    assert result.status == "reference"
+    fresh = task.sample_prompts(16, 20_000, np.random.default_rng(99))
+    result.circuit.check([of_prompts(task, trace(task, 16), fresh)])

@@ -16,7 +16,15 @@ from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.trace import extended, of_prompts, trace
-from circuits.wirings import MAX_WIRINGS, Table, alternatives, determines, determining_sets, known_sets
+from circuits.wirings import (
+    MAX_WIRINGS,
+    Table,
+    alternatives,
+    determines,
+    determining_sets,
+    known_sets,
+    step_entries,
+)
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle
 
@@ -130,6 +138,30 @@ def test_the_tables_of_all_wirings_may_fill_the_memory_but_not_more(monkeypatch:
     for memory, complete in ((-(-bits // 8), True), ((bits - 1) // 8, False)):
         monkeypatch.setattr(wirings, "MAX_BYTES", memory)
         assert alternatives(scale_trace, scale_trace.length, 2).complete == complete
+
+
+@pytest.mark.parametrize("wiring", [(1, 2, 3), (3, 1, 2), (2, 2, 3), (3, 2, 3), (1, 1, 1)])
+def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiring: tuple[int, ...]) -> None:
+    task = Task(
+        name="middle",
+        alphabet=("0", "1", "2", "="),
+        prompt=lambda n: [*[("0", "1", "2")] * 3, "="],
+        generate=lambda prompt: [prompt[min(wiring) - 1]],
+    )
+    fresh, asked = trace(task, 1), trace(task, 1)
+    assert determines(asked, 5, wiring)
+    computed, kept = step_entries(fresh, 5, wiring), step_entries(asked, 5, wiring)
+    assert [part.tolist() for part in kept] == [part.tolist() for part in computed]
+
+
+def test_typed_wirings_beyond_the_memory_are_left_out_and_this_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale_trace = trace(direct_parity(), 3)
+    orders, table_bits = 6, scale_trace.symbols**4  # three operands in any order
+    for memory, kept in ((orders * table_bits // 8, orders), ((orders - 1) * table_bits // 8, orders - 1)):
+        monkeypatch.setattr(wirings, "MAX_BYTES", memory)
+        typed = all_wirings(direct_parity(), scale_trace, scale_trace.steps[0], 3, "typed")
+        assert sum(map(len, typed.wirings.values())) == kept
+        assert typed.complete == (kept == orders)
 
 
 def test_without_a_clock_there_is_no_limit_of_time() -> None:
