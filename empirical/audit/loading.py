@@ -86,7 +86,8 @@ def _claims_of_record(record: Encoding) -> frozenset[str]:
     """Claims that follow from the laws of a record."""
     laws = {"relative": Law.RELATIVE in record.laws, "streaming": Law.STREAMING in record.laws}
     # A bias may give several distances the same value, unless its relation is the distance itself.
-    distinct = not record.bias or (record.relation is not None and record.relation.name == relative().name)
+    by_distance = record.relation is not None and record.relation.name == relative().name
+    distinct = not record.repeats and (not record.bias or by_distance)
     return frozenset([law for law, holds in laws.items() if holds] + ["distinct"] * distinct)
 
 

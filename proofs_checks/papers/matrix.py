@@ -71,6 +71,25 @@ ROWS: Mapping[str, PropertyRow] = {
         learned=WIDTH * learned.ROWS,
         far=_far(FarField.UNDEFINED),
     ),
+    "legendre": PropertyRow(
+        laws=frozenset(),
+        hooks="positions embed",
+        parameters=("l nonnegative whole", "L positive whole"),
+        far=_far(FarField.UNDEFINED),
+        width="none",
+    ),
+    "haar": PropertyRow(
+        laws=_STREAMING,
+        hooks="embed",
+        parameters=("l nonnegative whole", "L positive whole"),
+        far=_far(FarField.UNDEFINED),
+    ),
+    "dct": PropertyRow(
+        laws=_STREAMING,
+        hooks="embed",
+        parameters=("l nonnegative whole", "L positive whole"),
+        far=_far(FarField.UNDEFINED),
+    ),
     "t5": PropertyRow(
         laws=_ALL_LAWS,
         hooks="bias",

@@ -20,6 +20,7 @@ ORDER = (
     "nope",
     "sinusoidal",
     "learned",
+    "orthogonal",
     "relational",
     "t5",
     "alibi",

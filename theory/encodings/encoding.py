@@ -166,6 +166,7 @@ class Encoding:
             `circuits.encodings.NoRelation` or `HintNeeded` if there is none.
         no_relation: reason why it has no relation with any circuit.
         caveat: effect of the encoding that the prediction rule of circuits.prediction ignores.
+        repeats: reason why two positions may have one code; empty if every position has a code of its own.
         learns_labels: True if training finds the labels, so that the relation need not exist before training.
         planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.
         drawn_from: name of the encoding that it applies at positions drawn at random for each batch.
@@ -195,6 +196,7 @@ class Encoding:
     relation_of: Callable[..., Relation] | None = None
     no_relation: str = ""
     caveat: str = ""
+    repeats: str = ""
     learns_labels: bool = False
     planes: Literal["head", "width"] | None = None
     drawn_from: str = ""

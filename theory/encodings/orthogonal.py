@@ -1,0 +1,137 @@
+"""Position codes from orthogonal functions: Legendre polynomials, Haar wavelets, and the cosines of the DCT.
+
+Source: Yin Li, arXiv 2506.06398, proposes Legendre polynomials and wavelets.  Only its abstract and its list of
+contributions were at hand, so every formula here is our reading [F]; the DCT is our control.  The width is D, the
+trained length is L.  Coordinate n of a code is function n, and plane l holds the functions 2l and 2l + 1.
+"""
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import sympy as sp
+
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
+from theory.relation import Labels, Relation, absolute
+
+Beyond = Literal["rescale", "clamp", "raw"]
+"""Treatments of positions beyond the trained length by Legendre codes, see `coordinate`."""
+
+PLANE = sp.Symbol("l", integer=True, nonnegative=True)
+TRAINED_LENGTH = sp.Symbol("L", integer=True, positive=True)
+
+
+def coordinate(position: sp.Expr, *, length: sp.Expr, trained_length: sp.Expr, beyond: str) -> sp.Expr:
+    """Point x of [-1, 1] at which Legendre polynomials are taken; L >= 2.  [F]
+
+    Up to the trained length it is -1 + 2p/(L - 1).  Beyond it,
+    `rescale` divides by the length T of the sequence in place of L: the last position is always at 1;
+    `clamp` gives every further position the point 1;
+    `raw` goes on beyond 1.
+    """
+    if beyond == "rescale":
+        return -1 + 2 * position / (sp.Max(length, trained_length) - 1)
+    if beyond == "clamp":
+        return -1 + 2 * sp.Min(position, trained_length - 1) / (trained_length - 1)
+    return -1 + 2 * position / (trained_length - 1)
+
+
+def legendre(degree: sp.Expr, point: sp.Expr) -> sp.Expr:
+    """Legendre polynomial sqrt(2n + 1) P_n(x), whose mean square over [-1, 1] is 1.  [F]"""
+    return sp.sqrt(2 * degree + 1) * sp.legendre(degree, point)
+
+
+def mother(point: sp.Expr) -> sp.Expr:
+    """Haar's wavelet: 1 on [0, 1/2), -1 on [1/2, 1), 0 elsewhere.  [F]"""
+    half = sp.Rational(1, 2)
+    return sp.Piecewise((1, (point >= 0) & (point < half)), (-1, (point >= half) & (point < 1)), (0, True))
+
+
+def wavelet(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
+    """Haar function 2^(j/2) psi(2^j u - k), level j = 0, 1, ... and shift k = 0 .. 2^j - 1.  [F]"""
+    return sp.sqrt(2) ** level * mother(2**level * point - shift)
+
+
+class Haar(sp.Function):
+    """Haar function number n at u: 1 on [0, 1) and 0 elsewhere for n = 0; for n = 2^j + k wavelet k of level j.  [F]"""
+
+    is_real = True
+
+    @classmethod
+    def eval(cls, index: sp.Expr, point: sp.Expr) -> sp.Expr | None:
+        """Value at a rational number u; None leaves the function unevaluated."""
+        if not (index.is_Integer and point.is_Rational):
+            return None
+        if index == 0:
+            return sp.Integer(0 <= point < 1)
+        level = int(index).bit_length() - 1
+        return wavelet(sp.Integer(level), index - 2**level, point)
+
+
+def cosine(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
+    """Cosine n of the DCT-II, cos(pi n (p + 1/2) / L).  [F]"""
+    return sp.cos(sp.pi * index * (2 * position + 1) / (2 * trained_length))
+
+
+def _plane(function_of: Callable[[sp.Expr], sp.Expr]) -> sp.Matrix:
+    """Plane l of a code, 2 x 1: the functions 2l and 2l + 1."""
+    return sp.Matrix([function_of(2 * PLANE), function_of(2 * PLANE + 1)])
+
+
+def _absolute_at_length() -> Relation:
+    """Relation that gives every pair a label of its own at every length (Cantor pairing of both)."""
+
+    def law(keys: Labels, queries: Labels, length: int | None) -> Labels:
+        assert length is not None
+        pairs = absolute().law(keys, queries, None)
+        labels: Labels = (pairs + length) * (pairs + length + 1) // 2 + pairs
+        return labels
+
+    return Relation(name="absolute at each length", law=law, scale_hint=True)
+
+
+_SCALED = _absolute_at_length()
+_FUNCTIONS = Parameter(symbol=PLANE, meaning="number of the plane, 0 .. D/2 - 1: it has the functions 2l and 2l + 1")
+_LENGTH = Parameter(symbol=TRAINED_LENGTH, meaning="trained length, at least 2")
+
+
+LEGENDRE = Encoding(
+    name="legendre",
+    title="Legendre",
+    arxiv="2506.06398",
+    summary="Legendre polynomials, absolute",
+    options={"beyond": Option(default="rescale", words=get_args(Beyond))},
+    caveat=ONE_LAW,
+    parameters=(_FUNCTIONS, _LENGTH),
+    positions=lambda index, length: coordinate(index, length=length, trained_length=TRAINED_LENGTH, beyond="rescale"),
+    embed=lambda point: _plane(lambda degree: legendre(degree, point)),
+    relation=_SCALED,
+    relation_of=lambda circuit, beyond: _SCALED if beyond == "rescale" else absolute(),
+)
+"""Legendre codes; its formulas are those of the default policy, and `coordinate` has the others."""
+
+HAAR = Encoding(
+    name="haar",
+    title="Haar",
+    arxiv="2506.06398",
+    summary="Haar wavelets, absolute",
+    caveat=ONE_LAW,
+    repeats="D functions are constant on D cells, and 0 beyond the trained length",
+    parameters=(_FUNCTIONS, _LENGTH),
+    embed=lambda position: _plane(lambda index: Haar(index, position / TRAINED_LENGTH)),
+    relation=absolute(),
+    laws=(Law.STREAMING,),
+)
+
+DCT = Encoding(
+    name="dct",
+    title="DCT",
+    arxiv="",
+    summary="cosines of the DCT, absolute",
+    caveat=ONE_LAW,
+    repeats="the code of p comes again at 2L - 1 - p",
+    parameters=(_FUNCTIONS, _LENGTH),
+    embed=lambda position: _plane(lambda index: cosine(index, position, trained_length=TRAINED_LENGTH)),
+    relation=absolute(),
+    laws=(Law.STREAMING,),
+)
+ENCODINGS = (LEGENDRE, HAAR, DCT)
