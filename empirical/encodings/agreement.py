@@ -26,6 +26,7 @@ SIZES = {
     "trained_length": POSITIONS[-1] + 1,
 }
 """Sizes for which the compared module is made."""
+_LENGTH = sp.Integer(POSITIONS[-1] + 1)
 
 
 def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
@@ -58,7 +59,7 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
 
 def _formula_logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: int, row: int, column: int) -> float:
     """Logit of query `row` and key `column` of POSITIONS, evaluated from the formulas."""
-    j, i, length = (sp.Integer(number) for number in (POSITIONS[row], POSITIONS[column], POSITIONS[-1] + 1))
+    j, i, length = sp.Integer(POSITIONS[row]), sp.Integer(POSITIONS[column]), _LENGTH
     content_only = replace(encoding, embed=None, bias=None)  # codes are added to the token embedding, before q and k
     total = sp.Float(0)
     for plane in range(HEAD_DIM // 2):
@@ -70,8 +71,7 @@ def _formula_logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: 
         total += _evaluate(encoding, score, values | content)
     total = total / sp.sqrt(HEAD_DIM)
     if encoding.bias:
-        at = encoding.positions or (lambda index, length: index)
-        law = encoding.bias(at(j, length), at(i, length), length)
+        law = encoding.bias(_moved(encoding, POSITIONS[row]), _moved(encoding, POSITIONS[column]), length)
         total += _evaluate(encoding, law, _parameter_values(encoding, module, head, 0))
     return float(total)
 
@@ -84,10 +84,15 @@ def _code_differences(encoding: Encoding, module: Any, codes_LD: Tensor) -> list
     for plane in range(codes_LD.shape[1] // 2):
         values = _parameter_values(encoding, module, 0, plane)
         for row, position in enumerate(POSITIONS):
-            code = encoding.embed(sp.Integer(position))
+            code = encoding.embed(_moved(encoding, position))
             differences += [abs(float(codes_LD[row, 2 * plane + side]) - float(_evaluate(encoding, code[side], values)))
                             for side in range(2)]  # fmt: skip
     return differences
+
+
+def _moved(encoding: Encoding, index: int) -> sp.Expr:
+    """Position of the token with this index, after the encoding's own change of positions."""
+    return encoding.positions(sp.Integer(index), _LENGTH) if encoding.positions else sp.Integer(index)
 
 
 def _parameter_values(encoding: Encoding, module: Any, head: int, plane: int) -> dict[Any, Any]:
@@ -102,7 +107,11 @@ def _evaluate(encoding: Encoding, formula: sp.Expr, values: Mapping[Any, Any]) -
         lambda part: isinstance(part, sp.Indexed) and part.base in families,
         lambda part: sp.Float(families[part.base](*map(int, part.indices)), 30),
     )
-    numbers = {symbol: sp.Float(value, 30) for symbol, value in values.items() if symbol not in families}
+    numbers = {
+        symbol: sp.Integer(value) if isinstance(value, int) else sp.Float(value, 30)
+        for symbol, value in values.items()
+        if symbol not in families
+    }
     number = sp.N(formula.xreplace(numbers), 30)
     if number.free_symbols or not number.is_number:
         missing = ", ".join(sorted(map(str, number.free_symbols))) or str(number)

@@ -139,6 +139,10 @@ ORACLES: dict[str, Callable[[int, int], Any]] = {
     "ape": lambda i, j: (i, j),
     "sinusoidal": lambda i, j: (i, j),
     "fire": lambda i, j: (i, j),
+    "haar": lambda i, j: (i, j),
+    "dct": lambda i, j: (i, j),
+    "legendre[beyond=clamp]": lambda i, j: (i, j),
+    "legendre[beyond=raw]": lambda i, j: (i, j),
     "nope": lambda i, j: 0,
 }
 
@@ -149,6 +153,13 @@ def test_pairs_share_a_label_iff_the_scores_cannot_tell_them_apart(text: str, an
     assert not relation.scale_hint
     seen = [ORACLES[text](i, j) for i in range(1, 41) for j in range(i, 41)]
     assert _classes(relation.labels(40)) == [seen.index(value) for value in seen]
+
+
+def test_rescaled_codes_give_a_pair_another_label_at_every_length() -> None:
+    relation = relation_of(parse_encoding("legendre"), None)
+    pairs = [(i, j, n) for n in range(1, 13) for j in range(1, n + 1) for i in range(1, j + 1)]
+    keys, queries, lengths = np.array(pairs).T
+    assert len(np.unique(relation.label(keys, queries, lengths))) == len(pairs)
 
 
 @pytest.mark.parametrize("name", ["copy", "parity", "counter"])

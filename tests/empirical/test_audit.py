@@ -257,15 +257,21 @@ def test_encodings_that_read_content_are_audited_on_whole_sequences():
     assert (answer["kind"], answer["last_position"], answer["findings"]) == ("content", 1023, [])
 
 
+CLAIMS_OF_OURS = {
+    "rope": {"relative", "distinct", "streaming"},
+    "alibi": {"relative", "distinct", "streaming"},
+    "t5": {"relative", "streaming"},
+    "dynamic-ntk": {"relative", "distinct"},
+    "sinusoidal": {"distinct", "streaming"},
+    "legendre": {"distinct"},
+    "haar": {"streaming"},
+    "dct": {"streaming"},
+}
+
+
 def test_claims_of_ours_are_the_laws_of_the_symbolic_twin():
-    claims = {name: load(name, **SMALL)[0].claims for name in ("rope", "alibi", "t5", "dynamic-ntk", "sinusoidal")}
-    assert claims == {
-        "rope": {"relative", "distinct", "streaming"},
-        "alibi": {"relative", "distinct", "streaming"},
-        "t5": {"relative", "streaming"},
-        "dynamic-ntk": {"relative", "distinct"},
-        "sinusoidal": {"distinct", "streaming"},
-    }
+    claims = {name: load(name, **SMALL)[0].claims for name in CLAIMS_OF_OURS}
+    assert claims == CLAIMS_OF_OURS
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas() if encoding.name != "nope"])

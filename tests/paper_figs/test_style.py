@@ -128,7 +128,7 @@ def test_a_hue_is_of_a_family() -> None:
     families = [
         ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
         ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin"),
-        ("ape", "sinusoidal", "random-ape"),
+        ("ape", "sinusoidal", "random-ape", "legendre", "haar", "dct"),
         ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
         ("alibi", "fire", "random-alibi", "kerple-power", "kerple-log", "t5-bidirectional", *FOX, *GRAPE_A),
         ("nope",),

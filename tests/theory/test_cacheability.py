@@ -30,6 +30,9 @@ STATED = {
     "t5": "114",
     "dynamic-ntk": "none",
     "random-rope": "none",
+    "legendre": "none",
+    "haar": "0",
+    "dct": "0",
 }
 
 

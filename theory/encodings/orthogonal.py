@@ -62,7 +62,7 @@ class Haar(sp.Function):
         if not (index.is_Integer and point.is_Rational):
             return None
         if index == 0:
-            return sp.Integer(0 <= point < 1)
+            return sp.S.One if 0 <= point < 1 else sp.S.Zero
         level = int(index).bit_length() - 1
         return wavelet(sp.Integer(level), index - 2**level, point)
 

@@ -156,7 +156,17 @@ def test_no_token_and_one_token(name, length):
     x, positions = draw(11, 1, length, WIDTH), torch.arange(length)
     all_logits, without = logits(make(name), x, positions), logits(PositionEncoding(), x, positions)
     assert all_logits.shape == (1, HEADS, length, length) and all_logits.isfinite().all()
-    changed = length and name in ("sinusoidal", "ape", "t5", "t5-bidirectional", "fire", "yarn")
+    changed = length and name in (
+        "sinusoidal",
+        "ape",
+        "legendre",
+        "haar",
+        "dct",
+        "t5",
+        "t5-bidirectional",
+        "fire",
+        "yarn",
+    )
     assert torch.allclose(all_logits, without, rtol=1e-13, atol=0) == (not changed)
 
 
@@ -211,6 +221,11 @@ REFUSED = [
     ("grape-gated", {"heads": 0}, "heads, head_dim and layers must be at least 1, not 0, 4 and 2"),
     ("grape-gated", {"layers": 0}, "heads, head_dim and layers must be at least 1"),
     ("grape-gated", {"gates": "none"}, "gates must be both, query or key, not 'none'"),
+    *(
+        ("legendre haar dct", wrong, "width must be at least 1 and trained_length at least 2, not ")
+        for wrong in ({"width": 0}, {"trained_length": 1})
+    ),
+    ("legendre", {"beyond": "mirror"}, "beyond must be rescale, clamp, raw, not 'mirror'"),
     *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
 ]
 
@@ -218,7 +233,7 @@ REFUSED = [
 @pytest.mark.parametrize(("names", "wrong", "message"), REFUSED)
 def test_modules_refuse_sizes_and_options_without_a_meaning(names, wrong, message):
     for name in names.split():
-        sizes = {"heads": 2, "head_dim": 4, "width": 8, "layers": 2} | wrong
+        sizes = {"heads": 2, "head_dim": 4, "width": 8, "layers": 2, "trained_length": 6} | wrong
         with pytest.raises(ValueError, match=message):
             MODULES[name](**catalogue._accepted(MODULES[name], sizes))
 
