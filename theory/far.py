@@ -126,7 +126,7 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
     if not encoding.bias:
         return ()
     bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
-    bias = bias.replace(lambda part: isinstance(part, sp.Max), _dominant_terms)
+    bias = bias.replace(lambda part: isinstance(part, sp.Max | sp.Min), _dominant_terms)
     applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
     for application in applications:
         ends = [end for end in map(_limit, application.args) if end is not None]
@@ -156,10 +156,12 @@ def _constant_content(expression: sp.Expr, encoding: Encoding) -> sp.Expr:
     return expression.xreplace(members).doit()
 
 
-def _dominant_terms(maximum: sp.Max) -> sp.Expr:
-    """Maximum at large distances: terms that grow without bound exceed the others."""
-    growing = [term for term in maximum.args if _limit(term) is sp.oo]
-    return sp.Max(*growing) if growing else maximum
+def _dominant_terms(extreme: sp.Max | sp.Min) -> sp.Expr:
+    """Maximum or minimum at large distances: infinite terms decide it on one side, and do not matter on the other."""
+    side = sp.oo if isinstance(extreme, sp.Max) else -sp.oo
+    deciding = [term for term in extreme.args if _limit(term) is side]
+    left = deciding or [term for term in extreme.args if _limit(term) is not -side]
+    return extreme.func(*left) if left else extreme
 
 
 @cache

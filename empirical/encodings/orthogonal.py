@@ -112,8 +112,7 @@ class HaarCode(FixedCode):
 class CosineCode(FixedCode):
     """Coordinate n of PE(p) is cos(pi n (p + 1/2) / L): the DCT-II, whose D <= L columns are orthogonal on 0 .. L - 1.
 
-    Beyond the trained length codes repeat: position 2L - 1 - p has the code of p, and so has p + 4L; p + 2L has it with
-    the other sign in the odd coordinates.
+    Beyond the trained length codes repeat: position 2L - 1 - p has the code of p, and so has p + 2L.
     """
 
     def code(self, positions: Tensor) -> Tensor:

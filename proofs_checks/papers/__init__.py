@@ -3,6 +3,7 @@
 ORDER = (
     "sinusoidal",
     "learned",
+    "orthogonal",
     "t5",
     "alibi",
     "kerple",

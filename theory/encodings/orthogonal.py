@@ -51,7 +51,7 @@ def wavelet(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
     return sp.sqrt(2) ** level * mother(2**level * point - shift)
 
 
-class Haar(sp.Function):
+class Haar(sp.Function):  # type: ignore[misc]  # sympy has no types
     """Haar function number n at u: 1 on [0, 1) and 0 elsewhere for n = 0; for n = 2^j + k wavelet k of level j.  [F]"""
 
     is_real = True

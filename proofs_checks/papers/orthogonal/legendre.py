@@ -60,7 +60,7 @@ def orthonormal(*, function: Function) -> Evidence:
         facts=(
             *_differential_equation(),
             *_norms(function),
-            f"degrees 0 to {_DEGREES}: the formulas are the polynomials of the recurrence, and their means are as stated",
+            f"degrees 0 to {_DEGREES}: the formulas are the polynomials of the recurrence, with these means",
         ),
         assumptions=("P_n is defined by its three-term recurrence; induction on n",),
     )
@@ -241,12 +241,7 @@ def rescaled(*, coordinate: Callable[..., sp.Expr], change: Bound, keep: Mapping
         raise Refuted("the change is 0 or not positive at L = 2")
     facts.append("positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1")
     for policy, streams in keep.items():
-        record = replace(
-            orthogonal.LEGENDRE,
-            positions=lambda index, length, policy=policy: orthogonal.coordinate(
-                index, length=length, trained_length=trained, beyond=policy
-            ),
-        )
+        record = replace(orthogonal.LEGENDRE, positions=_positions(policy))
         ruling = laws.decide_law(record, Law.STREAMING)
         if ruling.holds is None:
             raise Undecided(f"{policy}: {ruling.reason}")
@@ -263,6 +258,20 @@ def rescaled(*, coordinate: Callable[..., sp.Expr], change: Bound, keep: Mapping
         )
     )
     return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("D >= 2, so that f_1 is there",))
+
+
+def _formula(degree: sp.Expr, point: sp.Expr) -> sp.Expr:
+    """Legendre function of the encoding."""
+    return orthogonal.legendre(degree, point)
+
+
+def _positions(beyond: str) -> Callable[[sp.Expr, sp.Expr], sp.Expr]:
+    """Hook `positions` of a Legendre record with one policy."""
+
+    def positions(index: sp.Expr, length: sp.Expr) -> sp.Expr:
+        return orthogonal.coordinate(index, length=length, trained_length=orthogonal.TRAINED_LENGTH, beyond=beyond)
+
+    return positions
 
 
 def _with(beyond: str) -> Callable[..., sp.Expr]:
@@ -284,7 +293,7 @@ CLAIMS = (
         latex=r"\int_{-1}^1P_mP_n\,dx=\frac{2}{2n+1}\,\delta_{mn}",
         label="F",
         check=orthonormal,
-        holds={"function": orthogonal.legendre},
+        holds={"function": _formula},
         falsifiers={
             "without the weights": {"function": sp.legendre},
             "weights sqrt(2n + 2)": {"function": lambda n, x: sp.sqrt(2 * n + 2) * sp.legendre(n, x)},
