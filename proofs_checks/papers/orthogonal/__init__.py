@@ -6,7 +6,7 @@ Only the abstract and the list of contributions were at hand: every statement he
 from proofs_checks.claim import Source
 
 SOURCE = Source(
-    paper="A theoretical framework for position encodings",
+    paper="Theoretical Analysis of Positional Encodings in Transformer Models",
     arxiv="2506.06398",
     place="abstract and list of contributions; the statement is our reading",
 )

@@ -269,7 +269,7 @@ CLAIMS = (
         statement="The empirical Rademacher complexity of z -> w.z on n inputs x + PE is at most "
         "B (R_x + R_PE)/sqrt(n), which orthogonal inputs reach: a fixed code enters through its norm alone, and ALiBi, "
         "T5 and FIRE do not change the input (our reading).",
-        latex=r"\widehat{\mathfrak R}_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}"
+        latex=r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}"
         r"\le\frac{B(R_x+R_{PE})}{\sqrt n}",
         label="F",
         check=rademacher,
