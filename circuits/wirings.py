@@ -259,7 +259,7 @@ def _members(mask: int) -> list[int]:
 
 def most_wirings(trace: Trace, arity: int) -> int:
     """Return the largest number of wirings of a step whose tables are all kept."""
-    return min(MAX_WIRINGS, 8 * MAX_BYTES // trace.symbols ** (arity + 1))
+    return min(MAX_WIRINGS, 8 * MAX_BYTES // int(trace.symbols ** (arity + 1)))
 
 
 def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
@@ -358,7 +358,7 @@ def _distinct(
 @cache
 def _slot_keys(slots: tuple[int, ...], symbols: int, members: int) -> NDArray[np.int64]:
     """Return the key of a wiring for each key of its distinct positions, of which slot s reads number `slots[s]`."""
-    digits = np.indices((symbols,) * members).reshape(members, -1)
+    digits = np.indices((symbols,) * members, dtype=np.uint8).reshape(members, -1)
     return keys_of(digits[list(slots)], symbols)
 
 

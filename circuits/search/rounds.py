@@ -81,7 +81,7 @@ def _smallest_reference(rounds: Rounds, clock: Clock) -> Searched | None:
 
 
 def _grown(rounds: Rounds, problem: Problem, scale: int) -> Circuit | None:
-    """Return the circuit found, with the entries that more prompts need; None if they contradict it.
+    """Return the circuit found, with the entries that more prompts need; None if they contradict it or have more steps.
 
     None also if it has more operators up to `scale` or a later scale than the upper bound there.
     """
@@ -91,6 +91,8 @@ def _grown(rounds: Rounds, problem: Problem, scale: int) -> Circuit | None:
     used: set[int] = set()
     for each, wirings in circuit.wirings.items():
         trace = problem.traces[each]
+        if len(wirings) < len(trace.steps):
+            return None  # the new prompts have longer outputs
         for wiring in wirings:
             if not determines(trace, wiring.position, wiring.arguments):
                 return None

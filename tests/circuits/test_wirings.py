@@ -148,9 +148,9 @@ def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiri
         prompt=lambda n: [*[("0", "1", "2")] * 3, "="],
         generate=lambda prompt: [prompt[min(wiring) - 1]],
     )
-    fresh, asked = trace(task, 1), trace(task, 1)
-    assert determines(asked, 5, wiring)
-    computed, kept = step_entries(fresh, 5, wiring), step_entries(asked, 5, wiring)
+    fresh, checked = trace(task, 1), trace(task, 1)
+    assert determines(checked, 5, wiring)
+    computed, kept = step_entries(fresh, 5, wiring), step_entries(checked, 5, wiring)
     assert [part.tolist() for part in kept] == [part.tolist() for part in computed]
 
 
