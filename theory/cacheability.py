@@ -20,6 +20,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from theory import laws
+from theory.domain import assumed
 from theory.encodings.encoding import LENGTH, Encoding, Law
 from theory.rational import rank
 
@@ -35,11 +36,11 @@ class Width:
     """Smallest cache width in one range of the parameters.
 
     Attributes:
-        width: the number of values per key; None if no finite width exists.
+        width: the number of values per key, perhaps in terms of a parameter; None if no finite width exists.
         where: the range of the parameters, in words; empty for all parameters.
     """
 
-    width: int | None
+    width: int | sp.Expr | None
     where: str = ""
 
     def __str__(self) -> str:
@@ -206,8 +207,15 @@ def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
 
 def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) -> Caching:
     """Width for each integer exponent in the parameter's domain; no finite width for the other exponents."""
-    domain = next((parameter.domain for parameter in encoding.parameters if parameter.symbol == exponent), None)
-    integers = None if domain is None else domain & sp.S.Integers
+    declared = next((parameter.domain for parameter in encoding.parameters if parameter.symbol == exponent), None)
+    domain = declared or assumed(exponent)
+    if domain == sp.S.Reals and _is_power_of_linear(bias, exponent):
+        at_integers = Width(where=f"{exponent} = 0, 1, 2, ...", width=exponent + 1)
+        return Caching(
+            cases=(at_integers, Width(where=f"other {exponent}", width=None)),
+            reason=f"a polynomial of degree k in j - i has the width k + 1, and D^{exponent} follows no recurrence else",
+        )
+    integers = domain & sp.S.Integers
     if not isinstance(integers, sp.FiniteSet | sp.Range):
         return _undecided(f"the integer values of {exponent} are not known")
     cases = []
@@ -218,6 +226,15 @@ def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) 
         cases.append(Width(where=f"{exponent} = {value}", width=coefficients.rank(simplify=True)))
     cases.append(Width(where=f"other {exponent}", width=None))
     return Caching(cases=tuple(cases), reason=f"D^{exponent} follows a recurrence only for integer {exponent}")
+
+
+def _is_power_of_linear(bias: sp.Expr, exponent: sp.Symbol) -> bool:
+    """True if the bias is c (a D + b)^exponent with a not 0, and a, b, c free of D."""
+    (power, *others) = [factor for factor in sp.Mul.make_args(bias) if _DISTANCE in factor.free_symbols]
+    if others or not isinstance(power, sp.Pow) or power.exp != exponent or not power.base.is_polynomial(_DISTANCE):
+        return False
+    base = sp.Poly(power.base, _DISTANCE)
+    return base.degree() == 1 and bool(base.LC().is_nonzero)
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:

@@ -2,21 +2,25 @@
 
 The answers come from limits and signs over the whole range of the parameters. Content is held constant, so they
 describe the effect of the distance, not of the words. The distance D goes to infinity, so no finite set of distances
-decides. If the answer depends on parameters, each range of the parameters has its own case.
+decides. If the answer depends on parameters, each range of the parameters has its own case. If all scores of a query
+share a factor, such as log n for n visible keys, and depend on the distance alone without it, then the answers describe
+the scores without this factor: it changes the rates at which the keys of one query fall, not how they fall.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from theory import laws
 from theory.domain import assumed
-from theory.encodings.encoding import LENGTH, Encoding, Family
+from theory.encodings.encoding import LENGTH, Actions, Encoding, Family, Law
 
 _DISTANCE = sp.Symbol("D", integer=True, positive=True)
 _POSITION = sp.Symbol("i", integer=True, nonnegative=True)
+_QUERY_POSITION = sp.Symbol("j", integer=True, nonnegative=True)
 _FAR = 10**6
 """Distance beyond which a table with a last row is read at that row."""
 _UNIT = sp.Interval(0, 1)
@@ -80,21 +84,34 @@ def far_cases(encoding: Encoding) -> Cases:
         return (FarCase(behaviour=FarField.NONE),)
     if encoding.embed or (encoding.positions and not encoding.relation):
         return (FarCase(behaviour=FarField.UNDEFINED),)
+    encoding, _ = _without_query_factor(encoding)
     kernel_cases = _kernel_cases(encoding, _POSITION + _DISTANCE, _POSITION)
     bias_cases = _bias_cases(encoding, _POSITION + _DISTANCE, _POSITION)
     if not encoding.bias:
         return kernel_cases
-    # An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
-    if not encoding.rotate or (
-        _excludes(kernel_cases, FarField.GROWING) and all(case.behaviour in _FALLING for case in bias_cases)
-    ):
+    if not encoding.rotate:
         return bias_cases
-    constant = all(case.behaviour is FarField.CONSTANT for case in bias_cases)
-    return kernel_cases if constant else (FarCase(behaviour=FarField.UNDECIDED),)
+    return tuple(case for bias_case in bias_cases for case in _with_kernel(bias_case, kernel_cases))
+
+
+def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
+    """Effect of kernel and bias together, in the range of one case of the bias.
+
+    An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
+    """
+    if bias_case.behaviour in _FALLING and _excludes(kernel_cases, FarField.GROWING):
+        return (bias_case,)
+    if bias_case.behaviour is FarField.CONSTANT:
+        return tuple(replace(case, where=_join_ranges(bias_case.where, case.where)) for case in kernel_cases)
+    return (replace(bias_case, behaviour=FarField.UNDECIDED),)
 
 
 def bounded(encoding: Encoding) -> bool | None:
     """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided."""
+    _, factor = _without_query_factor(encoding)
+    limit = _limit(factor.xreplace({_QUERY_POSITION: _DISTANCE}))
+    if limit is None or limit.is_infinite:
+        return None if limit is None else False
     unbounded = _any_case(far_cases(encoding), {*_FALLING, FarField.GROWING})
     return None if unbounded is None else not unbounded
 
@@ -103,6 +120,7 @@ def causal_only(encoding: Encoding) -> bool | None:
     """True if a key after its query would have an unbounded score or no score; None if not decided."""
     if encoding.embed or (encoding.positions and not encoding.relation):
         return False
+    encoding, _ = _without_query_factor(encoding)
     behind = _POSITION, _POSITION + _DISTANCE
     return _any_case(
         (*_kernel_cases(encoding, *behind), *_bias_cases(encoding, *behind)), {FarField.GROWING, FarField.UNDEFINED}
@@ -119,6 +137,34 @@ def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
 def _excludes(cases: Cases, behaviour: FarField) -> bool:
     """True if all cases are decided and none has this effect."""
     return all(case.behaviour not in (behaviour, FarField.UNDECIDED) for case in cases)
+
+
+@cache
+def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
+    """Encoding without the factor that all scores of a query share, and this factor, in terms of `_QUERY_POSITION`.
+
+    The factor is 1, and the encoding unchanged, if there is none, or if scores depend on the distance alone with it, or
+    do not without it. xPos has lambda^j as a factor of its queries, but not as a factor of its scores: lambda^(j - i).
+    """
+    unchanged = encoding, sp.S.One
+    if not encoding.rotate or encoding.embed or encoding.positions or laws.decide_law(encoding, Law.RELATIVE).holds:
+        return unchanged
+    on_query, _ = encoding.rotate(_QUERY_POSITION, LENGTH)
+    bias = encoding.bias(_QUERY_POSITION, _POSITION, LENGTH) if encoding.bias else sp.S.Zero
+    common = set.intersection(*(set(sp.Mul.make_args(sp.factor(entry))) for entry in (*on_query, bias) if entry != 0))
+    factor = sp.Mul(*(part for part in common if part.free_symbols == {_QUERY_POSITION}))
+    if factor == 1:
+        return unchanged
+    on_query, bias, rotate = on_query / factor, bias / factor, encoding.rotate
+
+    def rotate_only(position: sp.Expr, length: sp.Expr) -> Actions:
+        return on_query.xreplace({_QUERY_POSITION: position, LENGTH: length}), rotate(position, length)[1]
+
+    def bias_only(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
+        return bias.xreplace({_QUERY_POSITION: query, _POSITION: key, LENGTH: length})
+
+    rest = replace(encoding, rotate=rotate_only, bias=bias_only if encoding.bias else None)
+    return (rest, factor) if laws.decide_law(rest, Law.RELATIVE).holds else unchanged
 
 
 def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:

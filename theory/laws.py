@@ -109,20 +109,29 @@ def _reduced_maxima(expression: sp.Expr, positions: set[sp.Symbol]) -> dict[sp.M
 
 
 def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
-    """Decide whether the encoding, with its parameters assigned by `recovery`, has the scores of the other encoding."""
+    """Decide whether the encoding, with its parameters assigned by `recovery`, has the scores of the other encoding.
 
-    def score() -> sp.Expr:
-        return assigned(_score(encoding, KEY_POSITION, DISTANCE), recovery)
+    If only the weights are to be equal, the scores of two keys of one query are compared crosswise: a difference of the
+    two encodings that all keys of the query share then cancels.
+    """
 
-    def special() -> sp.Expr:
-        query = KEY_POSITION + DISTANCE
-        return other.score(query_position=query, key_position=KEY_POSITION).xreplace(dict(recovery.at))
+    def score(key_position: sp.Expr, distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
+        return assigned(_score(encoding, key_position, distance, key), recovery)
 
-    sides: Pair = (score, special)
+    def special(key_position: sp.Expr, distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
+        return _score(other, key_position, distance, key).xreplace(dict(recovery.at))
+
+    near = KEY_POSITION, DISTANCE, KEY
+    sides: Pair = (lambda: score(*near), lambda: special(*near))
+    change, positions = "the scores differ", {KEY_POSITION, DISTANCE, LENGTH}
+    if recovery.weights_only:
+        near = KEY_POSITION + OTHER_DISTANCE, DISTANCE, KEY
+        far = KEY_POSITION + DISTANCE, OTHER_DISTANCE, OTHER_KEY
+        sides = (lambda: score(*near) + special(*far), lambda: score(*far) + special(*near))
+        change, positions = "the score differences of the keys at distances D and D_ differ", positions | {OTHER_DISTANCE}
     if recovery.within:
-        positions = {KEY_POSITION, DISTANCE, LENGTH}
-        sides = (_without_maxima(score, positions), _without_maxima(special, positions))
-    return _identical(sides, change="the scores differ")
+        sides = (_without_maxima(sides[0], positions), _without_maxima(sides[1], positions))
+    return _identical(sides, change=change)
 
 
 def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:

@@ -25,6 +25,7 @@ ORDER = (
     "t5",
     "alibi",
     "kerple",
+    "bam",
     "fire",
     "rotary",
     "xpos",

@@ -129,6 +129,8 @@ class Recovery:
         within: True if the case holds only while positions and length do not exceed the trained length.
         attained: False if the assignment is at the edge of the domain of the parameters, so that it is only a limit.
         function: True if it needs a function that the trained network cannot represent exactly.
+        weights_only: True if the attention weights are equal but not the scores: those of one query differ by a number
+            that is the same for all its keys, and softmax cancels it.
     """
 
     of: str
@@ -137,6 +139,7 @@ class Recovery:
     within: bool = False
     attained: bool = True
     function: bool = False
+    weights_only: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
