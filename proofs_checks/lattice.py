@@ -52,6 +52,8 @@ def _reason(recovery: Recovery) -> str:
     """Text on why or for which parameters only the recovery holds; empty if it holds without restriction."""
     if recovery.function:
         return "by some function, not by the network"
+    if recovery.weights_only:
+        return "up to a number that all keys of a query share"
     return ", ".join(f"only for {symbol} = {value}" for symbol, value in recovery.at.items())
 
 

@@ -38,6 +38,21 @@ def with_bias_replaced(by: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
     return lambda encoding: replace(encoding, bias=lambda query, key, length: by(query, key))
 
 
+def with_bias_times(factor: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Formulas:
+    """Multiply the bias by `factor(query, key)`.
+
+    The function that it returns raises `ValueError` for an encoding without a bias.
+    """
+
+    def formulas(encoding: Encoding) -> Encoding:
+        bias = encoding.bias
+        if bias is None:
+            raise ValueError(f"{encoding.name} has no bias")
+        return replace(encoding, bias=lambda query, key, length: factor(query, key) * bias(query, key, length))
+
+    return formulas
+
+
 def with_queries_doubled(encoding: Encoding) -> Encoding:
     """Double every query: norms change, and nothing that depends on positions does."""
     act = encoding.rotate or _no_action
@@ -138,10 +153,12 @@ def on_both_sides(encoding: Encoding) -> Encoding:
 
 
 def with_another_hook(encoding: Encoding) -> Encoding:
-    """Add the identity action or, if the encoding has an action, a bias of 0: it then uses one hook more."""
+    """Add the identity action, a bias of 0 or the token's own index as its position, whichever it has not."""
     if encoding.rotate is None:
         return replace(encoding, rotate=_no_action)
-    return with_bias(lambda query, key, length: sp.S.Zero)(encoding)
+    if encoding.bias is None:
+        return with_bias(lambda query, key, length: sp.S.Zero)(encoding)
+    return replace(encoding, positions=lambda index, length: index)
 
 
 def with_one_parameter_more(encoding: Encoding) -> Encoding:

@@ -99,7 +99,7 @@ def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
 
     An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
     """
-    if bias_case.behaviour in _FALLING and _excludes(kernel_cases, FarField.GROWING):
+    if bias_case.behaviour in (*_FALLING, FarField.GROWING) and _excludes(kernel_cases, FarField.GROWING):
         return (bias_case,)
     if bias_case.behaviour is FarField.CONSTANT:
         return tuple(replace(case, where=_join_ranges(bias_case.where, case.where)) for case in kernel_cases)
@@ -109,7 +109,7 @@ def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
 def bounded(encoding: Encoding) -> bool | None:
     """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided."""
     _, factor = _without_query_factor(encoding)
-    limit = _limit(factor.xreplace({_QUERY_POSITION: _DISTANCE}))
+    limit = _limit(factor.xreplace({_QUERY_POSITION: _positions(encoding, _DISTANCE, _POSITION)[0]}))
     if limit is None or limit.is_infinite:
         return None if limit is None else False
     unbounded = _any_case(far_cases(encoding), {*_FALLING, FarField.GROWING})
@@ -147,7 +147,7 @@ def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     do not without it. xPos has lambda^j as a factor of its queries, but not as a factor of its scores: lambda^(j - i).
     """
     unchanged = encoding, sp.S.One
-    if not encoding.rotate or encoding.embed or encoding.positions or laws.decide_law(encoding, Law.RELATIVE).holds:
+    if not encoding.rotate or encoding.embed or laws.decide_law(encoding, Law.RELATIVE).holds:
         return unchanged
     on_query, _ = encoding.rotate(_QUERY_POSITION, LENGTH)
     bias = encoding.bias(_QUERY_POSITION, _POSITION, LENGTH) if encoding.bias else sp.S.Zero

@@ -122,9 +122,9 @@ class RotateAdapter(Adapter):
 
     @property
     def rate(self) -> float:
-        """w: the largest |log eigenvalue| of one position step."""
+        """w: the largest |log eigenvalue| of one position step; 0 if no plane has a step, as where position 0 maps to 0."""
         rates = self.step.abs()
-        return float(rates[rates.isfinite()].max())
+        return float(torch.where(rates.isfinite(), rates, 0).max())
 
     @property
     def frequencies(self) -> Tensor:

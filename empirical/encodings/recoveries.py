@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from empirical.encodings.alibi import ALiBi
+from empirical.encodings.bam import BAM
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
@@ -22,6 +23,7 @@ from empirical.encodings.rotary import Rotary
 from empirical.encodings.t5 import T5
 from empirical.encodings.xpos import XPos
 from empirical.encodings.yarn import YaRN
+from theory.encodings.catalogue import named
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000, 10**5)
@@ -94,6 +96,8 @@ RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
         PositionEncoding(),
     ),
     ("kerple-power", "alibi"): _linear_kernel,
+    ("bam", "alibi"): lambda: (_with_parameters(BAM(heads=HEADS), log_scale=_slopes().log(), exponent=1.0), _alibi()),
+    ("bam", "nope"): lambda: (_with_parameters(BAM(heads=HEADS), exponent=0.0), PositionEncoding()),
     ("fire", "nope"): lambda: (
         _with_parameters(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
         PositionEncoding(),
@@ -125,7 +129,10 @@ def token_positions(by: str, of: str) -> tuple[int, ...]:
 
 
 def difference(by: str, of: str) -> float:
-    """Largest difference of two logits over all pairs of tokens, keys not after queries, in float64."""
+    """Largest difference of two logits over all pairs of tokens, keys not after queries, in float64.
+
+    If only the weights are to be equal, each query's logits are compared after that of its first key is subtracted.
+    """
     positions = token_positions(by, of)
     general, special = (encoding.double() for encoding in RECOVERIES[by, of]())
     generator = torch.Generator().manual_seed(0)
@@ -134,6 +141,8 @@ def difference(by: str, of: str) -> float:
     position_tensor = torch.tensor([*positions])
     with torch.no_grad():
         differences = _logits(general, x, q, k, position_tensor) - _logits(special, x, q, k, position_tensor)
+    if any(recovery.weights_only for recovery in named(by).recovers if recovery.of == of):
+        differences = differences - differences[..., :1]
     return float(differences.tril().abs().max())
 
 

@@ -137,8 +137,10 @@ _OTHER_FAR_FIELD: Mapping[FarField, tuple[str, Formulas]] = {
 """Behaviour of far keys -> formulas whose far keys behave differently."""
 
 
-def _other_far_field(encoding: Encoding, first: FarField) -> tuple[str, Formulas]:
-    """Named formulas whose far keys behave differently."""
+def _other_far_field(encoding: Encoding, first: FarField, *, by_case: bool) -> tuple[str, Formulas]:
+    """Named formulas whose far keys behave differently; `by_case` if the behaviour depends on the parameters."""
+    if first is FarField.CONSTANT and by_case:
+        return "the bias times 1 + D", mutations.with_bias_times(lambda query, key: 1 + query - key)
     if encoding.positions and first is FarField.UNDEFINED:
         return "tokens at their own indices", mutations.with_drawn_positions_dropped
     return _OTHER_FAR_FIELD[first]
@@ -188,11 +190,16 @@ def _row_claim(encoding: Encoding) -> Claim:
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
         "one hook more": mutations.with_another_hook,
-        **dict([_other_far_field(encoding, stated.far[0].behaviour)]),
+        **dict([_other_far_field(encoding, stated.far[0].behaviour, by_case=len(stated.far) > 1)]),
     }
     if not (encoding.bias and encoding.positions):  # a bias of random positions is bounded anyway
         mutated |= dict([_other_causality(encoding)])
-    if encoding.bias and not encoding.positions:
+    if encoding.bias and encoding.rotate:
+        mutated |= {
+            "the bias times e^D": mutations.with_bias_times(lambda query, key: sp.exp(query - key)),
+            "the bias times -e^D": mutations.with_bias_times(lambda query, key: -sp.exp(query - key)),
+        }
+    elif encoding.bias and not encoding.positions:
         mutated |= {
             "a bias of -e^D more": mutations.with_bias(lambda query, key, length: -sp.exp(query - key)),
             "a bias of e^D more": mutations.with_bias(lambda query, key, length: sp.exp(query - key)),

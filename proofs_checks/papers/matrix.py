@@ -49,6 +49,13 @@ _BY_EXPONENT = (
     FarCase(where="p = 1", behaviour=FarField.EXPONENTIAL),
     FarCase(where="1 < p <= 2", behaviour=FarField.FASTER),
 )
+_BY_REAL_EXPONENT = (
+    FarCase(where="th_beta < 0", behaviour=FarField.CONSTANT),
+    FarCase(where="th_beta = 0", behaviour=FarField.CONSTANT),
+    FarCase(where="0 < th_beta < 1", behaviour=FarField.STRETCHED),
+    FarCase(where="th_beta = 1", behaviour=FarField.EXPONENTIAL),
+    FarCase(where="th_beta > 1", behaviour=FarField.FASTER),
+)
 _BY_SPEED = (
     FarCase(where="speed > 0", behaviour=FarField.OSCILLATING),
     FarCase(where="speed = 0", behaviour=FarField.CONSTANT),
@@ -126,6 +133,24 @@ ROWS: Mapping[str, PropertyRow] = {
         bounded=False,
         far=_far(FarField.POLYNOMIAL),
         width="none",
+    ),
+    "bam": PropertyRow(
+        laws=_ALL_LAWS,
+        hooks="bias",
+        parameters=("th_alpha real", "th_beta real", "eps positive"),
+        learned=2 * HEADS,
+        bounded=False,
+        far=_BY_REAL_EXPONENT,
+        width="th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
+    ),
+    "bam-ssmax": PropertyRow(
+        laws=_STREAMING,
+        hooks="rotate bias",
+        parameters=("th_alpha real", "th_beta real", "eps positive", "s_h positive"),
+        learned=2 * HEADS + LAYERS * HEADS,
+        bounded=False,
+        far=_BY_REAL_EXPONENT,
+        width="th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
     ),
     "fire": PropertyRow(
         laws=frozenset({Law.NORM, Law.STREAMING}),

@@ -26,6 +26,7 @@ def special_case(
     within: bool,
     attained: bool,
     function: bool,
+    weights_only: bool,
 ) -> Evidence:
     """Decide that one encoding has the scores of another at these parameters, and if it can have these parameters.
 
@@ -40,9 +41,10 @@ def special_case(
         within: True if it holds only up to the trained length.
         attained: True if the values are in the domains of the parameters, False if they are only a limit.
         function: True if only some function in place of the network attains them.
+        weights_only: True if the scores of one query differ by a number that all its keys share.
     """
     encoding = formulas(named(by))
-    recovery = Recovery(of=of, assignment=assignment, at=at, within=within)
+    recovery = Recovery(of=of, assignment=assignment, at=at, within=within, weights_only=weights_only)
     ruling = laws.decide_recovery(encoding, named(of), recovery)
     if ruling.holds is False:
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
@@ -59,10 +61,11 @@ def special_case(
     if function and not all(parameter.network for parameter in domain.parameters_outside(encoding, assignment)):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if within else ""
+    same = f"score of {by} = score of {of}" + (" up to a number for each query" if weights_only else "")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            f"score of {by} = score of {of} for every key, query and content{where}: {ruling.reason}",
+            f"{same} for every key, query and content{where}: {ruling.reason}",
             inside.reason + (_REACH if function else ""),
             _compare_in_torch(by, of),
         ),
@@ -106,6 +109,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
     where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
     limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
     network = " (for a function f that no network of ReLU units equals)" if recovery.function else ""
+    shared = ", up to a number that all keys of a query share, and softmax cancels" if recovery.weights_only else ""
     falsifiers: dict[str, Mapping[str, Any]] = {
         f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _different_value(value)}}
         for parameter, value in recovery.assignment.items()
@@ -116,6 +120,8 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
         falsifiers["any function in place of the network"] = {"formulas": mutations.with_any_function}
     if recovery.within:
         falsifiers["beyond the trained length too"] = {"within": False}
+    if recovery.weights_only:
+        falsifiers["with equal scores"] = {"weights_only": False}
     for parameter, value in recovery.at.items():
         falsifiers[f"for every {parameter}"] = {
             "assignment": {symbol: assigned.subs(value, parameter) for symbol, assigned in recovery.assignment.items()},
@@ -124,7 +130,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
     return Claim(
         id=f"recovery-{encoding.name}-{other.name}",
         source=Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
-        statement=f"{encoding.title} is {other.title} at {setting}{only}{where}{limit}{network}.",
+        statement=f"{encoding.title} is {other.title} at {setting}{only}{where}{limit}{network}{shared}.",
         latex=rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
         label="F",
         check=special_case,
@@ -137,6 +143,7 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
             "within": recovery.within,
             "attained": recovery.attained,
             "function": recovery.function,
+            "weights_only": recovery.weights_only,
         },
         answers=("attained", "function"),
         falsifiers=falsifiers,
