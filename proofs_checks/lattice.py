@@ -33,6 +33,8 @@ NON_EDGES = (
         by="grape-path", of="grape-gated", reason="a gate may lower the bias of a nearer key", claim="grape-15-monotone"
     ),
     NonEdge(by="grape-gated", of="alibi", reason="its slopes rise with the content", claim="grape-gated"),
+    NonEdge(by="bam", of="rope", reason="what it adds for a distance is the same for all contents", claim="bam-10"),
+    NonEdge(by="bam-ssmax", of="alibi", reason="its slope grows with the number of keys", claim="bam-9"),
     NonEdge(by="kerple-power", of="t5", reason="strictly falling, where T5 is constant on a bucket", claim="kerple-t5"),
 )
 

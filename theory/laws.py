@@ -128,7 +128,10 @@ def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> 
         near = KEY_POSITION + OTHER_DISTANCE, DISTANCE, KEY
         far = KEY_POSITION + DISTANCE, OTHER_DISTANCE, OTHER_KEY
         sides = (lambda: score(*near) + special(*far), lambda: score(*far) + special(*near))
-        change, positions = "the score differences of the keys at distances D and D_ differ", positions | {OTHER_DISTANCE}
+        change, positions = (
+            "the score differences of the keys at distances D and D_ differ",
+            positions | {OTHER_DISTANCE},
+        )
     if recovery.within:
         sides = (_without_maxima(sides[0], positions), _without_maxima(sides[1], positions))
     return _identical(sides, change=change)

@@ -122,7 +122,7 @@ class RotateAdapter(Adapter):
 
     @property
     def rate(self) -> float:
-        """w: the largest |log eigenvalue| of one position step; 0 if no plane has a step, as where position 0 maps to 0."""
+        """w: the largest |log eigenvalue| of one position step; 0 if position 0 maps all to 0."""
         rates = self.step.abs()
         return float(torch.where(rates.isfinite(), rates, 0).max())
 

@@ -1,8 +1,8 @@
-"""BAM (Bayesian attention mechanism): a bias that is the logarithm of a learned prior over offsets, without and with SSMax.
+"""BAM (Bayesian attention mechanism): a bias that is the logarithm of a learned prior over offsets; also with SSMax.
 
-Source: Bianchessi, Aguirre, Barros, Kupssinsku, arXiv 2505.22842, and its released code (ArthurSBianchessi/BAM).  The
-snapshots of that code differ: one prior is shared by all layers and starts as ALiBi in the first ones, each layer has its
-own prior, which starts as NoPE, in the last.  Here it is shared and starts as ALiBi.
+Source: Bianchessi, Aguirre, Barros, Kupssinsku, arXiv 2505.22842, and its released code (ArthurSBianchessi/BAM), whose
+snapshots differ.  In the first ones all layers share a prior that starts as ALiBi, as here.  In the last ones each layer
+has its own, which starts as NoPE, and SSMax multiplies the prior as well as the content, as here.
 Symbolic twins: theory/encodings/bam.py.
 """
 
@@ -19,8 +19,10 @@ class BAM(PairBias):
 
     Parameters, float32 [H], shared by all layers: `log_scale` a, which starts at the logarithm of ALiBi's slopes, and
     `exponent` b, which starts at 1 and has any sign.  With the option `location` also `shift` t, mu = e^t - e^-t, which
-    starts at 0; without it mu = 0.  A bias below the least number of its dtype is that number, so that the first query,
-    which has one key, keeps finite logits.
+    starts at 0; without it mu = 0.
+
+    A bias below the least number of its dtype is that number: the first query has one key, and -inf would make it NaN.
+    In float32 gradients are finite for b >= -7 and a <= 0; below, those at distance 0 overflow.
     """
 
     def __init__(self, *, heads: int, location: bool = False) -> None:
@@ -87,7 +89,9 @@ class BAMWithSSMax(BAM):
         """s ln(j + 1): [H, J, 1], or [B, H, J, 1] if positions have a batch axis."""
         layer = content.layer if content else 0
         if layer >= len(self.factors):
-            raise ValueError(f"there is no layer {layer}: BAM has factors of {len(self.factors)} layers, counted from 0")
+            raise ValueError(
+                f"there is no layer {layer}: BAM has factors of {len(self.factors)} layers, counted from 0"
+            )
         return self.factors[layer].to(dtype)[:, None, None] * positions[..., None, :, None].to(dtype).log1p()
 
 

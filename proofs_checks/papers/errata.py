@@ -1,6 +1,6 @@
-"""Errors found in three papers whose encodings are not implemented here: graph ALiBi, BAM, wavelets."""
+"""Errors found in two papers whose encodings are not implemented here: graph ALiBi and wavelets."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise, product
 
 import flint
@@ -8,7 +8,6 @@ import numpy as np
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
 from theory.encodings import rotary
 
 _GRAPHS: Mapping[str, Iterable[tuple[int, int]]] = {
@@ -58,26 +57,6 @@ def _witness(distances: np.ndarray) -> str:
     return f"-d is {values[0]:.1f} on the vector of sum 0 along {weights}"
 
 
-def tail_order(*, penalty: Callable[[sp.Expr, sp.Expr], sp.Expr], farther_than_scale: bool) -> Evidence:
-    """Decide that the larger of two exponents penalises more at every distance on one side of the scale alpha.
-
-    `penalty` is (D / alpha)^beta at D = alpha e^t, a function of t and beta. `farther_than_scale` is True for distances
-    D > alpha, that is for t > 0.
-    """
-    low, gap = sp.symbols("beta_1 gap", positive=True)
-    t = sp.Symbol("t", positive=True) if farther_than_scale else sp.Symbol("t", negative=True)
-    smaller, larger = (penalty(t, exponent) for exponent in (low, low + gap))
-    fact = require_equal(
-        "at D = alpha e^t: penalty_2 / penalty_1 = e^(t (beta_2 - beta_1))",
-        lambda: larger / smaller,
-        lambda: sp.exp(t * gap),
-    )
-    if not (t * gap).is_positive:
-        inner, outer = (sp.Rational(2, 4) ** exponent for exponent in (2, 1))
-        raise Refuted(f"within the scale the larger exponent penalises less: {inner} < {outer} at D = 2, alpha = 4")
-    return Evidence(strength=Strength.GENERAL, facts=(fact, "t (beta_2 - beta_1) > 0, so the ratio is above 1"))
-
-
 def haar_as_rotation(*, swapped: bool, frequency: sp.Expr) -> Evidence:
     """Decide that the Haar matrix is R2(pi/4) up to a swap of rows, and that no integer position reaches this rotation.
 
@@ -118,22 +97,6 @@ CLAIMS = (
         holds={"graphs": _ALL_BUT_ONE},
         printed={"graphs": tuple(_GRAPHS)},
         falsifiers={"bicyclo[1.1.1]pentane as well": {"graphs": (*_ALL_BUT_ONE, _TWO_CENTRES)}},
-    ),
-    Claim(
-        id="bam-5",
-        source=Source(paper="BAM", arxiv="2505.22842", place="locality of the generalised Gaussian prior"),
-        statement="Of two exponents the larger one penalises more beyond the scale alpha (errata F16: not at every "
-        "distance, within alpha it penalises less).",
-        latex=r"(D/\alpha)^{\beta_2}>(D/\alpha)^{\beta_1}\iff D>\alpha\quad(\beta_2>\beta_1)",
-        label="F",
-        check=tail_order,
-        holds={"penalty": lambda t, exponent: sp.exp(t * exponent), "farther_than_scale": True},
-        printed={"farther_than_scale": False},
-        falsifiers={
-            "within the scale": {"farther_than_scale": False},
-            "the exponents of the other sign": {"penalty": lambda t, exponent: sp.exp(-t * exponent)},
-            "one penalty for all exponents": {"penalty": lambda t, exponent: sp.exp(t)},
-        },
     ),
     Claim(
         id="wav-3",

@@ -45,6 +45,8 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ),
     ("grape-path", "grape-gated"): ("theory.encodings.grape_path.EDGES", sp.IndexedBase("psi", real=True)),
     ("grape-gated", "alibi"): ("theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
+    ("bam", "rope"): ("theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
+    ("bam-ssmax", "alibi"): ("theory.encodings.bam.temperature", lambda position, *, factor: factor),
     ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
@@ -77,6 +79,9 @@ def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.Mo
         ("fox", "alibi", "exact"),
         ("kerple-power", "alibi", "exact"),
         ("kerple-power", "nope", "limit"),
+        ("bam", "alibi", "exact"),
+        ("bam", "nope", "exact"),
+        ("bam", "kerple-power", "limit"),
         ("grape-path", "alibi", "some"),
         ("dynamic-ntk", "rope", "within"),
         ("fire", "nope", "exact"),
@@ -91,6 +96,11 @@ def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.Mo
 )
 def test_an_edge_says_how_the_special_case_is_reached(by: str, of: str, kind: str) -> None:
     assert (by, of, kind) in set(lattice().edges(data="kind"))
+
+
+def test_an_edge_that_holds_for_the_weights_alone_says_so() -> None:
+    (edge,) = [data for _, of, data in lattice().out_edges("bam", data=True) if of == "alibi"]
+    assert edge["reason"] == "up to a number that all keys of a query share"
 
 
 def test_an_edge_for_some_parameters_says_which() -> None:

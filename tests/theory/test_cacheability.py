@@ -26,6 +26,8 @@ STATED = {
     "grape-path": "none",
     "kerple-log": "none",
     "kerple-power": "p = 1: 2; p = 2: 3; other p: none",
+    "bam": "th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
+    "bam-ssmax": "th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
     "fire": "none",
     "t5": "114",
     "dynamic-ntk": "none",
@@ -46,6 +48,7 @@ def biased(law: Callable[[sp.Expr, sp.Expr], sp.Expr], *parameters: Parameter) -
 
 
 a = sp.Symbol("a", positive=True)
+x = sp.Symbol("x", real=True)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,8 @@ a = sp.Symbol("a", positive=True)
         (lambda j, i: -(j - i) / sp.log(2 + j - i), "none"),
         (lambda j, i: 1 / (1 + j - i), "none"),
         (lambda j, i: -sp.log(1 + a * (j - i)) / sp.log(2 + j), "none"),
+        (lambda j, i: -a * (2 * (j - i) + 3) ** x, "x = 0, 1, 2, ...: x + 1; other x: none"),
+        (lambda j, i: -a * ((j - i) ** 2 + 3) ** (x / 2), "not decided"),
         (lambda j, i: sp.sin(j - i), "not decided"),
         (lambda j, i: 1 + 1 / (1 + j - i), "not decided"),
         (lambda j, i: -grape_path.increments(query=j, key=i), "2"),

@@ -25,6 +25,14 @@ def location(parameter: sp.Expr) -> sp.Expr:
     return sp.exp(parameter) - sp.exp(-parameter)
 
 
+def power(distance: sp.Expr, *, log_scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    """Log prior -e^th_alpha D^th_beta at the distance D, without eps and location.  [P, code]
+
+    It is -(D / alpha)^beta, the plain generalised Gaussian, at th_beta = beta and e^th_alpha = alpha^(-beta).
+    """
+    return -sp.exp(log_scale) * distance**exponent
+
+
 def log_prior(
     offset: sp.Expr,
     *,
@@ -37,12 +45,7 @@ def log_prior(
 
     The code subtracts mu from key minus query, so mu = -c prefers the key c steps before the query.
     """
-    return -sp.exp(log_scale) * (abs(offset - location) + smallest) ** exponent
-
-
-def shape(distance: sp.Expr, *, width: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    """Log prior -(D / alpha)^beta of the plain generalised Gaussian, where e^th_alpha = alpha^(-beta).  [P]"""
-    return -((distance / width) ** exponent)
+    return power(abs(offset - location) + smallest, log_scale=log_scale, exponent=exponent)
 
 
 def temperature(query_position: sp.Expr, *, factor: sp.Expr) -> sp.Expr:

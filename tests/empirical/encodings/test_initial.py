@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from empirical.encodings.bam import BAM, BAMWithSSMax
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
 from empirical.encodings.grape import Grape
@@ -63,6 +64,9 @@ def test_uniform_parameters_fill_their_interval(make: Maker, name: str, least: f
 
 
 CONSTANT: list[tuple[Maker, str, float]] = [
+    (lambda: BAM(heads=3), "exponent", 1),
+    (lambda: BAM(heads=3, location=True), "shift", 0),
+    (lambda: BAMWithSSMax(heads=3, layers=2), "factors", 1),
     (lambda: BiasOnlyFoX(heads=3, layers=2), "logits", 0),
     (lambda: FoX(width=4, heads=3, layers=2), "offset", 0),
     (lambda: GrapeAdditive(heads=3), "log_factors", 0),
@@ -107,6 +111,7 @@ def test_a_thin_grape_begins_as_rope_in_its_subspace(rank: int) -> None:
 
 
 SMALLEST: list[Maker] = [
+    lambda: BAMWithSSMax(heads=1, layers=1, location=True),
     lambda: FIRE(heads=1, layers=1),
     lambda: FoX(width=1, heads=1, layers=1),
     lambda: BiasOnlyFoX(heads=1, layers=1),

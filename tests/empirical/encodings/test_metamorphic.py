@@ -166,6 +166,8 @@ def test_no_token_and_one_token(name, length):
         "t5-bidirectional",
         "fire",
         "yarn",
+        "bam",
+        "bam-ssmax",
     )
     assert torch.allclose(all_logits, without, rtol=1e-13, atol=0) == (not changed)
 
@@ -211,7 +213,8 @@ REFUSED = [
     *(("rope hope sinusoidal", {"base": base}, NO_NUMBER) for base in (0.0, -1.0, nan, inf)),
     *(("rope hope xpos", {"head_dim": head_dim}, f"{NO_HEAD_DIM}{head_dim}") for head_dim in (0, 7, -2)),
     *(("interpolation ntk", {"scale": scale}, NO_SCALE) for scale in (0.0, 0.5, -2.0, nan, inf)),
-    ("alibi kerple-power kerple-log grape-additive", {"heads": 0}, "heads must be at least 1"),
+    ("alibi kerple-power kerple-log bam bam-ssmax grape-additive", {"heads": 0}, "heads must be at least 1"),
+    ("bam-ssmax", {"layers": 0}, "layers must be at least 1, not 0"),
     ("alibi", {"heads": -1}, "heads must be at least 1, not -1"),
     ("fox", {"width": 0}, "width must be at least 1, not 0"),
     ("fox", {"heads": 0}, "heads must be at least 1, not 0"),
