@@ -189,8 +189,8 @@ def _family_look(spec: EncodingSpec) -> Look:
 
 
 def _hue(record: Encoding) -> str:
-    """Hue of the family of an encoding, by what it acts on: embedding, rotation or bias."""
-    hues = {"embed": _ABSOLUTE, "rotate": _ROTARY, "bias": _LINEAR}
+    """Hue of the family of an encoding, by what it acts on: embedding, bias or rotation, the first that it has."""
+    hues = {"embed": _ABSOLUTE, "bias": _LINEAR, "rotate": _ROTARY}
     return next((hue for hook, hue in hues.items() if hook in record.hooks), _RELATIVE)
 
 

@@ -213,7 +213,7 @@ def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) 
         at_integers = Width(where=f"{exponent} = 0, 1, 2, ...", width=exponent + 1)
         return Caching(
             cases=(at_integers, Width(where=f"other {exponent}", width=None)),
-            reason=f"of degree k in j - i the width is k + 1; D^{exponent} follows a recurrence for no other {exponent}",
+            reason=f"a polynomial of degree k has the width k + 1; no recurrence has D^{exponent} for other {exponent}",
         )
     integers = domain & sp.S.Integers
     if not isinstance(integers, sp.FiniteSet | sp.Range):

@@ -1,6 +1,7 @@
 """The prior of BAM: attention as a posterior, and ALiBi, NoPE and the sliding window among its priors."""
 
 from collections.abc import Callable
+from functools import partial
 
 import sympy as sp
 
@@ -55,7 +56,7 @@ def alibi_case(*, exponent: int, scale: sp.Expr, location: int) -> Evidence:
     values = {"log_scale": scale, "exponent": sp.Integer(exponent), "smallest": _EPS, "location": sp.Integer(location)}
     stated = alibi.bias(_SLOPE, query_position=_DISTANCE, key_position=sp.S.Zero) - _SLOPE * _EPS
     facts = tuple(
-        require_equal(f"key at distance D {side} the query", lambda x=offset: bam.log_prior(x, **values), stated)
+        require_equal(f"key at distance D {side} the query", partial(bam.log_prior, offset, **values), stated)
         for side, offset in (("before", -_DISTANCE), ("after", _DISTANCE))
     )
     return Evidence(

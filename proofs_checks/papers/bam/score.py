@@ -105,8 +105,8 @@ def rope_outside(*, score: Score, frequency: sp.Expr) -> Evidence:
         lambda: difference(-key, near, far),
         lambda: -difference(key, near, far),
     )
-    one = sp.Matrix([1, 0])
-    witness = sp.simplify(score(one, one, sp.S.Zero) - score(one, one, frequency))
+    unit = sp.Matrix([1, 0])
+    witness = sp.simplify(score(unit, unit, sp.S.Zero) - score(unit, unit, frequency))
     if witness == 0:
         raise Refuted(f"frequency {frequency}: q = k = (1, 0) has one score at the distances 0 and 1: B = 0 gives it")
     if not witness.is_positive:

@@ -40,7 +40,7 @@ def logits(encoding, q, k, positions, layer=0):
 def test_it_is_its_symbolic_twin_at_hostile_positions(kind, twin):
     encoding, positions, layer = make(kind), torch.tensor(HOSTILE), 1
     q, k = torch.randn(2, HEADS, len(HOSTILE), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    found = logits(encoding, q[None], k[None], positions, layer)[0]
+    computed = logits(encoding, q[None], k[None], positions, layer)[0]
     for head in range(HEADS):
         numbers = {bam.LOG_SCALE: encoding.log_scale[head].item(), bam.EXPONENT: EXPONENTS[head]}
         values = {symbol: sp.Rational(number) for symbol, number in numbers.items()}
@@ -48,12 +48,12 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(kind, twin):
         expected = symbolic_scores(twin, [values], q[head], k[head], HOSTILE)
         seen = ~expected.isnan()
         # Power, exponential, logarithm, offset plus eps and five products, each within a unit in the last place.
-        torch.testing.assert_close(found[head][seen], expected[seen], rtol=9 * 2.3e-16, atol=1e-14)
+        torch.testing.assert_close(computed[head][seen], expected[seen], rtol=9 * 2.3e-16, atol=1e-14)
 
 
 def test_the_bias_is_the_released_formula_with_a_location_on_both_sides():
     encoding, positions = make(BAM, location=True), torch.tensor([0, 1, 2, 9, 10**6])
-    found = encoding.bias(positions, positions, dtype=torch.float64)
+    computed = encoding.bias(positions, positions, dtype=torch.float64)
     for head in range(HEADS):
         for row, query in enumerate(positions.tolist()):
             for column, key in enumerate(positions.tolist()):
@@ -64,7 +64,7 @@ def test_the_bias_is_the_released_formula_with_a_location_on_both_sides():
                     smallest=bam.RELEASED_SMALLEST,
                     location=bam.location(sp.Rational(SHIFTS[head])),
                 )
-                assert found[head, row, column].item() == pytest.approx(exact(law), rel=1e-13)
+                assert computed[head, row, column].item() == pytest.approx(exact(law), rel=1e-13)
 
 
 def test_a_negative_location_prefers_keys_before_the_query():
