@@ -149,13 +149,14 @@ def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     unchanged = encoding, sp.S.One
     if not encoding.rotate or encoding.embed or laws.decide_law(encoding, Law.RELATIVE).holds:
         return unchanged
-    on_query, _ = encoding.rotate(_QUERY_POSITION, LENGTH)
-    bias = encoding.bias(_QUERY_POSITION, _POSITION, LENGTH) if encoding.bias else sp.S.Zero
-    common = set.intersection(*(set(sp.Mul.make_args(sp.factor(entry))) for entry in (*on_query, bias) if entry != 0))
+    rotate = encoding.rotate
+    on_query = rotate(_QUERY_POSITION, LENGTH)[0].applyfunc(sp.factor)
+    bias = sp.factor(encoding.bias(_QUERY_POSITION, _POSITION, LENGTH)) if encoding.bias else sp.S.Zero
+    common = set.intersection(*(set(sp.Mul.make_args(entry)) for entry in (*on_query, bias) if entry != 0))
     factor = sp.Mul(*(part for part in common if part.free_symbols == {_QUERY_POSITION}))
     if factor == 1:
         return unchanged
-    on_query, bias, rotate = on_query / factor, bias / factor, encoding.rotate
+    on_query, bias = on_query / factor, bias / factor
 
     def rotate_only(position: sp.Expr, length: sp.Expr) -> Actions:
         return on_query.xreplace({_QUERY_POSITION: position, LENGTH: length}), rotate(position, length)[1]

@@ -1,6 +1,7 @@
 """The behaviour at far keys is decided for every value of the parameters, and numbers at far distances agree."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -122,6 +123,54 @@ def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
 )
 def test_a_kernel_is_classified_by_the_signs_of_its_rates(encoding, expected):
     assert properties.far_field(encoding) == expected
+
+
+def tempered(factor, bias, *, widths=(1, 1)):
+    return Encoding(
+        name="toy",
+        title="",
+        arxiv="",
+        rotate=lambda t, n: (factor(t) * sp.diag(*widths), sp.eye(2)),
+        bias=bias and (lambda j, i, n: factor(j) * bias(abs(j - i))),
+    )
+
+
+TEMPERED = [
+    # encoding, far keys, bounded
+    (tempered(lambda j: p * sp.log(1 + j), lambda d: -a * d**x), "x = 1: falls exponentially", False),
+    (tempered(lambda j: p * sp.log(1 + j), None), "constant", False),
+    (tempered(lambda j: 1 - 1 / (2 + j), None), "constant", True),
+    (tempered(lambda j: 1 + j, lambda d: d), "grows", False),
+    (tempered(lambda j: sp.log(1 + j), lambda d: -a * d, widths=(1, 0)), "falls exponentially", False),
+]
+
+
+@pytest.mark.parametrize(("encoding", "far_keys", "bounded"), TEMPERED)
+def test_a_factor_of_all_scores_of_a_query_does_not_hide_how_its_keys_fall(encoding, far_keys, bounded):
+    assert far_keys in properties.far_field(encoding)
+    assert properties.bounded(encoding) is bounded
+    assert properties.causal_only(encoding) is ("grows" in far_keys)
+
+
+def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_distance_without_it():
+    bias_alone = replace(tempered(lambda j: sp.log(2 + j), lambda d: -a * d), rotate=None)
+    assert far._without_query_factor(bias_alone)[1] == 1
+    content_alone = replace(tempered(lambda j: sp.log(2 + j), None), bias=lambda j, i, n: -a * (j - i))
+    assert far._without_query_factor(content_alone)[1] == 1
+    assert properties.far_field(content_alone) == "not decided"
+    assert far._without_query_factor(tempered(lambda j: sp.log(2 + j), lambda d: table(x)))[1] != 1
+    turned = rotated(lambda t: 2**t * rotary.rotation(t), lambda t: 2**-t * rotary.rotation(t))
+    assert far._without_query_factor(turned) == (turned, 1)
+    shifted = replace(bias_alone, rotate=lambda t, n: (sp.log(2 + t) * sp.eye(2), t * sp.eye(2)))
+    assert far._without_query_factor(shifted)[1] == 1
+
+
+def test_a_bounded_kernel_beside_a_bias_leaves_the_cases_of_the_bias():
+    turned = replace(rotary.ENCODING, bias=lambda j, i, n: -a * (1 + j - i) ** x)
+    assert properties.far_field(turned) == (
+        "x < 0: oscillates; x = 0: oscillates; 0 < x < 1: falls slower than exponentially, faster than any power; "
+        "x = 1: falls exponentially; x > 1: falls faster than exponentially"
+    )
 
 
 def test_gates_of_tokens_are_one_number_where_content_is_constant():

@@ -193,6 +193,26 @@ def test_special_cases(encoding, other, assignment, within, holds):
     assert ruling.holds is holds, ruling.reason
 
 
+WEIGHTS = [
+    (lambda j, i, n: c * j - alibi.SLOPE * (j - i), True),
+    (lambda j, i, n: table(j) - alibi.SLOPE * (j - i), True),
+    (lambda j, i, n: c - alibi.SLOPE * (j - i), True),
+    (lambda j, i, n: c * i - alibi.SLOPE * (j - i), False),
+    (lambda j, i, n: -2 * alibi.SLOPE * (j - i), False),
+]
+
+
+@pytest.mark.parametrize(("law", "holds"), WEIGHTS)
+def test_a_number_that_all_keys_of_a_query_share_changes_scores_but_no_weights(law, holds):
+    scores, weights = (
+        laws.decide_recovery(
+            biased(law), alibi.ENCODING, Recovery(of="alibi", assignment={}, weights_only=weights_only)
+        ).holds
+        for weights_only in (False, True)
+    )
+    assert (scores, weights) == (False, holds)
+
+
 def test_laws_that_cannot_be_decided_are_reported_as_undecided():
     hidden = biased(lambda j, i, n: sp.zeta(3 + i) - sp.zeta(3 + i + 0 * j) + sp.gamma(i + 1) / sp.factorial(i))
     assert laws.decide_law(hidden, Law.STREAMING).holds
