@@ -56,6 +56,8 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
 @pytest.mark.parametrize(
     ("claim", "falsifier", "line"),
     [
+        ("far-bam-ssmax", "one hook more", "hooks: computed ('positions', 'rotate', 'bias')"),
+        ("far-bam", "the bias times 1 + D", "far keys: computed th_beta + 1 < 0: constant"),
         ("far-alibi", "-log(1 - b) for the bias b", "far keys: computed falls like a power"),
         ("far-alibi", "a bonus for keys after the query", "causal use only: computed True"),
         ("far-fox", "keys after the query as those before it", "causal use only: computed False"),
