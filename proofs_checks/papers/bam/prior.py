@@ -246,8 +246,8 @@ CLAIMS = (
         statement="ALiBi's prior on T keys up to the query is a truncated geometric law, with the normaliser "
         "(1 - e^(-mT))/(1 - e^(-m)); on whole offsets of both signs it is tanh(m/2) e^(-m|x|). The Laplace density "
         "(m/2) e^(-m|x|) is no law on whole offsets: its sum exceeds 1.",
-        latex=r"\sum_{D<T}e^{-mD}=\frac{1-e^{-mT}}{1-e^{-m}},\quad\sum_{x\in\mathbb{Z}}\tfrac m2e^{-m|x|}="
-        r"\tfrac m2\coth\tfrac m2>1",
+        latex=r"\sum_{D<T}e^{-mD}=\frac{1-e^{-mT}}{1-e^{-m}},\quad\sum_{x\in\mathbb{Z}}\frac{m}{2}e^{-m|x|}="
+        r"\frac{m}{2}\cdot\frac{1+e^{-m}}{1-e^{-m}}>1",
         label="F",
         check=geometric_law,
         holds={

@@ -198,7 +198,7 @@ CLAIMS = (
         id="bam-8",
         source=SOURCE.at("the prior depends on the offset; the released code"),
         statement="A shift of all positions changes no logit difference of a query under BAM, with any location.",
-        latex=r"\Delta l_{j+s}=\Delta l_j",
+        latex=r"l_{j+s,i+s}-l_{j+s,i^\prime+s}=l_{j,i}-l_{j,i^\prime}",
         label="P",
         check=shifted,
         holds={"logit": _bam, "multiplied": lambda query, shift: sp.S.One},
@@ -214,7 +214,7 @@ CLAIMS = (
         source=SOURCE.at("SSMax; that it breaks the relative law is ours"),
         statement="Under BAM with SSMax a shift by s multiplies the logit differences of the query at j by "
         "log(j + s + 1)/log(j + 1), so attention sharpens.",
-        latex=r"\Delta l_{j+s}=\frac{\ln(j+s+1)}{\ln(j+1)}\,\Delta l_j",
+        latex=r"l_{j+s,i+s}-l_{j+s,i^\prime+s}=\frac{\ln(j+s+1)}{\ln(j+1)}(l_{j,i}-l_{j,i^\prime})",
         label="F",
         check=shifted,
         holds={
