@@ -209,7 +209,7 @@ def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) 
     """Width for each integer exponent in the parameter's domain; no finite width for the other exponents."""
     declared = next((parameter.domain for parameter in encoding.parameters if parameter.symbol == exponent), None)
     domain = declared or assumed(exponent)
-    if domain == sp.S.Reals and _is_power_of_linear(bias, exponent):
+    if domain == sp.S.Reals and _is_power_of_linear(bias):
         at_integers = Width(where=f"{exponent} = 0, 1, 2, ...", width=exponent + 1)
         return Caching(
             cases=(at_integers, Width(where=f"other {exponent}", width=None)),
@@ -228,10 +228,10 @@ def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) 
     return Caching(cases=tuple(cases), reason=f"D^{exponent} follows a recurrence only for integer {exponent}")
 
 
-def _is_power_of_linear(bias: sp.Expr, exponent: sp.Symbol) -> bool:
-    """True if the bias is c (a D + b)^exponent with a not 0, and a, b, c free of D."""
+def _is_power_of_linear(bias: sp.Expr) -> bool:
+    """True if the bias, which grows like D^exponent, is c (a D + b)^exponent with a not 0, and a, b, c free of D."""
     (power, *others) = [factor for factor in sp.Mul.make_args(bias) if _DISTANCE in factor.free_symbols]
-    if others or not isinstance(power, sp.Pow) or power.exp != exponent or not power.base.is_polynomial(_DISTANCE):
+    if others or not isinstance(power, sp.Pow) or not power.base.is_polynomial(_DISTANCE):
         return False
     base = sp.Poly(power.base, _DISTANCE)
     return base.degree() == 1 and bool(base.LC().is_nonzero)

@@ -141,6 +141,7 @@ TEMPERED = [
     (tempered(lambda j: p * sp.log(1 + j), None), "constant", False),
     (tempered(lambda j: 1 - 1 / (2 + j), None), "constant", True),
     (tempered(lambda j: 1 + j, lambda d: d), "grows", False),
+    (tempered(lambda j: sp.log(1 + p * j), lambda d: -a * d), "falls exponentially", False),
     (tempered(lambda j: sp.log(1 + j), lambda d: -a * d, widths=(1, 0)), "falls exponentially", False),
 ]
 
