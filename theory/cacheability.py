@@ -21,7 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from theory import laws
 from theory.domain import assumed
-from theory.encodings.encoding import LENGTH, Encoding, Law
+from theory.encodings.encoding import LENGTH, Encoding, Family, Law
 from theory.rational import rank
 
 _KEY = sp.Symbol("i", integer=True, nonnegative=True)
@@ -81,16 +81,20 @@ def caching(encoding: Encoding) -> Caching:
     note = ""
     functions = {application.func for application in bias.atoms(AppliedUndef)}
     for function in functions:
-        # A width must hold for every function, so one example function without finite width decides.
+        # A width must hold for every function, so one example without finite width decides; so with gates below.
         bias, note = bias.replace(function, lambda part: part), f"at {function}(u) = u "
     if _sum_depends_on_query(bias):
         return _decided(None, "the sum from key to query depends on the query, so every matrix occurs as a bias")
     separated = _coefficient_matrix(bias)
     if separated is not None:
         return _decided(separated.rank(simplify=True), "the rank of the coefficients of query and key")
+    gates = _gates_of_size_one(bias, encoding)
+    if gates:
+        bias = sp.expand(bias.xreplace(gates).doit(), log=False, power_base=False, power_exp=False)
+        note += "at gates and steps of size 1 "
     by_distance = _width_of_distance_bias(_without_query_factor(bias), encoding)
-    if functions and not (by_distance.cases and by_distance.cases[0].width is None):
-        return _undecided(f"{note}the width is {by_distance}; other functions are not decided")
+    if note and not (by_distance.cases and by_distance.cases[0].width is None):
+        return _undecided(f"{note}the width is {by_distance}; other values are not decided")
     return Caching(cases=by_distance.cases, reason=note + by_distance.reason)
 
 
@@ -102,6 +106,16 @@ def _decided(width: int | None, reason: str) -> Caching:
 def _undecided(reason: str) -> Caching:
     """Caching without an answer."""
     return Caching(cases=None, reason=reason)
+
+
+def _gates_of_size_one(bias: sp.Expr, encoding: Encoding) -> dict[sp.Indexed, sp.Expr]:
+    """Value 1 or -1, by its sign, for each entry of a family of tokens or content."""
+    families = {parameter.symbol for parameter in encoding.parameters if parameter.family is not Family.TABLE}
+    return {
+        entry: sp.Integer(-1 if entry.is_negative else 1)
+        for entry in bias.atoms(sp.Indexed)
+        if entry.base in families
+    }
 
 
 def _sum_depends_on_query(bias: sp.Expr) -> bool:

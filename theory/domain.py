@@ -19,7 +19,7 @@ def assignment_allowed(encoding: Encoding, assignment: Assignment) -> Ruling:
     undecided = None
     for symbol, value in assignment.items():
         inside = in_domain(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
-        if inside is False and isinstance(value, sp.Lambda):
+        if inside is False and isinstance(value, sp.Lambda) and not isinstance(symbol, sp.IndexedBase):
             return Ruling(
                 holds=False,
                 reason=f"{symbol} = {value.expr} is curved, and ReLU networks are piecewise linear",
@@ -42,11 +42,13 @@ def parameters_outside(encoding: Encoding, assignment: Assignment) -> list[Param
 
 def in_domain(parameter: Parameter, value: sp.Expr) -> bool | None:
     """True if the parameter can have this value for all values of the symbols in it; None if undecided."""
-    if isinstance(value, sp.Lambda):
-        return _function_in_domain(parameter, value)
-    if parameter.domain is not None:
-        return _within(value, parameter.domain)
     symbol = parameter.symbol
+    if isinstance(value, sp.Lambda) and not isinstance(symbol, sp.IndexedBase):
+        return _function_in_domain(parameter, value)
+    if isinstance(value, sp.Lambda):  # a value for each member, so the domain of equal members says nothing
+        value = value.expr
+    elif parameter.domain is not None:
+        return _within(value, parameter.domain)
     entry = symbol[sp.Symbol("l", integer=True)] if isinstance(symbol, sp.IndexedBase) else symbol
     assumptions = [
         name for name in ("positive", "negative", "nonnegative", "integer", "real") if getattr(entry, f"is_{name}")

@@ -182,7 +182,20 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
         if not all(end.is_finite for end in ends):
             return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
         bias = bias.xreplace({application: application.func(*ends)})
-    return _cases_by_growth(bias, _domains(encoding))
+    return _cases_from_zero_on(bias, _domains(encoding))
+
+
+def _cases_from_zero_on(bias: sp.Expr, domains: sp.Dict, where: str = "") -> Cases:
+    """Behaviour of exp(bias), with separate cases for the values 0 and above 0 of each parameter that has both."""
+    for symbol in sorted(bias.free_symbols - {_POSITION} - set(domains), key=str):
+        if not (symbol.is_nonnegative and symbol.is_zero is None):
+            continue
+        above = bias.subs(symbol, sp.Symbol(symbol.name, positive=True))
+        positive = _cases_from_zero_on(above, domains, _join_ranges(where, f"{symbol} > 0"))
+        zero = _cases_from_zero_on(bias.subs(symbol, 0), domains, _join_ranges(where, f"{symbol} = 0"))
+        behaviours = {case.behaviour for case in (*positive, *zero)}
+        return (FarCase(where=where, behaviour=behaviours.pop()),) if len(behaviours) == 1 else (*positive, *zero)
+    return _cases_by_growth(bias, domains, where)
 
 
 def _positions(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Expr, sp.Expr]:

@@ -142,7 +142,7 @@ def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:
     for parameter, value in recovery.assignment.items():
         if isinstance(parameter, sp.IndexedBase):
             members = [entry for entry in expression.atoms(sp.Indexed) if entry.base == parameter]
-            expression = expression.xreplace(dict.fromkeys(members, value))
+            expression = expression.xreplace({entry: _member(entry, value) for entry in members})
         elif isinstance(parameter, sp.Symbol) and value.is_infinite:
             with sp.evaluate(True):  # logarithms of the parameter must cancel before the infinite value is inserted
                 expression = expression.doit().subs(parameter, value)
@@ -151,6 +151,11 @@ def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:
         else:
             expression = expression.replace(parameter, value)
     return expression
+
+
+def _member(entry: sp.Indexed, value: sp.Expr) -> sp.Expr:
+    """Value of one entry of a family: that of all entries, or a function of its indices."""
+    return value(*entry.indices) if isinstance(value, sp.Lambda) else value
 
 
 def _relative_sides(encoding: Encoding) -> tuple[Pair, ...]:
@@ -305,8 +310,8 @@ def _difference_of_running_sums(total: sp.Sum) -> sp.Expr:
     if step in offset.free_symbols:
         return total
     running = sp.Function("running")
-    summand = total.function.xreplace({step: step - offset})
-    return running(summand, last + offset + 1) - running(summand, first + offset)
+    factor, summand = total.function.xreplace({step: step - offset}).as_independent(step)
+    return factor * (running(summand, last + offset + 1) - running(summand, first + offset))
 
 
 @cache

@@ -40,6 +40,7 @@ ORDER = (
     "grape_gated",
     "grape_path",
     "fox",
+    "cable",
     "hope",
 )
 """Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""

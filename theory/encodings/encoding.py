@@ -124,7 +124,8 @@ class Recovery:
     Attributes:
         of: name of the other encoding.
         assignment: values of the parameters: a symbol -> an expression, an indexed family -> one value for all its
-            members, a function -> a `sympy.Lambda`.  The values may contain parameters of the other encoding.
+            members or a `sympy.Lambda` from the indices to the value of a member, a function -> a `sympy.Lambda`.  The
+            values may contain parameters of the other encoding.
         at: values of the parameters of the other encoding, if it is recovered only at these.
         within: True if the case holds only while positions and length do not exceed the trained length.
         attained: False if the assignment is at the edge of the domain of the parameters, so that it is only a limit.

@@ -77,11 +77,6 @@ def link(*, log_gate: sp.Expr) -> sp.Matrix:
     return grape_additive.unipotent(grape_additive.nilpotent(), -log_gate)
 
 
-def cable_log_gate(logit: sp.Expr) -> sp.Expr:
-    """Log gate -softplus(z) = -log(1 + e^z) of Cable, summed along the path.  [P, arXiv 2503.08067, code]"""
-    return -sp.log(1 + sp.exp(logit))
-
-
 def pruning_threshold(*, bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp.Expr:
     """Threshold delta = -(2U + log T) + log eps: keys with D_ij < delta have total weight at most eps.  [P, code]
 
