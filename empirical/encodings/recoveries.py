@@ -9,6 +9,7 @@ from torch import Tensor
 from empirical.encodings.alibi import ALiBi
 from empirical.encodings.bam import BAM
 from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
 from empirical.encodings.grape import Grape
@@ -59,6 +60,39 @@ def _constant_gates() -> Pair:
 def _constant_learned_gates() -> Pair:
     """Bias-only FoX with the gates of `_constant_gates`."""
     return _with_parameters(BiasOnlyFoX(heads=HEADS, layers=1), logits=-_slopes().expm1().log()), _alibi()
+
+
+def _constant_steps() -> Pair:
+    """Cable with steps softplus(b) = m, that is b = log(e^m - 1)."""
+    return _with_parameters(_cable(Cable), weight=0.0, offset=_slopes().expm1().log()), _alibi()
+
+
+def _minus_the_logits() -> Pair:
+    """Cable(-w, -b) for FoX(w, b)."""
+    special = _with_parameters(FoX(width=WIDTH, heads=HEADS, layers=1), weight=_drawn(WIDTH)[None], offset=_drawn(1).T)
+    return _with_parameters(_cable(Cable), weight=-special.weight.detach(), offset=-special.offset.detach()), special
+
+
+def _silent_gates() -> Pair:
+    """Gated Cable with gates log 2 and weights divided by it, for Cable without gates."""
+    special = _with_parameters(_cable(UngatedCable), weight=_drawn(WIDTH)[None])
+    weight = special.weight.detach() / math.log(2)
+    return _with_parameters(_cable(GatedCable), weight=weight, gate_weight=0.0), special
+
+
+def _cable(make: Callable[..., PositionEncoding]) -> PositionEncoding:
+    """Cable of one layer."""
+    return make(width=WIDTH, heads=HEADS, layers=1)
+
+
+def _dead_steps(make: Callable[..., PositionEncoding]) -> Pair:
+    """Cable with steps ReLU(0) = 0 at every token."""
+    return _with_parameters(_cable(make), weight=0.0), PositionEncoding()
+
+
+def _drawn(columns: int) -> Tensor:
+    """Numbers of each head drawn from N(0, 1), float64 [HEADS, columns]."""
+    return torch.randn(HEADS, columns, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
 
 
 def _linear_kernel() -> Pair:
@@ -114,12 +148,24 @@ RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
     ("grape-path", "alibi"): _silent_path,
     ("fox", "alibi"): _constant_gates,
     ("fox-bias-only", "alibi"): _constant_learned_gates,
+    ("cable", "fox"): _minus_the_logits,
+    ("cable", "alibi"): _constant_steps,
+    ("cable-gated", "cable-nw"): _silent_gates,
+    ("cable-gated", "nope"): lambda: _dead_steps(GatedCable),
+    ("cable-nw", "nope"): lambda: _dead_steps(UngatedCable),
+    ("cable-log", "nope"): lambda: _dead_steps(LogarithmicCable),
 }
 """(general encoding, special encoding) -> function that makes both, with parameters that make them equal.
 
 Encodings that sum along the tokens are equal only if positions are the tokens' indices: see `PATHS`.
 """
-PATHS = {("grape-path", "alibi"), ("fox", "alibi"), ("fox-bias-only", "alibi"), ("grape-contextual", "rope")}
+PATHS = {
+    ("grape-path", "alibi"),
+    ("fox", "alibi"),
+    ("fox-bias-only", "alibi"),
+    ("grape-contextual", "rope"),
+    ("cable", "alibi"),
+}
 """Pairs compared at the positions 0, 1, 2, ..."""
 
 

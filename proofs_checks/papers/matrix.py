@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
@@ -55,6 +55,10 @@ _BY_REAL_EXPONENT = (
     FarCase(where="0 < th_beta < 1", behaviour=FarField.STRETCHED),
     FarCase(where="th_beta = 1", behaviour=FarField.EXPONENTIAL),
     FarCase(where="th_beta > 1", behaviour=FarField.FASTER),
+)
+_BY_STEPS = (
+    FarCase(where="r > 0", behaviour=FarField.EXPONENTIAL),
+    FarCase(where="r = 0", behaviour=FarField.CONSTANT),
 )
 _BY_SPEED = (
     FarCase(where="speed > 0", behaviour=FarField.OSCILLATING),
@@ -288,6 +292,45 @@ ROWS: Mapping[str, PropertyRow] = {
         bounded=False,
         far=_far(FarField.EXPONENTIAL),
         width="2",
+    ),
+    "cable": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
+        hooks="bias",
+        parameters=("s positive",),
+        learned=HEADS * LAYERS * (WIDTH + 1),
+        causal_only=True,
+        bounded=False,
+        far=_far(FarField.EXPONENTIAL),
+        width="2",
+    ),
+    "cable-gated": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
+        hooks="bias",
+        parameters=("r nonnegative", "g positive"),
+        learned=2 * HEADS * LAYERS * WIDTH,
+        causal_only=True,
+        bounded=False,
+        far=_BY_STEPS,
+        width="2",
+    ),
+    "cable-nw": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
+        hooks="bias",
+        parameters=("r nonnegative",),
+        learned=HEADS * LAYERS * WIDTH,
+        causal_only=True,
+        bounded=False,
+        far=_BY_STEPS,
+        width="2",
+    ),
+    "cable-log": PropertyRow(
+        laws=_ALL_BUT_RELATIVE,
+        hooks="bias",
+        parameters=("r nonnegative", "g positive"),
+        learned=2 * HEADS * LAYERS * WIDTH,
+        bounded=False,
+        far=(replace(_BY_STEPS[0], behaviour=FarField.POLYNOMIAL), _BY_STEPS[1]),
+        width="none",
     ),
     "hope": PropertyRow(
         laws=_ALL_BUT_NORM,

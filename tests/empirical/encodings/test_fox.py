@@ -213,7 +213,7 @@ def test_the_last_queries_are_those_among_all(queries):
 
 
 def test_gradients(monkeypatch):
-    monkeypatch.setattr("empirical.encodings.fox._ROWS", 3)
+    monkeypatch.setattr("empirical.encodings.path_sums._ROWS", 3)
     encoding, positions = make_fox(), torch.arange(9)
     x = draw(12, 1, 9, D).requires_grad_()
 
