@@ -35,6 +35,9 @@ NON_EDGES = (
     NonEdge(by="grape-gated", of="alibi", reason="its slopes rise with the content", claim="grape-gated"),
     NonEdge(by="bam", of="rope", reason="what it adds for a distance is the same for all contents", claim="bam-10"),
     NonEdge(by="bam-ssmax", of="alibi", reason="its slope grows with the number of keys", claim="bam-9"),
+    NonEdge(
+        by="cable-gated", of="alibi", reason="ReLU of a content or its opposite is 0", claim="cable-3-without-bias"
+    ),
     NonEdge(by="kerple-power", of="t5", reason="strictly falling, where T5 is constant on a bucket", claim="kerple-t5"),
 )
 

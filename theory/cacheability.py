@@ -112,9 +112,7 @@ def _gates_of_size_one(bias: sp.Expr, encoding: Encoding) -> dict[sp.Indexed, sp
     """Value 1 or -1, by its sign, for each entry of a family of tokens or content."""
     families = {parameter.symbol for parameter in encoding.parameters if parameter.family is not Family.TABLE}
     return {
-        entry: sp.Integer(-1 if entry.is_negative else 1)
-        for entry in bias.atoms(sp.Indexed)
-        if entry.base in families
+        entry: sp.Integer(-1 if entry.is_negative else 1) for entry in bias.atoms(sp.Indexed) if entry.base in families
     }
 
 

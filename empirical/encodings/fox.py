@@ -15,6 +15,7 @@ from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.path_sums import PathBias, project, require_sizes
 from theory.encodings import fox
 
+
 class FoX(PathBias):
     """D_ij = sum of log sigma(w . x_l + b) over the tokens i < l <= j, with w and b of the layer and head.  [P]
 

@@ -23,6 +23,8 @@ ORDER = (
     "fox.law",
     "fox.bias",
     "fox.practice",
+    "cable.bias",
+    "cable.distance",
     "hope.decay",
     "hope.comparison",
     "hope.horizon",

@@ -18,7 +18,8 @@ NO_CLAIMS = (LABELS - {"rpe"}) | {"rpe-square", "grape-thin"}
 SHIFTED_BY_PADDING = {"fox", "rpe-square"}
 """Encodings of whose content padding is a part: exactly, or in the last digits of long sums."""
 DRAWN = {name for name, encoding in ENCODINGS.items() if encoding.drawn_from}
-WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | DRAWN
+CABLE = {"cable", "cable-gated", "cable-nw", "cable-log"}
+WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | CABLE | DRAWN
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

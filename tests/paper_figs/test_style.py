@@ -123,6 +123,7 @@ GRAPE_M = ("grape", "grape-commuting", "grape-contextual")
 GRAPE_A = ("grape-additive", "grape-gated", "grape-path")
 BAM = ("bam", "bam-ssmax")
 FOX = ("fox", "fox-bias-only", "fox-fixed")
+CABLE = ("cable", "cable-gated", "cable-nw", "cable-log")
 
 
 def test_a_hue_is_of_a_family() -> None:
@@ -131,7 +132,7 @@ def test_a_hue_is_of_a_family() -> None:
         ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin"),
         ("ape", "sinusoidal", "random-ape", "legendre", "haar", "dct"),
         ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
-        ("alibi", "fire", "random-alibi", "kerple-power", "kerple-log", *BAM, "t5-bidirectional", *FOX, *GRAPE_A),
+        ("alibi", "fire", "random-alibi", "kerple-power", "kerple-log", *BAM, "t5-bidirectional", *FOX, *CABLE, *GRAPE_A),
         ("nope",),
         OWN,
     ]

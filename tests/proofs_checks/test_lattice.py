@@ -47,6 +47,7 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("grape-gated", "alibi"): ("theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
     ("bam", "rope"): ("theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
     ("bam-ssmax", "alibi"): ("theory.encodings.bam.temperature", lambda position, *, factor: factor),
+    ("cable-gated", "alibi"): ("theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
     ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
@@ -78,6 +79,11 @@ def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.Mo
     [
         ("fox", "alibi", "exact"),
         ("kerple-power", "alibi", "exact"),
+        ("cable", "fox", "exact"),
+        ("cable", "nope", "limit"),
+        ("cable-gated", "cable-nw", "exact"),
+        ("cable-gated", "nope", "exact"),
+        ("cable-gated", "alibi", "impossible"),
         ("kerple-power", "nope", "limit"),
         ("bam", "alibi", "exact"),
         ("bam", "nope", "exact"),

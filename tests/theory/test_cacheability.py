@@ -23,6 +23,8 @@ STATED = {
     "grape-gated": "4",
     "fox": "2",
     "fox-fixed": "2",
+    "cable-gated": "2",
+    "cable-log": "none",
     "grape-path": "none",
     "kerple-log": "none",
     "kerple-power": "p = 1: 2; p = 2: 3; other p: none",
@@ -76,7 +78,7 @@ def test_widths_of_other_biases(law: Callable[[sp.Expr, sp.Expr], sp.Expr], widt
     assert str(caching(biased(law))) == width
 
 
-@pytest.mark.parametrize("name", ["alibi", "grape-additive", "grape-gated", "fox"])
+@pytest.mark.parametrize("name", ["alibi", "grape-additive", "grape-gated", "fox", "cable-gated"])
 def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
     """The example has queries 12 .. 23 after keys 0 .. 11, and random numbers for those that are free in the bias."""
     draw, drawn = Random(name), {}

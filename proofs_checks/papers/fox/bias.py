@@ -113,16 +113,15 @@ def _read_at_old_positions(path: sp.Sum, was_at: Callable[[sp.Expr], sp.Expr]) -
     return sp.Sum(path.function.subs(step, was_at(step)), *path.limits)
 
 
-def other_names(*, cable_logit: Callable[[sp.Expr], sp.Expr], link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
-    """Decide that Cable's gate at one logit is FoX's at another, and that GRAPE's endpoint actions give the score D.
+def endpoint_actions(*, link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
+    """Decide that the log gate is that of sigma, and that GRAPE's endpoint actions give the score D.
 
-    `cable_logit` gives the logit of Cable, `link` the matrix of a running sum of log gates.
+    `link` gives the matrix of a running sum of log gates.
     """
     z, content, at_query, at_key, between = sp.symbols("z c c_j c_i D", real=True)
     inverse, inverse_between = link(at_key).inv(), link(between).inv().T
     tests = (
         ("exp(log f) = sigma(z)", sp.exp(fox.log_gate(z)), lambda: fox.gate(z)),
-        ("exp(-softplus(z)) = sigma(-z)", sp.exp(fox.cable_log_gate(cable_logit(z))), lambda: fox.gate(-z)),
         (
             "action of j after the inverse of that of i = that of the path",
             lambda: link(at_query) * inverse,
@@ -224,16 +223,14 @@ CLAIMS = (
     ),
     Claim(
         id="fox-6",
-        source=SOURCE.at("the bias; Cable: arXiv 2503.08067, released code; GRAPE: arXiv 2512.07805, Section 5"),
-        statement="Cable's released formula at logits -z equals FoX's at z, token by token (errata F13); and FoX is "
-        "GRAPE-A with the query multiplied by I + c_j E and the key by the transpose of I - c_i E, c the running sum "
-        "of log gates.",
-        latex=r"-\mathrm{softplus}(-z)=\log\sigma(z),\quad (I+c_jE)\hat q\cdot(I-c_iE)^\top\hat k=q\cdot k+c_j-c_i",
+        source=SOURCE.at("the bias; GRAPE: arXiv 2512.07805, Section 5"),
+        statement="FoX is GRAPE-A with the query multiplied by I + c_j E and the key by the transpose of I - c_i E, c "
+        "the running sum of log gates.  (That it is Cable too is claim cable-1.)",
+        latex=r"(I+c_jE)\hat q\cdot(I-c_iE)^\top\hat k=q\cdot k+c_j-c_i",
         label="P",
-        check=other_names,
-        holds={"cable_logit": lambda logit: logit, "link": lambda total: fox.link(log_gate=total)},
+        check=endpoint_actions,
+        holds={"link": lambda total: fox.link(log_gate=total)},
         falsifiers={
-            "Cable(W, b) = FoX(W, b)": {"cable_logit": lambda logit: -logit},
             "I - psi E for I + psi E": {"link": lambda total: fox.link(log_gate=-total)},
             "links transposed": {"link": lambda total: fox.link(log_gate=total).T},
         },

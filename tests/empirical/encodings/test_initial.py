@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from empirical.encodings.bam import BAM, BAMWithSSMax
+from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
 from empirical.encodings.grape import Grape
@@ -30,6 +31,9 @@ NORMAL: list[tuple[Maker, str, float]] = [
     (lambda: GrapeGated(heads=20, head_dim=64, layers=10), "key_vectors", 1 / 8),
     (lambda: GrapePath(heads=20, width=64, layers=2), "probes", 1 / 16),
     (lambda: LearnedAbsolute(length=100, width=100), "table", 1),
+    (lambda: Cable(width=64, heads=20, layers=8), "weight", 0.02),
+    (lambda: GatedCable(width=64, heads=20, layers=8), "weight", 0.02),
+    (lambda: GatedCable(width=64, heads=20, layers=8), "gate_weight", 0.02),
     (lambda: Relational(labels=50, layers=4, head_dim=50), "keys", 1),
     (lambda: Relational(labels=50, layers=4, head_dim=50), "vectors", 1),
 ]
@@ -69,6 +73,7 @@ CONSTANT: list[tuple[Maker, str, float]] = [
     (lambda: BAMWithSSMax(heads=3, layers=2), "factors", 1),
     (lambda: BiasOnlyFoX(heads=3, layers=2), "logits", 0),
     (lambda: FoX(width=4, heads=3, layers=2), "offset", 0),
+    (lambda: Cable(width=4, heads=3, layers=2), "offset", 0),
     (lambda: GrapeAdditive(heads=3), "log_factors", 0),
     (lambda: GrapeGated(heads=3, head_dim=4, layers=2), "log_factors", 0),
     (lambda: GrapeCommuting(heads=3, head_dim=4), "turns", 0),
@@ -115,6 +120,7 @@ SMALLEST: list[Maker] = [
     lambda: FIRE(heads=1, layers=1),
     lambda: FoX(width=1, heads=1, layers=1),
     lambda: BiasOnlyFoX(heads=1, layers=1),
+    *(lambda make=make: make(width=1, heads=1, layers=1) for make in (Cable, UngatedCable, LogarithmicCable)),
     lambda: Grape(heads=1, head_dim=2),
     lambda: GrapeAdditive(heads=1),
     lambda: GrapeCommuting(heads=1, head_dim=2),

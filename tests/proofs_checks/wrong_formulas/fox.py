@@ -37,7 +37,6 @@ WRONG: list[tuple[Any, ...]] = [
     ("fox.timescales", lambda heads, *, shortest, longest: tuple(range(2, 2 + heads)), "fox-10"),
     ("fox.recurrent_state", lambda state, *, gate, written: gate * (state + written), "fox-4"),
     ("fox.link", lambda *, log_gate: sp.Matrix([[1, 0], [log_gate, 1]]), "fox-6 grape-10"),
-    ("fox.cable_log_gate", lambda logit: -sp.log(1 + sp.exp(-logit)), "fox-6"),
     ("fox.pruning_threshold", lambda *, bound, keys, mass: -(bound + sp.log(keys)) + sp.log(mass), "fox-9"),
     ("fox.pruning_threshold", lambda *, bound, keys, mass: -2 * bound + sp.log(mass), "fox-9"),
 ]
