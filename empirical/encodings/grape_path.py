@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 from empirical.encodings.grape_additive import alibi_slopes
 from empirical.encodings.ordering import order_by_position
+from empirical.encodings.path_sums import running_sums
 from empirical.encodings.rotary import apply_rotary
 from theory.encodings.grape_path import PROBE_DIM
 
@@ -50,7 +51,7 @@ class GrapePath(PositionEncoding):
         *,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """Bias [B, H, J, I], 0 for a key after the query.  Edges are at least float32, their sums float64.
+        """Bias [B, H, J, I], 0 for a key after the query.  Edges and sums are at least float32.
 
         Raises:
             ValueError: positions are not integers, the layer's input is missing or not D wide, or queries and
@@ -67,12 +68,13 @@ class GrapePath(PositionEncoding):
             raise ValueError("GRAPE-AP sums over tokens: queries and keys must both be all tokens of the layer's input")
         by_place_BL, place_BL = order_by_position(query_positions, len(x_BLD))
         p_BHLP = self._rotated_probes(x_BLD, query_positions, content.layer)
-        ordered_BHLP = p_BHLP.take_along_dim(by_place_BL[:, None, :, None], 2)
+        from_last_BHLP = p_BHLP.take_along_dim(by_place_BL.flip(-1)[:, None, :, None], 2)
+        from_last_BL = x_BLD.shape[1] - 1 - place_BL
         blocks = []
         for start in range(0, max(x_BLD.shape[1], 1), _ROWS):
             rows = slice(start, start + _ROWS)
-            sums = self._row_sums(p_BHLP[:, :, rows], ordered_BHLP, place_BL[:, rows])
-            blocks.append(sums.take_along_dim(place_BL[:, None, None, :], 3).to(dtype))
+            sums = self._row_sums(p_BHLP[:, :, rows], from_last_BHLP, from_last_BL[:, rows])
+            blocks.append(sums.take_along_dim(from_last_BL[:, None, None, :], 3).to(dtype))
         return torch.cat(blocks, 2)
 
     def _rotated_probes(self, x_BLD: Tensor, positions: Tensor, layer: int) -> Tensor:
@@ -82,14 +84,13 @@ class GrapePath(PositionEncoding):
         angles = positions[..., None, :, None].double()
         return apply_rotary(p_BHLP, torch.polar(torch.ones_like(angles), angles), "interleaved")
 
-    def _row_sums(self, rows_BHJP: Tensor, ordered_BHLP: Tensor, place_BJ: Tensor) -> Tensor:
-        """Sum of the edges after each place, up to the query's: float64 [B, H, J, L], places in order of position."""
+    def _row_sums(self, rows_BHJP: Tensor, from_last_BHLP: Tensor, from_last_BJ: Tensor) -> Tensor:
+        """Sum of the edges after each place, up to the query's: [B, H, J, L], places counted from the last back."""
         slopes = torch.tensor(self.slopes, dtype=rows_BHJP.dtype, device=rows_BHJP.device)[:, None, None]
-        edges = slopes * F.logsigmoid(rows_BHJP @ ordered_BHLP.transpose(-1, -2) / PROBE_DIM)
+        edges = slopes * F.logsigmoid(rows_BHJP @ from_last_BHLP.transpose(-1, -2) / PROBE_DIM)
         places = torch.arange(edges.shape[-1], device=edges.device)
-        edges = edges.double().masked_fill(places > place_BJ[:, None, :, None], 0)
-        after = edges.flip(-1).cumsum(-1).flip(-1)[..., 1:]
-        return F.pad(after, (0, 1))
+        edges = edges.masked_fill(places < from_last_BJ[:, None, :, None], 0)
+        return F.pad(running_sums(edges[..., :-1]), (1, 0))
 
 
 MODULES = {"grape-path": GrapePath}

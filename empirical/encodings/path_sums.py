@@ -1,8 +1,9 @@
-"""Biases that are sums along the sequence, from the token after the key up to the query: FoX, Cable.
+"""Biases that are sums along the sequence, from the token after the key up to the query: FoX, Cable, GRAPE-AP.
 
 A float32 difference of two running sums loses the digits of near pairs, because the sums grow with the length.  Here
-running sums are kept in float64, one number per token, and each pair is the sum of two parts of one sign, both relative
-to the first query of a block of queries; a part is small where the sum is.
+all float32 sums are relative to a chunk of tokens.  Running sums over the whole sequence are float64, one number per
+token or per chunk.  For a pair two parts of one sign are added, both relative to the first query of a block of queries,
+so that no digits cancel.
 
 Shapes as in encodings/base.py; R is the number of rows of a block.
 """
@@ -23,9 +24,9 @@ _ROWS = 32
 class PathBias(PositionEncoding):
     """D_ij = sum over the tokens i < l <= j of a log gate, which is not positive.
 
-    The path runs along the sequence, over tokens and not over positions without a token.  So tokens before the key, such
-    as left padding, and tokens after the query change nothing, whatever their content; all tokens between them are on
-    the path.  A key after the query gets 0, which the causal mask hides.
+    The path runs along the sequence, over tokens and not over positions without a token.  So tokens before the key,
+    such as left padding, and tokens after the query change nothing, whatever their content; all tokens between them are
+    on the path.  A key after the query gets 0, which the causal mask hides.
     """
 
     def log_gates(self, content: Content) -> Tensor:
@@ -89,6 +90,19 @@ def require_sizes(**sizes: int) -> None:
             raise ValueError(f"{name} must be at least 1, not {size}")
 
 
+def running_sums(steps: Tensor) -> Tensor:
+    """Sum of the steps up to each one, relative to chunks of R steps: [..., L] of their dtype, for steps of one sign.
+
+    Only sums of chunks are float64.  Each result is off by two units in the last place, and more on devices that add a
+    chunk in several parts.
+    """
+    length = steps.shape[-1]
+    within = torch.unflatten(F.pad(steps, (0, -length % _ROWS)), -1, (-1, _ROWS)).cumsum(-1)
+    totals = within[..., -1].double()
+    starts = (totals.cumsum(-1) - totals).to(steps.dtype)
+    return (within + starts[..., None]).flatten(-2)[..., :length]
+
+
 def path_sums(steps: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
     """Sum of the steps after each key, up to each of the last queries: [..., J, I], 0 for a key after the query.
 
@@ -136,14 +150,14 @@ class _Differences(torch.autograd.Function):
 def _write_blocks(paths: Tensor, sums: Tensor, first: int, rows: int) -> None:
     """Write the differences of the queries from `first` on, in blocks of R = `rows`: paths [..., n R, I]."""
     dtype, tokens = paths.dtype, slice(first, first + paths.shape[-2])
-    blocks, block_sums = paths.unflatten(-2, (-1, rows)), sums[..., tokens].unflatten(-1, (-1, rows))
+    blocks, block_sums = (torch.unflatten(paths, -2, (-1, rows)), torch.unflatten(sums[..., tokens], -1, (-1, rows)))
     starts = first + rows * torch.arange(blocks.shape[-3], device=sums.device)
     before = (torch.arange(sums.shape[-1], device=sums.device) < starts[:, None]).to(dtype)  # [n, I]
     of_keys = _rounded(block_sums[..., :1] - sums[..., None, :], torch.finfo(dtype).min / 2, dtype) * before
     of_queries = _rounded(block_sums - block_sums[..., :1], torch.finfo(dtype).min / 2, dtype)
     # The one pass over all pairs, which takes most of the time.  It writes 0 for keys that are not before the block.
     torch.addcmul(of_keys[..., None, :], of_queries[..., None], before[:, None, :], out=blocks)
-    within = blocks[..., tokens].unflatten(-1, (-1, rows)).diagonal(dim1=-4, dim2=-2).movedim(-1, -3)
+    within = torch.unflatten(blocks[..., tokens], -1, (-1, rows)).diagonal(dim1=-4, dim2=-2).movedim(-1, -3)
     near = _rounded(block_sums[..., :, None] - block_sums[..., None, :], torch.finfo(dtype).min, dtype)
     torch.mul(near, torch.ones(rows, rows, dtype=dtype, device=sums.device).tril(), out=within)
 

@@ -69,15 +69,16 @@ def _constant_steps() -> Pair:
 
 def _minus_the_logits() -> Pair:
     """Cable(-w, -b) for FoX(w, b)."""
-    special = _with_parameters(FoX(width=WIDTH, heads=HEADS, layers=1), weight=_drawn(WIDTH)[None], offset=_drawn(1).T)
-    return _with_parameters(_cable(Cable), weight=-special.weight.detach(), offset=-special.offset.detach()), special
+    weight, offset = _drawn(WIDTH), _drawn(1)[:, 0]
+    special = _with_parameters(FoX(width=WIDTH, heads=HEADS, layers=1), weight=weight, offset=offset)
+    return _with_parameters(_cable(Cable), weight=-weight, offset=-offset), special
 
 
 def _silent_gates() -> Pair:
     """Gated Cable with gates log 2 and weights divided by it, for Cable without gates."""
-    special = _with_parameters(_cable(UngatedCable), weight=_drawn(WIDTH)[None])
-    weight = special.weight.detach() / math.log(2)
-    return _with_parameters(_cable(GatedCable), weight=weight, gate_weight=0.0), special
+    weight = _drawn(WIDTH)
+    special = _with_parameters(_cable(UngatedCable), weight=weight)
+    return _with_parameters(_cable(GatedCable), weight=weight / math.log(2), gate_weight=0.0), special
 
 
 def _cable(make: Callable[..., PositionEncoding]) -> PositionEncoding:

@@ -82,7 +82,14 @@ def test_duplicate_id_is_refused() -> None:
     ("names", "expected"),
     [
         (["grape-1"], ["grape-1"]),
-        (["fox"], [*_listed_in("fox"), *(f"{row}-fox" for row in ROWS), "recovery-fox-alibi", "recovery-fox-nope"]),
+        (
+            ["fox"],
+            [
+                *_listed_in("fox"),
+                *(f"{row}-fox" for row in ROWS),
+                *("recovery-fox-alibi", "recovery-fox-nope", "recovery-cable-fox"),
+            ],
+        ),
         (
             ["pi"],
             [*_listed_in("interpolation"), *(f"{row}-interpolation" for row in ROWS), "recovery-interpolation-rope"],

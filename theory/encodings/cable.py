@@ -1,11 +1,11 @@
 """Cable: the bias is minus a distance that the tokens between the key and the query add up to.
 
 Source: Cable, arXiv 2503.08067.  Its first version and the released code sum softplus of a linear map with an offset
-(`cable`).  The text of its third version sums ReLU of a linear map without offset, and multiplies by a gate of the query
-(`cable-gated`), by 1 (`cable-nw`), or takes a logarithm (`cable-log`, K-Cable).  Equation 7 of that text prints the
-opposite sign (claim cable-2).  The paper's query is at i and its key at j; here j is the query and i the key.  For keys
-after the query the paper gives no sign.  The released attention does not divide scores by sqrt(d); here they are divided,
-as everywhere.
+(`cable`).  The text of its third version sums ReLU of a linear map without offset, and multiplies by a gate of the
+query (`cable-gated`), by 1 (`cable-nw`), or takes a logarithm (`cable-log`, K-Cable).  Equation 7 of that text prints
+the opposite sign (claim cable-2).  The paper's query is at i and its key at j; here j is the query and i the key.  For
+keys after the query the paper gives no sign.  The released attention does not divide scores by sqrt(d); here they are
+divided, as in all encodings.
 """
 
 import sympy as sp

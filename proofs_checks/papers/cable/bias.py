@@ -23,22 +23,22 @@ _TEXT = "the text of version 3"
 
 
 def minus_gated(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
-    """Return Cable's bias -g D."""
+    """Cable's bias -g D."""
     return cable.bias(distance, gate=gate)
 
 
 def printed(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
-    """Return the bias +g D, as Equation 7 of version 3 prints it."""
+    """Bias +g D, as Equation 7 of version 3 prints it."""
     return gate * distance
 
 
 def released_step(logit: sp.Expr) -> sp.Expr:
-    """Return the step of the released code, softplus(z)."""
+    """Step of the released code, softplus(z)."""
     return -cable.log_gate(logit)
 
 
 def text_step(logit: sp.Expr) -> sp.Expr:
-    """Return the step of the text, ReLU(z)."""
+    """Step of the text, ReLU(z)."""
     return cable.rectified(logit)
 
 
@@ -256,7 +256,7 @@ CLAIMS = (
         holds={
             "bias": minus_gated,
             "steps": {_RELEASED: released_step, _TEXT: text_step},
-            "gate": lambda logit: cable.gate(logit),
+            "gate": lambda logit: cable.gate(logit=logit),
             "ties": frozenset({_TEXT}),
         },
         answers=("ties",),

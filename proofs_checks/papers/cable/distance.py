@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.induction import combine, empty_value, last_term
 from proofs_checks.papers.cable import SOURCE
 from proofs_checks.papers.cable.bias import OVER_PATHS, minus_gated
@@ -190,7 +190,8 @@ def tail(*, law: Callable[[sp.Expr], sp.Expr], power: sp.Expr, finite: bool) -> 
 def streaming(*, recalled: Callable[..., sp.Expr]) -> Evidence:
     """Decide that the biases of the next query follow from one cached number for each key.
 
-    `recalled` takes the running sum at the new query, that cached with the key, the old bias, the step and the new gate.
+    `recalled` takes the running sum at the new query, that cached with the key, the old bias, the step and the new
+    gate.
     """
     i, j = sp.symbols("i j", integer=True)
     running, cached, old_gate, new_gate, step = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
@@ -271,12 +272,12 @@ CLAIMS = (
     Claim(
         id="cable-9",
         source=SOURCE.at("K-Cable, the logarithmic kernel; its tail is ours"),
-        statement="With equal steps the weights of K-Cable fall like the distance to the power -2: their sum is finite, "
-        "and ALiBi's exponential weights are ever smaller beside them.",
+        statement="With equal steps the weights of K-Cable fall like the distance to the power -2: their sum is "
+        "finite, and ALiBi's exponential weights are ever smaller beside them.",
         latex=r"e^{-\log(1+a^2D^2)}=\frac{1}{1+a^2D^2},\quad\sum_{D}\frac{1}{1+a^2D^2}<\infty",
         label="F",
         check=tail,
-        holds={"law": lambda distance: cable.logarithm(distance), "power": sp.Integer(2), "finite": True},
+        holds={"law": lambda distance: cable.logarithm(distance_=distance), "power": sp.Integer(2), "finite": True},
         answers=("power", "finite"),
         falsifiers={
             "exponential": {"law": lambda distance: minus_gated(distance, sp.Integer(1))},
