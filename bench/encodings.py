@@ -121,17 +121,60 @@ def t5_against_x_transformers() -> TimingComparison:
     return _bias("t5", "x-transformers", lambda: library(LENGTH, LENGTH))
 
 
-def fox_against_a_global_prefix_sum() -> TimingComparison:
-    """FoX, against the difference of float32 prefix sums, which loses digits at large lengths."""
-    x = torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(1))
-    encoding = _ours("fox")
+def _path_against_prefix_sums(name: str, batch: int, length: int, *, training: bool = False) -> TimingComparison:
+    """Bias summed along the path, against the difference of float32 prefix sums, which loses digits and is not 0 above.
+
+    With `training` both compute the gradients of the parameters as well.
+    """
+    x = torch.randn(batch, length, WIDTH, generator=torch.Generator().manual_seed(1))
+    positions, encoding = torch.arange(length), _ours(name)
+    weight, offset = encoding.get_parameter("weight")[0], encoding.get_parameter("offset")[0]
+    sign = 1 if name == "fox" else -1
 
     def plain() -> Tensor:
-        gates = torch.nn.functional.logsigmoid(x @ encoding.weight[0].T + encoding.offset[0])
+        gates = torch.nn.functional.logsigmoid(sign * (x @ weight.T + offset))
         sums = gates.cumsum(1).transpose(1, 2)
         return sums[..., :, None] - sums[..., None, :]
 
-    return _bias("fox", "float32 prefix sums", plain, Content(x_BLD=x))
+    def ours() -> Tensor | None:
+        return encoding.bias(positions, positions, Content(x_BLD=x))
+
+    def step(bias: Callable[[], Tensor | None]) -> None:
+        with torch.enable_grad():
+            tensor = bias()
+            assert tensor is not None
+            tensor.backward(upstream)
+
+    question, alternative = f"{name}, bias of {batch} x {length} tokens", "float32 prefix sums"
+    if not training:
+        return _compare(question, ours, alternative, plain)
+    upstream = torch.randn(batch, HEADS, length, length, generator=torch.Generator().manual_seed(4))
+    return _compare(f"{question} and gradients", lambda: step(ours), alternative, lambda: step(plain))
+
+
+def fox_against_a_global_prefix_sum() -> TimingComparison:
+    """FoX at the sizes of the other encodings."""
+    return _path_against_prefix_sums("fox", BATCH, LENGTH)
+
+
+def fox_of_1024_tokens() -> TimingComparison:
+    """FoX, one sequence of 1,024 tokens."""
+    return _path_against_prefix_sums("fox", 1, 1024)
+
+
+def fox_of_4096_tokens() -> TimingComparison:
+    """FoX, one sequence of 4,096 tokens."""
+    return _path_against_prefix_sums("fox", 1, 4096)
+
+
+def fox_with_gradients() -> TimingComparison:
+    """FoX with gradients, one sequence of 1,024 tokens."""
+    return _path_against_prefix_sums("fox", 1, 1024, training=True)
+
+
+def cable_of_1024_tokens() -> TimingComparison:
+    """Cable, one sequence of 1,024 tokens."""
+    return _path_against_prefix_sums("cable", 1, 1024)
 
 
 def hope_against_all_pairs() -> TimingComparison:
@@ -186,6 +229,10 @@ ALL: tuple[Callable[[], TimingComparison], ...] = (
     t5_against_transformers,
     t5_against_x_transformers,
     fox_against_a_global_prefix_sum,
+    fox_of_1024_tokens,
+    fox_of_4096_tokens,
+    fox_with_gradients,
+    cable_of_1024_tokens,
     hope_against_all_pairs,
     rank2_exponential_against_scipy,
     rank2_exponential_against_sympy,

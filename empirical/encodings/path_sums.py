@@ -1,11 +1,11 @@
 """Biases that are sums along the sequence, from the token after the key up to the query: FoX, Cable, GRAPE-AP.
 
 A float32 difference of two running sums loses the digits of near pairs, because the sums grow with the length.  Here
-all float32 sums are relative to a chunk of tokens.  Running sums over the whole sequence are float64, one number per
-token or per chunk.  For a pair two parts of one sign are added, both relative to the first query of a block of queries,
-so that no digits cancel.
+all sums are relative to a chunk of tokens, and nothing is subtracted: a pair is the sum from the key to the start of
+the query's chunk, plus that from there to the query.  Sums of parts are float64, one number per token and chunk of
+queries; the pass over all pairs is of the wanted dtype.
 
-Shapes as in encodings/base.py; R is the number of rows of a block.
+Shapes as in encodings/base.py; R tokens are in a chunk.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from torch import Tensor
 from empirical.encodings.base import Content, PositionEncoding, require_integers
 
 _ROWS = 32
-"""Queries whose sums are relative to one of them."""
+"""Number R of tokens in a chunk."""
 
 
 class PathBias(PositionEncoding):
@@ -47,8 +47,8 @@ class PathBias(PositionEncoding):
     ) -> Tensor:
         """Bias [B, H, J, I]; the queries are the last J of the I tokens of x.
 
-        Given log gates, its error is at most 2.01 u |D| + 2.01 L 2^-53 |c|, with u the unit roundoff of `dtype` and c
-        the sum of all log gates of the L tokens.  It is never below the least number of `dtype`.
+        Given log gates, its error is at most (2.01 u + 2.01 L 2^-53) |D| on a CPU, with u the unit roundoff of `dtype`
+        and L the number of tokens, whatever the gates off the path.  It is never below the least number of `dtype`.
 
         Raises:
             ValueError: positions are not integers or decrease along the sequence, x is missing or does not have a token
@@ -98,8 +98,7 @@ def running_sums(steps: Tensor) -> Tensor:
     """
     length = steps.shape[-1]
     within = torch.unflatten(F.pad(steps, (0, -length % _ROWS)), -1, (-1, _ROWS)).cumsum(-1)
-    totals = within[..., -1].double()
-    starts = (totals.cumsum(-1) - totals).to(steps.dtype)
+    starts = F.pad(within[..., :-1, -1].double().cumsum(-1), (1, 0)).to(steps.dtype)
     return (within + starts[..., None]).flatten(-2)[..., :length]
 
 
@@ -111,60 +110,72 @@ def path_sums(steps: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
         queries: J, at most I.
         dtype: dtype of the sums; none is below its least number.
     """
-    sums = steps.contiguous().double().cumsum(-1)
-    return _Differences.apply(sums, queries, dtype)  # type: ignore[no-any-return, no-untyped-call]
+    return _PathSums.apply(steps, queries, dtype)  # type: ignore[no-any-return, no-untyped-call]
 
 
-class _Differences(torch.autograd.Function):
-    """c_j - c_i, 0 for a key after the query: [..., J, I] from running sums c, float64 [..., I], which do not rise.
+class _PathSums(torch.autograd.Function):
+    """Sums of `path_sums`, from chunks of R tokens that begin at the first query.
 
-    Queries are the last J tokens.  For the keys before a block of R queries the result is (c_j - c_r) + (c_r - c_i), r
-    the block's first query.  Neither part is positive, so both may be rounded to `dtype`.  Within the block, where the
-    parts would cancel, the difference is float64.
+    For a key in an earlier chunk the result is the sum of the steps from the key to the start of the query's chunk, and
+    of those from there to the query.  Neither part is positive, so both may be rounded to `dtype`.
     """
 
     @staticmethod
-    def forward(ctx: Any, sums: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
-        """Compute the differences, [..., J, I] of `dtype`."""
-        ctx.keys = sums.shape[-1]
-        paths = sums.new_empty(*sums.shape[:-1], queries, ctx.keys, dtype=dtype)
-        whole = queries - queries % _ROWS
-        if whole:
-            _write_blocks(paths[..., :whole, :], sums, ctx.keys - queries, _ROWS)
-        if whole < queries:
-            _write_blocks(paths[..., whole:, :], sums, ctx.keys - queries + whole, queries - whole)
+    def forward(ctx: Any, steps: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
+        """Compute the sums, [..., J, I] of `dtype`."""
+        keys, least = steps.shape[-1], torch.finfo(dtype).min
+        ctx.keys, ctx.dtype = keys, steps.dtype
+        paths = steps.new_empty(*steps.shape[:-1], queries, keys, dtype=dtype)
+        if not paths.numel():
+            return paths
+        # Shapes from here on: [..., N, R] for N chunks of tokens, the last n of them of queries.
+        fill = -(keys - queries) % _ROWS
+        chunks = torch.unflatten(F.pad(steps.double(), (fill, -queries % _ROWS)), -1, (-1, _ROWS))
+        count, first = -(-queries // _ROWS), -(-(keys - queries) // _ROWS)
+        tokens = slice(fill, fill + keys)
+        earlier = torch.ones(count, first + count, dtype=torch.bool, device=steps.device).tril(first - 1)  # [n, N]
+        to_query = chunks[..., first:, :].cumsum(-1).to(dtype).clamp_(min=least / 2)  # [..., n, R]
+        between = _after(chunks.sum(-1)[..., None, :] * earlier).masked_fill_(~earlier, torch.inf)  # [..., n, N]
+        of_keys = (_after(chunks)[..., None, :, :] + between[..., None]).flatten(-2)[..., tokens]  # [..., n, I]
+        of_keys = of_keys.to(dtype).clamp_(min=least / 2, max=0)
+        seen = earlier.to(dtype).repeat_interleave(_ROWS, -1)[..., tokens]  # [n, I]
+        near = _within(chunks[..., first:, :].to(torch.promote_types(dtype, torch.float32))).clamp_(min=least)
+        whole, rest = divmod(queries, _ROWS)
+        for start, stop, rows in ((0, whole, _ROWS), (whole, count, rest)):
+            if start == stop:
+                continue
+            of_block, own = slice(start, stop), slice(start * _ROWS, start * _ROWS + (stop - start) * rows)
+            out = torch.unflatten(paths[..., own, :], -2, (-1, rows))  # [..., n, R, I]
+            # The one pass over all pairs, which takes most of the time.
+            torch.addcmul(
+                of_keys[..., of_block, None, :], to_query[..., of_block, :rows, None], seen[of_block, None], out=out
+            )
+            diagonal = torch.unflatten(out[..., keys - queries :][..., own], -1, (-1, rows)).diagonal(dim1=-4, dim2=-2)
+            diagonal.movedim(-1, -3).copy_(near[..., of_block, :rows, :rows])
         return paths
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        """Gradient of the running sums, float64 [..., I]."""
+        """Gradient of the steps, [..., I]: sums of those of c_j - c_i with c the running sum, in float64."""
         queries, wide = gradient.shape[-2], torch.promote_types(gradient.dtype, torch.float32)
         of_sums = gradient.new_zeros(*gradient.shape[:-2], ctx.keys, dtype=torch.float64)
         for rows, before, within in _blocks(queries, ctx.keys):
             far, near = gradient[..., rows, before], gradient[..., rows, within].tril()
             of_sums[..., within] += far.sum(-1, dtype=wide) + near.sum(-1, dtype=wide) - near.sum(-2, dtype=wide)
             of_sums[..., before] -= far.sum(-2, dtype=wide)
-        return of_sums, None, None
+        return of_sums.flip(-1).cumsum(-1).flip(-1).to(ctx.dtype), None, None
 
 
-def _write_blocks(paths: Tensor, sums: Tensor, first: int, rows: int) -> None:
-    """Write the differences of the queries from `first` on, in blocks of R = `rows`: paths [..., n R, I]."""
-    dtype, tokens = paths.dtype, slice(first, first + paths.shape[-2])
-    blocks, block_sums = (torch.unflatten(paths, -2, (-1, rows)), torch.unflatten(sums[..., tokens], -1, (-1, rows)))
-    starts = first + rows * torch.arange(blocks.shape[-3], device=sums.device)
-    before = (torch.arange(sums.shape[-1], device=sums.device) < starts[:, None]).to(dtype)  # [n, I]
-    of_keys = _rounded(block_sums[..., :1] - sums[..., None, :], torch.finfo(dtype).min / 2, dtype) * before
-    of_queries = _rounded(block_sums - block_sums[..., :1], torch.finfo(dtype).min / 2, dtype)
-    # The one pass over all pairs, which takes most of the time.  It writes 0 for keys that are not before the block.
-    torch.addcmul(of_keys[..., None, :], of_queries[..., None], before[:, None, :], out=blocks)
-    within = torch.unflatten(blocks[..., tokens], -1, (-1, rows)).diagonal(dim1=-4, dim2=-2).movedim(-1, -3)
-    near = _rounded(block_sums[..., :, None] - block_sums[..., None, :], torch.finfo(dtype).min, dtype)
-    torch.mul(near, torch.ones(rows, rows, dtype=dtype, device=sums.device).tril(), out=within)
+def _after(steps: Tensor) -> Tensor:
+    """Sum of the steps after each one: [..., L]."""
+    return F.pad(steps.flip(-1).cumsum(-1).flip(-1)[..., 1:], (0, 1))
 
 
-def _rounded(differences: Tensor, least: float, dtype: torch.dtype) -> Tensor:
-    """Differences in another dtype, between `least` and 0; only those of a key after the query are above 0."""
-    return differences.clamp_(min=least, max=0).to(dtype)
+def _within(chunks: Tensor) -> Tensor:
+    """Sum of the steps after the column's token, up to the row's, each summed on its own: [..., R, R]."""
+    size = chunks.shape[-1]
+    after = torch.ones(size, size, dtype=chunks.dtype, device=chunks.device).triu(1)
+    return (chunks.clamp(min=torch.finfo(chunks.dtype).min)[..., None, :] * after).cumsum(-1).mT
 
 
 def _blocks(queries: int, keys: int) -> Iterator[tuple[slice, slice, slice]]:

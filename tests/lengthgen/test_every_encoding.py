@@ -15,8 +15,8 @@ LABELS = {"rpe", "clipped", "ipe", "ipe-sh", "random-rpe", "lbpe", "lbpe-sh"}
 """Encodings that act through labels alone."""
 NO_CLAIMS = (LABELS - {"rpe"}) | {"rpe-square", "grape-thin"}
 """Encodings that no claim is about; the family of claims `rpe` is on RPE-Square."""
-SHIFTED_BY_PADDING = {"fox", "rpe-square"}
-"""Encodings of whose content padding is a part: exactly, or in the last digits of long sums."""
+SHIFTED_BY_PADDING = {"rpe-square"}
+"""Encodings of whose content padding is a part."""
 DRAWN = {name for name, encoding in ENCODINGS.items() if encoding.drawn_from}
 CABLE = {"cable", "cable-gated", "cable-nw", "cable-log"}
 WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | CABLE | DRAWN
