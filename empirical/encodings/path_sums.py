@@ -140,8 +140,8 @@ class _PathSums(torch.autograd.Function):
         of_keys = of_keys.to(dtype).clamp_(min=least / 2, max=0)
         seen = earlier.to(dtype).repeat_interleave(_ROWS, -1)[..., tokens]  # [n, I]
         near = _within(chunks[..., first:, :].to(torch.promote_types(dtype, torch.float32))).clamp_(min=least)
-        whole, rest = divmod(queries, _ROWS)
-        for start, stop, rows in ((0, whole, _ROWS), (whole, count, rest)):
+        full_chunks, rest = divmod(queries, _ROWS)
+        for start, stop, rows in ((0, full_chunks, _ROWS), (full_chunks, count, rest)):
             if start == stop:
                 continue
             of_block, own = slice(start, stop), slice(start * _ROWS, start * _ROWS + (stop - start) * rows)

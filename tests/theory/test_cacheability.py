@@ -12,7 +12,7 @@ from theory import rational
 from theory.cacheability import caching
 from theory.encodings import alibi, grape_path
 from theory.encodings.catalogue import named
-from theory.encodings.encoding import LENGTH, Encoding, Parameter
+from theory.encodings.encoding import LENGTH, Encoding, Family, Parameter
 
 STATED = {
     "nope": "0",
@@ -97,6 +97,19 @@ def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
             row.append(Fraction(str(bias.xreplace(values))))
         matrix.append(row)
     assert str(rational.rank(matrix)) == str(caching(named(name)))
+
+
+def test_gates_of_one_size_decide_against_a_width_and_never_for_one() -> None:
+    gates = sp.IndexedBase("g", positive=True)
+    step = sp.Symbol("l", integer=True)
+    parameter = Parameter(symbol=gates, meaning="", family=Family.TOKENS)
+
+    def path(j: sp.Expr, i: sp.Expr) -> sp.Expr:
+        return sp.Sum(gates[step], (step, i + 1, j))
+
+    assert str(caching(biased(lambda j, i: -sp.log(1 + path(j, i)), parameter))) == "none"
+    assert str(caching(biased(lambda j, i: -sp.sqrt(path(j, i) * (j - i)), parameter))) == "not decided"
+    assert str(caching(biased(lambda j, i: -gates[j] * path(j, i), parameter))) == "2"
 
 
 @pytest.mark.parametrize("law", [lambda d: (1 + d).log(), lambda d: d.sqrt(), lambda d: d**1.5])

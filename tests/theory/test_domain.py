@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from theory import domain, laws
-from theory.encodings import alibi, grape_gated, grape_path
+from theory.encodings import alibi, cable, fox, grape_gated, grape_path
 from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, Parameter, Recovery
 
@@ -80,3 +80,14 @@ def test_a_value_that_is_not_proved_inside_the_domain_is_left_undecided():
     ruling = domain.assignment_allowed(encoding, {sp.Symbol("c", positive=True): m - alpha})
     assert ruling.holds is None
     assert "not known to be in the domain" in ruling.reason
+
+
+def test_a_family_may_have_a_value_for_each_member():
+    step = sp.Symbol("l", integer=True)
+    for value, inside in ((-fox.LOG_GATES[step], True), (fox.LOG_GATES[step], False), (x * fox.LOG_GATES[step], None)):
+        assignment = {cable.STEPS: sp.Lambda(step, value)}
+        assert domain.assignment_allowed(cable.RELEASED, assignment).holds is inside
+        ruling = laws.decide_recovery(cable.RELEASED, fox.ENCODING, Recovery(of="fox", assignment=assignment))
+        assert ruling.holds is (inside is True)
+    shifted = {cable.STEPS: sp.Lambda(step, -fox.LOG_GATES[step + 1])}
+    assert not laws.decide_recovery(cable.RELEASED, fox.ENCODING, Recovery(of="fox", assignment=shifted)).holds

@@ -86,6 +86,17 @@ def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, expected):
     assert properties.far_field(encoding) == expected
 
 
+def test_a_parameter_that_may_be_zero_has_a_case_of_its_own_there():
+    r, b = sp.Symbol("r", nonnegative=True), sp.Symbol("b", nonnegative=True)
+    expected = f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.CONSTANT}"
+    assert properties.far_field(biased(lambda d: -r * d)) == expected
+    assert properties.far_field(biased(lambda d: -(1 + r) * d)) == str(FarField.EXPONENTIAL)
+    both = f"b > 0: {FarField.EXPONENTIAL}; b = 0, r > 0: {FarField.POLYNOMIAL}; b = 0, r = 0: {FarField.CONSTANT}"
+    assert properties.far_field(biased(lambda d: -b * d - sp.log(1 + r * d))) == both
+    turned = Encoding(name="toy", title="", bias=lambda j, i, n: -r * (j - i), rotate=rotary.ENCODING.rotate)
+    assert properties.far_field(turned) == f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.OSCILLATING}"
+
+
 def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
     cases = {case.where: case.behaviour for case in far.far_cases(kerple.POWER)}
     assert cases == {

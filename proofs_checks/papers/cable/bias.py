@@ -52,7 +52,7 @@ def as_forget_gates(*, cable_logit: Bias) -> Evidence:
     path, extended = (cable.distance(cable.STEPS, key=i, query=end) for end in (j, j + 1))
     gates, more_gates = (fox.path_bias(key=i, query=end) for end in (j, j + 1))
     added, added_gate = last_term("D of Cable", path, extended), last_term("D of FoX", gates, more_gates)
-    one, empty = sp.Integer(1), empty_value("D of Cable", cable.distance(cable.STEPS, key=i, query=i))
+    gate, empty = sp.Integer(1), empty_value("D of Cable", cable.distance(cable.STEPS, key=i, query=i))
     facts = (
         require_equal(
             "e^(log gate) of Cable = sigma(W.x + b) of FoX",
@@ -60,11 +60,11 @@ def as_forget_gates(*, cable_logit: Bias) -> Evidence:
             lambda: fox.gate(content + offset),
         ),
         same_by_sympy(
-            "base: no token on the path", minus_gated(empty, one), empty_value("D", fox.path_bias(key=i, query=i))
+            "base: no token on the path", minus_gated(empty, gate), empty_value("D", fox.path_bias(key=i, query=i))
         ),
         require_equal(
             "step: the sums change alike when -s = log f",
-            lambda: minus_gated(combine(path, -total, added.subs(added, step)), one),
+            lambda: minus_gated(combine(path, -total, added.subs(added, step)), gate),
             lambda: combine(gates, total, added_gate.subs(added_gate, -step)),
         ),
         same_by_sympy("trained numbers", cable.RELEASED.learned, fox.ENCODING.learned),

@@ -62,10 +62,10 @@ def geometry(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], total: sp.Expr) -
         kernel: kernel of a distance |S_i - S_j| and the gate of its row.
         total: sum of the weights.
     """
-    one, other = sp.symbols("g_1 g_2", positive=True), sp.Symbol("D", positive=True)
-    rows = [kernel(other, gate) for gate in one]
+    gates, distance = sp.symbols("g_1 g_2", positive=True), sp.Symbol("D", positive=True)
+    rows = [kernel(distance, gate) for gate in gates]
     if sp.expand(rows[0] - rows[1]) != 0:
-        values = {one[0]: 1, one[1]: 2, other: 1}
+        values = {gates[0]: 1, gates[1]: 2, distance: 1}
         raise Refuted(f"D = 1, gates 1 and 2: K_12 = {rows[0].subs(values)}, K_21 = {rows[1].subs(values)}")
     i, j = sp.symbols("i j", integer=True)
     if not (cable.STEPS[i].is_positive and cable.RECTIFIED[i].is_nonnegative):
