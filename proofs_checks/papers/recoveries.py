@@ -151,7 +151,13 @@ def _claim(encoding: Encoding, recovery: Recovery) -> Claim:
 
 
 def _text(assignment: Mapping[Any, sp.Expr]) -> str:
-    return ", ".join(f"{parameter} = {value}" for parameter, value in assignment.items())
+    """Text of the values, such as "s[l] = -log_f[l]" for a family with a value for each member."""
+    return ", ".join(
+        f"{parameter[value.variables]} = {value.expr}"
+        if isinstance(parameter, sp.IndexedBase) and isinstance(value, sp.Lambda)
+        else f"{parameter} = {value}"
+        for parameter, value in assignment.items()
+    )
 
 
 def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence:
