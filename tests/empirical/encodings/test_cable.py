@@ -72,13 +72,19 @@ def test_keys_after_the_query_get_zero_or_the_same_logarithm():
         encoding.gate_weight.zero_()
     bias = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     assert torch.equal(bias, bias.mT) and bias[..., 0, 69].max() < -1
-    last = encoding.bias(positions[-9:], positions, Content(x_BLD=x), dtype=torch.float64)
-    torch.testing.assert_close(last, bias[..., -9:, :], rtol=1e-12, atol=1e-12)
     formula = cable.logarithm(cable.gate(sp.Integer(0)) * cable.distance(cable.RECTIFIED, key=sp.Integer(2), query=1))
     steps = torch.relu(x[0, 2] @ encoding.weight[0, 0]).item()
     assert bias[0, 0, 1, 2].item() == pytest.approx(
         exact(formula.doit().xreplace({cable.RECTIFIED[2]: sp.Rational(steps)})), rel=1e-12, abs=1e-12
     )
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_last_queries_are_those_among_all(name):
+    encoding, content, positions = make(name), Content(x_BLD=draw(15, B, 70, D)), torch.arange(70)
+    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    last = encoding.bias(positions[-9:], positions, content, dtype=torch.float64)
+    torch.testing.assert_close(last, full_bias[..., -9:, :], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", KINDS)
