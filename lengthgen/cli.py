@@ -40,6 +40,7 @@ for command in (
     training.evaluate,
     training.relation,
     training.runs,
+    training.text,
     figures.figures,
     report.report,
     training.reproduce,

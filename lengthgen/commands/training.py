@@ -228,6 +228,36 @@ def runs(
         raise typer.Exit(1)
 
 
+def text(
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            help="Encodings, comma-separated: rope,alibi,fox,path/to/file.py:name,... Without this option: all that "
+            "need no task.",
+        ),
+    ] = None,
+    profile: ProfileName = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    compile: Compile = False,
+    as_json: Json = False,
+) -> None:
+    """Train language models of text at one length, and test them at longer ones: loss, and recall of a key.
+
+    The exit code is 0 only if every encoding was trained.
+    """
+    backend = Backend(device, compile)
+    require_ready(out, backend)
+    from lengthgen.tables.text import text_table
+    from lengthgen.text import text_answer
+
+    answer = text_answer(encoding, profile, out, backend)
+    show(answer, text_table(answer), as_json)
+    if answer["failures"]:
+        raise typer.Exit(1)
+
+
 def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:

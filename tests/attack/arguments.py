@@ -75,6 +75,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "evaluate": ("{run}", "--test", "1-3", "--samples", "5"),
     "relation": ("{run}", "--test", "1-3"),
     "runs": (),
+    "text": ("--profile", "none"),
     "figures": ("accuracy-small", "--protocol", "small.toml", "--profile", "smoke"),
     "report": ("--profile", "none"),
     "reproduce": ("--profile", "none"),
@@ -100,7 +101,17 @@ class Parameter:
         return self.kind is bool
 
 
-SHARES = {"lrc": 8, "src": 3, "predict": 3, "train": 1, "conjecture": 2, "reproduce": 1, "report": 1, "tasks": 1}
+SHARES = {
+    "lrc": 8,
+    "src": 3,
+    "predict": 3,
+    "train": 1,
+    "conjecture": 2,
+    "reproduce": 1,
+    "report": 1,
+    "tasks": 1,
+    "text": 1,
+}
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:

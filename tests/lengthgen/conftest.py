@@ -2,16 +2,16 @@
 
 import json
 import sys
-from concurrent.futures import Future
-from contextlib import nullcontext
 
 import pytest
 
+from empirical.text import runs as text_runs
 from empirical.training import sweep
 from lengthgen import reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
 from proofs_checks.runner import Result
+from tests.processes import pool_here
 
 
 @pytest.fixture
@@ -63,20 +63,14 @@ def claims_run_here(monkeypatch):
     monkeypatch.setattr(ledger, "_run_in_parallel", settle)
 
 
-class _Here:
-    def submit(self, work, *arguments):
-        future = Future()
-        future.set_result(work(*arguments))
-        return future
-
-
 @pytest.fixture
 def trained_here(monkeypatch):
     """Have sweeps train in this process, for tests of what is then answered: a worker takes 4 s to start."""
-    monkeypatch.setattr(sweep, "pool", lambda count: nullcontext(_Here()))
+    monkeypatch.setattr(sweep, "pool", pool_here)
+    monkeypatch.setattr(text_runs, "pool", pool_here)
 
 
 @pytest.fixture
 def explored_here(monkeypatch):
     """Have the tasks of a report explored in this process."""
-    monkeypatch.setattr(reporting, "pool", lambda count: nullcontext(_Here()))
+    monkeypatch.setattr(reporting, "pool", pool_here)

@@ -1,0 +1,1 @@
+"""Extrapolation in text: byte-level language models trained at one length and tested at longer ones."""

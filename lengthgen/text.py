@@ -1,0 +1,59 @@
+"""Language models of text by encoding: the answer of `lengthgen text --json`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from circuits.encodings import parse_encodings
+from empirical.model.backend import Backend
+from empirical.text.profile import load_profile
+from empirical.text.runs import TextRun, train_all, usual_encodings
+from theory.system.messages import tell
+
+
+def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
+    """Train the language models that are not stored yet, and return what was measured of all.
+
+    Args:
+        encodings: encodings, comma-separated; None for all that need no task.
+        profile_name: name of a text profile.
+        out: folder of the results.
+        backend: device and compilation.
+
+    Raises:
+        EncodingError, ProfileError: an encoding or the profile does not exist.
+        DamagedFile: a stored result has changed since it was written.
+        BackendError: this machine lacks the backend.
+    """
+    profile = load_profile(profile_name)
+    names = usual_encodings() if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
+    runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(names)]
+    ended: list[TextRun] = []
+    missing = sum(run.result(out) is None for run in runs)
+
+    def on_done(run: TextRun) -> None:
+        ended.append(run)
+        tell(f"text: {len(ended)} of {missing} encodings ended, the last {run.encoding}")
+
+    failures = train_all(runs, out, backend, on_done)
+    results = [result for run in runs if (result := run.result(out))]
+    return {
+        "profile": profile_name,
+        "corpus": runs[0].config["corpus"],
+        "trained_length": profile.length,
+        "seeds": profile.seeds,
+        "encodings": {name: _row(tests) for result in results for name, tests in _tests(result).items()},
+        "failures": failures,
+        "folder": str(out / "text" / profile_name),
+    }
+
+
+def _tests(result: dict[str, Any]) -> dict[str, Sequence[dict[str, Any]]]:
+    """Return the tests of a result by name; models tested under another encoding than their own name both."""
+    own = result["encoding"]
+    return {name if name == own else f"{own} under {name}": tests for name, tests in result["tests"].items()}
+
+
+def _row(tests: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the measurements of one encoding at each length, for each seed."""
+    return {str(test["length"]): {key: test[key] for key in ("loss", "last", "by_position", "keys")} for test in tests}

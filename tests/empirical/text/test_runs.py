@@ -1,0 +1,81 @@
+"""Runs of the text protocol: stored once, whole, sealed, and apart from each other's failures."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from empirical.model.backend import CPU
+from empirical.runs.profile import ProfileError
+from empirical.text import runs as runs_module
+from empirical.text.profile import load_profile
+from empirical.text.runs import STRETCHED, TextRun, train_all, usual_encodings
+from tests.processes import pool_here
+from theory.encodings.catalogue import ENCODINGS
+from theory.system.files import DamagedFile
+
+PROFILE = load_profile("smoke")
+
+
+@pytest.fixture
+def trained_in_this_process(monkeypatch):
+    monkeypatch.setattr(runs_module, "pool", pool_here)
+
+
+def run_of(encoding, **changes):
+    return TextRun(encoding=encoding, profile_name="smoke", profile=replace(PROFILE, **changes))
+
+
+def test_every_encoding_is_usual_but_those_of_a_circuit():
+    assert set(ENCODINGS) - set(usual_encodings()) == {"ipe", "ipe-sh"}
+
+
+def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
+    runs, ended = [run_of("nope"), run_of("random-rope[longest=40]"), run_of("rope")], []
+    failures = train_all(runs, tmp_path, CPU, ended.append)
+    assert [failure.count("\n") for failure in failures] == [0] and "longest=64" in failures[0]
+    assert sorted(run.encoding for run in ended) == sorted(run.encoding for run in runs)
+    assert runs[1].result(tmp_path) is None
+    rope = runs[2].result(tmp_path)
+    assert list(rope["tests"]) == sorted(["rope", *(text.partition("[")[0] for text in STRETCHED)])
+    assert rope["tests"]["ntk"][0] == rope["tests"]["rope"][0]
+    assert rope["tests"]["ntk"][1] != rope["tests"]["rope"][1]
+    assert rope["losses"] == [pytest.approx(losses) for losses in rope["losses"]] and rope["steps_shown"] == [0, 1, 2]
+    ended.clear()
+    assert train_all([runs[0], runs[2]], tmp_path, CPU, ended.append) == ended == []
+
+
+def test_a_changed_file_is_refused(tmp_path, trained_in_this_process):
+    run = run_of("nope")
+    train_all([run], tmp_path, CPU, lambda run: None)
+    content = json.loads(run.path(tmp_path).read_text())
+    content["tests"]["nope"][0]["loss"][0] += 1
+    run.path(tmp_path).write_text(json.dumps(content))
+    with pytest.raises(DamagedFile, match=r"nope-\w+\.json is not as it was written"):
+        run.result(tmp_path)
+
+
+def test_whatever_the_numbers_depend_on_names_the_file(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("one = 1\n")
+    own = [run_of(f"{file}:one")]
+    paths = [run_of("nope").path(tmp_path), run_of("nope", seeds=3).path(tmp_path), own[0].path(tmp_path)]
+    file.write_text("one = 2\n")
+    paths.append(run_of(f"{file}:one").path(tmp_path))
+    assert len(set(paths)) == 4
+    assert {path.parent for path in paths} == {tmp_path / "text" / "smoke"}
+
+
+@pytest.mark.parametrize(
+    ("lengths", "says"), [((64, 32), "do not ascend"), ((64, 128), "do not ascend from the trained length 32")]
+)
+def test_lengths_ascend_from_the_trained_one(lengths, says):
+    with pytest.raises(ProfileError, match=says):
+        replace(PROFILE, lengths=lengths)
+
+
+def test_an_unknown_profile_names_those_that_exist():
+    with pytest.raises(ProfileError, match="unknown profile 'large': choose one of paper, quick, smoke"):
+        load_profile("large")
+    assert load_profile("quick").lengths == (128, 256, 512, 1024, 2048)
+    assert load_profile("paper").training.learning_rate == 1e-3

@@ -1,0 +1,32 @@
+"""`lengthgen text`: language models by encoding, in one table, and failures that leave the others."""
+
+from tests.lengthgen.refusal import refused
+
+SMOKE = ("text", "--profile", "smoke")
+
+
+def test_the_answer_has_every_length_of_every_encoding(answer, run, trained_here, tmp_path):
+    chosen = (*SMOKE, "--out", str(tmp_path), "--encoding", "rope,NoPE,rope")
+    got = answer(*chosen)
+    under = [f"rope under {name}" for name in ("interpolation", "ntk", "dynamic-ntk", "yarn")]
+    assert sorted(got["encodings"]) == sorted(["rope", "nope", *under])
+    assert {tuple(tests) for tests in got["encodings"].values()} == {("32", "64")}
+    assert (got["trained_length"], got["seeds"], got["failures"]) == (32, 2, [])
+    assert got["corpus"]["licence"] == "BSD-3-Clause"
+    assert all(len(test["last"]) == 2 for tests in got["encodings"].values() for test in tests.values())
+    code, table, errors = run(*chosen)
+    assert (code, errors) == (0, "")  # nothing is trained again
+    assert "rope under yarn" in table and "nats per byte" in table
+
+
+def test_an_encoding_that_fails_is_named_and_the_exit_code_says_so(run, trained_here, tmp_path):
+    code, table, errors = run(*SMOKE, "--out", str(tmp_path), "--encoding", "nope,ipe")
+    assert code == 1
+    assert "text: 2 of 2 encodings ended" in errors
+    assert "no circuit" in table and "nope" in table
+
+
+def test_what_cannot_be_trained_is_refused_before_anything_is_computed(run, tmp_path):
+    refused(run("text", "--profile", "large", "--out", str(tmp_path / "out")), "unknown profile 'large'", "quick")
+    refused(run(*SMOKE, "--out", str(tmp_path / "out"), "--encoding", "ropee"), "unknown encoding 'ropee'", "rope")
+    assert not (tmp_path / "out" / "text").exists()
