@@ -7,7 +7,8 @@ from typing import Any
 from circuits.encodings import parse_encodings
 from empirical.model.backend import Backend
 from empirical.text.profile import load_profile
-from empirical.text.runs import TextRun, train_all, usual_encodings
+from empirical.text.run import TextRun
+from empirical.text.sweep import train_all, usual_encodings
 from theory.system.messages import tell
 
 

@@ -24,7 +24,8 @@ def windows(text: NDArray[np.uint8], count: int, length: int, counter: Sequence[
     """Draw windows of a text, uint8 [count, length], determined by a counter."""
     rng = np.random.default_rng(list(counter))
     starts = rng.integers(0, len(text) - length + 1, count)
-    return text[starts[:, None] + np.arange(length)]
+    drawn: Windows = text[starts[:, None] + np.arange(length)]
+    return drawn
 
 
 def ending_together(text: NDArray[np.uint8], count: int, length: int, longest: int) -> Windows:
@@ -33,7 +34,8 @@ def ending_together(text: NDArray[np.uint8], count: int, length: int, longest: i
     Windows of different lengths thus have the same last bytes, after contexts of different lengths.
     """
     ends = np.linspace(longest, len(text), count).astype(np.int64)
-    return text[ends[:, None] - length + np.arange(length)]
+    ending: Windows = text[ends[:, None] - length + np.arange(length)]
+    return ending
 
 
 def with_keys(plain: Windows, counter: Sequence[int]) -> Windows:

@@ -47,6 +47,7 @@ ORDER = (
     "sequential.selection",
     "sequential.machines",
     "trained",
+    "longer_text",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.
 

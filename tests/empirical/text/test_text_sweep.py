@@ -7,9 +7,10 @@ import pytest
 
 from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
-from empirical.text import runs as runs_module
+from empirical.text import sweep
 from empirical.text.profile import load_profile
-from empirical.text.runs import STRETCHED, TextRun, train_all, usual_encodings
+from empirical.text.run import TextRun
+from empirical.text.sweep import STRETCHED, train_all, usual_encodings
 from tests.processes import pool_here
 from theory.encodings.catalogue import ENCODINGS
 from theory.system.files import DamagedFile
@@ -19,7 +20,7 @@ PROFILE = load_profile("smoke")
 
 @pytest.fixture
 def trained_in_this_process(monkeypatch):
-    monkeypatch.setattr(runs_module, "pool", pool_here)
+    monkeypatch.setattr(sweep, "pool", pool_here)
 
 
 def run_of(encoding, **changes):

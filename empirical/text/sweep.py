@@ -1,17 +1,9 @@
-"""Runs of the text protocol: one stored result for each encoding, trained by processes of this machine.
+"""Training of the text protocol: the models of each encoding by one process; an interrupted training begins anew."""
 
-    OUT/text/PROFILE/ENCODING-HASH.json
-
-A result appears complete or not at all, and is sealed.  The hash is that of everything the numbers depend on except the
-code itself, which FORMAT_VERSION stands for.  An encoding whose training was interrupted begins anew.
-"""
-
-import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,60 +12,19 @@ from circuits.encodings import EncodingSpec, NoRelation, parse_encoding
 from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.text.corpus import corpus
-from empirical.text.profile import TextProfile, digest
+from empirical.text.run import TextRun
 from empirical.training.sweep import workers
 from theory.encodings.catalogue import ENCODINGS
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, read_bytes, read_sealed_json, write_sealed_json
+from theory.system.files import locked, write_sealed_json
 from theory.system.processes import interrupts_left, pool
-from theory.system.userfile import split_file, user_code
+from theory.system.userfile import user_code
 
-FORMAT_VERSION = 1
-"""Version of training and results; raised with each change of either, so that old results are not reused."""
 TRAINED_ROTATION = "rope"
 STRETCHED = ("interpolation[scale={scale:g}]", "ntk[scale={scale:g}]", "dynamic-ntk", "yarn[scale={scale:g}]")
 """Encodings under which models trained with RoPE are tested as well, without training, for a length `scale` times the
 trained one.
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextRun:
-    """Models of one encoding under one profile.
-
-    Raises:
-        OSError: the file of the user's own encoding cannot be read; raised when `config` is computed.
-    """
-
-    encoding: str
-    profile_name: str
-    profile: TextProfile
-
-    @cached_property
-    def config(self) -> dict[str, Any]:
-        """Return everything that the numbers depend on."""
-        own = split_file(self.encoding)
-        return {
-            "encoding": self.encoding,
-            "file": hashlib.sha256(read_bytes(Path(own[0]))).hexdigest() if own else None,
-            "profile": self.profile.as_json(),
-            "corpus": corpus().as_json(),
-            "version": FORMAT_VERSION,
-        }
-
-    def path(self, out: Path) -> Path:
-        """Return the file of the result."""
-        name = "".join(character if character.isalnum() or character in "-=." else "_" for character in self.encoding)
-        return out / "text" / self.profile_name / f"{name[:80]}-{digest(self.config)}.json"
-
-    def result(self, out: Path) -> dict[str, Any] | None:
-        """Return the stored result; None if there is none.
-
-        Raises:
-            DamagedFile: the file has changed since it was written.
-        """
-        path = self.path(out)
-        return read_sealed_json(path) if path.exists() else None
 
 
 def usual_encodings() -> list[str]:

@@ -1,0 +1,93 @@
+"""Claims on longer text are decided by the stored losses of their own models, and by nothing else."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from scipy.stats import t
+
+from empirical.text.profile import load_profile
+from empirical.text.run import TextRun
+from proofs_checks.claim import Refuted, Unsettled
+from proofs_checks.papers.longer_text import CLAIMS, p_values
+from proofs_checks.runner import Verdict, run_claim
+from proofs_checks.trained import Runs
+from theory.system.files import write_sealed_json
+
+PROFILE = load_profile("quick")
+FLAT, RISING, WIDE = ((2.0, 2.0, 2.01), (2.5, 2.6, 2.4), (0.5, 2.0, 3.6))
+"""Losses of three seeds at the longest length; at the trained length all have 2, 1.99 and 2.01."""
+
+Store = Callable[[Mapping[str, Mapping[str, Sequence[float]]]], Runs]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Store:
+    """Function that stores results: encoding -> encoding of the test -> losses at the longest length."""
+
+    def store(losses: Mapping[str, Mapping[str, Sequence[float]]]) -> Runs:
+        for encoding, tests in losses.items():
+            at = {under: [{"last": [2.0, 1.99, 2.01]}, {"last": list(last)}] for under, last in tests.items()}
+            path = TextRun(encoding=encoding, profile_name="quick", profile=PROFILE).path(tmp_path)
+            write_sealed_json(path, {"tests": at})
+        return Runs(out=tmp_path, profile="quick")
+
+    return store
+
+
+def verdict(claim_id: str, runs: Runs) -> Verdict:
+    [claim] = [claim for claim in CLAIMS if claim.id == claim_id]
+    return run_claim(claim.given(runs)).verdict
+
+
+@pytest.mark.parametrize(
+    ("alibi", "rope", "verdicts"),
+    [
+        (FLAT, RISING, (Verdict.VERIFIED, Verdict.VERIFIED)),
+        (RISING, RISING, (Verdict.REFUTED, Verdict.UNSETTLED)),
+        (WIDE, RISING, (Verdict.UNSETTLED, Verdict.UNSETTLED)),
+    ],
+)
+def test_losses_decide(
+    stored: Store, alibi: Sequence[float], rope: Sequence[float], verdicts: tuple[Verdict, Verdict]
+) -> None:
+    runs = stored({"alibi": {"alibi": alibi}, "rope": {"rope": rope}})
+    assert (verdict("text-alibi", runs), verdict("text-rope", runs)) == verdicts
+
+
+def test_an_interpolation_is_compared_with_rope_at_the_longest_length(stored: Store) -> None:
+    runs = stored({"rope": {"rope": RISING, "ntk": FLAT, "yarn": RISING, "interpolation": (3.0, 3.2, 3.1)}})
+    assert verdict("text-ntk", runs) == Verdict.VERIFIED
+    assert verdict("text-yarn", runs) == Verdict.UNSETTLED
+    assert verdict("text-pi", runs) == Verdict.REFUTED
+
+
+def test_what_is_missing_or_damaged_is_named(stored: Store, tmp_path: Path) -> None:
+    [fox] = [claim for claim in CLAIMS if claim.id == "text-fox"]
+
+    def says(runs: Runs) -> str:
+        with pytest.raises(Unsettled) as error:
+            fox.check(**fox.given(runs).holds)
+        return str(error.value)
+
+    assert "lengthgen text --encoding fox --profile quick" in says(Runs(out=None, profile="quick"))
+    assert "lengthgen text --encoding fox" in says(Runs(out=tmp_path, profile="quick"))
+    assert "unknown profile 'huge'" in says(Runs(out=tmp_path, profile="huge"))
+    runs = stored({"fox": {"fox": FLAT}})
+    fox.check(**fox.given(runs).holds)
+    path = TextRun(encoding="fox", profile_name="quick", profile=PROFILE).path(tmp_path)
+    path.write_text(path.read_text().replace("2.01", "2.02"))
+    assert "is not as it was written" in says(runs)
+
+
+def test_the_refutation_has_the_numbers(stored: Store) -> None:
+    [alibi] = [claim for claim in CLAIMS if claim.id == "text-alibi"]
+    with pytest.raises(Refuted, match=r"alibi at the longest length: 2.500; .* \+0.500, \+0.610, \+0.390"):
+        alibi.check(**alibi.given(stored({"alibi": {"alibi": RISING}})).holds)
+
+
+def test_p_values_are_those_of_students_t() -> None:
+    below, above = p_values([0.1, 0.2, 0.3], 0.5)
+    statistic = (0.2 - 0.5) / (0.1 / 3**0.5)
+    assert [below, above] == pytest.approx([t.cdf(statistic, 2), t.sf(statistic, 2)])
+    assert p_values([0.1], 0.5) == p_values([0.1, 0.1], 0.5) == (1, 1)
