@@ -74,6 +74,8 @@ def _row(encoding: Encoding) -> dict[str, Any]:
         "name": encoding.name,
         "title": encoding.title,
         "hooks": list(encoding.hooks),
+        "weights": str(encoding.normaliser),
+        "window": "every key" if encoding.window is sp.oo else f"{encoding.window} keys",
         "parameters": list(properties.domains(encoding)),
         "learned": str(encoding.learned),
         "relative": properties.relative_law(encoding),

@@ -10,7 +10,7 @@ from dataclasses import replace
 import sympy as sp
 
 from theory.encodings import rotary
-from theory.encodings.encoding import LENGTH, Actions, Encoding, Parameter
+from theory.encodings.encoding import LENGTH, Actions, Encoding, Normaliser, Parameter
 
 Formulas = Callable[[Encoding], Encoding]
 """Encoding of the catalogue -> the same encoding with other formulas."""
@@ -150,6 +150,21 @@ def on_both_sides(encoding: Encoding) -> Encoding:
     if bias is None:
         raise ValueError(f"{encoding.name} has no bias")
     return replace(encoding, bias=lambda query, key, n: bias(sp.Max(query, key), sp.Min(query, key), n))
+
+
+def with_softmax(encoding: Encoding) -> Encoding:
+    """Let softmax turn the scores into weights."""
+    return replace(encoding, normaliser=Normaliser.SOFTMAX)
+
+
+def with_all_keys_seen(encoding: Encoding) -> Encoding:
+    """Let a query see all keys before it, without a window."""
+    return replace(encoding, window=sp.oo)
+
+
+def with_all_keys_seen_alike(encoding: Encoding) -> Encoding:
+    """Let a query see all keys, and drop the bias."""
+    return replace(encoding, window=sp.oo, bias=None)
 
 
 def with_another_hook(encoding: Encoding) -> Encoding:

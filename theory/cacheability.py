@@ -5,6 +5,10 @@ do not change when the sequence grows. u_j may use the query, v_i the key; each 
 tokens before it. So r is the largest rank of the matrices of the bias. Actions on queries and keys (rotations) need no
 width: a key is cached after its action. [F; GRAPE, arXiv 2512.07805, says of its additive forms that they stream]
 
+A term of the query alone counts like any other: softmax would ignore it, the sigmoid does not. With a window of W keys
+only the last W need be kept, and W numbers for each would do for any bias: the width is the number that suffices for
+all W.
+
 The width is decided in three ways. (1) If the bias is a polynomial in quantities of the query and quantities of the
 key, its width is the rank of the coefficient matrix. (2) If the bias depends on the distance D only, it has finite rank
 if and only if it follows a linear recurrence (Kronecker), that is, if it is a sum of terms D^k c^D. So D^p with p not
@@ -68,6 +72,14 @@ class Caching:
 
 def caching(encoding: Encoding) -> Caching:
     """Width at which the bias of the encoding can be cached, for generic values of its free parameters."""
+    answer = _caching_of_all(encoding)
+    if encoding.window is sp.oo:
+        return answer
+    return Caching(cases=answer.cases, reason=f"{answer.reason}; the last {encoding.window} keys are kept")
+
+
+def _caching_of_all(encoding: Encoding) -> Caching:
+    """Width for a query that sees all keys before it."""
     streaming = laws.decide_law(encoding, Law.STREAMING).holds
     if streaming is None:
         return _undecided("whether scores change with the length is not decided")

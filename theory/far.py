@@ -5,6 +5,11 @@ describe the effect of the distance, not of the words. The distance D goes to in
 decides. If the answer depends on parameters, each range of the parameters has its own case. If all scores of a query
 share a factor, such as log n for n visible keys, and depend on the distance alone without it, then the answers describe
 the scores without this factor: it changes the rates at which the keys of one query fall, not how they fall.
+
+A bias that falls without bound sends the weight to 0 at its own rate under both normalisers, as 1 / (1 + e^-b) is e^b
+up to a factor that goes to 1. A bias that grows without bound differs: softmax gives the far keys all the weight, the
+sigmoid gives each of them the weight 1. A window ends all of this: within it the answers are those of distances that
+grow with the window, and beyond it a key has no weight.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from theory import laws
 from theory.domain import assumed
-from theory.encodings.encoding import LENGTH, Actions, Encoding, Family, Law
+from theory.encodings.encoding import LENGTH, Actions, Encoding, Family, Law, Normaliser
 
 _DISTANCE = sp.Symbol("D", integer=True, positive=True)
 _POSITION = sp.Symbol("i", integer=True, nonnegative=True)
@@ -29,7 +34,8 @@ _UNIT = sp.Interval(0, 1)
 class FarField(StrEnum):
     """Effect of position on a key far from the query (or on its weight), with constant content.
 
-    UNIFORM means that the logits of all far keys go to 0, so that these keys have equal weight. UNDEFINED means that
+    UNIFORM means that the logits of all far keys go to 0, so that these keys have equal weight. SATURATED is for the
+    sigmoid only, under which the weight of every far key goes to 1. HIDDEN is for keys beyond a window. UNDEFINED means that
     the score depends on the positions themselves, or on arguments never seen in training, not on the distance alone.
     The other values describe exp(bias), a factor of the weight, or the kernel of the actions, as functions of the
     distance.
@@ -45,11 +51,14 @@ class FarField(StrEnum):
     CONSTANT = "constant"
     OSCILLATING = "oscillates"
     GROWING = "grows"
+    SATURATED = "weight to 1, whatever the content"
+    HIDDEN = "no weight"
     UNDEFINED = "the position enters"
     UNDECIDED = "not decided"
 
 
 _FALLING = {FarField.FASTER, FarField.EXPONENTIAL, FarField.STRETCHED, FarField.POLYNOMIAL, FarField.SLOWER}
+_UNBOUNDED = {*_FALLING, FarField.GROWING, FarField.SATURATED}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +89,17 @@ def cases_text(cases: Cases) -> str:
 @cache
 def far_cases(encoding: Encoding) -> Cases:
     """Effect of position on keys far before the query, one case per range of the parameters; decided once a process."""
+    cases = _cases_without_window(encoding)
+    if encoding.window is sp.oo:
+        return cases
+    within = [
+        FarCase(where=_join_ranges(case.where, f"D < {encoding.window}"), behaviour=case.behaviour) for case in cases
+    ]
+    return (*within, FarCase(where=f"D >= {encoding.window}", behaviour=FarField.HIDDEN))
+
+
+def _cases_without_window(encoding: Encoding) -> Cases:
+    """Effect of position on far keys if a query saw all keys before it."""
     if not encoding.hooks:
         return (FarCase(behaviour=FarField.NONE),)
     if encoding.embed or (encoding.positions and not encoding.relation):
@@ -89,6 +109,7 @@ def far_cases(encoding: Encoding) -> Cases:
     bias_cases = _bias_cases(encoding, _POSITION + _DISTANCE, _POSITION)
     if not encoding.bias:
         return kernel_cases
+    bias_cases = _weight_cases(bias_cases, encoding.normaliser)
     if not encoding.rotate:
         return bias_cases
     return tuple(case for bias_case in bias_cases for case in _with_kernel(bias_case, kernel_cases))
@@ -99,7 +120,7 @@ def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
 
     An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
     """
-    if bias_case.behaviour in (*_FALLING, FarField.GROWING) and _excludes(kernel_cases, FarField.GROWING):
+    if bias_case.behaviour in _UNBOUNDED and _excludes(kernel_cases, FarField.GROWING):
         return (bias_case,)
     if bias_case.behaviour is FarField.CONSTANT:
         return tuple(replace(case, where=_join_ranges(bias_case.where, case.where)) for case in kernel_cases)
@@ -107,17 +128,27 @@ def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
 
 
 def bounded(encoding: Encoding) -> bool | None:
-    """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided."""
+    """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided.
+
+    A window leaves finitely many distances, so it bounds all scores that depend on the distance alone.
+    """
+    if encoding.window is not sp.oo and laws.decide_law(encoding, Law.RELATIVE).holds:
+        return True
     _, factor = _without_query_factor(encoding)
     limit = _limit(factor.xreplace({_QUERY_POSITION: _positions(encoding, _DISTANCE, _POSITION)[0]}))
     if limit is None or limit.is_infinite:
         return None if limit is None else False
-    unbounded = _any_case(far_cases(encoding), {*_FALLING, FarField.GROWING})
+    unbounded = _any_case(_cases_without_window(encoding), _UNBOUNDED)
     return None if unbounded is None else not unbounded
 
 
 def causal_only(encoding: Encoding) -> bool | None:
-    """True if a key after its query would have an unbounded score or no score; None if not decided."""
+    """True if a key after its query would have an unbounded score or no score; None if not decided.
+
+    A window ends at the query, so keys after it have no score.
+    """
+    if encoding.window is not sp.oo:
+        return True
     if encoding.embed or (encoding.positions and not encoding.relation):
         return False
     encoding, _ = _without_query_factor(encoding)
@@ -132,6 +163,15 @@ def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
     if any(case.behaviour in behaviours for case in cases):
         return True
     return None if any(case.behaviour is FarField.UNDECIDED for case in cases) else False
+
+
+def _weight_cases(cases: Cases, normaliser: Normaliser) -> Cases:
+    """Cases of a bias as those of the weight: under the sigmoid a bias that grows makes the weight 1."""
+    if normaliser is Normaliser.SOFTMAX:
+        return cases
+    return tuple(
+        replace(case, behaviour=FarField.SATURATED) if case.behaviour is FarField.GROWING else case for case in cases
+    )
 
 
 def _excludes(cases: Cases, behaviour: FarField) -> bool:
@@ -182,20 +222,43 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
         if not all(end.is_finite for end in ends):
             return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
         bias = bias.xreplace({application: application.func(*ends)})
-    return _cases_from_zero_on(bias, _domains(encoding))
+    of_either_sign = [symbol for symbol in sorted(bias.free_symbols, key=str) if _has_either_sign(symbol, encoding)]
+    return _cases_from_zero_on(bias, _domains(encoding), of_either_sign)
 
 
-def _cases_from_zero_on(bias: sp.Expr, domains: sp.Dict, where: str = "") -> Cases:
+def _has_either_sign(symbol: sp.Symbol, encoding: Encoding) -> bool:
+    """True for a scalar parameter that may be negative and may be positive."""
+    declared = any(parameter.symbol == symbol and parameter.domain is None for parameter in encoding.parameters)
+    return bool(declared and symbol.is_real and symbol.is_positive is None and symbol.is_negative is None)
+
+
+def _cases_from_zero_on(bias: sp.Expr, domains: sp.Dict, of_either_sign: list[sp.Symbol], where: str = "") -> Cases:
     """Behaviour of exp(bias), with separate cases for the values 0 and above 0 of each parameter that has both."""
     for symbol in sorted(bias.free_symbols - {_POSITION} - set(domains), key=str):
         if not (symbol.is_nonnegative and symbol.is_zero is None):
             continue
         above = bias.subs(symbol, sp.Symbol(symbol.name, positive=True))
-        positive = _cases_from_zero_on(above, domains, _join_ranges(where, f"{symbol} > 0"))
-        zero = _cases_from_zero_on(bias.subs(symbol, 0), domains, _join_ranges(where, f"{symbol} = 0"))
+        positive = _cases_from_zero_on(above, domains, of_either_sign, _join_ranges(where, f"{symbol} > 0"))
+        zero = _cases_from_zero_on(bias.subs(symbol, 0), domains, of_either_sign, _join_ranges(where, f"{symbol} = 0"))
         behaviours = {case.behaviour for case in (*positive, *zero)}
         return (FarCase(where=where, behaviour=behaviours.pop()),) if len(behaviours) == 1 else (*positive, *zero)
-    return _cases_by_growth(bias, domains, where)
+    return _cases_by_sign(bias, domains, of_either_sign, where)
+
+
+def _cases_by_sign(bias: sp.Expr, domains: sp.Dict, of_either_sign: list[sp.Symbol], where: str) -> Cases:
+    """Cases by the growth of the bias; if these are not decided, then for each sign of the symbols."""
+    cases = _cases_by_growth(bias, domains, where)
+    if not of_either_sign or all(case.behaviour is not FarField.UNDECIDED for case in cases):
+        return cases
+    symbol, *others = of_either_sign
+    size = sp.Symbol(f"|{symbol}|", positive=True)
+    zero = [] if symbol.is_nonzero else [(f"{symbol} = 0", sp.S.Zero)]
+    by_sign = tuple(
+        case
+        for name, value in [(f"{symbol} < 0", -size), *zero, (f"{symbol} > 0", size)]
+        for case in _cases_by_sign(bias.subs(symbol, value), domains, others, _join_ranges(where, name))
+    )
+    return by_sign if all(case.behaviour is not FarField.UNDECIDED for case in by_sign) else cases
 
 
 def _positions(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Expr, sp.Expr]:

@@ -5,6 +5,10 @@ quantity in question. Or both engines prove that the scores that the law compare
 the unevaluated scores itself. A law that fails comes with a counterexample: positions and parameter values at which the
 scores clearly differ.
 
+Which scores the law of translation compares depends on the normaliser. Softmax ignores a constant of a row, so scores
+may all change by the same number; under the sigmoid each score must stay as it is. A window depends on distances alone,
+so it changes no law.
+
 A shift of positions moves the tokens along. So everything an encoding computes from tokens, such as the gate of each,
 moves too: the entry at l + s of the shifted sequence is the entry at l of the sequence before.
 """
@@ -16,7 +20,7 @@ from functools import cache
 import sympy as sp
 
 from theory import exact, points, second_engine, twice
-from theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Family, Law, Recovery
+from theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Family, Law, Normaliser, Recovery
 from theory.written import written
 
 Side = Callable[[], sp.Expr]
@@ -55,6 +59,8 @@ def decide_law(encoding: Encoding, law: Law) -> Ruling:
     if by_form:
         return Ruling(holds=True, reason=by_form)
     sides_of, change = _SIDES[law]
+    if law is Law.TRANSLATION and encoding.normaliser is Normaliser.SIGMOID:
+        sides_of, change = _shifted_score_sides, "a shift by s changes the score of the key at distance D"
     return _identical(*sides_of(encoding), change=change)
 
 
@@ -111,9 +117,15 @@ def _reduced_maxima(expression: sp.Expr, positions: set[sp.Symbol]) -> dict[sp.M
 def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> Ruling:
     """Decide whether the encoding, with its parameters assigned by `recovery`, has the scores of the other encoding.
 
-    If only the weights are to be equal, the scores of two keys of one query are compared crosswise: a difference of the
-    two encodings that all keys of the query share then cancels.
+    Equal scores give equal weights only under one normaliser and one window, so these must be equal too. If only the
+    weights are to be equal, the scores of two keys of one query are compared crosswise: a difference of the two
+    encodings that all keys of the query share then cancels, under softmax.
     """
+    if encoding.normaliser is not other.normaliser:
+        return Ruling(holds=False, reason=f"{encoding.normaliser} of the scores is not their {other.normaliser}")
+    window = assigned(encoding.window, recovery)
+    if window != other.window:
+        return Ruling(holds=False, reason=f"a query sees {window} keys, not {other.window}")
 
     def score(key_position: sp.Expr, distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
         return assigned(_score(encoding, key_position, distance, key), recovery)
@@ -124,7 +136,7 @@ def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> 
     near = KEY_POSITION, DISTANCE, KEY
     sides: Pair = (lambda: score(*near), lambda: special(*near))
     change, positions = "the scores differ", {KEY_POSITION, DISTANCE, LENGTH}
-    if recovery.weights_only:
+    if recovery.weights_only and encoding.normaliser is Normaliser.SOFTMAX:
         near = KEY_POSITION + OTHER_DISTANCE, DISTANCE, KEY
         far = KEY_POSITION + DISTANCE, OTHER_DISTANCE, OTHER_KEY
         sides = (lambda: score(*near) + special(*far), lambda: score(*far) + special(*near))
@@ -181,6 +193,16 @@ def _translation_sides(encoding: Encoding) -> tuple[Pair, ...]:
         return _score(encoding, query - distance, distance, key)
 
     return ((lambda: shifted(*keys[0]) + unshifted(*keys[1]), lambda: shifted(*keys[1]) + unshifted(*keys[0])),)
+
+
+def _shifted_score_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Score of a key before and after a shift of all tokens."""
+
+    def shifted() -> sp.Expr:
+        score = _score(encoding, KEY_POSITION + SHIFT, DISTANCE)
+        return _shifted_entries(score, encoding, {Family.CONTENT, Family.TOKENS})
+
+    return ((shifted, lambda: _score(encoding, KEY_POSITION, DISTANCE)),)
 
 
 def _shifted_entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> sp.Expr:

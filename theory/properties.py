@@ -24,7 +24,8 @@ def _domain(parameter: Parameter) -> str:
         return "function"
     value = symbol[sp.Symbol("l", integer=True)] if isinstance(symbol, sp.IndexedBase) else symbol
     signs = {"positive": value.is_positive, "negative": value.is_negative, "nonnegative": value.is_nonnegative}
-    sign = next((name for name, holds in signs.items() if holds), "real" if value.is_real else "any")
+    real = ("nonzero real" if value.is_nonzero else "real") if value.is_real else "any"
+    sign = next((name for name, holds in signs.items() if holds), real)
     return f"{sign} whole" if value.is_integer else sign
 
 

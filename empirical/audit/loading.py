@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from circuits.encodings import parse_encoding
 from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
-from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding, overrides
 from empirical.encodings.catalogue import MODULES, named
 from theory.encodings.encoding import Encoding, Law
 from theory.encodings.own import is_file
@@ -144,11 +144,7 @@ def _subjects_of_factory(
     model_sizes = {key: size for key, size in zip(SIZES, values, strict=True) if key in names and key in sizes}
     arguments = {**model_sizes, **(parameters or {})}
     base_name = next((candidate for candidate in BASES if candidate in names), None)
-    second_arguments = (
-        other
-        or (base_name and {base_name: next(value for value in SECOND_BASES if value != arguments.get(base_name))})
-        or None
-    )
+    second_base = base_name and {base_name: next(value for value in SECOND_BASES if value != arguments.get(base_name))}
 
     def make(**keywords: Any) -> Any:
         with user_code(f"'{name}' cannot be made with {keywords}", error=AuditError):
@@ -163,6 +159,11 @@ def _subjects_of_factory(
     if unknown:
         raise AuditError(f"unknown claim '{unknown[0]}': choose among {', '.join(CLAIMS)}")
     hooks = _hooks(instance, name, heads, head_dim)
+
+    def second_arguments(kind: Kind) -> Mapping[str, Any] | None:
+        # Beside a rotation the bias has no base.
+        return other or (second_base if kind is not Kind.BIAS or len(hooks) == 1 else None) or None
+
     return [
         Subject(
             name=name if len(hooks) == 1 else f"{name}, {kind.value}",
@@ -170,10 +171,11 @@ def _subjects_of_factory(
             build=make,
             bind=bind,
             parameters=arguments,
-            other=second_arguments,
+            other=second_arguments(kind),
             claims=USUAL_CLAIMS[kind] if claimed is None else frozenset(claimed) - NOT_CLAIMED[kind],
             heads=heads,
             head_dim=head_dim,
+            by_softmax=not (isinstance(instance, PositionEncoding) and overrides(instance, "normalise")),
         )
         for kind, bind in hooks
     ]
@@ -221,7 +223,7 @@ def _hooks(
 ) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]]]]:
     """Kinds of an instance, each with the function that turns the instance into a callable of the kind's signature."""
     if issubclass(type(instance), PositionEncoding):
-        overridden = {kind: bind for kind, bind in BINDINGS.items() if _overrides(instance, kind)}
+        overridden = {kind: bind for kind, bind in BINDINGS.items() if overrides(instance, kind.value)}
         hooks = [
             (kind, bind)
             for kind, bind in overridden.items()
@@ -278,11 +280,6 @@ def _logits(encoding: PositionEncoding) -> Callable[..., Tensor]:
         return scores if bias is None else scores + bias.double()
 
     return logits
-
-
-def _overrides(instance: PositionEncoding, hook: Kind) -> bool:
-    """True if the encoding overrides the hook of this kind."""
-    return getattr(type(instance), hook.value) is not getattr(PositionEncoding, hook.value)
 
 
 BINDINGS: dict[Kind, Callable[[Any], Callable[..., Any]]] = {

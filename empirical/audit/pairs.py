@@ -1,6 +1,7 @@
 """Adapters for encodings that act on pairs: a bias added to the logits, or a score that replaces q.k.
 
-A bias is compared up to a constant of its row, because softmax ignores it: b(j, i) - b(j, j).
+A bias is compared up to a constant of its row, because softmax ignores it: b(j, i) - b(j, j). If an encoding has
+another normaliser, the bias is compared as it is.
 
 Budgets. A logit of size 1 is itself rounded to within eps / 2. A bias that is rounded once is within eps |b| (one unit
 in the last place). So two biases that should be equal may differ by 2 eps (1 + |b|).
@@ -94,10 +95,11 @@ class BiasAdapter(PairAdapter):
         return values if values.ndim == 4 else values[None]
 
     def block(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Bias of each pair minus that of the query with itself: float64 [P, H]."""
+        """Bias of each pair, under softmax minus that of the query with itself: float64 [P, H]."""
         values = self.bias(queries, torch.cat([keys, queries]))[0]
         count = torch.arange(len(queries))
-        return (values[:, count, count] - values[:, count, len(count) + count]).T + 0.0
+        own = values[:, count, len(count) + count] if self.subject.by_softmax else 0.0
+        return (values[:, count, count] - own).T + 0.0
 
     def code(self, positions: Tensor) -> Tensor:
         """Bias at each distance from key 0."""

@@ -67,6 +67,7 @@ class Subject:
         claims: properties to test, a subset of CLAIMS.
         heads: number H of heads of the queries passed in.
         head_dim: head width C.
+        by_softmax: True if softmax turns the logits into weights, so that a constant of a row changes nothing.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Subject:
     claims: frozenset[str]
     heads: int
     head_dim: int
+    by_softmax: bool = True
 
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""

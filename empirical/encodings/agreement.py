@@ -1,4 +1,4 @@
-"""Comparison of an encoding's torch module with its symbolic formulas: logits and codes of both, in float64."""
+"""Comparison of an encoding's torch module with its symbolic formulas: logits, weights and codes, in float64."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding
-from theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError
+from theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
 
 HEADS, HEAD_DIM = 2, 4
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000)
@@ -30,7 +30,9 @@ _LENGTH = sp.Integer(POSITIONS[-1] + 1)
 
 
 def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
-    """Largest difference of a logit, or of an entry of a code, over all heads and pairs with i <= j; NaN if one is NaN.
+    """Largest difference of a logit, a weight, or an entry of a code, over all heads and pairs with i <= j.
+
+    It is NaN if a difference is NaN.
 
     Planes are the coordinates (2l, 2l + 1) of a head, or of the model's width for a code added to the embedding.
 
@@ -52,9 +54,11 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
         logits = module.scores(*module.rotate(q, k, positions, content), positions, positions) / HEAD_DIM**0.5
         logits = logits if bias is None else logits + bias
         codes = module.embed(torch.zeros_like(x), positions)[0]
+        weights = _weight_difference(encoding, module, logits, positions)
     differences = [abs(float(logits[0, head, row, column]) - _formula_logit(encoding, module, q, k, head, row, column))
                    for head in range(HEADS) for row in range(len(positions)) for column in range(row + 1)]  # fmt: skip
-    return float(np.max(differences + _code_differences(encoding, module, codes)))  # NaN if an entry is NaN
+    # The maximum is NaN if an entry is NaN.
+    return float(np.max([*differences, *_code_differences(encoding, module, codes), weights]))
 
 
 def _formula_logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: int, row: int, column: int) -> float:
@@ -74,6 +78,18 @@ def _formula_logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: 
         law = encoding.bias(_moved(encoding, POSITIONS[row]), _moved(encoding, POSITIONS[column]), length)
         total += _evaluate(encoding, law, _parameter_values(encoding, module, head, 0))
     return float(total)
+
+
+def _weight_difference(encoding: Encoding, module: Any, logits_BHJI: Tensor, positions: Tensor) -> float:
+    """Largest difference of a weight of the module from that of the record's normaliser within its window."""
+    hidden = torch.ones(len(positions), len(positions), dtype=torch.bool).triu(1)
+    masked = logits_BHJI.masked_fill(hidden, -torch.inf)
+    if encoding.window is not sp.oo:
+        window = int(_evaluate(encoding, encoding.window, _parameter_values(encoding, module, 0, 0)))
+        hidden = hidden | (positions[:, None] - positions >= window)
+    seen = logits_BHJI.masked_fill(hidden, -torch.inf)
+    expected = seen.softmax(-1) if encoding.normaliser is Normaliser.SOFTMAX else 1 / (1 + (-seen).exp())
+    return float((module.normalise(masked, positions, positions) - expected).abs().max())
 
 
 def _code_differences(encoding: Encoding, module: Any, codes_LD: Tensor) -> list[float]:

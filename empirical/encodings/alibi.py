@@ -20,17 +20,18 @@ class ALiBi(PairBias):
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
         """Bias of each triple."""
-        return _linear_bias(self._slopes(query_position)[head], query_position, key_position, dtype)
+        distance = (query_position - key_position).abs()
+        return linear_bias(self._slopes(query_position)[head], distance, dtype)
 
     def _slopes(self, positions: Tensor) -> Tensor:
         """Slopes of the heads, float64 [H]."""
         return torch.tensor(self.slopes, dtype=torch.float64, device=positions.device)
 
 
-def _linear_bias(slope: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-    """-slope |j - i|, at least in float32, where distances up to 2^24 are exact: only slope and product are rounded."""
+def linear_bias(slope: Tensor, distance: Tensor, dtype: torch.dtype) -> Tensor:
+    """-slope D, at least in float32, where distances up to 2^24 are exact: only slope and product are rounded."""
     wide = torch.promote_types(dtype, torch.float32)
-    return (-slope.to(wide) * (query_position - key_position).abs().to(wide)).to(dtype)
+    return (-slope.to(wide) * distance.to(wide)).to(dtype)
 
 
 MODULES = {"alibi": ALiBi}

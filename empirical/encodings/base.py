@@ -34,7 +34,8 @@ class Content:
 class PositionEncoding(nn.Module):
     """NoPE, and the base class of all encodings: every hook is the identity by default.
 
-    logit of query j and key i = scores(rotate(q), rotate(k)) / sqrt(C) + bias, shape [B, H, J, I].
+    logit of query j and key i = scores(rotate(q), rotate(k)) / sqrt(C) + bias, shape [B, H, J, I];
+    weights = normalise(logits), the softmax over keys unless an encoding replaces it.
     """
 
     needs_labels = False
@@ -97,6 +98,16 @@ class PositionEncoding(nn.Module):
         """
         return None
 
+    def normalise(self, logits_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        """Return the attention weights: [B, H, J, I] in the dtype of the logits.
+
+        Args:
+            logits_BHJI: logits, -inf for a key that the query must not see; its weight must be 0.
+            query_positions: int64 [J] or [B, J].
+            key_positions: int64 [I] or [B, I].
+        """
+        return logits_BHJI.softmax(-1)
+
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Return the term added to the attention output: [B, H, J, C].
 
@@ -107,6 +118,11 @@ class PositionEncoding(nn.Module):
             content: further inputs.
         """
         raise NotImplementedError(f"{type(self).__name__} does not change values")
+
+
+def overrides(encoding: PositionEncoding, hook: str) -> bool:
+    """True if the encoding replaces the hook of the base class."""
+    return getattr(type(encoding), hook) is not getattr(PositionEncoding, hook)
 
 
 class PairBias(PositionEncoding):

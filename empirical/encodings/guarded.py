@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding, overrides
 from theory.encodings.encoding import EncodingError
 from theory.system.userfile import user_code
 
@@ -38,7 +38,7 @@ def guard(encoding: PositionEncoding, name: str) -> PositionEncoding:
     # A subclass, not attributes of the module, because copies of the module keep their class.
     cls = type(encoding)
     hooks = {hook: _guard_hook(getattr(cls, hook), check, f"'{name}': {hook} fails") for hook, check in CHECKS.items()
-             if getattr(cls, hook) is not getattr(PositionEncoding, hook)}  # fmt: skip
+             if overrides(encoding, hook)}  # fmt: skip
     encoding.__class__ = type(cls.__name__, (cls,), hooks)
     return encoding
 
@@ -81,6 +81,10 @@ def _check_bias(answer: Any, query_positions: Tensor, key_positions: Tensor, con
     return answer
 
 
+def _check_normalise(answer: Any, logits_BHJI: Tensor, *_: Any) -> Tensor:
+    return _check_tensor(answer, logits_BHJI.shape, logits_BHJI.dtype)
+
+
 def _check_values(answer: Any, weights_BHJI: Tensor, _: Tensor, __: Tensor, content: Content) -> Tensor:
     assert content.q_BHJC is not None
     return _check_tensor(answer, content.q_BHJC.shape, weights_BHJI.dtype)
@@ -91,6 +95,7 @@ CHECKS: dict[str, Callable[..., Any]] = {
     "rotate": _check_rotate,
     "scores": _check_scores,
     "bias": _check_bias,
+    "normalise": _check_normalise,
     "values": _check_values,
 }
 """Hook -> function that checks its result, given the hook's arguments."""

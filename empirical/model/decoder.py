@@ -115,14 +115,15 @@ def _attention(
     dtype = torch.promote_types(q.dtype, torch.float32)
     bias = encoding.bias(queries, positions, content, dtype=dtype)
     shared = encoding.shared
-    if not (shared.changes_values or shared.scores_pairwise):
+    if not (shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise")):
         mask = causal_mask(q.shape[3], k.shape[3], dtype, q.device)
         if bias is not None:
             mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
         return attended.unflatten(0, content.x_BLD.shape[:2])
-    weights = attention_weights(encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5, bias)
+    logits = encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5
+    weights = attention_weights(encoding, logits, bias, queries, positions)
     attended = weights @ v
     return attended + encoding.values(weights, queries, positions, content) if shared.changes_values else attended
 
@@ -141,10 +142,17 @@ def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.devic
     return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
 
 
-def attention_weights(logits: Tensor, bias: Tensor | None) -> Tensor:
-    """softmax over keys of logits + bias, causal: [..., J, I], in the dtype of the logits."""
+def attention_weights(
+    encoding: MappedEncoding | PositionEncoding,
+    logits: Tensor,
+    bias: Tensor | None,
+    query_positions: Tensor,
+    key_positions: Tensor,
+) -> Tensor:
+    """Normalised logits + bias, causal: [..., J, I], in the dtype of the logits."""
     biased = logits if bias is None else logits + bias
-    return (biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)).softmax(-1).to(logits.dtype)
+    masked = biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)
+    return encoding.normalise(masked, query_positions, key_positions).to(logits.dtype)
 
 
 def stack_decoders(members: Sequence[Decoder]) -> Decoder:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding, overrides
 
 HookCall = Callable[..., Any]
 """Hook of an encoding: (encoding of one model, content, positions, tensors) -> one or several tensors.
@@ -60,13 +60,13 @@ class MappedEncoding(nn.Module):
 
     def embed(self, x_MBLD: Tensor, positions: Tensor) -> Tensor:
         """Input of the first layer: [M, B, L, D]."""
-        if not self._overrides("embed"):
+        if not self.overrides("embed"):
             return x_MBLD
         return self._run(lambda encoding, _, at, x: encoding.embed(x, *at), Content(), (positions,), x_MBLD)
 
     def rotate(self, q_MBHLC: Tensor, k_MBHLC: Tensor, positions: Tensor, content: Content) -> tuple[Tensor, Tensor]:
         """Transformed queries and keys, each [M, B, H, L, C]."""
-        if not self._overrides("rotate"):
+        if not self.overrides("rotate"):
             return q_MBHLC, k_MBHLC
         q, k = self._run(
             lambda encoding, part, at, q, k: encoding.rotate(q, k, *at, part), content, (positions,), q_MBHLC, k_MBHLC
@@ -84,7 +84,7 @@ class MappedEncoding(nn.Module):
         self, query_positions: Tensor, key_positions: Tensor, content: Content, *, dtype: torch.dtype
     ) -> Tensor | None:
         """Bias [M or 1, B or 1, H, J, I], or None."""
-        if not self._overrides("bias"):
+        if not self.overrides("bias"):
             return None
 
         def hook(encoding: PositionEncoding, part: Content, at: tuple[Tensor, Tensor]) -> Tensor | None:
@@ -92,6 +92,15 @@ class MappedEncoding(nn.Module):
             return bias if bias is None or bias.dim() == 4 else bias[None]
 
         return self._run(hook, content, (query_positions, key_positions))
+
+    def normalise(self, logits_MBHJI: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        """Attention weights: [M, B, H, J, I]."""
+        if not self.overrides("normalise"):
+            return self.shared.normalise(logits_MBHJI, query_positions, key_positions)
+        positions = (query_positions, key_positions)
+        return self._run(
+            lambda encoding, _, at, logits: encoding.normalise(logits, *at), Content(), positions, logits_MBHJI
+        )
 
     def values(self, weights_MBHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Term added to the attention output: [M, B, H, J, C]."""
@@ -101,9 +110,9 @@ class MappedEncoding(nn.Module):
 
         return self._run(hook, content, (query_positions, key_positions), weights_MBHJI)
 
-    def _overrides(self, hook: str) -> bool:
+    def overrides(self, hook: str) -> bool:
         """True if the encoding overrides the hook."""
-        return getattr(type(self.shared), hook) is not getattr(PositionEncoding, hook)
+        return overrides(self.shared, hook)
 
     def _run(self, hook: HookCall, content: Content, positions: tuple[Tensor, ...], *tensors: Tensor) -> Any:
         """Call a hook for every model, on its part of content, positions and tensors.

@@ -18,7 +18,7 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
         decided = [
             _yes(row[what]) for what in ("translation", "norm_preserving", "streaming", "causal_only", "bounded")
         ]
-        hooks = ", ".join(row["hooks"]) or "-"
+        hooks = ", ".join([*row["hooks"], *_weights(row)]) or "-"
         table.add_row(row["name"], hooks, row["learned"], row["relative"], *decided, row["far_field"])
     notes = [
         "trained: number of trained values, for H heads of width d, model width D; shift: attention weights unchanged "
@@ -52,6 +52,12 @@ def own_table(answer: Mapping[str, Any]) -> Group:
     words = {True: "holds", False: "fails", None: "is not decided"}
     lines = [f"{law['encoding']}: {law['what']} {words[law['holds']]}: {law['reason']}" for law in answer["declared"]]
     return Group(encodings_table(answer), *(Text(line) for line in lines or ["no laws or special cases are declared"]))
+
+
+def _weights(row: Mapping[str, Any]) -> list[str]:
+    """Return the normaliser and the window of an encoding, if they are not softmax over all keys."""
+    normaliser = [] if row["weights"] == "softmax" else [row["weights"]]
+    return normaliser if row["window"] == "every key" else [*normaliser, f"window of {row['window']}"]
 
 
 def _yes(holds: bool | None) -> str:

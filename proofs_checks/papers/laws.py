@@ -14,7 +14,7 @@ from proofs_checks.mutations import Formulas
 from proofs_checks.papers.matrix import ROWS
 from theory import far, laws, properties
 from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Law
+from theory.encodings.encoding import Encoding, Law, Normaliser
 from theory.exact import Undecided
 from theory.far import Cases, FarField
 
@@ -55,8 +55,10 @@ def row(
     causal_only: bool,
     bounded: bool,
     cases: Cases,
+    normaliser: Normaliser,
+    window: str,
 ) -> Evidence:
-    """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use and far keys."""
+    """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
         ("far keys", properties.far_field, far.cases_text(cases)),
@@ -65,6 +67,8 @@ def row(
         ("hooks", lambda record: record.hooks, hooks),
         ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
         ("parameters", properties.domains, parameters),
+        ("weights", lambda record: record.normaliser, normaliser),
+        ("keys that a query sees", lambda record: str(record.window), window),
     )
     for what, compute, stated in computed:
         value = compute(encoding)
@@ -148,6 +152,8 @@ def _other_far_field(encoding: Encoding, first: FarField, *, by_case: bool) -> t
 
 def _other_causality(encoding: Encoding) -> tuple[str, Formulas]:
     """Named formulas that make a causal encoding usable on both sides, or a two-sided one causal."""
+    if encoding.window is not sp.oo:
+        return "all keys seen, without a bias", mutations.with_all_keys_seen_alike
     if not ROWS[encoding.name].causal_only:
         if encoding.rotate and not encoding.positions:
             return "damped with the distance", mutations.with_damping
@@ -194,6 +200,10 @@ def _row_claim(encoding: Encoding) -> Claim:
     }
     if not (encoding.bias and encoding.positions):  # a bias of random positions is bounded anyway
         mutated |= dict([_other_causality(encoding)])
+    if stated.normaliser is not Normaliser.SOFTMAX:
+        mutated |= {"softmax": mutations.with_softmax}
+    if encoding.window is not sp.oo:
+        mutated |= {"without the window": mutations.with_all_keys_seen}
     if encoding.bias and encoding.rotate:
         mutated |= {
             "the bias times e^D": mutations.with_bias_times(lambda query, key: sp.exp(query - key)),
@@ -221,8 +231,10 @@ def _row_claim(encoding: Encoding) -> Claim:
             "causal_only": stated.causal_only,
             "bounded": stated.bounded,
             "cases": stated.far,
+            "normaliser": stated.normaliser,
+            "window": stated.window,
         },
-        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases"),
+        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases", "normaliser", "window"),
         falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from theory.encodings import learned
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Law
+from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
 from theory.far import Cases, FarCase, FarField
 
 
@@ -26,6 +26,8 @@ class PropertyRow:
         bounded: True if logits are bounded for bounded content.
         far: behaviour of the logits of far keys, by cases of the parameters.
         width: numbers that a cached key needs beside its content; "none" if no fixed number suffices.
+        normaliser: function that turns scores into weights.
+        window: number of keys that a query sees, as text.
     """
 
     laws: frozenset[Law]
@@ -36,6 +38,8 @@ class PropertyRow:
     bounded: bool = True
     far: Cases
     width: str = "0"
+    normaliser: Normaliser = Normaliser.SOFTMAX
+    window: str = "oo"
 
 
 _ALL_LAWS = frozenset(Law)
@@ -339,6 +343,20 @@ ROWS: Mapping[str, PropertyRow] = {
         learned=sp.S.One,
         causal_only=True,
         far=_far(FarField.UNIFORM),
+    ),
+    "swat": PropertyRow(
+        laws=_ALL_LAWS,
+        hooks="rotate bias",
+        parameters=("theta positive", "slope nonzero real", "W positive whole"),
+        causal_only=True,
+        far=(
+            FarCase(where="slope < 0, D < W", behaviour=FarField.EXPONENTIAL),
+            FarCase(where="slope > 0, D < W", behaviour=FarField.SATURATED),
+            FarCase(where="D >= W", behaviour=FarField.HIDDEN),
+        ),
+        width="2",
+        normaliser=Normaliser.SIGMOID,
+        window="W",
     ),
 }
 """Encoding name -> its stated properties."""

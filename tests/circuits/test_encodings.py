@@ -144,6 +144,7 @@ ORACLES: dict[str, Callable[[int, int], Any]] = {
     "legendre[beyond=clamp]": lambda i, j: (i, j),
     "legendre[beyond=raw]": lambda i, j: (i, j),
     "nope": lambda i, j: 0,
+    "swat": lambda i, j: j - i,
 }
 
 

@@ -37,6 +37,7 @@ STATED = {
     "legendre": "none",
     "haar": "0",
     "dct": "0",
+    "swat": "2",
 }
 
 

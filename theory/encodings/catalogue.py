@@ -42,6 +42,7 @@ ORDER = (
     "fox",
     "cable",
     "hope",
+    "swat",
 )
 """Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""
 ENCODINGS: dict[str, Encoding] = {}

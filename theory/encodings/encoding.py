@@ -108,6 +108,13 @@ def _number_text(number: float) -> str:
     return f"{int(number):,}" if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 
 
+class Normaliser(StrEnum):
+    """Function that turns the logits of a query into attention weights."""
+
+    SOFTMAX = "softmax"  # e^l over the sum of e^l: the weights of a query sum to 1
+    SIGMOID = "sigmoid"  # 1 / (1 + e^-l) of each key alone: no key's weight depends on another key
+
+
 class Law(StrEnum):
     """Properties that an encoding may declare; theory/laws.py decides whether they hold."""
 
@@ -163,6 +170,8 @@ class Encoding:
         rotate: (position, length of the sequence) -> matrices that act on a query and on a key there; None for none.
         bias: (query position, key position, length) -> b, added to the score; None for 0.  It is also given for a key
             after the query if the paper defines it there.
+        normaliser: function that turns scores into weights.
+        window: number of keys that a query sees, itself the last of them; infinity if it sees all.
         no_formula: reason why it has no formulas; if set, the formulas above mean nothing.
         relation: relation through which positions act (1-based), for the default options: pairs with one label have one
             score for the same content.  None if content, chance or the circuit of a task decides.
@@ -194,6 +203,8 @@ class Encoding:
     embed: Callable[[sp.Expr], sp.Matrix] | None = None
     rotate: Callable[[sp.Expr, sp.Expr], Actions] | None = None
     bias: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr] | None = None
+    normaliser: Normaliser = Normaliser.SOFTMAX
+    window: sp.Expr = sp.oo
     limit: sp.Expr = sp.oo
     no_formula: str = ""
     relation: Relation | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings.encoding import Encoding, EncodingError
+from theory.encodings.encoding import Encoding, EncodingError, Normaliser
 from theory.relation import Relation
 from theory.system.userfile import (
     Guarded,
@@ -87,6 +87,15 @@ def _with_guards(encoding: Encoding) -> Encoding:
     _require_relation(encoding.relation, encoding.name)
     if encoding.drawn_from:
         raise EncodingError(f"'{encoding.name}': only registered encodings are trained at drawn positions")
+    if encoding.normaliser not in [*Normaliser]:
+        choices = " or ".join(Normaliser)
+        raise EncodingError(f"'{encoding.name}': its normaliser must be {choices}, not {shown(encoding.normaliser)}")
+    window = Guarded(
+        lambda: encoding.window,
+        read=_window,
+        fails=lambda *_: f"'{encoding.name}': its window fails",
+        error=EncodingError,
+    )
     for hook in ("module", "relation_of", "values"):
         if getattr(encoding, hook) is not None and not callable(getattr(encoding, hook)):
             raise EncodingError(f"'{encoding.name}': its {hook} must be a function or class")
@@ -98,7 +107,7 @@ def _with_guards(encoding: Encoding) -> Encoding:
         return Guarded(formula, read=READERS[hook], fails=lambda *_: message, error=EncodingError)
 
     guarded: dict[str, Any] = {hook: guard(hook) for hook in encoding.hooks}
-    return replace(encoding, **guarded)
+    return replace(encoding, normaliser=Normaliser(encoding.normaliser), window=window(), **guarded)
 
 
 def _number(answer: Any) -> sp.Expr:
@@ -107,6 +116,14 @@ def _number(answer: Any) -> sp.Expr:
     if not isinstance(number, sp.Expr) or number.is_Matrix or number.has(sp.nan, sp.zoo):
         raise ValueError(f"it must give a number or a formula, not {shown(answer)}")
     return number
+
+
+def _window(answer: Any) -> sp.Expr:
+    """Window as infinity or a number of keys, perhaps a symbol for one."""
+    window = sp.sympify(answer, strict=True)
+    if window is not sp.oo and not (isinstance(window, sp.Expr) and window.is_integer and window.is_positive):
+        raise ValueError(f"it must be infinite or a positive whole number, not {shown(answer)}")
+    return window
 
 
 def _matrix(answer: Any, columns: int) -> sp.Matrix:

@@ -211,7 +211,7 @@ NO_HEAD_DIM = "head_dim must be a positive even number, not "
 NO_NUMBER = "base must be a positive finite number, not "
 REFUSED = [
     *(("rope hope sinusoidal", {"base": base}, NO_NUMBER) for base in (0.0, -1.0, nan, inf)),
-    *(("rope hope xpos", {"head_dim": head_dim}, f"{NO_HEAD_DIM}{head_dim}") for head_dim in (0, 7, -2)),
+    *(("rope hope xpos swat", {"head_dim": head_dim}, f"{NO_HEAD_DIM}{head_dim}") for head_dim in (0, 7, -2)),
     *(("interpolation ntk", {"scale": scale}, NO_SCALE) for scale in (0.0, 0.5, -2.0, nan, inf)),
     ("alibi kerple-power kerple-log bam bam-ssmax grape-additive", {"heads": 0}, "heads must be at least 1"),
     ("bam-ssmax", {"layers": 0}, "layers must be at least 1, not 0"),
@@ -229,6 +229,9 @@ REFUSED = [
         for wrong in ({"width": 0}, {"trained_length": 1})
     ),
     ("legendre", {"beyond": "mirror"}, "beyond must be rescale, clamp, raw, not 'mirror'"),
+    ("swat", {"window": 0}, "window must be at least 1, not 0"),
+    ("swat", {"heads": 0}, "heads must be positive, not 0"),
+    ("swat", {"slopes": "mixed"}, "slopes must be balanced, negative, positive, not 'mixed'"),
     *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
 ]
 

@@ -55,8 +55,8 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
     labels = torch.randint(4, (2, LENGTH, LENGTH))
     content = Content(layer=1, q_BHJC=q, labels_BJI=labels)
     logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
-    weights = attention_weights(logits, bias(encoding, content))
     positions = torch.arange(LENGTH)
+    weights = attention_weights(encoding, logits, bias(encoding, content), positions, positions)
     output = weights @ v + encoding.values(weights, positions, positions, content)
     for batch in range(2):
         for head in range(HEADS):

@@ -1,0 +1,82 @@
+"""SWAT: the logistic function of each logit in place of softmax, a window, RoPE, and linear biases of both signs.
+
+Source: Fu et al., arXiv 2502.18845.  The weight of key i for query j is sigma((R(j) q . R(i) k) / sqrt(d) + s (j - i))
+if i is among the last W tokens up to j, else 0; weights do not sum to 1.  Half of the heads have s < 0, which prefers
+near keys as ALiBi does, and half s > 0, which prefers old ones.
+
+The released layer differs [P, code]: it computes softmax (an earlier revision calls a sigmoid kernel) and gives all
+heads the ordinary slopes of ALiBi; the balanced slopes are not in use there.
+"""
+
+from typing import Literal
+
+import sympy as sp
+
+from theory.encodings import alibi, rotary
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Normaliser, Option, Parameter
+from theory.relation import relative
+
+SLOPE = sp.Symbol("slope", real=True, nonzero=True)
+WINDOW = sp.Symbol("W", integer=True, positive=True)
+
+Slopes = Literal["balanced", "negative", "positive"]
+SLOPES = ("balanced", "negative", "positive")
+"""Signs of the slopes: SWAT(-+), the paper's choice, SWAT(-) and SWAT(+).  [P]"""
+
+
+def weight(logit: sp.Expr) -> sp.Expr:
+    """Weight sigma(l) = 1 / (1 + e^-l) of a key with the logit l.  [P]"""
+    return 1 / (1 + sp.exp(-logit))
+
+
+def slopes(heads: int, kind: Slopes = "balanced") -> tuple[sp.Expr, ...]:
+    """Exact slope of each head.
+
+    Balanced: -2^-k for k = 1 .. ceil(H/2), then 2^-k for k = 1 .. floor(H/2).  The paper has an even H [P]; with an odd
+    one there is one negative slope more [F].  Negative and positive: ALiBi's slopes with this sign, as in the released
+    code [P, code].
+
+    Raises:
+        ValueError: `heads` is not positive, or `kind` is none of the three.
+    """
+    if kind not in SLOPES:
+        raise ValueError(f"slopes must be {', '.join(SLOPES)}, not {kind!r}")
+    if heads <= 0:
+        raise ValueError(f"heads must be positive, not {heads}")
+    if kind == "balanced":
+        sizes = [sp.Rational(1, 2**power) for power in range(1, (heads + 1) // 2 + 1)]
+        return (*(-size for size in sizes), *sizes[: heads // 2])
+    sign = -1 if kind == "negative" else 1
+    return tuple(sign * slope for slope in alibi.slopes(heads))
+
+
+def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:
+    """Bias s (j - i), with j the query and i the key position: that of ALiBi with the slope -s.  [P]"""
+    return alibi.bias(-slope, query_position=query_position, key_position=key_position)
+
+
+ENCODING = Encoding(
+    name="swat",
+    title="SWAT",
+    arxiv="2502.18845",
+    summary="rotary and linear, sigmoid weights, window (SWAT)",
+    options={
+        "slopes": Option(default="balanced", words=SLOPES),
+        "window": Option(default=128, least=1, most=10**9),
+        "base": rotary.BASE,
+    },
+    caveat=f"{ONE_LAW}; a layer sees no key that is as many tokens back as its window, 128 by default",
+    planes="head",
+    parameters=(
+        Parameter(symbol=rotary.FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
+        Parameter(symbol=SLOPE, meaning="slope of the head, from `slopes`"),
+        Parameter(symbol=WINDOW, meaning="number of keys that a query sees, itself included"),
+    ),
+    rotate=rotary.ENCODING.rotate,
+    bias=lambda query_position, key_position, _: bias(SLOPE, query_position=query_position, key_position=key_position),
+    normaliser=Normaliser.SIGMOID,
+    window=WINDOW,
+    relation=relative(),
+    laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
+)
+ENCODINGS = (ENCODING,)
