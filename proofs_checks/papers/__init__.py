@@ -28,6 +28,7 @@ ORDER = (
     "hope.decay",
     "hope.comparison",
     "hope.horizon",
+    "swat",
     "laws",
     "caching",
     "recoveries",

@@ -1,0 +1,18 @@
+"""SWAT (arXiv 2502.18845): sigmoid weights in place of softmax, a window, RoPE and balanced linear biases.
+
+The statements are of the paper's form; the released layer computes softmax with the ordinary slopes of ALiBi.
+"""
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from proofs_checks.claim import Source
+
+SOURCE = Source(paper="SWAT", arxiv="2502.18845")
+
+
+def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
+    """Return e^l / (sum of e^l) for each logit l."""
+    total = sp.Add(*map(sp.exp, logits))
+    return [sp.exp(logit) / total for logit in logits]
