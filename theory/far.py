@@ -37,8 +37,7 @@ class FarField(StrEnum):
     UNIFORM means that the logits of all far keys go to 0, so that these keys have equal weight. SATURATED is for the
     sigmoid only, under which the weight of every far key goes to 1. HIDDEN is for keys beyond a window. UNDEFINED means
     that the score depends on the positions themselves, or on arguments never seen in training, not on the distance
-    alone. The other values describe exp(bias), a factor of the weight, or the kernel of the actions, as functions of the
-    distance.
+    alone. The other values describe exp(bias), a factor of the weight, or the kernel of the actions, by distance.
     """
 
     NONE = "no effect"

@@ -55,7 +55,7 @@ def bias(slope: sp.Expr, *, query_position: sp.Expr, key_position: sp.Expr) -> s
     return alibi.bias(-slope, query_position=query_position, key_position=key_position)
 
 
-def receptive_field(window: sp.Expr, layers: sp.Expr) -> sp.Expr:
+def receptive_field(*, window: sp.Expr, layers: sp.Expr) -> sp.Expr:
     """Number 1 + (W - 1) L of tokens, itself included, on which the output of a token depends after L layers.  [P]"""
     return 1 + (window - 1) * layers
 

@@ -8,8 +8,14 @@ from collections.abc import Sequence
 import sympy as sp
 
 from proofs_checks.claim import Source
+from theory.encodings import swat
 
 SOURCE = Source(paper="SWAT", arxiv="2502.18845")
+
+
+def sigmoid(logit: sp.Expr) -> sp.Expr:
+    """Return SWAT's weight of a key with this logit."""
+    return swat.weight(logit)
 
 
 def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:

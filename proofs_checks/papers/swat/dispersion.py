@@ -40,7 +40,7 @@ def dispersion(*, spread: OfLogLength, gap: OfLogLength, compared: OfLogLength) 
     share = sp.limit(gap(_SCALE, _LOG) / compared(_SCALE, _LOG), _LOG, sp.oo)
     if share != 0:
         raise Refuted(f"e^-{gap(_SCALE, _LOG)} falls with the power {share} of e^{compared(_SCALE, _LOG)}")
-    logit, rate, level = sp.symbols("x lambda t", real=True)
+    logit, rate, level, root = sp.symbols("x lambda t r", real=True)
     variance = _SCALE**2
     exponent = sp.log(2) + 2 * _SCALE * sp.sqrt(_LOG) - variance / 2 - _LOG
     if sp.limit(exponent, _LOG, sp.oo) != -sp.oo:
@@ -70,10 +70,9 @@ def dispersion(*, spread: OfLogLength, gap: OfLogLength, compared: OfLogLength) 
                 lambda: -(level**2) / (2 * variance),
             ),
             require_equal(
-                "with t = 2 s sqrt(n), q the root of n: L P(x > t) <= e^(n - 2 n) = 1/L",
-                lambda: sp.exp(_LOG) * sp.exp(-((2 * _SCALE * sp.sqrt(_LOG)) ** 2) / (2 * variance)),
-                lambda: sp.exp(-_LOG),
-                squares={},
+                "with t = 2 s r, r^2 = n = log L: n - t^2/(2 s^2) = -n, so L P(x > t) <= 1/L",
+                lambda: root**2 - (2 * _SCALE * root) ** 2 / (2 * variance),
+                lambda: -(root**2),
             ),
             "so with a probability of at least 1 - (4 e^(s^2) - 3)/L the largest weight is at most "
             f"e^t / (L e^(s^2/2)/2) = e^({exponent}), which goes to 0",

@@ -1,4 +1,4 @@
-"""What changes when the sigmoid of each logit replaces softmax: sums, independence, constants of a row, size of output."""
+"""What changes when the sigmoid of each logit replaces softmax: sums, independence, constants of a row, output."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.swat import SOURCE, softmax
+from proofs_checks.papers.swat import SOURCE, sigmoid, softmax
 from theory import laws
 from theory.encodings import swat
 from theory.encodings.encoding import Encoding, Law, Normaliser
@@ -24,7 +24,7 @@ _REST = sp.Symbol("S", positive=True)
 def worked_example(
     *, weights: Weights, logits: Sequence[sp.Rational], stated: Sequence[str], alone: Number
 ) -> Evidence:
-    """Decide that the weights of the logits are the stated decimals, rounded, and that those of `alone` sum to over 4."""
+    """Decide that the weights of the logits are the stated decimals, and that those of `alone` sum to more than 4."""
     facts = []
     for value, expected in zip(weights(logits), stated, strict=True):
         half_a_unit = sp.Rational(1, 2 * 10 ** len(expected.partition(".")[2]))
@@ -179,7 +179,7 @@ _STATED = ("0.0265", "0.877", "0.0651", "0.0097", "0.0217")
 
 
 def _each_alone(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
-    return [swat.weight(logit) for logit in logits]
+    return [sigmoid(logit) for logit in logits]
 
 
 CLAIMS = (
@@ -192,7 +192,7 @@ CLAIMS = (
         r"\textstyle\sum_i\sigma(l_i)>4",
         label="P",
         check=worked_example,
-        holds={"weights": softmax, "logits": _LOGITS, "stated": _STATED, "alone": lambda logit: swat.weight(logit)},
+        holds={"weights": softmax, "logits": _LOGITS, "stated": _STATED, "alone": sigmoid},
         answers=("stated",),
         falsifiers={
             "temperature 2": {"weights": lambda logits: softmax([logit / 2 for logit in logits])},
@@ -245,7 +245,7 @@ CLAIMS = (
         r"\sigma(l+c)-\sigma(l)=\frac{\sinh(c/2)}{\cosh(c/2)+\cosh(l+c/2)}",
         label="F",
         check=constants_of_a_row,
-        holds={"ignoring": softmax, "changing": lambda logit: swat.weight(logit)},
+        holds={"ignoring": softmax, "changing": sigmoid},
         falsifiers={
             "the sigmoid ignores it": {"ignoring": _each_alone},
             "a constant weight": {"changing": lambda logit: sp.Rational(1, 2) + 0 * logit},
@@ -259,7 +259,7 @@ CLAIMS = (
         latex=r"\sigma(sD)+\sigma(-sD)=1\Rightarrow\tfrac12\sum_{D<W}\big(\sigma(sD)+\sigma(-sD)\big)=\tfrac W2",
         label="F",
         check=growth_with_window,
-        holds={"alone": lambda logit: swat.weight(logit), "slopes": lambda heads: swat.slopes(heads)},
+        holds={"alone": sigmoid, "slopes": lambda heads: swat.slopes(heads, "balanced")},
         falsifiers={
             "negative slopes alone": {"slopes": lambda heads: swat.slopes(heads, "negative")},
             "weights that sum to 1 for every window": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
@@ -274,7 +274,7 @@ CLAIMS = (
         r"\sup\frac{\lVert y\rVert}{\max_i\lVert v_i\rVert}=W\ \text{(sigmoid)}",
         label="F",
         check=output_bound,
-        holds={"together": softmax, "alone": lambda logit: swat.weight(logit), "bound": lambda window: window},
+        holds={"together": softmax, "alone": sigmoid, "bound": lambda window: window},
         falsifiers={
             "the sigmoid's output is at most max |v|": {"bound": lambda window: sp.S.One},
             "at most W/2 max |v|": {"bound": lambda window: window / 2},

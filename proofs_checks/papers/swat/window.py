@@ -9,7 +9,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.enclosing import ball, short
 from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.swat import SOURCE
+from proofs_checks.papers.swat import SOURCE, sigmoid
 from theory import far
 from theory.encodings import alibi, swat
 from theory.encodings.encoding import LENGTH, Encoding
@@ -40,7 +40,7 @@ def reach_of_layers(*, field: Callable[[sp.Expr, sp.Expr], sp.Expr], keys: Calla
         strength=Strength.GENERAL,
         facts=(
             f"products of the matrices of seen keys for all W, L <= {_SIZES[-1]}: the count is 1 + (W - 1) L",
-            "a layer sees the distances 0 .. W - 1; if L layers reach 0 .. a, one more reaches all sums, 0 .. a + W - 1",
+            "a layer sees the distances 0 .. W - 1; if L layers reach 0 .. a, one more reaches the sums 0 .. a + W - 1",
             require_equal("no layer: the token itself", lambda: field(window, sp.S.Zero), lambda: sp.Integer(1)),
             require_equal(
                 "each layer adds W - 1 tokens",
@@ -166,8 +166,8 @@ CLAIMS = (
         label="P",
         check=reach_of_layers,
         holds={
-            "field": lambda window, layers: swat.receptive_field(window, layers),
-            "keys": lambda width: range(width),
+            "field": lambda window, layers: swat.receptive_field(window=window, layers=layers),
+            "keys": range,
         },
         falsifiers={
             "W L tokens": {"field": lambda window, layers: window * layers},
@@ -186,7 +186,7 @@ CLAIMS = (
         check=slope_signs,
         holds={
             "encoding": swat.ENCODING,
-            "alone": lambda logit: swat.weight(logit),
+            "alone": sigmoid,
             "least": lambda margin: 1 - sp.exp(-margin),
             "gradient": lambda margin: sp.exp(-margin),
             "cases": _ROW,
@@ -210,8 +210,8 @@ CLAIMS = (
         label="F",
         check=horizons,
         holds={
-            "slopes": lambda heads: swat.slopes(heads),
-            "others": lambda heads: alibi.slopes(heads),
+            "slopes": lambda heads: swat.slopes(heads, "balanced"),
+            "others": alibi.slopes,
             "horizon": lambda power: 2**power * sp.log(1000),
             "equal": frozenset({16}),
         },
