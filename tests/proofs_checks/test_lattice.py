@@ -34,6 +34,11 @@ def _in_steps(distance: sp.Expr, *, scale: sp.Expr, exponent: sp.Expr) -> sp.Exp
     return RIGHT_POWER(sp.floor(distance / 2), scale=scale, exponent=exponent)
 
 
+def _in_competition(logit: sp.Expr) -> sp.Expr:
+    """A weight that falls with the logit m of another key, as under softmax."""
+    return 1 / (1 + sp.exp(sp.Symbol("m", real=True) - logit))
+
+
 RIGHT_POWER = kerple.power
 
 WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
@@ -49,6 +54,8 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("bam-ssmax", "alibi"): ("theory.encodings.bam.temperature", lambda position, *, factor: factor),
     ("cable-gated", "alibi"): ("theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
     ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
+    ("swat", "alibi"): ("theory.encodings.swat.weight", lambda logit: sp.Rational(1, 2)),
+    ("swat", "rope"): ("proofs_checks.papers.swat.swat.weight", _in_competition),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
 

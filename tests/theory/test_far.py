@@ -9,7 +9,7 @@ import sympy as sp
 from theory import far, properties
 from theory.encodings import kerple, rotary
 from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Family, Parameter
+from theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
 from theory.far import FarField
 
 a, p, q = sp.symbols("a p q", positive=True)
@@ -183,6 +183,50 @@ def test_a_bounded_kernel_beside_a_bias_leaves_the_cases_of_the_bias():
         "x < 0: oscillates; x = 0: oscillates; 0 < x < 1: falls slower than exponentially, faster than any power; "
         "x = 1: falls exponentially; x > 1: falls faster than exponentially"
     )
+
+
+slope = sp.Symbol("b", real=True)
+steep = sp.Symbol("b", real=True, nonzero=True)
+
+
+def weighed_alone(law, *parameters, **others):
+    return replace(biased(law, *parameters), normaliser=Normaliser.SIGMOID, **others)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        (weighed_alone(lambda d: -a * d), "falls exponentially"),
+        (weighed_alone(lambda d: a * d), FarField.SATURATED),
+        (weighed_alone(lambda d: a * sp.log(1 + d)), FarField.SATURATED),
+        (weighed_alone(lambda d: -a / (1 + d)), FarField.CONSTANT),
+        (
+            weighed_alone(lambda d: steep * d, Parameter(symbol=steep, meaning="")),
+            f"b < 0: falls exponentially; b > 0: {FarField.SATURATED}",
+        ),
+        (
+            biased(lambda d: slope * d, Parameter(symbol=slope, meaning="")),
+            "b < 0: falls exponentially; b = 0: constant; b > 0: grows",
+        ),
+        (
+            biased(lambda d: slope * d + x * d, *(Parameter(symbol=symbol, meaning="") for symbol in (slope, x))),
+            "not decided",
+        ),
+        (weighed_alone(lambda d: -a * d, window=sp.Integer(7)), "D < 7: falls exponentially; D >= 7: no weight"),
+        (replace(biased(lambda d: a * d), window=sp.Integer(7)), "D < 7: grows; D >= 7: no weight"),
+        (replace(rotary.ENCODING, normaliser=Normaliser.SIGMOID), "oscillates"),
+    ],
+)
+def test_the_normaliser_and_the_window_decide_what_becomes_of_far_keys(encoding, expected):
+    assert properties.far_field(encoding) == expected
+
+
+def test_a_window_bounds_the_scores_of_distances_and_ends_at_the_query():
+    linear, by_place = (lambda j, i, n: a * (j - i)), (lambda j, i, n: -a * sp.exp(j))
+    windowed = replace(biased(lambda d: d), window=sp.Integer(7), bias=linear)
+    assert (properties.bounded(windowed), properties.causal_only(windowed)) == (True, True)
+    assert properties.bounded(replace(windowed, window=sp.oo)) is False
+    assert properties.bounded(replace(windowed, bias=by_place)) is not True
 
 
 def test_gates_of_tokens_are_one_number_where_content_is_constant():

@@ -10,7 +10,7 @@ import sympy as sp
 from theory import exact, laws
 from theory.encodings import alibi, nope, rotary
 from theory.encodings.catalogue import named
-from theory.encodings.encoding import LENGTH, Encoding, Family, Law, Parameter, Recovery
+from theory.encodings.encoding import LENGTH, Encoding, Family, Law, Normaliser, Parameter, Recovery
 from theory.twice import EnginesDisagree
 
 c, g, L = sp.symbols("c g L", positive=True)
@@ -117,6 +117,42 @@ def test_a_law_is_kept_or_broken_as_it_should_be(encoding, kept, law):
     assert ruling.holds is (law in kept), ruling.reason
     if not ruling.holds:
         assert re.search(r" by \S+ at .*\d", ruling.reason)
+
+
+ROWS = [
+    ("slope of the key's position", lambda j, i: -c * i),
+    ("constant of the query's position", lambda j, i: -c * (j - i) + g * j),
+    ("distance", lambda j, i: -c * (j - i)),
+]
+
+
+@pytest.mark.parametrize(("name", "law"), ROWS, ids=[row[0] for row in ROWS])
+def test_softmax_ignores_what_is_added_to_a_row_and_the_sigmoid_does_not(name, law):
+    encoding = biased(lambda j, i, n: law(j, i))
+    alone = replace(encoding, normaliser=Normaliser.SIGMOID)
+    assert laws.decide_law(encoding, Law.TRANSLATION).holds
+    ruling = laws.decide_law(alone, Law.TRANSLATION)
+    assert ruling.holds is (name == "distance")
+    assert ruling.holds or "changes the score of the key at distance D by" in ruling.reason
+
+
+def test_gates_of_tokens_move_along_under_the_sigmoid_too():
+    path = biased(lambda j, i, n: sp.Sum(gates[step], (step, i + 1, j)), parameters=OF_TOKENS)
+    assert laws.decide_law(replace(path, normaliser=Normaliser.SIGMOID), Law.TRANSLATION).holds
+    by_place = biased(lambda j, i, n: gates[j], parameters=(replace(OF_TOKENS[0], family=Family.TABLE),))
+    assert laws.decide_law(by_place, Law.TRANSLATION).holds
+    assert laws.decide_law(replace(by_place, normaliser=Normaliser.SIGMOID), Law.TRANSLATION).holds is False
+
+
+def test_equal_scores_are_no_recovery_under_another_normaliser_or_window():
+    line, window = biased(lambda j, i, n: -c * (j - i)), sp.Symbol("W", integer=True, positive=True)
+    same = Recovery(of="toy", assignment={})
+    assert laws.decide_recovery(line, line, same).holds is not False
+    other = laws.decide_recovery(replace(line, normaliser=Normaliser.SIGMOID), line, same)
+    assert (other.holds, other.reason) == (False, "sigmoid of the scores is not their softmax")
+    windowed = replace(line, window=window)
+    assert laws.decide_recovery(windowed, line, same).reason == "a query sees W keys, not oo"
+    assert laws.decide_recovery(windowed, line, Recovery(of="toy", assignment={window: sp.oo})).holds is not False
 
 
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])

@@ -73,7 +73,8 @@ def bias_by_key_alone(*, encoding: Encoding, kept_under: Normaliser, broken_unde
     """
     facts = []
     query, key = sp.symbols("j i", real=True)
-    assert encoding.bias is not None
+    law_of_bias = encoding.bias
+    assert law_of_bias is not None
     by_key = replace(encoding, bias=lambda query, key, _: -swat.SLOPE * key)
     cases = [(encoding, Law.RELATIVE, normaliser, True) for normaliser in Normaliser]
     cases += [(by_key, Law.TRANSLATION, kept_under, True), (by_key, Law.TRANSLATION, broken_under, False)]
@@ -87,7 +88,7 @@ def bias_by_key_alone(*, encoding: Encoding, kept_under: Normaliser, broken_unde
         facts.append(f"{bias} under {normaliser}: {law} {'holds' if holds else 'fails'}, {ruling.reason}")
     dropped = require_equal(
         "what is dropped is s j, the same for all keys",
-        lambda: encoding.bias(query, key, sp.S.One) - -swat.SLOPE * key,
+        lambda: law_of_bias(query, key, sp.S.One) - -swat.SLOPE * key,
         lambda: swat.SLOPE * query,
     )
     return Evidence(strength=Strength.GENERAL, facts=(dropped, *facts))
