@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+import sympy as sp
 import torch
 from torch import Tensor, nn
 
@@ -85,8 +86,10 @@ def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **op
 def _claims_of_record(record: Encoding) -> frozenset[str]:
     """Claims that follow from the laws of a record."""
     laws = {"relative": Law.RELATIVE in record.laws, "streaming": Law.STREAMING in record.laws}
-    # A bias may give several distances the same value, unless its relation is the distance itself.
-    by_distance = record.relation is not None and record.relation.name == relative().name
+    # A bias may give several distances the same value, unless its relation is the distance itself within its window.
+    by_distance = record.relation is not None and (
+        record.relation.name == relative().name or record.window is not sp.oo
+    )
     distinct = not record.repeats and (not record.bias or by_distance)
     return frozenset([law for law, holds in laws.items() if holds] + ["distinct"] * distinct)
 

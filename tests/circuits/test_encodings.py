@@ -145,6 +145,7 @@ ORACLES: dict[str, Callable[[int, int], Any]] = {
     "legendre[beyond=raw]": lambda i, j: (i, j),
     "nope": lambda i, j: 0,
     "swat": lambda i, j: j - i,
+    "swat[window=3]": lambda i, j: min(j - i, 3),
 }
 
 

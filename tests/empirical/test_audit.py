@@ -261,6 +261,7 @@ CLAIMS_OF_OURS = {
     "rope": {"relative", "distinct", "streaming"},
     "alibi": {"relative", "distinct", "streaming"},
     "t5": {"relative", "streaming"},
+    "swat": {"relative", "distinct", "streaming"},
     "dynamic-ntk": {"relative", "distinct"},
     "sinusoidal": {"distinct", "streaming"},
     "legendre": {"distinct"},

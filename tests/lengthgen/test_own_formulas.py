@@ -80,6 +80,17 @@ MADE = {
         "encoding(bias=of(c), recovers=(Recovery(of='alibi', assignment=3),))",
         "the formulas of 'mine' fail: ",
     ),
+    "normaliser of nothing known": (
+        "encoding(bias=of(c), normaliser='hardmax')",
+        "'mine': its normaliser must be softmax or sigmoid, not ",
+    ),
+    "normaliser is a number": ("encoding(bias=of(c), normaliser=3)", "its normaliser must be softmax or sigmoid"),
+    "window of nothing": (
+        "encoding(bias=of(c), window=0)",
+        "'mine': its window fails: ValueError: it must be infinite",
+    ),
+    "window is text": ("encoding(bias=of(c), window='7')", "'mine': its window fails: "),
+    "window has no class": ("encoding(bias=of(c), window=Recursive())", "'mine': its window fails: "),
     "parameters are a number": ("encoding(bias=of(c), parameters=3)", "the formulas of 'mine' fail: TypeError"),
 }
 
@@ -89,6 +100,15 @@ def test_a_hostile_formula_is_one_line(run, name, mine):
     code, says = MADE[name]
     mine(HEAD, f"mine = {code}")
     refused(run("verify", "mine.py:mine"), says)
+
+
+def test_normaliser_and_window_of_a_file_are_shown_and_decide_its_laws(answer, mine):
+    mine(HEAD, "mine = encoding(bias=lambda j, i, n: -c * i, normaliser='sigmoid', window=7, laws=())")
+    (row,) = answer("encodings", "mine.py")["encodings"]
+    assert (row["weights"], row["window"], row["translation"]) == ("sigmoid", "7 keys", False)
+    mine(HEAD, "mine = encoding(bias=lambda j, i, n: -c * i, laws=())")
+    (row,) = answer("encodings", "mine.py")["encodings"]
+    assert (row["weights"], row["window"], row["translation"]) == ("softmax", "every key", True)
 
 
 def test_a_row_of_the_matrix_that_cannot_be_computed_is_one_line(run, mine):

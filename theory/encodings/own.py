@@ -87,7 +87,7 @@ def _with_guards(encoding: Encoding) -> Encoding:
     _require_relation(encoding.relation, encoding.name)
     if encoding.drawn_from:
         raise EncodingError(f"'{encoding.name}': only registered encodings are trained at drawn positions")
-    if encoding.normaliser not in [*Normaliser]:
+    if type(encoding.normaliser) not in (str, Normaliser) or encoding.normaliser not in [*Normaliser]:
         choices = " or ".join(Normaliser)
         raise EncodingError(f"'{encoding.name}': its normaliser must be {choices}, not {shown(encoding.normaliser)}")
     window = Guarded(

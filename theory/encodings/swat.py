@@ -14,7 +14,7 @@ import sympy as sp
 
 from theory.encodings import alibi, rotary
 from theory.encodings.encoding import ONE_LAW, Encoding, Law, Normaliser, Option, Parameter
-from theory.relation import relative
+from theory.relation import clipped_relative
 
 SLOPE = sp.Symbol("slope", real=True, nonzero=True)
 WINDOW = sp.Symbol("W", integer=True, positive=True)
@@ -22,6 +22,9 @@ WINDOW = sp.Symbol("W", integer=True, positive=True)
 Slopes = Literal["balanced", "negative", "positive"]
 SLOPES = ("balanced", "negative", "positive")
 """Signs of the slopes: SWAT(-+), the paper's choice, SWAT(-) and SWAT(+).  [P]"""
+
+_WINDOW = 128
+"""Window for which the description of the released code reports its results.  [P, code]"""
 
 
 def weight(logit: sp.Expr) -> sp.Expr:
@@ -67,10 +70,10 @@ ENCODING = Encoding(
     summary="rotary and linear, sigmoid weights, window (SWAT)",
     options={
         "slopes": Option(default="balanced", words=SLOPES),
-        "window": Option(default=128, least=1, most=10**9),
+        "window": Option(default=_WINDOW, least=1, most=10**9),
         "base": rotary.BASE,
     },
-    caveat=f"{ONE_LAW}; a layer sees no key that is as many tokens back as its window, 128 by default",
+    caveat=f"{ONE_LAW}; keys as many tokens back as the window, or more, share a label and have no weight",
     planes="head",
     parameters=(
         Parameter(symbol=rotary.FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
@@ -81,7 +84,8 @@ ENCODING = Encoding(
     bias=lambda query_position, key_position, _: bias(SLOPE, query_position=query_position, key_position=key_position),
     normaliser=Normaliser.SIGMOID,
     window=WINDOW,
-    relation=relative(),
+    relation=clipped_relative(_WINDOW),
+    relation_of=lambda circuit, window, **_: clipped_relative(window),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING),
 )
 ENCODINGS = (ENCODING,)

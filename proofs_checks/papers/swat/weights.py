@@ -1,4 +1,4 @@
-"""What changes when the sigmoid of each logit replaces softmax: sums, independence, constants of a row, output."""
+"""Sigmoid of each logit in place of softmax: sums of weights, independence, constants of a row, size of outputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -126,7 +126,7 @@ def horizons(
 
     `equal` are the even numbers H of heads at which these slopes are those of `others` for H/2 heads.
     """
-    found = set()
+    alike = set()
     for heads in range(2, _MOST_HEADS + 1, 2):
         falling = [slope for slope in slopes(heads) if slope < 0]
         if len(falling) != heads // 2:
@@ -136,15 +136,15 @@ def horizons(
             if sp.expand(share) != 0:
                 raise Refuted(f"{heads} heads, head {number}: e^(s D) is {sp.exp(share).n(4)}/1000 at the stated D")
         if falling == [-slope for slope in others(heads // 2)]:
-            found.add(heads)
-    if found != equal:
-        raise Refuted(f"the negative slopes of H heads are those of H/2 heads of the other list for H in {found}")
+            alike.add(heads)
+    if alike != equal:
+        raise Refuted(f"the negative slopes of H heads are those of H/2 heads of the other list for H in {alike}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         facts=(
             f"e^(-2^-k D) = 1/1000 at D = 2^k log 1000 for every head of up to {_MOST_HEADS} heads, exactly",
             f"k = 1 .. 6: {', '.join(short(ball(horizon(sp.Integer(power)))) for power in range(1, 7))} tokens",
-            f"equal to ALiBi's list for H/2 heads only at H = {', '.join(map(str, sorted(found)))}",
+            f"equal to ALiBi's list for H/2 heads only at H = {', '.join(map(str, sorted(alike)))}",
         ),
         reach=f"H <= {_MOST_HEADS}",
     )

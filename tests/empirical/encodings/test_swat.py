@@ -82,8 +82,8 @@ def test_attention_of_a_decoder_is_its_definition_pair_by_pair():
             keys = range(max(0, j - 3), j + 1)
             logits = [q[:, head, j].mul(k[:, head, i]).sum(-1) / HEAD_DIM**0.5 + slope * (j - i) for i in keys]
             expected = sum(v[:, head, i] / (1 + (-x).exp())[:, None] for i, x in zip(keys, logits, strict=True))
-            found = attended[0][0, :, j].unflatten(-1, (HEADS, HEAD_DIM))[:, head]
-            torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+            computed = attended[0][0, :, j].unflatten(-1, (HEADS, HEAD_DIM))[:, head]
+            torch.testing.assert_close(computed, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("window", "layers"), [(1, 3), (3, 2), (2, 5), (4, 3)])
