@@ -139,3 +139,8 @@ def test_the_width_of_a_table_is_counted_up_to_the_distance_where_it_is_constant
 
 def test_the_slope_alone_makes_no_width() -> None:
     assert str(caching(biased(lambda j, i: alibi.bias(a, query_position=j, key_position=i)))) == "2"
+
+
+def test_a_window_limits_the_keys_that_are_kept() -> None:
+    assert caching(named("swat")).reason.endswith("the last W keys are kept")
+    assert "kept" not in caching(named("alibi")).reason

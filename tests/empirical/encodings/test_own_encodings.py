@@ -51,6 +51,8 @@ HOOKS = {
     "rotate of other precision": ({"rotate": lambda own, q, k, *_: (q.double(), k)}, "not torch.float64"),
     "scores exit": ({"scores_pairwise": True, "scores": raising(SystemExit(0))}, "scores fails: SystemExit: 0"),
     "scores of another shape": ({"scores_pairwise": True, "scores": zeros(6, 6)}, r"must return torch.float32 \["),
+    "normalise exit": ({"normalise": raising(SystemExit(0))}, "normalise fails: SystemExit: 0"),
+    "normalise of another shape": ({"normalise": zeros(6, 6)}, r"must return torch.float32 \["),
     "values exit": ({"changes_values": True, "values": raising(SystemExit(0))}, "values fails: SystemExit: 0"),
     "values of another shape": ({"changes_values": True, "values": zeros(6)}, r"must return torch.float32 \["),
 }

@@ -253,3 +253,16 @@ def test_layers_of_an_earlier_checkpoint_are_known_by_their_names_of_today():
     assert [*restored] == [*decoder.state_dict()]
     assert all(torch.equal(tensor, decoder.state_dict()[name]) for name, tensor in restored.items())
     assert current_names(restored).keys() == restored.keys()
+
+
+@pytest.mark.parametrize(("name", "explicit"), [("nope", False), ("alibi", False), ("swat", True), ("xpos", True)])
+def test_weights_are_computed_explicitly_only_where_an_encoding_needs_them(name, explicit, monkeypatch):
+    calls = []
+    fused = torch.nn.functional.scaled_dot_product_attention
+    monkeypatch.setattr(
+        torch.nn.functional,
+        "scaled_dot_product_attention",
+        lambda *tensors, **options: calls.append(1) or fused(*tensors, **options),
+    )
+    run(decoder(named(name, heads=HEADS, head_dim=WIDTH // HEADS)), torch.randint(SYMBOLS, (2, LENGTH)))
+    assert len(calls) == (0 if explicit else LAYERS)
