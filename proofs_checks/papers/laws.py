@@ -56,7 +56,6 @@ def row(
     bounded: bool,
     cases: Cases,
     normaliser: Normaliser,
-    window: str,
 ) -> Evidence:
     """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
@@ -68,7 +67,6 @@ def row(
         ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
         ("parameters", properties.domains, parameters),
         ("weights", lambda record: record.normaliser, normaliser),
-        ("keys that a query sees", lambda record: str(record.window), window),
     )
     for what, compute, stated in computed:
         value = compute(encoding)
@@ -192,6 +190,7 @@ def _row_claim(encoding: Encoding) -> Claim:
     stated = ROWS[encoding.name]
     use = "causal use only" if stated.causal_only else "keys on both sides"
     size = "bounded logits" if stated.bounded else "unbounded logits"
+    weights = "" if stated.normaliser is Normaliser.SOFTMAX else f", {stated.normaliser} weights"
     mutated = {
         "one parameter more": mutations.with_one_parameter_more,
         "one trained number more": mutations.with_one_trained_number_more,
@@ -217,7 +216,7 @@ def _row_claim(encoding: Encoding) -> Claim:
     return Claim(
         id=f"far-{encoding.name}",
         source=_source(encoding),
-        statement=f"{encoding.title}: {use}, {size}; far keys: {far.cases_text(stated.far)}; trained numbers: "
+        statement=f"{encoding.title}: {use}, {size}{weights}; far keys: {far.cases_text(stated.far)}; trained numbers: "
         f"{stated.learned}.",
         latex=r"\lim_{j-i\to\infty} s_{ji}",
         label="F",
@@ -232,9 +231,8 @@ def _row_claim(encoding: Encoding) -> Claim:
             "bounded": stated.bounded,
             "cases": stated.far,
             "normaliser": stated.normaliser,
-            "window": stated.window,
         },
-        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases", "normaliser", "window"),
+        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases", "normaliser"),
         falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
     )
 

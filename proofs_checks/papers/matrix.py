@@ -27,7 +27,6 @@ class PropertyRow:
         far: behaviour of the logits of far keys, by cases of the parameters.
         width: numbers that a cached key needs beside its content; "none" if no fixed number suffices.
         normaliser: function that turns scores into weights.
-        window: number of keys that a query sees, as text.
     """
 
     laws: frozenset[Law]
@@ -39,7 +38,6 @@ class PropertyRow:
     far: Cases
     width: str = "0"
     normaliser: Normaliser = Normaliser.SOFTMAX
-    window: str = "oo"
 
 
 _ALL_LAWS = frozenset(Law)
@@ -356,7 +354,6 @@ ROWS: Mapping[str, PropertyRow] = {
         ),
         width="2",
         normaliser=Normaliser.SIGMOID,
-        window="W",
     ),
 }
 """Encoding name -> its stated properties."""

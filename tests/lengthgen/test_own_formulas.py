@@ -89,6 +89,7 @@ MADE = {
         "encoding(bias=of(c), window=0)",
         "'mine': its window fails: ValueError: it must be infinite",
     ),
+    "window is a half": ("encoding(bias=of(c), window=sp.Rational(7, 2))", "its window fails: ValueError: it must be"),
     "window is text": ("encoding(bias=of(c), window='7')", "'mine': its window fails: "),
     "window has no class": ("encoding(bias=of(c), window=Recursive())", "'mine': its window fails: "),
     "parameters are a number": ("encoding(bias=of(c), parameters=3)", "the formulas of 'mine' fail: TypeError"),

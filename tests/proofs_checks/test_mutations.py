@@ -1,17 +1,19 @@
 """Each mutated formula changes the law that it is meant to change, and nothing else."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 import sympy as sp
 
 from proofs_checks import mutations, registry
+from proofs_checks.claim import Refuted
 from proofs_checks.papers.laws import mutated_laws
 from proofs_checks.papers.matrix import ROWS
 from proofs_checks.runner import Result, run_claim
 from theory import laws
 from theory.encodings.catalogue import named
-from theory.encodings.encoding import Law
+from theory.encodings.encoding import Law, Normaliser
 
 CASES = [
     *((name, law) for name in ("sinusoidal", "alibi", "fox") for law in Law),
@@ -64,6 +66,10 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
         ("far-hope", "keys damped like queries", "causal use only: computed False"),
         ("far-rope", "all tokens at position 0", "far keys: computed constant"),
         ("far-rope", "one hook more", "hooks: computed"),
+        ("far-swat", "one hook more", "hooks: computed ('positions', 'rotate', 'bias')"),
+        ("far-swat", "softmax", "far keys: computed slope < 0, D < W: falls exponentially; slope > 0, D < W: grows"),
+        ("far-swat", "without the window", "far keys: computed slope < 0: falls exponentially; slope > 0: weight"),
+        ("far-swat", "all keys seen, without a bias", "far keys: computed oscillates"),
         ("far-alibi", "one parameter more", "parameters: computed"),
         ("far-alibi", "one trained number more", "trained numbers"),
     ],
@@ -72,3 +78,9 @@ def test_a_mutated_row_is_rejected_for_what_is_wrong_with_it(claim: str, falsifi
     (result,) = [outcome for outcome in result_of(claim).falsifiers if outcome.name == falsifier]
     assert result.rejected
     assert result.reason.startswith(line)
+
+
+def test_another_normaliser_is_rejected_where_far_keys_do_not_show_it() -> None:
+    claim = registry.find("far-alibi")
+    with pytest.raises(Refuted, match="weights: computed sigmoid, stated softmax"):
+        claim.check(**claim.holds | {"formulas": lambda encoding: replace(encoding, normaliser=Normaliser.SIGMOID)})
