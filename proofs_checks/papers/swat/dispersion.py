@@ -105,7 +105,7 @@ CLAIMS = (
         statement="The largest softmax weight of L independent logits from N(0, s^2) with a fixed s goes to 0 as L "
         "grows, and a logit of 0 has a weight smaller than it by a factor that falls slower than every power of L "
         "(errata F14: not exponentially small, and the row does not become sparse).",
-        latex=r"\Pr\Big[\max_ip_i\le\tfrac2Le^{2s\sqrt{\ln L}-s^2/2}\Big]\ge 1-\frac{4e^{s^2}-3}{L},\qquad"
+        latex=r"\Pr\Big[\max_ip_i\le\tfrac2Le^{2s\sqrt{\ln L}-s^2/2}\Big]\ge 1-\frac{4e^{s^2}-3}{L},\qquad "
         r"L^p\,e^{-s\sqrt{2\ln L}}\to\infty\ \forall p>0",
         label="F",
         check=dispersion,

@@ -190,7 +190,7 @@ CLAIMS = (
         statement="Softmax gives the logits 1.5, 5, 2.4, 0.5, 1.3 the weights 0.0265, 0.877, 0.0651, 0.0097, 0.0217; "
         "the sigmoid's weights of these logits sum to more than 4.",
         latex=r"\mathrm{softmax}(1.5,5,2.4,.5,1.3)\approx(.0265,.877,.0651,.0097,.0217),\quad"
-        r"\textstyle\sum_i\sigma(l_i)>4",
+        r"\sum_i\sigma(l_i)>4",
         label="P",
         check=worked_example,
         holds={"weights": softmax, "logits": _LOGITS, "stated": _STATED, "alone": sigmoid},
@@ -220,7 +220,7 @@ CLAIMS = (
         statement="With RoPE and the bias s (j - i) scores depend on j - i alone, so the relative law holds under "
         "both normalisers. Code that adds -s i for s (j - i) has the same weights under softmax, and under the "
         "sigmoid weights that a shift of all positions changes.",
-        latex=r"\mathrm{softmax}_i(x_{ji}-si)=\mathrm{softmax}_i(x_{ji}+s(j-i)),\qquad"
+        latex=r"\mathrm{softmax}_i(x_{ji}-si)=\mathrm{softmax}_i(x_{ji}+s(j-i)),\qquad "
         r"\sigma(x_{ji}-si)\ne\sigma(x_{ji}+s(j-i))",
         label="F",
         check=bias_by_key_alone,
@@ -242,7 +242,7 @@ CLAIMS = (
         source=SOURCE.at("sigmoid in place of softmax; the consequence is ours"),
         statement="Softmax ignores a constant added to all logits of a row; under the sigmoid it raises or lowers "
         "every weight, so SWAT has no free level of logits.",
-        latex=r"\mathrm{softmax}(l+c)=\mathrm{softmax}(l),\qquad"
+        latex=r"\mathrm{softmax}(l+c)=\mathrm{softmax}(l),\qquad "
         r"\sigma(l+c)-\sigma(l)=\frac{\sinh(c/2)}{\cosh(c/2)+\cosh(l+c/2)}",
         label="F",
         check=constants_of_a_row,
@@ -271,7 +271,7 @@ CLAIMS = (
         source=SOURCE.at("sigmoid in place of softmax; the bounds are ours"),
         statement="Under softmax an output is at most as long as the longest value. Under the sigmoid it is shorter "
         "than W times the longest value for a window of W keys, and no smaller bound holds.",
-        latex=r"\lVert y\rVert\le\max_i\lVert v_i\rVert\ \text{(softmax)},\qquad"
+        latex=r"\lVert y\rVert\le\max_i\lVert v_i\rVert\ \text{(softmax)},\qquad "
         r"\sup\frac{\lVert y\rVert}{\max_i\lVert v_i\rVert}=W\ \text{(sigmoid)}",
         label="F",
         check=output_bound,
