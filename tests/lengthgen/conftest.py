@@ -11,7 +11,7 @@ from lengthgen import reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
 from proofs_checks.runner import Result
-from tests.processes import pool_here
+from tests.pool_here import pool_here
 
 
 @pytest.fixture

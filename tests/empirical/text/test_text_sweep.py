@@ -11,7 +11,7 @@ from empirical.text import sweep
 from empirical.text.profile import load_profile
 from empirical.text.run import TextRun
 from empirical.text.sweep import STRETCHED, train_all, usual_encodings
-from tests.processes import pool_here
+from tests.pool_here import pool_here
 from theory.encodings.catalogue import ENCODINGS
 from theory.system.files import DamagedFile
 
