@@ -131,7 +131,7 @@ def test_a_hue_is_of_a_family() -> None:
         ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
         ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin"),
         ("ape", "sinusoidal", "random-ape", "legendre", "haar", "dct"),
-        ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", "swat", *GRAPE_M),
+        ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
         (
             "alibi",
             "fire",
@@ -139,6 +139,7 @@ def test_a_hue_is_of_a_family() -> None:
             "kerple-power",
             "kerple-log",
             *BAM,
+            "swat",
             "t5-bidirectional",
             *FOX,
             *CABLE,
