@@ -61,12 +61,13 @@ def with_queries_doubled(encoding: Encoding) -> Encoding:
 
 def at_origin(encoding: Encoding) -> Encoding:
     """Place all tokens at position 0."""
-    embed, rotate, bias = encoding.embed, encoding.rotate, encoding.bias
+    embed, rotate, vector, bias = encoding.embed, encoding.rotate, encoding.relative_key, encoding.bias
     zero = sp.Integer(0)
     return replace(
         encoding,
         embed=(lambda position: embed(zero)) if embed else None,
         rotate=(lambda position, length: rotate(zero, length)) if rotate else None,
+        relative_key=(lambda query, key, length: vector(zero, zero, length)) if vector else None,
         bias=(lambda query, key, length: bias(zero, zero, length)) if bias else None,
     )
 
@@ -79,10 +80,12 @@ def at_origin_by_query(encoding: Encoding) -> Encoding:
 def at_fixed_length(encoding: Encoding) -> Encoding:
     """Use the formulas for sequences of n tokens at every length."""
     positions, rotate, bias = encoding.positions, encoding.rotate, encoding.bias
+    vector = encoding.relative_key
     return replace(
         encoding,
         positions=(lambda index, length: positions(index, LENGTH)) if positions else None,
         rotate=(lambda position, length: rotate(position, LENGTH)) if rotate else None,
+        relative_key=(lambda query, key, length: vector(query, key, LENGTH)) if vector else None,
         bias=(lambda query, key, length: bias(query, key, LENGTH)) if bias else None,
     )
 
@@ -111,6 +114,22 @@ def with_codes_on_scores(encoding: Encoding) -> Encoding:
     if embed is None:
         raise ValueError(f"{encoding.name} has no position codes")
     return replace(encoding, embed=None, bias=lambda query, key, length: (embed(query).T * _HALVES * embed(key))[0])
+
+
+def with_vectors_on_scores(encoding: Encoding) -> Encoding:
+    """Move the vectors added to keys into the logits, as the sum of their components.
+
+    Raises `ValueError` for an encoding without such vectors.
+    """
+    vector = encoding.relative_key
+    if vector is None:
+        raise ValueError(f"{encoding.name} adds no vectors to keys")
+    return replace(encoding, relative_key=None, bias=lambda *at: sp.Add(*vector(*at)))
+
+
+def with_vectors_dropped(encoding: Encoding) -> Encoding:
+    """Leave the keys without the vectors added to them."""
+    return replace(encoding, relative_key=None)
 
 
 def with_logarithmic_bias(encoding: Encoding) -> Encoding:

@@ -71,7 +71,7 @@ class Caching:
 
 
 def caching(encoding: Encoding) -> Caching:
-    """Width at which the bias of the encoding can be cached, for generic values of its free parameters."""
+    """Width at which bias and key vectors can be cached, for generic values of the free parameters."""
     answer = _caching_of_all(encoding)
     if encoding.window is sp.oo:
         return answer
@@ -85,10 +85,34 @@ def _caching_of_all(encoding: Encoding) -> Caching:
         return _undecided("whether scores change with the length is not decided")
     if not streaming:
         return _decided(None, "scores change when the sequence grows")
+    vectors = _caching_of_vectors(encoding)
+    if vectors:
+        return vectors
     if encoding.bias is None:
         return _decided(0, "no bias: keys are cached as they are after the actions on them")
     position_of = encoding.positions or (lambda index, length: index)
     bias = encoding.bias(position_of(_KEY + _DISTANCE, LENGTH), position_of(_KEY, LENGTH), LENGTH)
+    return _caching_of_bias(bias, encoding)
+
+
+def _caching_of_vectors(encoding: Encoding) -> Caching | None:
+    """Caching of the vectors added to keys; None if there are none, so that the bias decides.
+
+    A query that is a unit vector has one component of them as its bias: no width for a component, none for the score.
+    """
+    if encoding.relative_key is None:
+        return None
+    position_of = encoding.positions or (lambda index, length: index)
+    vector = encoding.relative_key(position_of(_KEY + _DISTANCE, LENGTH), position_of(_KEY, LENGTH), LENGTH)
+    for component in vector:
+        caching = _caching_of_bias(component, encoding)
+        if caching.cases and all(case.width is None for case in caching.cases):
+            return _decided(None, f"a component of the vectors added to keys: {caching.reason}")
+    return _undecided("the joint rank of the components of the vectors added to keys is not decided")
+
+
+def _caching_of_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
+    """Width of a bias given as a formula in the position of the key and the distance."""
     bias = sp.expand(bias, log=False, power_base=False, power_exp=False)  # cancels positions, also inside functions
     note = ""
     functions = {application.func for application in bias.atoms(AppliedUndef)}
@@ -216,6 +240,8 @@ def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
 def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
     """Width from the power of the distance with which the bias grows: no width if no recurrence grows like that."""
     power = _limit(sp.simplify(_DISTANCE * sp.diff(bias, _DISTANCE) / bias))
+    if power is not None and power.is_infinite and _outruns_exponentials(bias):
+        return _decided(None, "it grows or falls faster than every exponential, and no linear recurrence does")
     if power is None:
         return _undecided("the growth of the bias is not decided")
     if power.is_Symbol:
@@ -227,6 +253,15 @@ def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
         if share is None or (share.is_finite and share != 0):
             return _undecided(f"the growth of the bias divided by D^{power} is not decided")
     return _decided(None, f"it grows with the power {power} of the distance, in a way that no linear recurrence does")
+
+
+def _outruns_exponentials(bias: sp.Expr) -> bool:
+    """True if the logarithmic derivative b'/b goes to infinity: |b| then passes every e^(c D) from some D on.
+
+    A solution of a linear recurrence that is not 0 from some distance on lies between two exponentials.
+    """
+    rate = _limit(sp.simplify(sp.diff(bias, _DISTANCE) / bias))
+    return rate is not None and bool(rate.is_infinite)
 
 
 def _width_per_exponent(bias: sp.Expr, exponent: sp.Symbol, encoding: Encoding) -> Caching:

@@ -104,14 +104,23 @@ def _cases_without_window(encoding: Encoding) -> Cases:
     if encoding.embed or (encoding.positions and not encoding.relation):
         return (FarCase(behaviour=FarField.UNDEFINED),)
     encoding, _ = _without_query_factor(encoding)
-    kernel_cases = _kernel_cases(encoding, _POSITION + _DISTANCE, _POSITION)
-    bias_cases = _bias_cases(encoding, _POSITION + _DISTANCE, _POSITION)
+    pair = _POSITION + _DISTANCE, _POSITION
+    # A key vector that goes to a constant leaves the answer to the kernel of the actions.
+    kernel_cases = _combined(_vector_cases(encoding, *pair), _kernel_cases(encoding, *pair))
     if not encoding.bias:
         return kernel_cases
-    bias_cases = _weight_cases(bias_cases, encoding.normaliser)
-    if not encoding.rotate:
+    bias_cases = _weight_cases(_bias_cases(encoding, *pair), encoding.normaliser)
+    if not (encoding.rotate or encoding.relative_key):
         return bias_cases
     return tuple(case for bias_case in bias_cases for case in _with_kernel(bias_case, kernel_cases))
+
+
+def _combined(first: Cases, second: Cases) -> Cases:
+    """Effect of two terms of a score: that of the one if the other is constant, else not decided."""
+    for constant, other in ((first, second), (second, first)):
+        if all(case.behaviour is FarField.CONSTANT for case in constant):
+            return other
+    return (FarCase(behaviour=FarField.UNDECIDED),)
 
 
 def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
@@ -152,9 +161,9 @@ def causal_only(encoding: Encoding) -> bool | None:
         return False
     encoding, _ = _without_query_factor(encoding)
     behind = _POSITION, _POSITION + _DISTANCE
-    return _any_case(
-        (*_kernel_cases(encoding, *behind), *_bias_cases(encoding, *behind)), {FarField.GROWING, FarField.UNDEFINED}
-    )
+    parts = (_kernel_cases, _vector_cases, _bias_cases)
+    cases = tuple(case for part in parts for case in part(encoding, *behind))
+    return _any_case(cases, {FarField.GROWING, FarField.UNDEFINED})
 
 
 def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
@@ -186,7 +195,9 @@ def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     do not without it. xPos has lambda^j as a factor of its queries, but not as a factor of its scores: lambda^(j - i).
     """
     unchanged = encoding, sp.S.One
-    if not encoding.rotate or encoding.embed or laws.decide_law(encoding, Law.RELATIVE).holds:
+    if not encoding.rotate or encoding.embed or encoding.relative_key:
+        return unchanged
+    if laws.decide_law(encoding, Law.RELATIVE).holds:
         return unchanged
     rotate = encoding.rotate
     on_query = rotate(_QUERY_POSITION, LENGTH)[0].applyfunc(sp.factor)
@@ -213,6 +224,7 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
         return ()
     bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
     bias = bias.replace(lambda part: isinstance(part, sp.Max | sp.Min), _dominant_terms)
+    bias = bias.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)
     applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
     for application in applications:
         ends = [end for end in map(_limit, application.args) if end is not None]
@@ -284,6 +296,25 @@ def _dominant_terms(extreme: sp.Max | sp.Min) -> sp.Expr:
     deciding = [term for term in extreme.args if _limit(term) is side]
     left = deciding or [term for term in extreme.args if _limit(term) is not -side]
     return extreme.func(*left) if left else extreme
+
+
+def _far_piece(pieces: sp.Piecewise) -> sp.Expr:
+    """Piece that holds at all large distances; the pieces themselves if a condition before it is not decided."""
+    for piece, condition in pieces.args:
+        holds = condition.replace(lambda part: isinstance(part, sp.core.relational.Relational), _at_infinity)
+        if holds == sp.true:
+            return piece
+        if holds != sp.false:
+            return pieces
+    return pieces
+
+
+def _at_infinity(test: sp.core.relational.Relational) -> sp.Basic:
+    """Truth of an inequality at large distances, if its two sides part for ever; else the inequality itself."""
+    difference = _limit(test.lhs - test.rhs)
+    if difference is None or not difference.is_infinite:
+        return test
+    return test.func(difference, 0)
 
 
 @cache
@@ -470,6 +501,20 @@ def _kernel_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
         FarCase(behaviour=FarField.OSCILLATING, where=f"{name} > 0"),
         FarCase(behaviour=FarField.CONSTANT, where=f"{name} = 0"),
     )
+
+
+def _vector_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
+    """Effect of the vector p added to the key: its product with a constant query is constant if p has a limit."""
+    if not encoding.relative_key:
+        return (FarCase(behaviour=FarField.CONSTANT),)
+    vector = encoding.relative_key(*_positions(encoding, query, key), LENGTH)
+    entries = [_constant_content(entry, encoding) for entry in vector]
+    limits = [_limit(entry.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)) for entry in entries]
+    if any(limit is None for limit in limits):
+        return (FarCase(behaviour=FarField.UNDECIDED),)
+    # A component that goes to infinity has either sign, by the sign of the query.
+    finite = all(limit.is_finite for limit in limits)
+    return (FarCase(behaviour=FarField.CONSTANT if finite else FarField.GROWING),)
 
 
 @cache

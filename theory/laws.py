@@ -222,6 +222,8 @@ def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
         added = encoding.embed(position) if encoding.embed else sp.zeros(2, 1)
         actions = encoding.rotate(position, LENGTH) if encoding.rotate else (sp.eye(2), sp.eye(2))
         acted = actions[index] * (content + added)
+        if encoding.relative_key and content is KEY:
+            acted = acted + encoding.relative_key(position + DISTANCE, position, LENGTH)
         return acted.dot(acted)
 
     return tuple(
@@ -235,7 +237,7 @@ def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
 def _norm_by_form(encoding: Encoding) -> str | None:
     """Reason that norms are unchanged, if nothing acts on queries and keys; else None."""
-    if encoding.embed or encoding.rotate:
+    if encoding.embed or encoding.rotate or encoding.relative_key:
         return None
     return "the formula adds to the score and does not touch queries and keys"
 

@@ -51,7 +51,8 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
     with torch.no_grad():
         content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
         bias = module.bias(positions, positions, content, dtype=torch.float64)
-        logits = module.scores(*module.rotate(q, k, positions, content), positions, positions) / HEAD_DIM**0.5
+        rotated = module.rotate(q, k, positions, content)
+        logits = module.scores(*rotated, positions, positions, content) / HEAD_DIM**0.5
         logits = logits if bias is None else logits + bias
         codes = module.embed(torch.zeros_like(x), positions)[0]
         weights = _weight_difference(encoding, module, logits, positions)

@@ -69,7 +69,14 @@ class PositionEncoding(nn.Module):
         """
         return q_BHLC, k_BHLC
 
-    def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
         """Return the scores of all pairs before the division by sqrt(C): [B, H, J, I].
 
         Args:
@@ -77,6 +84,7 @@ class PositionEncoding(nn.Module):
             k_BHIC: keys, after `rotate`.
             query_positions: int64 [J] or [B, J].
             key_positions: int64 [I] or [B, I].
+            content: further inputs, for encodings that read them.
         """
         return q_BHJC @ k_BHIC.transpose(-1, -2)
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import PositionEncoding
+from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.decay import decayed_scores
 
 
@@ -66,7 +66,14 @@ class HoPE(PositionEncoding):
         thetas = self.thetas().to(margin.device)
         return torch.cat((margin + (thetas.max() - thetas), margin + (thetas.max() + thetas)))
 
-    def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
         """Scores [B, H, J, I] of the dtype of q, 0 for a key after the query; coordinates and sums at least in float32.
 
         Raises:

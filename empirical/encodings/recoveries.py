@@ -198,5 +198,5 @@ def _logits(encoding: PositionEncoding, x: Tensor, q: Tensor, k: Tensor, positio
     content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
-    logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions) / HEAD_DIM**0.5
+    logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions, content) / HEAD_DIM**0.5
     return logits if bias is None else logits + bias

@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from empirical.encodings.base import Content
 from empirical.encodings.decay import decayed_scores
 from empirical.encodings.rotary import Layout, Rotary
 from theory.encodings import xpos
@@ -45,7 +46,14 @@ class XPos(Rotary):
         planes = -torch.tensor(self.zetas, dtype=torch.float64).log() / self.scale_base
         return planes.repeat_interleave(2) if self.layout == "interleaved" else planes.repeat(2)
 
-    def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
         """Scores of rotated queries and keys, [B, H, J, I]; see `decayed_scores`.
 
         Raises:

@@ -122,7 +122,7 @@ def _attention(
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
         return attended.unflatten(0, content.x_BLD.shape[:2])
-    logits = encoding.scores(q, k, queries, positions) / q.shape[-1] ** 0.5
+    logits = encoding.scores(q, k, queries, positions, content) / q.shape[-1] ** 0.5
     weights = attention_weights(encoding, logits, bias, queries, positions)
     attended = weights @ v
     return attended + encoding.values(weights, queries, positions, content) if shared.changes_values else attended

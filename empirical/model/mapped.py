@@ -73,11 +73,13 @@ class MappedEncoding(nn.Module):
         )
         return q, k
 
-    def scores(self, q_MBHJC: Tensor, k_MBHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    def scores(
+        self, q_MBHJC: Tensor, k_MBHIC: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content
+    ) -> Tensor:
         """Scores of all pairs: [M, B, H, J, I]."""
         positions = (query_positions, key_positions)
         return self._run(
-            lambda encoding, _, at, q, k: encoding.scores(q, k, *at), Content(), positions, q_MBHJC, k_MBHIC
+            lambda encoding, part, at, q, k: encoding.scores(q, k, *at, part), content, positions, q_MBHJC, k_MBHIC
         )
 
     def bias(

@@ -65,6 +65,7 @@ def _falsifiers(encoding: Encoding) -> Mapping[str, Parameters]:
     own: Mapping[str, tuple[str, Formulas]] = {
         "dynamic-ntk": ("the formulas of one length at all lengths", mutations.at_fixed_length),
         "legendre": ("the formulas of one length at all lengths", mutations.at_fixed_length),
+        "wavelet": ("keys without the vectors", mutations.with_vectors_dropped),
         "grape-path": ("edges that no query changes", _SHARED_EDGES),
         "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
         "t5": ("16 buckets up to distance 64", _SIXTEEN),

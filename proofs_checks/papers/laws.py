@@ -114,6 +114,8 @@ def _keeping_norms(encoding: Encoding) -> tuple[str, Formulas]:
     """Name of formulas that keep the norms of queries and keys, and the formulas."""
     if encoding.embed:
         return "codes as a bias, not added to tokens", mutations.with_codes_on_scores
+    if encoding.relative_key:
+        return "vectors as a bias, not added to keys", mutations.with_vectors_on_scores
     return "rotated by RoPE, without stretching", mutations.with_plain_rotation
 
 

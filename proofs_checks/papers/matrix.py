@@ -355,5 +355,12 @@ ROWS: Mapping[str, PropertyRow] = {
         width="2",
         normaliser=Normaliser.SIGMOID,
     ),
+    "wavelet": PropertyRow(
+        laws=_ALL_BUT_NORM,
+        hooks="relative_key",
+        parameters=("a1 positive", "a2 positive", "b1 nonnegative whole", "b2 nonnegative whole"),
+        far=_far(FarField.CONSTANT),
+        width="none",
+    ),
 }
 """Encoding name -> its stated properties."""

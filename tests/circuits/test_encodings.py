@@ -132,6 +132,7 @@ ORACLES: dict[str, Callable[[int, int], Any]] = {
     "rpe": lambda i, j: j - i,
     "rope": lambda i, j: j - i,
     "alibi": lambda i, j: j - i,
+    "wavelet": lambda i, j: j - i,
     "clipped": lambda i, j: min(j - i, 8),
     "clipped[limit=0]": lambda i, j: 0,
     "clipped[limit=3]": lambda i, j: min(j - i, 3),

@@ -267,6 +267,7 @@ CLAIMS_OF_OURS = {
     "legendre": {"distinct"},
     "haar": {"streaming"},
     "dct": {"streaming"},
+    "wavelet": {"relative", "streaming"},
 }
 
 

@@ -129,7 +129,7 @@ CABLE = ("cable", "cable-gated", "cable-nw", "cable-log")
 def test_a_hue_is_of_a_family() -> None:
     families = [
         ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
-        ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin"),
+        ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin", "wavelet"),
         ("ape", "sinusoidal", "random-ape", "legendre", "haar", "dct"),
         ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
         (

@@ -38,6 +38,7 @@ STATED = {
     "haar": "0",
     "dct": "0",
     "swat": "2",
+    "wavelet": "none",
 }
 
 
@@ -69,6 +70,8 @@ x = sp.Symbol("x", real=True)
         (lambda j, i: -sp.log(1 + a * (j - i)) / sp.log(2 + j), "none"),
         (lambda j, i: -a * (2 * (j - i) + 3) ** x, "x = 0, 1, 2, ...: x + 1; other x: none"),
         (lambda j, i: -a * ((j - i) ** 2 + 3) ** (x / 2), "not decided"),
+        (lambda j, i: sp.exp(-((j - i) ** 2)), "none"),
+        (lambda j, i: sp.exp(-2 * (j - i)), "not decided"),
         (lambda j, i: sp.sin(j - i), "not decided"),
         (lambda j, i: 1 + 1 / (1 + j - i), "not decided"),
         (lambda j, i: -grape_path.increments(query=j, key=i), "2"),
@@ -135,6 +138,21 @@ def test_the_width_of_a_table_is_counted_up_to_the_distance_where_it_is_constant
     clipped = biased(lambda j, i: weights[sp.Min(j - i, 5)])
     assert str(caching(clipped)) == "6"
     assert str(caching(biased(lambda j, i: weights[j - i]))) == "not decided"
+
+
+@pytest.mark.parametrize(
+    ("law", "width"),
+    [
+        (lambda d: (a * d, sp.exp(-(d**2))), "none"),
+        (lambda d: (sp.log(1 + d), sp.S.Zero), "none"),
+        (lambda d: (a * d, sp.S.One), "not decided"),
+    ],
+)
+def test_vectors_added_to_keys_have_no_width_if_a_component_has_none(
+    law: Callable[[sp.Expr], tuple[sp.Expr, sp.Expr]], width: str
+) -> None:
+    toy = Encoding(name="toy", title="", relative_key=lambda j, i, n: sp.Matrix(law(j - i)))
+    assert str(caching(toy)) == width
 
 
 def test_the_slope_alone_makes_no_width() -> None:

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from theory import far, properties
-from theory.encodings import kerple, rotary
+from theory.encodings import kerple, rotary, wavelet
 from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
 from theory.far import FarField
@@ -49,6 +49,9 @@ BIASES = [
     (lambda d: sp.Max(-a * d, -8), FarField.CONSTANT),
     (lambda d: a * d, FarField.GROWING),
     (lambda d: a * sp.log(1 + d), FarField.GROWING),
+    (lambda d: sp.Piecewise((-a * d, d <= 8), (-8, True)), FarField.CONSTANT),
+    (lambda d: sp.Piecewise((-8, d < 8), (-a * d, sp.Ge(2 * d, 3 + a)), (0, True)), "falls exponentially"),
+    (lambda d: sp.Piecewise((-a * d, sp.cos(d) > 0), (-8, True)), FarField.UNDECIDED),
     (lambda d: table(d / (1 + d)), FarField.CONSTANT),
     (table, FarField.UNDEFINED),
     (lambda d: (x - 1) * d, FarField.UNDECIDED),
@@ -227,6 +230,42 @@ def test_a_window_bounds_the_scores_of_distances_and_ends_at_the_query():
     assert (properties.bounded(windowed), properties.causal_only(windowed)) == (True, True)
     assert properties.bounded(replace(windowed, window=sp.oo)) is False
     assert properties.bounded(replace(windowed, bias=by_place)) is not True
+
+
+def vectors(first, second, **others):
+    at = {"relative_key": lambda j, i, n: sp.Matrix([first(j - i), second(j - i)])}
+    return Encoding(name="toy", title="", arxiv="", **at, **others)
+
+
+VANISHING = (lambda d: sp.exp(-(d**2)), lambda d: 1 / (1 + d**2))
+LINEAR = {"bias": lambda j, i, n: -a * (j - i)}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected", "bounded", "causal"),
+    [
+        (vectors(*VANISHING), "constant", True, False),
+        (vectors(lambda d: sp.S.One, lambda d: d / (1 + d**2)), "constant", True, False),
+        (vectors(lambda d: d, lambda d: sp.S.Zero), "grows", False, True),
+        (vectors(sp.exp, lambda d: sp.S.Zero), "grows", False, False),
+        (vectors(lambda d: sp.exp(-d), lambda d: sp.S.Zero), "constant", True, True),
+        (vectors(sp.cos, sp.sin), "not decided", None, None),
+        (vectors(*VANISHING, **LINEAR), "falls exponentially", False, True),
+        (vectors(*VANISHING, rotate=lambda t, n: (rotary.rotation(t), rotary.rotation(t))), "oscillates", True, False),
+        (vectors(lambda d: d, lambda d: d, **LINEAR), "not decided", None, True),
+    ],
+)
+def test_vectors_added_to_keys_are_classified_by_their_limits(encoding, expected, bounded, causal):
+    assert properties.far_field(encoding) == expected
+    assert properties.bounded(encoding) is bounded
+    assert properties.causal_only(encoding) is causal
+
+
+@pytest.mark.parametrize("name", wavelet.WAVELETS)
+def test_far_keys_lose_every_wavelet(name):
+    own = wavelet.WAVELETS[name]
+    encoding = replace(wavelet.ENCODING, relative_key=lambda j, i, n: wavelet.key_vector(j, i, wavelet=own))
+    assert (properties.far_field(encoding), properties.bounded(encoding)) == ("constant", True)
 
 
 def test_gates_of_tokens_are_one_number_where_content_is_constant():

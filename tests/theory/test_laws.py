@@ -270,11 +270,12 @@ def test_the_score_is_made_of_all_hooks_in_their_order():
         positions=lambda p, n: 2 * p,
         embed=lambda p: sp.Matrix([p, 0]),
         rotate=lambda p, n: (sp.diag(p, 1), sp.diag(1, n)),
+        relative_key=lambda j, i, n: sp.Matrix([j - i, 10 * n]),
         bias=lambda j, i, n: 1000 * j + 100 * i,
     )
     score = encoding.score(sp.Matrix([1, 2]), sp.Matrix([3, 5]), query_position=7, key_position=3, length=11)
-    assert score == (14 * (1 + 14)) * (3 + 6) + 2 * (11 * 5) + 14000 + 600
-    assert encoding.hooks == ("positions", "embed", "rotate", "bias")
+    assert score == (14 * (1 + 14)) * (3 + 6 + 8) + 2 * (11 * 5 + 110) + 14000 + 600
+    assert encoding.hooks == ("positions", "embed", "rotate", "relative_key", "bias")
     assert LENGTH not in score.free_symbols
 
 

@@ -43,6 +43,7 @@ ORDER = (
     "cable",
     "hope",
     "swat",
+    "wavelet",
 )
 """Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""
 ENCODINGS: dict[str, Encoding] = {}

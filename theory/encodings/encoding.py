@@ -2,7 +2,7 @@
 
 The formulas describe the effect on one plane (two coordinates) of a query and a key.  One plane of one head is enough,
 because heads and planes differ only in the values of parameters.  The hooks `positions`, `embed`, `rotate` and `bias`
-have the same names as in the torch modules (empirical/encodings/base.py).
+have the same names as in the torch modules (empirical/encodings/base.py); `relative_key` is their `scores`.
 """
 
 import math
@@ -152,7 +152,7 @@ class Recovery:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i))) + b(j, i), key at i and query at j.
+    """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i)) + p(j, i)) + b(j, i), key at i, query at j.
 
     `theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a registered
     encoding is attached under the same name in empirical/encodings/catalogue.py.
@@ -168,6 +168,8 @@ class Encoding:
         positions: (index of a token, length) -> position that the other hooks get; None for the index itself.
         embed: position -> e, 2 x 1, added to the content; None for no embedding.
         rotate: (position, length of the sequence) -> matrices that act on a query and on a key there; None for none.
+        relative_key: (query position, key position, length) -> p, 2 x 1, added to the key for this query after the
+            actions (Shaw et al., arXiv 1803.02155); None for no vector.  The query sees it: the score gets q . p.
         bias: (query position, key position, length) -> b, added to the score; None for 0.  It is also given for a key
             after the query if the paper defines it there.
         normaliser: function that turns scores into weights.
@@ -202,6 +204,7 @@ class Encoding:
     positions: Callable[[sp.Expr, sp.Expr], sp.Expr] | None = None
     embed: Callable[[sp.Expr], sp.Matrix] | None = None
     rotate: Callable[[sp.Expr, sp.Expr], Actions] | None = None
+    relative_key: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix] | None = None
     bias: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr] | None = None
     normaliser: Normaliser = Normaliser.SOFTMAX
     window: sp.Expr = sp.oo
@@ -223,7 +226,8 @@ class Encoding:
     @property
     def hooks(self) -> tuple[str, ...]:
         """Names of the hooks that are defined."""
-        return tuple(name for name in ("positions", "embed", "rotate", "bias") if getattr(self, name) is not None)
+        names = ("positions", "embed", "rotate", "relative_key", "bias")
+        return tuple(name for name in names if getattr(self, name) is not None)
 
     @property
     def learned(self) -> sp.Expr:
@@ -246,5 +250,7 @@ class Encoding:
             query, key = query + self.embed(j), key + self.embed(i)
         if self.rotate:
             query, key = self.rotate(j, length)[0] * query, self.rotate(i, length)[1] * key
+        if self.relative_key:
+            key = key + self.relative_key(j, i, length)
         content = (query.T * key)[0]
         return content + self.bias(j, i, length) if self.bias else content

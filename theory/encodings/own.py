@@ -143,6 +143,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "positions": _number,
     "embed": lambda answer: _matrix(answer, 1),
     "rotate": _actions,
+    "relative_key": lambda answer: _matrix(answer, 1),
     "bias": _number,
 }
 """Functions that check the answers of formulas, by hook."""

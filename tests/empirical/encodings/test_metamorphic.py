@@ -47,7 +47,7 @@ def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, quer
     content = Content(x_BLD=x_BLD, q_BHJC=q, k_BHIC=k)
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     q, k = encoding.rotate(q, k, positions, content)
-    all_logits = encoding.scores(q, k, positions, positions) / HEAD_DIM**0.5
+    all_logits = encoding.scores(q, k, positions, positions, content) / HEAD_DIM**0.5
     all_logits = all_logits if bias is None else all_logits + bias
     length = x_BLD.shape[1]
     hidden = torch.full((length, length), -torch.inf, dtype=all_logits.dtype).triu(1)
@@ -168,6 +168,7 @@ def test_no_token_and_one_token(name, length):
         "yarn",
         "bam",
         "bam-ssmax",
+        "wavelet",
     )
     assert torch.allclose(all_logits, without, rtol=1e-13, atol=0) == (not changed)
 
@@ -232,6 +233,9 @@ REFUSED = [
     ("swat", {"window": 0}, "window must be at least 1, not 0"),
     ("swat", {"heads": 0}, "heads must be positive, not 0"),
     ("swat", {"slopes": "mixed"}, "slopes must be balanced, negative, positive, not 'mixed'"),
+    ("wavelet", {"wavelet": "mexican"}, "wavelet must be ricker, haar, gaussian, morlet, not 'mexican'"),
+    ("wavelet", {"scales": 0}, "scales must be from 1 to 32, not 0"),
+    ("wavelet", {"head_dim": 0}, "head_dim must be at least 1, not 0"),
     *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
 ]
 

@@ -1,0 +1,130 @@
+"""Wavelet-based positional representation: vectors p of wavelets of the distance, added to the key for each query.
+
+Source: Oka, Hasegawa, Nishida and Saito, arXiv 2502.02004: e = q . (k + p) / sqrt(d), and the component of p with scale
+a and shift b is psi((m - n - b)/a) for the query at m and the key at n.  Here the query is at j and the key at i, and
+D = j - i.  The vectors are fixed, and all heads and layers share them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, get_args
+
+import sympy as sp
+
+from theory.encodings import orthogonal
+from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
+from theory.relation import relative
+
+Name = Literal["ricker", "haar", "gaussian", "morlet"]
+SCALES = sp.symbols("a1 a2", positive=True)
+SHIFTS = sp.symbols("b1 b2", integer=True, nonnegative=True)
+
+
+class Wavelet(Protocol):
+    """Function psi of the point t = (D - b)/a; `scale` is a, on which only Morlet's depends."""
+
+    def __call__(self, point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
+        """Value psi(t)."""
+
+
+def ricker(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
+    """Ricker's wavelet (1 - t^2) e^(-t^2/2), without the factor 1/sqrt(a).  [P]"""
+    return (1 - point**2) * sp.exp(-(point**2) / 2)
+
+
+def haar(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
+    """Haar's wavelet of the paper, mirrored: 1 on (0, 1/2], -1 on (1/2, 1], 0 elsewhere.  [P; the sign of t is ours]
+
+    The paper gives it for negative t, 1 on [-1/2, 0) and -1 on [-1, -1/2), but defines t = (m - n - b)/a >= 0 as well.
+    """
+    return -orthogonal.mother(1 - point)
+
+
+def gaussian(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
+    """Gaussian e^(-t^2), which is no wavelet: its mean is not zero.  [P]"""
+    return sp.exp(-(point**2))
+
+
+def morlet(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
+    """Morlet's wavelet e^(-t^2) cos(a t), read with the scale a.  [P; the reading is ours]"""
+    return sp.exp(-(point**2)) * sp.cos(scale * point)
+
+
+WAVELETS: Mapping[str, Wavelet] = {"ricker": ricker, "haar": haar, "gaussian": gaussian, "morlet": morlet}
+"""Value of the option `wavelet` -> function psi."""
+
+
+def component(distance: sp.Expr, *, scale: sp.Expr, shift: sp.Expr, wavelet: Wavelet) -> sp.Expr:
+    """Component psi((D - b)/a) of the vector at distance D.  [P]"""
+    return wavelet((distance - shift) / scale, scale=scale)
+
+
+def grid(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
+    """Scale a and shift b of each coordinate: c has a = 2^(c mod s) and b = floor(c/s).
+
+    If s divides d these are the scales 1 .. 2^(s-1) with the shifts 0 .. d/s - 1.  [P]  The order does not matter,
+    because the projections of queries and keys are free; other widths cut the last shift short.  [F]
+    """
+    return tuple((2 ** (at % scales), at // scales) for at in range(head_dim))
+
+
+def key_vector(query_position: sp.Expr, key_position: sp.Expr, *, wavelet: Wavelet) -> sp.Matrix:
+    """Vector p of one plane, 2 x 1: the components with scales a1, a2 and shifts b1, b2.  [P]"""
+    distance = query_position - key_position
+    grid_of_plane = zip(SCALES, SHIFTS, strict=True)
+    return sp.Matrix([component(distance, scale=a, shift=b, wavelet=wavelet) for a, b in grid_of_plane])
+
+
+def restricted(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
+    """Wavelet of the paper's reading of RoPE: cos(2 pi k t) on [0, 1), -sin(2 pi k (t - 1)) on [1, 2), 0 elsewhere.
+
+    [P; k is `turns`]
+    """
+    return sp.Piecewise(
+        (sp.cos(2 * sp.pi * turns * point), (point >= 0) & (point < 1)),
+        (-sp.sin(2 * sp.pi * turns * (point - 1)), (point >= 1) & (point < 2)),
+        (0, True),
+    )
+
+
+def turns(position: sp.Expr) -> sp.Expr:
+    """Number k = floor(m/(2 pi)) + 1 of turns of the wavelet at position m.  [P]"""
+    return sp.floor(position / (2 * sp.pi)) + 1
+
+
+def restricted_shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
+    """Shift b = 2l - m theta/(2 pi k) of plane l, whose coordinates are 2l and 2l + 1; `angle` is m theta.  [P]"""
+    return 2 * plane - angle / (2 * sp.pi * turns)
+
+
+HAAR_MATRIX = sp.ImmutableMatrix([[1, 1], [1, -1]]) / sp.sqrt(2)
+"""Matrix of the Haar transform of two coordinates: mean, then difference, times sqrt(2).  [P]"""
+
+
+def _values(module: Any, head: int, plane: int) -> dict[sp.Symbol, int]:
+    """Scales and shifts of one plane of the module."""
+    pairs = grid(module.head_dim, module.scales)[2 * plane : 2 * plane + 2]
+    return dict(zip(SCALES, (a for a, _ in pairs), strict=True)) | dict(zip(SHIFTS, (b for _, b in pairs), strict=True))
+
+
+ENCODING = Encoding(
+    name="wavelet",
+    title="Wavelet",
+    arxiv="2502.02004",
+    summary="wavelets of the distance (Wavelet)",
+    options={
+        "wavelet": Option(default="ricker", words=get_args(Name)),
+        "scales": Option(default=8, least=1, most=32),
+    },
+    caveat=f"{ONE_LAW}; its vectors vanish beyond the largest scale",
+    repeats="its vectors vanish beyond the largest scale",
+    parameters=(
+        *(Parameter(symbol=scale, meaning="scale of a coordinate of the plane, from `grid`") for scale in SCALES),
+        *(Parameter(symbol=shift, meaning="shift of a coordinate of the plane, from `grid`") for shift in SHIFTS),
+    ),
+    relative_key=lambda query_position, key_position, _: key_vector(query_position, key_position, wavelet=ricker),
+    relation=relative(),
+    laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
+    values=_values,
+)
+"""Record with the formulas of the default wavelet; `WAVELETS` has the others."""
+ENCODINGS = (ENCODING,)
