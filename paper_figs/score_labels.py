@@ -12,7 +12,7 @@ from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
 from paper_figs.style import Dashes, context
-from theory.encodings import hope, rotary, t5
+from theory.encodings import hope, rotary, t5, wavelet
 from theory.lrc_within import bounds_within
 from theory.pattern import from_array
 
@@ -20,6 +20,7 @@ SCALE = 64
 ERRORS = tuple(Fraction(numerator, 1000) for numerator in (1, 2, 3, 5, 8, 13, 20, 32, 50, 80, 125, 200, 320, 499))
 """Errors of an entry, as shares of the range that the score has up to SCALE."""
 _HEAD_DIM, _BASE = 16, 10_000
+WAVELET_SCALES = 4
 
 Scores = Sequence[float]
 """Scores at the distances 0, 1, ..., SCALE - 1."""
@@ -40,6 +41,15 @@ def _damped() -> Scores:
     return [float(hope.score(unit, unit, offset=offset, rate=rate, damping=damping)) for offset in offsets]
 
 
+def _waves() -> Scores:
+    """Return q . p(D) of Ricker's wavelets for the query of ones: the sum of the components of the vectors."""
+    pairs = wavelet.grid(_HEAD_DIM, WAVELET_SCALES)
+    return [
+        sum(float(wavelet.component(sp.Integer(distance), scale=a, shift=b, wavelet=wavelet.ricker)) for a, b in pairs)
+        for distance in range(SCALE)
+    ]
+
+
 SCORES: Mapping[str, tuple[Callable[[], Scores], str, Dashes]] = {
     "ALiBi": (lambda: [-distance / 2 for distance in range(SCALE)], "#004488", "-"),
     "KERPLE (log)": (lambda: [-float(np.log1p(distance)) for distance in range(SCALE)], "#BB5566", (0, (5, 1.5))),
@@ -51,6 +61,7 @@ SCORES: Mapping[str, tuple[Callable[[], Scores], str, Dashes]] = {
     "RoPE, 1 plane": (lambda: _rotated(2), "#791FCB", (0, (2.2, 1.2))),
     "RoPE, 8 planes": (lambda: _rotated(_HEAD_DIM), "#C8961E", "-"),
     "HoPE, 1 plane": (_damped, "#4A9EB8", (0, (0.9, 1.1))),
+    "Wavelets, 4 scales": (_waves, "#222222", (0, (4, 1.2, 1, 1.2, 1, 1.2))),
 }
 """Scores by distance, content held constant."""
 
@@ -82,8 +93,9 @@ def drawing(*, width: float) -> Drawing:
         f"Fewest labels of a relation that carries the scores of an encoding up to scale {SCALE}, against the error "
         "that is allowed for each score, as a share of the range of the scores: LRC within eps [F]. Scores are those "
         "of one head with its content held constant: ALiBi with slope 1/2, KERPLE with r1 = r2 = 1, T5 with a bias "
-        f"that falls by one from bucket to bucket, the mean of the planes of RoPE with base {_BASE}, and one plane of "
-        f"HoPE. Labels at an error of {float(at):g}: {summary}."
+        f"that falls by one from bucket to bucket, the mean of the planes of RoPE with base {_BASE}, one plane of "
+        f"HoPE, and Ricker's wavelets at head width {_HEAD_DIM} for a query of ones. "
+        f"Labels at an error of {float(at):g}: {summary}."
     )
     return Drawing(shown=_draw(curves, width), rows=rows, caption=caption)
 

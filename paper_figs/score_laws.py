@@ -12,7 +12,7 @@ from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
 from paper_figs.style import SMALLEST_TEXT, context
 from theory import points
-from theory.encodings import hope
+from theory.encodings import hope, wavelet
 from theory.encodings.catalogue import with_formulas
 from theory.encodings.encoding import Encoding, Law
 
@@ -44,10 +44,13 @@ class ScoreCurve:
 
 
 def score_curves() -> list[ScoreCurve]:
-    """Return the curves of all encodings that rotate or bias scores by distance alone, and one HoPE example."""
+    """Return the curves of all encodings that rotate or bias scores by distance alone, and two examples of content.
+
+    The examples are a HoPE score with a peak, and what wavelet vectors add to the score of one query.
+    """
     acting = (encoding for encoding in with_formulas() if (encoding.rotate or encoding.bias) and not encoding.embed)
     curves = (_score_curve(encoding) for encoding in acting if Law.RELATIVE in encoding.laws)
-    return [*(curve for curve in curves if curve), _peaked_hope()]
+    return [*(curve for curve in curves if curve), _peaked_hope(), _vectors()]
 
 
 def _peaked_hope() -> ScoreCurve:
@@ -62,6 +65,22 @@ def _peaked_hope() -> ScoreCurve:
         parameters={"theta": str(rate), "theta'": str(damping), "query": "(1, 1/5)"},
         kernel=tuple(score / scores[0] for score in scores),
         bias=(0.0,) * (LARGEST + 1),
+    )
+
+
+def _vectors() -> ScoreCurve:
+    """Return what a plane of wavelet vectors adds to the score of the query (1, 1), at example scales and shifts."""
+    values = dict(zip((*wavelet.SCALES, *wavelet.SHIFTS), map(sp.Integer, (1, 4, 0, 1)), strict=True))
+    vectors = [
+        wavelet.key_vector(sp.Integer(distance), sp.S.Zero, wavelet=wavelet.ricker).subs(values)
+        for distance in range(LARGEST + 1)
+    ]
+    return ScoreCurve(
+        name="wavelet",
+        title="Wavelet, query (1, 1)",
+        parameters={str(symbol): str(value) for symbol, value in values.items()} | {"query": "(1, 1)"},
+        kernel=(1.0,) * (LARGEST + 1),
+        bias=tuple(float(sum(vector)) for vector in vectors),
     )
 
 
@@ -117,7 +136,8 @@ def drawing(curves: list[ScoreCurve], *, width: float) -> Drawing:
         f"plane (dashed, right axis; 1 where the plane is not rotated). {len(curves)} cases of encodings whose scores "
         "depend on distance alone by a law, without a free parameter for each distance. Content is held constant. The "
         f"HoPE case with a peak shows the score of a query and a key chosen so that it is largest at distance {PEAK}, "
-        "relative to distance 0. The CSV file has the points."
+        "relative to distance 0; the wavelet case shows what the vectors add to the score of the query (1, 1). The CSV "
+        "file has the points."
     )
     return Drawing(shown=_draw(curves, width), rows=rows, caption=caption)
 

@@ -38,6 +38,7 @@ NON_EDGES = (
     NonEdge(
         by="cable-gated", of="alibi", reason="ReLU of a content or its opposite is 0", claim="cable-3-without-bias"
     ),
+    NonEdge(by="wavelet", of="alibi", reason="it adds at most |q|_1, and ALiBi is unbounded", claim="wavelet-6"),
     NonEdge(by="kerple-power", of="t5", reason="strictly falling, where T5 is constant on a bucket", claim="kerple-t5"),
     NonEdge(by="swat", of="alibi", reason="a constant of a row changes its weights", claim="swat-5"),
     NonEdge(by="swat", of="rope", reason="the weight of a key ignores the other keys", claim="swat-3"),

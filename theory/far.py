@@ -510,10 +510,11 @@ def _vector_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
     vector = encoding.relative_key(*_positions(encoding, query, key), LENGTH)
     entries = [_constant_content(entry, encoding) for entry in vector]
     limits = [_limit(entry.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)) for entry in entries]
-    if any(limit is None for limit in limits):
+    ends = [limit for limit in limits if limit is not None]
+    if len(ends) < len(limits):
         return (FarCase(behaviour=FarField.UNDECIDED),)
     # A component that goes to infinity has either sign, by the sign of the query.
-    finite = all(limit.is_finite for limit in limits)
+    finite = all(end.is_finite for end in ends)
     return (FarCase(behaviour=FarField.CONSTANT if finite else FarField.GROWING),)
 
 

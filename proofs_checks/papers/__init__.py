@@ -29,6 +29,7 @@ ORDER = (
     "hope.comparison",
     "hope.horizon",
     "swat",
+    "wavelet",
     "laws",
     "caching",
     "recoveries",

@@ -1,14 +1,12 @@
-"""Errors found in two papers whose encodings are not implemented here: graph ALiBi and wavelets."""
+"""Errors found in a paper whose encoding is not implemented here: graph ALiBi."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise, product
 
 import flint
 import numpy as np
-import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from theory.encodings import rotary
 
 _GRAPHS: Mapping[str, Iterable[tuple[int, int]]] = {
     "path of 6": tuple(pairwise(range(6))),
@@ -57,31 +55,6 @@ def _witness(distances: np.ndarray) -> str:
     return f"-d is {values[0]:.1f} on the vector of sum 0 along {weights}"
 
 
-def haar_as_rotation(*, swapped: bool, frequency: sp.Expr) -> Evidence:
-    """Decide that the Haar matrix is R2(pi/4) up to a swap of rows, and that no integer position reaches this rotation.
-
-    `frequency` is the frequency of the plane that rotates; `swapped` is True if the rows are swapped.
-    """
-    haar = sp.Matrix([[1, 1], [1, -1]]) / sp.sqrt(2)
-    if haar.det() != -1:
-        raise Refuted(f"the determinant is {haar.det()}")
-    matrix = sp.Matrix([haar.row(1), haar.row(0)]) if swapped else haar
-    quarter = rotary.rotation(sp.pi / 4)
-    if matrix != quarter:
-        raise Refuted(f"it is a reflection of determinant {matrix.det()}, not R2(pi/4) of determinant {quarter.det()}")
-    if not frequency.is_rational:
-        position = next((m for m in range(1, 9) if rotary.rotation(m * frequency) == quarter), None)
-        raise Refuted(f"at the frequency {frequency} position {position} is turned by pi/4")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            "det = -1; with its rows swapped the Haar matrix is R2(pi/4)",
-            f"m {frequency} = pi/4 + 2 pi k for whole m and k would make pi rational",
-        ),
-        assumptions=("pi is irrational (Lambert 1761)",),
-    )
-
-
 _ALL_BUT_ONE = tuple(name for name in _GRAPHS if name != _TWO_CENTRES)
 
 CLAIMS = (
@@ -97,17 +70,5 @@ CLAIMS = (
         holds={"graphs": _ALL_BUT_ONE},
         printed={"graphs": tuple(_GRAPHS)},
         falsifiers={"bicyclo[1.1.1]pentane as well": {"graphs": (*_ALL_BUT_ONE, _TWO_CENTRES)}},
-    ),
-    Claim(
-        id="wav-3",
-        source=Source(paper="Wavelet-based positions", arxiv="2502.02004", place="RoPE and the Haar matrix"),
-        statement="The 2 x 2 Haar matrix is a reflection; with rows swapped it is R2(pi/4), which no integer position "
-        "reaches in the plane of frequency 1 (errata F18).",
-        latex=r"m\theta_0\ne\tfrac{\pi}{4}\pmod{2\pi}\quad\forall m\in\mathbb{Z},\ \theta_0=1",
-        label="F",
-        check=haar_as_rotation,
-        holds={"swapped": True, "frequency": sp.Integer(1)},
-        printed={"swapped": False},
-        falsifiers={"as it stands": {"swapped": False}, "a frequency that divides pi": {"frequency": sp.pi / 4}},
     ),
 )

@@ -9,9 +9,11 @@ from pathlib import Path
 import matplotlib
 import pytest
 import sympy as sp
+import torch
 from matplotlib.figure import Figure
 
 from circuits.tasks import TASKS
+from empirical.encodings.wavelet import Wavelet
 from paper_figs import (
     induced_growth,
     interpolation_bound,
@@ -116,6 +118,9 @@ def test_score_laws_are_the_formulas() -> None:
     assert by_name["rope"].kernel == pytest.approx([math.cos(angle * distance) for distance in range(25)])
     peaked = by_name["hope-peaked"].kernel
     assert peaked.index(max(peaked)) == score_laws.PEAK > 0
+    points = [[(distance - shift) / scale for scale, shift in ((1, 0), (4, 1))] for distance in range(25)]
+    waves = [sum((1 - t**2) * math.exp(-(t**2) / 2) for t in pair) for pair in points]
+    assert by_name["wavelet"].bias == pytest.approx(waves) and set(by_name["wavelet"].kernel) == {1}
     assert "t5" not in by_name, "a free number for each bucket is no law"
     for course in courses:
         for axes in drawing.shown.axes:
@@ -192,6 +197,25 @@ def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry
     assert all(counts == sorted(counts, reverse=True) for counts in labels.values())
     buckets = {t5.bucket(sp.Integer(distance)).doit() for distance in range(last + 1)}
     assert max(labels["T5, bias - bucket"]) == len(buckets)
+
+
+def _cover(values: list[float], error: float) -> int:
+    """Fewest numbers such that each value is within the error of one: from the least on, each as high as it may be."""
+    count, covered = 0, -math.inf
+    for value in sorted(values):
+        if value > covered:
+            count, covered = count + 1, value + 2 * error
+    return count
+
+
+def test_labels_of_wavelets_are_those_that_cover_their_scores_and_far_keys_share_one() -> None:
+    q = torch.ones(1, 1, 1, 16, dtype=torch.float64)
+    module, keys = Wavelet(head_dim=16, scales=4), torch.arange(score_labels.SCALE)
+    scores = module.scores(q, torch.zeros(1, 1, len(keys), 16).double(), keys[-1:], keys)[0, 0, 0].tolist()
+    spread = max(scores) - min(scores)
+    rows = [row for row in score_labels.drawing(width=7.0).rows if str(row["score"]).startswith("Wavelets")]
+    assert [row["labels"] for row in rows] == [_cover(scores, error * spread) for error in score_labels.ERRORS]
+    assert max(scores[: len(keys) - 51]) < 1e-3 * spread, "scores of the keys from distance 51 on"
 
 
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")

@@ -53,6 +53,7 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("bam", "rope"): ("theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
     ("bam-ssmax", "alibi"): ("theory.encodings.bam.temperature", lambda position, *, factor: factor),
     ("cable-gated", "alibi"): ("theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
+    ("wavelet", "alibi"): ("theory.encodings.wavelet.ricker", lambda point, *, scale: -point),
     ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
     ("swat", "alibi"): ("theory.encodings.swat.weight", lambda logit: sp.Rational(1, 2)),
     ("swat", "rope"): ("proofs_checks.papers.swat.swat.weight", _in_competition),

@@ -5,12 +5,12 @@ from itertools import product
 
 import sympy as sp
 
+from proofs_checks.cases import decided
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.orthogonal import SOURCE
 from theory import equality
 from theory.encodings import orthogonal
-from theory.exact import Undecided
 
 Column = Callable[..., sp.Expr]
 
@@ -33,7 +33,7 @@ def cells(*, wavelet: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], codes: Cal
     height = sp.sqrt(2) ** level
 
     def value(cell: sp.Expr, place: sp.Expr) -> sp.Expr:
-        return _decided(wavelet(level, shift, (cell + place) / 2**level))
+        return decided(wavelet(level, shift, (cell + place) / 2**level))
 
     facts = [
         same_by_sympy("0 on every later cell of level j", value(shift + 1 + apart, inner), sp.S.Zero),
@@ -60,32 +60,6 @@ def _count_codes(wavelet: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], positi
     """Number of distinct codes of width D on positions 0 .. N - 1, function 0 being constant."""
     places = [(sp.Integer(n.bit_length() - 1), sp.Integer(n - 2 ** (n.bit_length() - 1))) for n in range(1, width)]
     return len({tuple(wavelet(*place, sp.Rational(at, positions)) for place in places) for at in range(positions)})
-
-
-def _decided(value: sp.Expr) -> sp.Expr:
-    """Value with each condition of a case decided by the sign of the difference of its sides."""
-
-    def holds(test: sp.Basic) -> bool:
-        difference = sp.factor(sp.together(sp.expand(test.lhs - test.rhs)))
-        answers = {
-            sp.GreaterThan: difference.is_nonnegative,
-            sp.StrictGreaterThan: difference.is_positive,
-            sp.LessThan: difference.is_nonpositive,
-            sp.StrictLessThan: difference.is_negative,
-        }
-        answer = answers[type(test)]
-        if answer is None:
-            raise Undecided(f"{test} is not decided")
-        return bool(answer)
-
-    def case(cases: sp.Piecewise) -> sp.Expr:
-        for part, condition in cases.args:
-            tests = {test: sp.sympify(holds(test)) for test in condition.atoms(sp.core.relational.Relational)}
-            if condition.xreplace(tests) == sp.true:
-                return part
-        raise Undecided(f"no case of {cases} holds")
-
-    return value.replace(lambda part: isinstance(part, sp.Piecewise), case)
 
 
 def dct_orthogonal(*, column: Column, square: Callable[[sp.Expr], sp.Expr]) -> Evidence:

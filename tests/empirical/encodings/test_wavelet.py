@@ -33,9 +33,9 @@ def twin(name: str):
 @pytest.mark.parametrize("name", wavelet.WAVELETS)
 def test_vectors_are_those_of_the_formula_at_hostile_distances(name):
     distances = [*range(-9, 33), *HOSTILE, *(-distance for distance in HOSTILE)]
-    found = Wavelet(head_dim=HEAD_DIM, wavelet=name, scales=SCALES).vectors(torch.tensor(distances))
+    vectors = Wavelet(head_dim=HEAD_DIM, wavelet=name, scales=SCALES).vectors(torch.tensor(distances))
     psi, grid = wavelet.WAVELETS[name], wavelet.grid(HEAD_DIM, SCALES)
-    for distance, row in zip(distances, found, strict=True):
+    for distance, row in zip(distances, vectors, strict=True):
         right = [
             exact(wavelet.component(sp.Integer(distance), scale=sp.Integer(a), shift=b, wavelet=psi)) for a, b in grid
         ]
