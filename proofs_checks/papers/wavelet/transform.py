@@ -192,10 +192,10 @@ CLAIMS = (
     ),
     Claim(
         id="wavelet-3",
-        source=SOURCE.at("RoPE as a wavelet transform"),
+        source=SOURCE.at("RoPE and the Haar matrix"),
         statement="Haar's matrix of two coordinates is a reflection; with its rows swapped it is RoPE's rotation by "
         "pi/4. No whole position turns plane 0, whose frequency is 1, by pi/4, so at no position are the planes of "
-        "RoPE Haar's matrix (errata F18: the matrix itself is no rotation).",
+        "RoPE Haar's matrix (errata F18).",
         latex=r"\tfrac1{\sqrt2}\begin{pmatrix}1&-1\\1&1\end{pmatrix}=R(\tfrac\pi4),\quad m\ne\tfrac\pi4+2\pi n",
         label="F",
         check=haar_matrix,
