@@ -13,10 +13,10 @@ from proofs_checks.papers.matrix import ROWS
 from proofs_checks.runner import Result, run_claim
 from theory import laws
 from theory.encodings.catalogue import named
-from theory.encodings.encoding import Law, Normaliser
+from theory.encodings.encoding import LENGTH, Law, Normaliser
 
 CASES = [
-    *((name, law) for name in ("sinusoidal", "alibi", "fox") for law in Law),
+    *((name, law) for name in ("sinusoidal", "alibi", "fox", "wavelet") for law in Law),
     ("fire", Law.RELATIVE),
     ("fire", Law.TRANSLATION),
     ("dynamic-ntk", Law.STREAMING),
@@ -55,6 +55,19 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     assert sp.simplify(moved - expected) == 0
 
 
+def test_the_mutations_change_vectors_added_to_keys():
+    waves, at = named("wavelet"), (sp.Integer(9), sp.Integer(4), sp.Integer(12))
+    vector, zero = waves.relative_key, sp.Integer(0)
+    assert mutations.at_origin(waves).relative_key(*at) == vector(zero, zero, at[2]) != vector(*at)
+    by_length = replace(waves, relative_key=lambda j, i, n: sp.Matrix([j - i, n]))
+    assert mutations.at_fixed_length(by_length).relative_key(*at) == sp.Matrix([5, LENGTH])
+    on_scores = mutations.with_vectors_on_scores(waves)
+    assert (on_scores.hooks, on_scores.bias(*at)) == (("bias",), sum(vector(*at)))
+    assert mutations.with_vectors_dropped(waves).hooks == ()
+    with pytest.raises(ValueError, match="alibi adds no vectors to keys"):
+        mutations.with_vectors_on_scores(named("alibi"))
+
+
 @pytest.mark.parametrize(
     ("claim", "falsifier", "line"),
     [
@@ -70,6 +83,8 @@ def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
         ("far-swat", "softmax", "far keys: computed slope < 0, D < W: falls exponentially; slope > 0, D < W: grows"),
         ("far-swat", "without the window", "far keys: computed slope < 0: falls exponentially; slope > 0: weight"),
         ("far-swat", "all keys seen, without a bias", "far keys: computed oscillates"),
+        ("far-wavelet", "a bias of -log(1 + D) more", "far keys: computed falls like a power"),
+        ("far-wavelet", "a bonus for keys after the query", "causal use only: computed True"),
         ("far-alibi", "one parameter more", "parameters: computed"),
         ("far-alibi", "one trained number more", "trained numbers"),
     ],
