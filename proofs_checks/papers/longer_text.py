@@ -15,7 +15,7 @@ from empirical.text.profile import TextProfile, load_profile
 from empirical.text.run import TextRun
 from empirical.trial.statistics import ALPHA
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, xpos, yarn
+from proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
 from proofs_checks.trained import NONE, Runs
 from theory.system.errors import LengthgenError
 
@@ -177,6 +177,7 @@ CLAIMS = (
     _stays("text-cable", "cable", "Cable", cable.SOURCE),
     _stays("text-bam", "bam", "BAM", bam.SOURCE),
     _stays("text-swat", "swat", "SWAT", swat.SOURCE),
+    _stays("text-wavelet", "wavelet", "wavelets", wavelet.SOURCE),
     _stays("text-hope", "hope", "HoPE", hope.SOURCE),
     _stays("text-xpos", "xpos", "xPos", xpos.SOURCE),
     _mends("text-pi", "interpolation", "Position interpolation", interpolation.SOURCE),
