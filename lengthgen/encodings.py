@@ -85,5 +85,6 @@ def _row(encoding: Encoding) -> dict[str, Any]:
         "causal_only": properties.causal_only(encoding),
         "bounded": properties.bounded(encoding),
         "far_field": str(properties.far_field(encoding)),
+        "auxiliary_losses": encoding.auxiliary or "none",
         "defined_for": "every position" if encoding.limit is sp.oo else f"{encoding.limit} positions",
     }

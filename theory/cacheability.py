@@ -119,6 +119,9 @@ def _caching_of_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
     for function in functions:
         # A width must hold for every function, so one example without finite width decides; so with gates below.
         bias, note = bias.replace(function, lambda part: part), f"at {function}(u) = u "
+    products = _number_of_products(bias)
+    if products is not None:
+        return Caching(cases=(Width(width=products),), reason=f"{products} products of a number of the query and the key")
     if _sum_depends_on_query(bias):
         return _decided(None, "the sum from key to query depends on the query, so every matrix occurs as a bias")
     separated = _coefficient_matrix(bias)
@@ -150,6 +153,26 @@ def _gates_of_size_one(bias: sp.Expr, encoding: Encoding) -> dict[sp.Indexed, sp
     return {
         entry: sp.Integer(-1 if entry.is_negative else 1) for entry in bias.atoms(sp.Indexed) if entry.base in families
     }
+
+
+def _number_of_products(bias: sp.Expr) -> sp.Expr | None:
+    """Number of terms of a sum over coordinates c of u[j, c] w[i, c], times a constant; None for any other bias.
+
+    The matrix with these entries is a product of a matrix of the queries and one of the keys.  With free entries, and
+    as many positions as terms, its rank is the number of terms.
+    """
+    constant, total = bias.as_independent(_KEY, _DISTANCE, as_Add=False)
+    if not isinstance(total, sp.Sum) or constant == 0 or len(total.limits) > 1:
+        return None
+    coordinate, first, last = total.limits[0]
+    indices = {
+        member.indices
+        for member in sp.Mul.make_args(total.function)
+        if isinstance(member, sp.Indexed) and not (first - last).free_symbols & {_KEY, _DISTANCE}
+    }
+    wanted = {(_KEY, coordinate), (_KEY + _DISTANCE, coordinate)}
+    both = len(sp.Mul.make_args(total.function)) == len(wanted)
+    return last - first + 1 if both and indices == wanted else None
 
 
 def _sum_depends_on_query(bias: sp.Expr) -> bool:

@@ -162,8 +162,10 @@ def causal_only(encoding: Encoding) -> bool | None:
     encoding, _ = _without_query_factor(encoding)
     behind = _POSITION, _POSITION + _DISTANCE
     parts = (_kernel_cases, _vector_cases, _bias_cases)
-    cases = tuple(case for part in parts for case in part(encoding, *behind))
-    return _any_case(cases, {FarField.GROWING, FarField.UNDEFINED})
+    refused = {FarField.GROWING, FarField.UNDEFINED}
+    if FarField.UNDEFINED in (case.behaviour for case in _bias_cases(encoding, *reversed(behind))):
+        refused.remove(FarField.UNDEFINED)  # keys on both sides have scores of their own positions
+    return _any_case(tuple(case for part in parts for case in part(encoding, *behind)), refused)
 
 
 def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
@@ -225,6 +227,8 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
     bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
     bias = bias.replace(lambda part: isinstance(part, sp.Max | sp.Min), _dominant_terms)
     bias = bias.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)
+    if any(_limit(index) is sp.oo for member in bias.atoms(sp.Indexed) for index in member.indices):
+        return (FarCase(behaviour=FarField.UNDEFINED),)  # a table with an entry for every position
     applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
     for application in applications:
         ends = [end for end in map(_limit, application.args) if end is not None]

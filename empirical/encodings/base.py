@@ -44,6 +44,8 @@ class PositionEncoding(nn.Module):
     """True if `values` adds something; then the attention weights must be computed explicitly."""
     scores_pairwise = False
     """True if `scores` replaces the scalar product q.k; then the logits must be computed explicitly."""
+    auxiliary_numbers = 0
+    """Number of random numbers that `auxiliary_loss` reads at each training step."""
     takes_last_queries = True
     """True if `bias`, `scores` and `values` accept the last J of the I tokens as queries; if False, J = I always."""
 
@@ -126,6 +128,17 @@ class PositionEncoding(nn.Module):
             content: further inputs.
         """
         raise NotImplementedError(f"{type(self).__name__} does not change values")
+
+    def auxiliary_loss(self, positions: Tensor, uniform_N: Tensor, progress: float) -> Tensor | None:
+        """Return a loss of the encoding itself, a scalar that training adds to the loss of the task; None for none.
+
+        Args:
+            positions: int64 [L], positions of the tokens of a training batch.
+            uniform_N: `auxiliary_numbers` random numbers, uniform in [0, 1), float64; they follow from the run's seed
+                and the step, so that every training of the run draws the same.
+            progress: share of the training steps that are done, in [0, 1).
+        """
+        return None
 
 
 def overrides(encoding: PositionEncoding, hook: str) -> bool:

@@ -90,6 +90,13 @@ def _check_values(answer: Any, weights_BHJI: Tensor, _: Tensor, __: Tensor, cont
     return _check_tensor(answer, content.q_BHJC.shape, weights_BHJI.dtype)
 
 
+def _check_auxiliary_loss(answer: Any, *_: Any) -> Any:
+    """Return the loss if it is one real number, or None; else raise ValueError."""
+    if answer is None or (isinstance(answer, Tensor) and answer.dim() == 0 and answer.is_floating_point()):
+        return answer
+    raise ValueError(f"it must return a scalar loss or None, not {_described(answer)}")
+
+
 CHECKS: dict[str, Callable[..., Any]] = {
     "embed": _check_embed,
     "rotate": _check_rotate,
@@ -97,6 +104,7 @@ CHECKS: dict[str, Callable[..., Any]] = {
     "bias": _check_bias,
     "normalise": _check_normalise,
     "values": _check_values,
+    "auxiliary_loss": _check_auxiliary_loss,
 }
 """Hook -> function that checks its result, given the hook's arguments."""
 

@@ -21,6 +21,7 @@ from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.kerple import SMALLEST, KerplePower
 from empirical.encodings.ntk import DynamicNTK, NTKAware
 from empirical.encodings.rotary import Rotary
+from empirical.encodings.seqpe import SeqPEBias
 from empirical.encodings.t5 import T5
 from empirical.encodings.xpos import XPos
 from empirical.encodings.yarn import YaRN
@@ -133,6 +134,12 @@ RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
     ("kerple-power", "alibi"): _linear_kernel,
     ("bam", "alibi"): lambda: (_with_parameters(BAM(heads=HEADS), log_scale=_slopes().log(), exponent=1.0), _alibi()),
     ("bam", "nope"): lambda: (_with_parameters(BAM(heads=HEADS), exponent=0.0), PositionEncoding()),
+    ("seqpe", "nope"): lambda: (
+        _with_parameters(
+            SeqPEBias(heads=HEADS, width=WIDTH, digits=6), **{"query_key.weight": 0.0, "query_key.bias": 0.0}
+        ),
+        PositionEncoding(),
+    ),
     ("fire", "nope"): lambda: (
         _with_parameters(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
         PositionEncoding(),

@@ -60,10 +60,33 @@ class Ensemble:
             training_step = number * steps + step
             decay = 0.5 * (1 + math.cos(math.pi * training_step / (training.epochs * steps)))
             self.optimizer.set_rate(training.learning_rate * decay)
-            losses = self.losses(batches[:, step], training_step)
-            self.optimizer.step(losses)
-            step_losses.append(losses.detach())
+            step_losses.append(self.step(batches[:, step], training_step))
         return torch.stack(step_losses).double().cpu().numpy()
+
+    def step(self, samples_MB: Tensor, step: int) -> Tensor:
+        """Make one training step on these samples; return the cross-entropy of each model before it, [M].
+
+        The encoding's auxiliary loss is trained too, but only shows in the answer if it is not finite.
+        """
+        losses = self.losses(samples_MB, step)
+        if not self.decoder.encoding.has_auxiliary_loss:
+            self.optimizer.step(losses)
+            return losses.detach()
+        auxiliary = self.auxiliary_losses(step)
+        self.optimizer.step(losses + auxiliary)
+        return losses.detach() + 0 * auxiliary.detach()
+
+    def auxiliary_losses(self, step: int) -> Tensor:
+        """Auxiliary loss of each model's encoding at a training step: [M]."""
+        training, encoding = self.runs[0].training, self.decoder.encoding
+        counters = [(run.seed, TRAIN, step) for run in self.runs]
+        # A fourth counter, because the first three alone seed the drawn positions.
+        numbers = [np.random.default_rng([*counter, 1]).random(encoding.shared.auxiliary_numbers) for counter in counters]
+        return encoding.auxiliary_losses(
+            self.setup.geometry.positions(self.tokens.shape[-1] - 1, counters),
+            torch.from_numpy(np.stack(numbers)).to(self.tokens.device),
+            step / (training.epochs * (training.samples // training.batch)),
+        )
 
     def losses(self, samples_MB: Tensor, step: int) -> Tensor:
         """Mean cross-entropy of each model over the generated tokens of its samples: [M], in nats per token.

@@ -112,6 +112,20 @@ class MappedEncoding(nn.Module):
 
         return self._run(hook, content, (query_positions, key_positions), weights_MBHJI)
 
+    @property
+    def has_auxiliary_loss(self) -> bool:
+        """True if the encoding has an auxiliary loss, and parameters that it could train."""
+        return bool(self._names) and self.overrides("auxiliary_loss")
+
+    def auxiliary_losses(self, positions: Tensor, uniform_MN: Tensor, progress: float) -> Tensor:
+        """Auxiliary loss of each model, [M]; 0 where the hook returns None."""
+
+        def hook(encoding: PositionEncoding, _: Content, at: tuple[Tensor], uniform_N: Tensor) -> Tensor:
+            loss = encoding.auxiliary_loss(*at, uniform_N, progress)
+            return uniform_N.new_zeros(()) if loss is None else loss
+
+        return self._run(hook, Content(), (positions,), uniform_MN)
+
     def overrides(self, hook: str) -> bool:
         """True if the encoding overrides the hook."""
         return overrides(self.shared, hook)

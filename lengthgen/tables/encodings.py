@@ -24,6 +24,11 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
         "trained: number of trained values, for H heads of width d, model width D; shift: attention weights unchanged "
         "when all positions move; cache: no score changes as the sequence grows; causal: for keys up to the query only"
     ]
+    notes += [
+        f"{row['name']} is trained with losses of its own: {row['auxiliary_losses']}"
+        for row in answer["encodings"]
+        if row["auxiliary_losses"] != "none"
+    ]
     notes += [f"{name} has no formulas: {why}" for name, why in answer.get("without_formulas", {}).items()]
     also = [f"{name} ({', '.join(aliases)})" for name, aliases in answer.get("aliases", {}).items() if aliases]
     notes += [f"other names: {', '.join(also)}"] if also else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from theory.encodings import learned
+from theory.encodings import learned, seqpe
 from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
 from theory.far import Cases, FarCase, FarField
 
@@ -102,6 +102,14 @@ ROWS: Mapping[str, PropertyRow] = {
         hooks="embed",
         parameters=("l nonnegative whole", "L positive whole"),
         far=_far(FarField.UNDEFINED),
+    ),
+    "seqpe": PropertyRow(
+        laws=frozenset({Law.NORM, Law.STREAMING}),
+        hooks="bias",
+        parameters=("u real", "w real"),
+        learned=27 * WIDTH**2 + (42 + seqpe.DIGITS) * WIDTH,
+        far=_far(FarField.UNDEFINED),
+        width="d",
     ),
     "t5": PropertyRow(
         laws=_ALL_LAWS,

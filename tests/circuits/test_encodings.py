@@ -141,6 +141,7 @@ ORACLES: dict[str, Callable[[int, int], Any]] = {
     "sinusoidal": lambda i, j: (i, j),
     "fire": lambda i, j: (i, j),
     "haar": lambda i, j: (i, j),
+    "seqpe": lambda i, j: (i, j),
     "dct": lambda i, j: (i, j),
     "legendre[beyond=clamp]": lambda i, j: (i, j),
     "legendre[beyond=raw]": lambda i, j: (i, j),

@@ -135,6 +135,7 @@ def test_a_hue_is_of_a_family() -> None:
         (
             "alibi",
             "fire",
+            "seqpe",
             "random-alibi",
             "kerple-power",
             "kerple-log",

@@ -36,6 +36,7 @@ STATED = {
     "random-rope": "none",
     "legendre": "none",
     "haar": "0",
+    "seqpe": "d",
     "dct": "0",
     "swat": "2",
     "wavelet": "none",

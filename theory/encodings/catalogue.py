@@ -21,6 +21,7 @@ ORDER = (
     "sinusoidal",
     "learned",
     "orthogonal",
+    "seqpe",
     "relational",
     "t5",
     "alibi",

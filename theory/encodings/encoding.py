@@ -185,6 +185,7 @@ class Encoding:
         learns_labels: True if training finds the labels, so that the relation need not exist before training.
         planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.
         drawn_from: name of the encoding that it applies at positions drawn at random for each batch.
+        auxiliary: losses of its own that are added to the loss of the task in training, in words; empty for none.
         module: function or class that makes the torch module, called with the sizes and options that it names.  It is
             for user-defined encodings; the module of a registered one is attached under its name.
         values: (module, head, plane) -> values of `parameters` by symbol, taken from the numbers of the module, so that
@@ -218,6 +219,7 @@ class Encoding:
     learns_labels: bool = False
     planes: Literal["head", "width"] | None = None
     drawn_from: str = ""
+    auxiliary: str = ""
     laws: tuple[Law, ...] = ()
     recovers: tuple[Recovery, ...] = ()
     module: Callable[..., Any] | None = None

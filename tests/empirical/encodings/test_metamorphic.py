@@ -27,7 +27,7 @@ TRAINED = 6
 def make(name: str, seed: int = 0, **parameters: float) -> PositionEncoding:
     torch.manual_seed(seed)
     length = 64 if name == "ape" else TRAINED
-    own = {"fire": {"threshold": float(TRAINED)}}.get(name, {})
+    own = {"fire": {"threshold": float(TRAINED)}, "seqpe": {"digits": TRAINED}}.get(name, {})
     return named(name, heads=HEADS, head_dim=HEAD_DIM, length=length, **own, **parameters).double()
 
 
@@ -162,6 +162,7 @@ def test_no_token_and_one_token(name, length):
         "legendre",
         "haar",
         "dct",
+        "seqpe",
         "t5",
         "t5-bidirectional",
         "fire",
@@ -236,6 +237,11 @@ REFUSED = [
     ("wavelet", {"wavelet": "mexican"}, "wavelet must be ricker, haar, gaussian, morlet, not 'mexican'"),
     ("wavelet", {"scales": 0}, "scales must be from 1 to 32, not 0"),
     ("wavelet", {"head_dim": 0}, "head_dim must be at least 1, not 0"),
+    ("seqpe", {"width": 0}, "width must be at least 1, not 0"),
+    ("seqpe", {"heads": 3}, "width 8 is not a multiple of 3 heads"),
+    ("seqpe", {"digits": 18}, "digits must be at most 17, not 18: positions are 64-bit integers"),
+    ("seqpe", {"injection": "attn_add"}, "injection must be attn_scalar or input_add, not 'attn_add'"),
+    ("seqpe", {"digits": 1, "length": 11}, "digits=1 give codes to 10 positions, and there are 11"),
     *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
 ]
 

@@ -105,7 +105,7 @@ def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path,
     assert not epochs, "all epochs were done"
 
 
-@pytest.mark.parametrize("encoding", [*SEVERAL, "ape", "t5", "fire", "rpe-square"])
+@pytest.mark.parametrize("encoding", [*SEVERAL, "ape", "t5", "fire", "rpe-square", "seqpe"])
 def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
     setup = Setup.of(runs[0], "cpu")
