@@ -121,7 +121,9 @@ def _caching_of_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
         bias, note = bias.replace(function, lambda part: part), f"at {function}(u) = u "
     products = _number_of_products(bias)
     if products is not None:
-        return Caching(cases=(Width(width=products),), reason=f"{products} products of a number of the query and the key")
+        return Caching(
+            cases=(Width(width=products),), reason=f"{products} products of a number of the query and the key"
+        )
     if _sum_depends_on_query(bias):
         return _decided(None, "the sum from key to query depends on the query, so every matrix occurs as a bias")
     separated = _coefficient_matrix(bias)

@@ -126,8 +126,11 @@ def _combined(first: Cases, second: Cases) -> Cases:
 def _with_kernel(bias_case: FarCase, kernel_cases: Cases) -> Cases:
     """Effect of kernel and bias together, in the range of one case of the bias.
 
-    An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.
+    An unbounded bias outweighs a bounded kernel; if the bias is constant, the kernel decides.  If positions enter the
+    bias, they enter the score.
     """
+    if bias_case.behaviour is FarField.UNDEFINED:
+        return (bias_case,)
     if bias_case.behaviour in _UNBOUNDED and _excludes(kernel_cases, FarField.GROWING):
         return (bias_case,)
     if bias_case.behaviour is FarField.CONSTANT:
@@ -227,8 +230,11 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
     bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
     bias = bias.replace(lambda part: isinstance(part, sp.Max | sp.Min), _dominant_terms)
     bias = bias.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)
-    if any(_limit(index) is sp.oo for member in bias.atoms(sp.Indexed) for index in member.indices):
-        return (FarCase(behaviour=FarField.UNDEFINED),)  # a table with an entry for every position
+    # Tables with an entry for every position: their entries are bounded numbers, and the rest decides if it grows.
+    by_position = [
+        member for member in bias.atoms(sp.Indexed) if any(_limit(index) is sp.oo for index in member.indices)
+    ]
+    bias = bias.xreplace({member: sp.Symbol(str(member.base.label), real=True) for member in by_position}).doit()
     applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
     for application in applications:
         ends = [end for end in map(_limit, application.args) if end is not None]
@@ -238,7 +244,12 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
             return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
         bias = bias.xreplace({application: application.func(*ends)})
     of_either_sign = [symbol for symbol in sorted(bias.free_symbols, key=str) if _has_either_sign(symbol, encoding)]
-    return _cases_from_zero_on(bias, _domains(encoding), of_either_sign)
+    cases = _cases_from_zero_on(bias, _domains(encoding), of_either_sign)
+    if not by_position:
+        return cases
+    return tuple(
+        replace(case, behaviour=FarField.UNDEFINED) if case.behaviour is FarField.CONSTANT else case for case in cases
+    )
 
 
 def _has_either_sign(symbol: sp.Symbol, encoding: Encoding) -> bool:

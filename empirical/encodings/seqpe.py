@@ -206,9 +206,7 @@ class SeqPEInput(SeqPE):
         return (x_BLD.to(codes.dtype) + codes).to(x_BLD.dtype)
 
 
-def seqpe(
-    *, width: int, heads: int, length: int = 1, digits: int = 5, injection: Injection = "attn_scalar"
-) -> SeqPE:
+def seqpe(*, width: int, heads: int, length: int = 1, digits: int = 5, injection: Injection = "attn_scalar") -> SeqPE:
     """Make SeqPE for a model; `length` is the largest number of positions that it will get.
 
     Raises:

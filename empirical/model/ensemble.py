@@ -81,7 +81,9 @@ class Ensemble:
         training, encoding = self.runs[0].training, self.decoder.encoding
         counters = [(run.seed, TRAIN, step) for run in self.runs]
         # A fourth counter, because the first three alone seed the drawn positions.
-        numbers = [np.random.default_rng([*counter, 1]).random(encoding.shared.auxiliary_numbers) for counter in counters]
+        numbers = [
+            np.random.default_rng([*counter, 1]).random(encoding.shared.auxiliary_numbers) for counter in counters
+        ]
         return encoding.auxiliary_losses(
             self.setup.geometry.positions(self.tokens.shape[-1] - 1, counters),
             torch.from_numpy(np.stack(numbers)).to(self.tokens.device),

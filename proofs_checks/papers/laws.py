@@ -80,7 +80,7 @@ def row(
         assumptions=(
             "content is constant, and so are gates; parameters take all values of their ranges",
             "sympy computes limits of the bias and of D b'(D)/b(D), and signs of the kernel's exponential rates",
-            "a learned function of a bounded argument is continuous",
+            "a learned function of a bounded argument is continuous, and entries of a table are bounded",
         ),
     )
 
@@ -147,6 +147,8 @@ def _other_far_field(encoding: Encoding, first: FarField, *, by_case: bool) -> t
         return "the bias times 1 + D", mutations.with_bias_times(lambda query, key: 1 + query - key)
     if encoding.positions and first is FarField.UNDEFINED:
         return "tokens at their own indices", mutations.with_drawn_positions_dropped
+    if encoding.bias and first is FarField.UNDEFINED:
+        return "all tokens at position 0", mutations.at_origin
     return _OTHER_FAR_FIELD[first]
 
 
