@@ -110,6 +110,11 @@ def _cases_without_window(encoding: Encoding) -> Cases:
     if not encoding.bias:
         return kernel_cases
     bias_cases = _weight_cases(_bias_cases(encoding, *pair), encoding.normaliser)
+    if _entries_by_position(_far_bias(encoding, *pair)):
+        bias_cases = tuple(
+            replace(case, behaviour=FarField.UNDEFINED) if case.behaviour is FarField.CONSTANT else case
+            for case in bias_cases
+        )
     if not (encoding.rotate or encoding.relative_key):
         return bias_cases
     return tuple(case for bias_case in bias_cases for case in _with_kernel(bias_case, kernel_cases))
@@ -165,10 +170,8 @@ def causal_only(encoding: Encoding) -> bool | None:
     encoding, _ = _without_query_factor(encoding)
     behind = _POSITION, _POSITION + _DISTANCE
     parts = (_kernel_cases, _vector_cases, _bias_cases)
-    refused = {FarField.GROWING, FarField.UNDEFINED}
-    if FarField.UNDEFINED in (case.behaviour for case in _bias_cases(encoding, *reversed(behind))):
-        refused.remove(FarField.UNDEFINED)  # keys on both sides have scores of their own positions
-    return _any_case(tuple(case for part in parts for case in part(encoding, *behind)), refused)
+    cases = tuple(case for part in parts for case in part(encoding, *behind))
+    return _any_case(cases, {FarField.GROWING, FarField.UNDEFINED})
 
 
 def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
@@ -224,17 +227,14 @@ def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
 
 
 def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
-    """Effect of the bias at large distance; no cases if there is no bias."""
+    """Effect of the bias at large distance, with tables of bounded numbers; no cases if there is no bias."""
     if not encoding.bias:
         return ()
-    bias = _constant_content(encoding.bias(*_positions(encoding, query, key), LENGTH), encoding)
+    bias = _far_bias(encoding, query, key)
     bias = bias.replace(lambda part: isinstance(part, sp.Max | sp.Min), _dominant_terms)
     bias = bias.replace(lambda part: isinstance(part, sp.Piecewise), _far_piece)
-    # Tables with an entry for every position: their entries are bounded numbers, and the rest decides if it grows.
-    by_position = [
-        member for member in bias.atoms(sp.Indexed) if any(_limit(index) is sp.oo for index in member.indices)
-    ]
-    bias = bias.xreplace({member: sp.Symbol(str(member.base.label), real=True) for member in by_position}).doit()
+    numbers = {entry: sp.Symbol(str(entry.base.label), real=True) for entry in _entries_by_position(bias)}
+    bias = bias.xreplace(numbers).doit()
     applications = [part for part in bias.atoms(AppliedUndef) if _DISTANCE in part.free_symbols]
     for application in applications:
         ends = [end for end in map(_limit, application.args) if end is not None]
@@ -244,12 +244,19 @@ def _bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:
             return (FarCase(behaviour=FarField.UNDEFINED),)  # beyond the arguments seen in training
         bias = bias.xreplace({application: application.func(*ends)})
     of_either_sign = [symbol for symbol in sorted(bias.free_symbols, key=str) if _has_either_sign(symbol, encoding)]
-    cases = _cases_from_zero_on(bias, _domains(encoding), of_either_sign)
-    if not by_position:
-        return cases
-    return tuple(
-        replace(case, behaviour=FarField.UNDEFINED) if case.behaviour is FarField.CONSTANT else case for case in cases
-    )
+    return _cases_from_zero_on(bias, _domains(encoding), of_either_sign)
+
+
+def _entries_by_position(bias: sp.Expr) -> list[sp.Indexed]:
+    """Entries of tables without a last row, which are read at ever new rows as the distance grows."""
+    ends = {member: [_limit(index) for index in member.indices] for member in bias.atoms(sp.Indexed)}
+    return [member for member, limits in ends.items() if any(end is not None and end.is_infinite for end in limits)]
+
+
+def _far_bias(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> sp.Expr:
+    """Bias with constant content; 0 if there is none."""
+    law = encoding.bias
+    return _constant_content(law(*_positions(encoding, query, key), LENGTH), encoding) if law else sp.S.Zero
 
 
 def _has_either_sign(symbol: sp.Symbol, encoding: Encoding) -> bool:

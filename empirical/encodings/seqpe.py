@@ -80,6 +80,10 @@ class DigitEncoder(nn.Module):
         require_integers(positions)
         if not torch.compiler.is_compiling():
             self._require_digits(positions)
+        return self.encode(positions, dtype)
+
+    def encode(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
+        """Same as `forward` for positions that are known to have codes; a check would read them one model at a time."""
         powers = BASE ** torch.arange(self.digits - 1, -1, -1, device=positions.device)
         read = torch.div(positions[..., None], powers, rounding_mode="floor") % BASE
         x = self.tokens.to(dtype)[read] + self.slots.to(dtype)
@@ -153,7 +157,7 @@ class SeqPE(PositionEncoding):
         pivots, candidates = contrastive_positions(numbers.view(PIVOTS, -1), self.encoder.reach)
         near, far = window_positions(window_numbers.view(WINDOWS, -1), positions, self.encoder.reach)
         drawn = (pivots[:, None], candidates, near, far)
-        codes = self.codes(torch.cat([part.flatten() for part in drawn]), self.encoder.tokens.dtype)
+        codes = self.encoder.encode(torch.cat([part.flatten() for part in drawn])[:, None], self.encoder.tokens.dtype)
         parts = codes.unflatten(-1, (self.heads, -1)).split([part.numel() for part in drawn])
         pivot_codes, candidate_codes, near_codes, far_codes = (
             part.unflatten(0, tuple(places.shape)).transpose(1, 2) for part, places in zip(parts, drawn, strict=True)
@@ -180,15 +184,20 @@ class SeqPEBias(SeqPE):
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
         """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis; computed at least in float32."""
-        query_codes = self._codes_of_heads(query_positions, dtype)[0]
-        key_codes = self._codes_of_heads(key_positions, dtype)[1]
-        return (query_codes @ key_codes.transpose(-1, -2) / math.sqrt(self.width // self.heads)).to(dtype)
-
-    def _codes_of_heads(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Codes u for queries and w for keys, each [..., H, L, C]."""
-        both = _mapped(self.query_key, self.codes(positions, dtype)).chunk(2, -1)
-        u, w = (part.unflatten(-1, (self.heads, -1)).transpose(-2, -3) for part in both)
-        return u, w
+        require_integers(query_positions)
+        require_integers(key_positions)
+        # Queries are among the keys in most calls: each position is encoded once.
+        places, index = torch.cat([query_positions.flatten(), key_positions.flatten()]).unique(return_inverse=True)
+        of_queries, of_keys = _mapped(self.query_key, self.codes(places, dtype)).chunk(2, -1)
+        query_index, key_index = index.split([query_positions.numel(), key_positions.numel()])
+        u, w = (
+            codes[chosen].unflatten(0, positions.shape).unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+            for codes, chosen, positions in (
+                (of_queries, query_index, query_positions),
+                (of_keys, key_index, key_positions),
+            )
+        )
+        return (u @ w.transpose(-1, -2) / math.sqrt(self.width // self.heads)).to(dtype)
 
 
 class SeqPEInput(SeqPE):
@@ -253,11 +262,9 @@ def contrastive_positions(uniform: Tensor, reach: int) -> tuple[Tensor, Tensor]:
     """
     head, spread, local, edits = uniform.split([3, CANDIDATES, CANDIDATES, HARD * (1 + 4 * EDITS)], -1)
     pivots = (head[:, 0] * reach).long()
-    cells = torch.arange(CANDIDATES, device=uniform.device)
-    everywhere = ((cells + spread) * (reach / CANDIDATES)).long()
+    everywhere = _spread(spread, reach)
     span = min(LOCAL_RANGE, reach)
-    start = (head[:, 1:2] * (reach - span + 1)).long()
-    nearby = start + ((cells + local) * (span / CANDIDATES)).long()
+    nearby = (head[:, 1:2] * (reach - span + 1)).long() + _spread(local, span)
     hard = _edited(pivots[:, None], edits.view(len(pivots), HARD, -1), reach)
     nearest = (everywhere - pivots[:, None]).abs().amin(-1, keepdim=True)
     # The spread candidates that give way are evenly spaced, so that no region is left out.
@@ -266,6 +273,13 @@ def contrastive_positions(uniform: Tensor, reach: int) -> tuple[Tensor, Tensor]:
     mixed = torch.cat([kept[..., None], regions[..., 1:]], -1).flatten(-2)
     candidates = torch.where(head[:, 2:3] < LOCAL_SHARE, nearby, mixed)
     return pivots, torch.where(candidates == pivots[:, None], (candidates + 1) % reach, candidates)
+
+
+def _spread(uniform: Tensor, size: int) -> Tensor:
+    """Numbers of 0 .. size - 1, one drawn from each of N equal parts, int64 [..., N]; distinct if N <= size."""
+    count = uniform.shape[-1]
+    ends = torch.arange(count + 1, device=uniform.device) * size // count
+    return ends[:-1] + (uniform * ends.diff()).long()
 
 
 def _edited(position: Tensor, uniform: Tensor, reach: int) -> Tensor:
@@ -304,8 +318,7 @@ def window_positions(uniform: Tensor, positions: Tensor, reach: int) -> tuple[Te
     """
     length = positions.shape[-1]
     count = min(SAMPLES, length)
-    cells = torch.arange(count, device=uniform.device)
-    chosen = ((cells + uniform[:, 1 : 1 + count]) * (length / count)).long()
+    chosen = _spread(uniform[:, 1 : 1 + count], length)
     latest = reach - length
     earliest = min(length // 4, latest)
     start = earliest + (uniform[:, :1] * (latest - earliest + 1)).long()

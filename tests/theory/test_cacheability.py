@@ -52,6 +52,7 @@ def biased(law: Callable[[sp.Expr, sp.Expr], sp.Expr], *parameters: Parameter) -
     return Encoding(name="toy", title="", arxiv="", bias=lambda j, i, n: law(j, i), parameters=parameters)
 
 
+CODES, STEP, WIDTH = sp.IndexedBase("u"), sp.Symbol("l", integer=True), sp.Symbol("c", integer=True, positive=True)
 a = sp.Symbol("a", positive=True)
 x = sp.Symbol("x", real=True)
 
@@ -77,6 +78,9 @@ x = sp.Symbol("x", real=True)
         (lambda j, i: 1 + 1 / (1 + j - i), "not decided"),
         (lambda j, i: -grape_path.increments(query=j, key=i), "2"),
         (lambda j, i: -(j - i) * grape_path.increments(query=j, key=i), "4"),
+        (lambda j, i: sp.Sum(CODES[j, STEP] * CODES[i, STEP], (STEP, 0, 4)) / 3, "5"),
+        (lambda j, i: sp.Sum(CODES[j, STEP] * CODES[i, STEP], (STEP, 2, WIDTH)), "c - 1"),
+        (lambda j, i: sp.Sum(CODES[i, STEP], (STEP, 0, 4)), "not decided"),
     ],
 )
 def test_widths_of_other_biases(law: Callable[[sp.Expr, sp.Expr], sp.Expr], width: str) -> None:

@@ -281,6 +281,35 @@ def test_gates_of_tokens_are_one_number_where_content_is_constant():
     assert properties.causal_only(carried) is True
 
 
+CODES = sp.IndexedBase("u", real=True)
+
+
+@pytest.mark.parametrize(
+    ("law", "expected", "causal_only"),
+    [
+        (lambda j, i: CODES[j] * CODES[i], FarField.UNDEFINED, False),
+        (lambda j, i: sp.Sum(CODES[j, step] * CODES[i, step], (step, 0, 3)), FarField.UNDEFINED, False),
+        (lambda j, i: CODES[j - i], FarField.UNDEFINED, False),
+        (lambda j, i: CODES[j] - a * (j - i), "falls exponentially", True),
+        (lambda j, i: CODES[j] + sp.exp(j - i), FarField.GROWING, False),
+        (lambda j, i: CODES[j] + sp.exp(sp.Max(i - j, 0)), FarField.UNDEFINED, True),
+        (lambda j, i: CODES[j] * (j - i), FarField.UNDECIDED, None),
+    ],
+)
+def test_tables_with_an_entry_for_every_position_are_bounded_numbers(law, expected, causal_only):
+    encoding = Encoding(
+        name="toy",
+        title="",
+        bias=lambda j, i, n: law(j, i),
+        parameters=(Parameter(symbol=CODES, meaning=""),),
+    )
+    assert properties.far_field(encoding) == str(expected)
+    assert properties.causal_only(encoding) is causal_only
+    turned = replace(encoding, rotate=rotary.ENCODING.rotate)
+    if expected is FarField.UNDEFINED:
+        assert properties.far_field(turned) == str(expected), "positions enter through the bias whatever turns"
+
+
 def test_an_undecided_bias_is_neither_bounded_nor_unbounded():
     encoding = biased(lambda d: (x - 1) * d)
     assert properties.bounded(encoding) is None

@@ -51,8 +51,8 @@ def ranks(*, bias: Bias, positions: Callable[[int], int]) -> Evidence:
                 lambda: summand(a * u + b * v, w),
                 lambda: a * summand(u, w) + b * summand(v, w),
             ),
-            "any d + 1 codes in R^d have a combination that is 0, and with the same numbers the rows of the matrix have "
-            "one: its rank is at most d, for every d and number of positions",
+            "any d + 1 codes in R^d have a combination that is 0, and with the same numbers the rows of the matrix "
+            "have one: its rank is at most d, for every d and number of positions",
             require_equal(
                 "a matrix of rank r <= d is a sum of r products x_c(j) y_c(i): codes sqrt(d) x and y, 0 from r on",
                 lambda: summand(_ROOT * x, y),
@@ -189,8 +189,8 @@ CLAIMS = (
     Claim(
         id="seqpe-5",
         source=SOURCE.at("injection attn_scalar"),
-        statement="Biases from codes of width d are exactly the matrices of rank at most d, for every d and every number "
-        "of positions: the identity of more than d positions is not among them.",
+        statement="Biases from codes of width d are exactly the matrices of rank at most d, for every d and every "
+        "number of positions: the identity of more than d positions is not among them.",
         latex=r"\{(\langle u_j,w_i\rangle/\sqrt d)_{ji}\}=\{B:\operatorname{rank}B\le d\}",
         label="F",
         check=ranks,
