@@ -69,7 +69,7 @@ class DigitEncoder(nn.Module):
     @property
     def reach(self) -> int:
         """Number of positions with a code: 10^K."""
-        return BASE**self.digits
+        return int(BASE**self.digits)
 
     def forward(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
         """Codes [..., D] of positions, int64 [..., n], computed in this dtype.
@@ -118,7 +118,7 @@ class _Block(nn.Module):
     def forward(self, x: Tensor, *, queries: int) -> Tensor:
         """x [..., F, D] -> the last `queries` tokens, [..., queries, D]."""
         q, k, v = (
-            part.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+            torch.unflatten(part, -1, (self.heads, -1)).transpose(-2, -3)
             for part in _mapped(self.qkv, _normalised(self.attention_norm, x)).chunk(3, -1)
         )
         logits = q[..., -queries:, :] @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
@@ -153,14 +153,15 @@ class SeqPE(PositionEncoding):
 
     def auxiliary_loss(self, positions: Tensor, uniform_N: Tensor, progress: float) -> Tensor:
         """Both losses times their weight, which rises during the warm-up."""
-        numbers, window_numbers = uniform_N.split([PIVOTS * _PER_PIVOT, WINDOWS * (1 + SAMPLES)])
+        numbers, window_numbers = torch.split(uniform_N, [PIVOTS * _PER_PIVOT, WINDOWS * (1 + SAMPLES)])
         pivots, candidates = contrastive_positions(numbers.view(PIVOTS, -1), self.encoder.reach)
         near, far = window_positions(window_numbers.view(WINDOWS, -1), positions, self.encoder.reach)
         drawn = (pivots[:, None], candidates, near, far)
         codes = self.encoder.encode(torch.cat([part.flatten() for part in drawn])[:, None], self.encoder.tokens.dtype)
-        parts = codes.unflatten(-1, (self.heads, -1)).split([part.numel() for part in drawn])
+        parts = torch.split(torch.unflatten(codes, -1, (self.heads, -1)), [part.numel() for part in drawn])
         pivot_codes, candidate_codes, near_codes, far_codes = (
-            part.unflatten(0, tuple(places.shape)).transpose(1, 2) for part, places in zip(parts, drawn, strict=True)
+            torch.unflatten(part, 0, tuple(places.shape)).transpose(1, 2)
+            for part, places in zip(parts, drawn, strict=True)
         )
         scores = (candidate_codes @ pivot_codes.transpose(-1, -2))[..., 0]
         labels = (candidates - pivots[:, None]).abs().argmin(-1)
@@ -187,17 +188,20 @@ class SeqPEBias(SeqPE):
         require_integers(query_positions)
         require_integers(key_positions)
         # Queries are among the keys in most calls: each position is encoded once.
-        places, index = torch.cat([query_positions.flatten(), key_positions.flatten()]).unique(return_inverse=True)
+        places, index = torch.unique(
+            torch.cat([query_positions.flatten(), key_positions.flatten()]), return_inverse=True
+        )
         of_queries, of_keys = _mapped(self.query_key, self.codes(places, dtype)).chunk(2, -1)
-        query_index, key_index = index.split([query_positions.numel(), key_positions.numel()])
+        query_index, key_index = torch.split(index, [query_positions.numel(), key_positions.numel()])
         u, w = (
-            codes[chosen].unflatten(0, positions.shape).unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+            codes[chosen].view(*positions.shape, self.heads, -1).transpose(-2, -3)
             for codes, chosen, positions in (
                 (of_queries, query_index, query_positions),
                 (of_keys, key_index, key_positions),
             )
         )
-        return (u @ w.transpose(-1, -2) / math.sqrt(self.width // self.heads)).to(dtype)
+        bias: Tensor = u @ w.transpose(-1, -2) / math.sqrt(self.width // self.heads)
+        return bias.to(dtype)
 
 
 class SeqPEInput(SeqPE):
@@ -260,7 +264,7 @@ def contrastive_positions(uniform: Tensor, reach: int) -> tuple[Tensor, Tensor]:
         uniform: random numbers in [0, 1), [P, numbers of a pivot].
         reach: number of positions, a power of 10.
     """
-    head, spread, local, edits = uniform.split([3, CANDIDATES, CANDIDATES, HARD * (1 + 4 * EDITS)], -1)
+    head, spread, local, edits = torch.split(uniform, [3, CANDIDATES, CANDIDATES, HARD * (1 + 4 * EDITS)], -1)
     pivots = (head[:, 0] * reach).long()
     everywhere = _spread(spread, reach)
     span = min(LOCAL_RANGE, reach)
@@ -268,7 +272,7 @@ def contrastive_positions(uniform: Tensor, reach: int) -> tuple[Tensor, Tensor]:
     hard = _edited(pivots[:, None], edits.view(len(pivots), HARD, -1), reach)
     nearest = (everywhere - pivots[:, None]).abs().amin(-1, keepdim=True)
     # The spread candidates that give way are evenly spaced, so that no region is left out.
-    regions = everywhere.unflatten(-1, (HARD, -1))
+    regions = torch.unflatten(everywhere, -1, (HARD, -1))
     kept = torch.where((hard - pivots[:, None]).abs() > nearest, hard, regions[..., 0])
     mixed = torch.cat([kept[..., None], regions[..., 1:]], -1).flatten(-2)
     candidates = torch.where(head[:, 2:3] < LOCAL_SHARE, nearby, mixed)
@@ -285,7 +289,7 @@ def _spread(uniform: Tensor, size: int) -> Tensor:
 def _edited(position: Tensor, uniform: Tensor, reach: int) -> Tensor:
     """Positions after 1 to 3 edits of their digits: insert, delete, exchange or replace, each at a random slot."""
     digits = len(str(reach)) - 1
-    count, steps = 1 + (uniform[..., 0] * EDITS).long(), uniform[..., 1:].unflatten(-1, (EDITS, 4))
+    count, steps = 1 + (uniform[..., 0] * EDITS).long(), torch.unflatten(uniform[..., 1:], -1, (EDITS, 4))
     position = position.expand(count.shape)
     for step in range(EDITS):
         kind, slot, other, digit = (steps[..., step, at] for at in range(4))

@@ -58,7 +58,7 @@ def bias(query_code: Code, key_code: Code, *, head_dim: sp.Expr = HEAD_DIM) -> s
 
 
 def contrastive(scores: Sequence[sp.Expr], label: int) -> sp.Expr:
-    """Contrastive loss -log softmax(s)_l of the scores s_c = PE(p).PE(c) of candidates c, with the label l.  [P, code]"""
+    """Contrastive loss -log softmax(s)_l, l the label, of the scores PE(p).PE(c) of candidates c.  [P, code]"""
     return sp.log(sp.Add(*(sp.exp(score) for score in scores))) - scores[label]
 
 

@@ -39,13 +39,13 @@ def injective(*, read: Reading, last_digit: Digit, other_digits: Digit) -> Evide
                 raise Refuted(f"k = {digits}: {position} is read as {read(position, digits=digits)}")
     rest = sp.Symbol("q", integer=True, nonnegative=True)
     for digit in range(seqpe.BASE):
-        number = seqpe.BASE * rest + digit
-        same_by_sympy(f"last digit of 10 q + {digit}", last_digit(number), sp.Integer(digit))
-        same_by_sympy(f"10 q + {digit} without it", other_digits(number), rest)
-    for position in (0, 7, 90, 482):
-        before = read((position // seqpe.BASE,), digits=2)
-        if read((position,), digits=3) != (*before, position % seqpe.BASE):
-            raise Refuted(f"{position} is read as {read((position,), digits=3)}, its front digits as {before}")
+        split = seqpe.BASE * rest + digit
+        same_by_sympy(f"last digit of 10 q + {digit}", last_digit(split), sp.Integer(digit))
+        same_by_sympy(f"10 q + {digit} without it", other_digits(split), rest)
+    for number in (0, 7, 90, 482):
+        before, tokens = read((number // seqpe.BASE,), digits=2), read((number,), digits=3)
+        if tokens != (*before, number % seqpe.BASE):
+            raise Refuted(f"{number} is read as {tokens}, its front digits as {before}")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(

@@ -1,4 +1,4 @@
-"""SeqPE in torch: its formula from codes, its encoder against PyTorch's layers, its digits, its losses, its training."""
+"""SeqPE in torch: the formula from codes, the encoder against PyTorch's layers, digits, losses, and training."""
 
 from itertools import product
 
@@ -231,7 +231,7 @@ def test_a_loss_of_a_user_is_a_number_or_none():
         module.answer = answer
         assert module.auxiliary_loss(torch.arange(3), torch.zeros(0), 0.0) is answer
     module.answer = torch.ones(2)
-    with pytest.raises(HookError, match="'mine': auxiliary_loss fails.*it must return a scalar loss or None"):
+    with pytest.raises(HookError, match=r"'mine': auxiliary_loss fails.*it must return a scalar loss or None"):
         module.auxiliary_loss(torch.arange(3), torch.zeros(0), 0.0)
 
 
