@@ -194,7 +194,7 @@ class SeqPEBias(SeqPE):
         of_queries, of_keys = _mapped(self.query_key, self.codes(places, dtype)).chunk(2, -1)
         query_index, key_index = torch.split(index, [query_positions.numel(), key_positions.numel()])
         u, w = (
-            codes[chosen].view(*positions.shape, self.heads, -1).transpose(-2, -3)
+            codes[chosen].view(*positions.shape, self.heads, self.width // self.heads).transpose(-2, -3)
             for codes, chosen, positions in (
                 (of_queries, query_index, query_positions),
                 (of_keys, key_index, key_positions),

@@ -73,6 +73,8 @@ def test_the_mutations_change_vectors_added_to_keys():
     [
         ("far-bam-ssmax", "one hook more", "hooks: computed ('positions', 'rotate', 'bias')"),
         ("far-bam", "the bias times 1 + D", "far keys: computed th_beta + 1 < 0: constant"),
+        ("far-seqpe", "all tokens at position 0", "far keys: computed constant"),
+        ("far-seqpe", "a bonus for keys after the query", "causal use only: computed True"),
         ("far-alibi", "-log(1 - b) for the bias b", "far keys: computed falls like a power"),
         ("far-alibi", "a bonus for keys after the query", "causal use only: computed True"),
         ("far-fox", "keys after the query as those before it", "causal use only: computed False"),

@@ -53,7 +53,7 @@ def together(monkeypatch):
     monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
 
 
-@pytest.mark.parametrize("encoding", SEVERAL)
+@pytest.mark.parametrize("encoding", [*SEVERAL, "seqpe"])
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding):
     run = small_run(encoding, evaluate_every=2)
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
