@@ -30,6 +30,7 @@ Pair = tuple[Side, Side]
 
 KEY_POSITION, DISTANCE, OTHER_DISTANCE, SHIFT = sp.symbols("i D D_ s", integer=True, nonnegative=True)
 MORE_LENGTH = sp.Symbol("n_", integer=True, positive=True)
+_POSITIONS = (KEY_POSITION, DISTANCE, OTHER_DISTANCE)
 OTHER_KEY = sp.ImmutableMatrix(sp.symbols("k1_ k2_", real=True))
 
 _DIGITS = 30
@@ -206,11 +207,23 @@ def _shifted_score_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
 
 def _shifted_entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> sp.Expr:
-    """Expression with the entries of these families indexed by their places before a shift by `SHIFT`."""
+    """Expression with the entries of these families indexed by their places before a shift by `SHIFT`.
+
+    An index of a sum whose limits have no position in them numbers components of an entry, and is left as it is.
+    """
     moving = {parameter.symbol for parameter in encoding.parameters if parameter.family in families}
+    components = {
+        index
+        for total in expression.atoms(sp.Sum)
+        for index, *limits in total.limits
+        if not sp.Tuple(*limits).free_symbols & {SHIFT, *_POSITIONS}
+    }
     entries = [entry for entry in expression.atoms(sp.Indexed) if entry.base in moving]
     return expression.xreplace(
-        {entry: entry.base[tuple(index - SHIFT for index in entry.indices)] for entry in entries}
+        {
+            entry: entry.base[tuple(index if index in components else index - SHIFT for index in entry.indices)]
+            for entry in entries
+        }
     )
 
 

@@ -6,9 +6,20 @@ from torch import Tensor
 from empirical.audit.adapter import Adapter
 from empirical.audit.subject import AuditError
 
+LONGEST = 1024
+"""Longest sequence of an encoding that reads earlier tokens: it is computed step by step."""
+
 
 class EmbedAdapter(Adapter):
     """Adapter for (x, positions) -> x."""
+
+    @property
+    def reads_earlier_tokens(self) -> bool:
+        """True if the instance says that the embedding of a token depends on the tokens before it."""
+        return bool(getattr(self.instance, "reads_earlier_tokens", False))
+
+    def position_reach(self, to: int) -> int:
+        return super().position_reach(min(to, LONGEST - 1) if self.reads_earlier_tokens else to)
 
     @property
     def width(self) -> int:
@@ -49,7 +60,9 @@ class EmbedAdapter(Adapter):
 
     def stepwise(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         x = self._token_embeddings(tokens)
-        return torch.cat([self.embedded(x[:, t : t + 1], positions[t : t + 1]) for t in range(len(positions))], 1)
+        firsts = [0 if self.reads_earlier_tokens else t for t in range(len(positions))]
+        rows = [self.embedded(x[:, first : t + 1], positions[first : t + 1]) for t, first in enumerate(firsts)]
+        return torch.cat([row[:, -1:] for row in rows], 1)
 
     def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Adapter) -> Tensor:
         """Row within eps of its size and sum within eps / 2 of its size, for two results."""

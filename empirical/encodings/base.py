@@ -46,6 +46,8 @@ class PositionEncoding(nn.Module):
     """True if `scores` replaces the scalar product q.k; then the logits must be computed explicitly."""
     auxiliary_numbers = 0
     """Number of random numbers that `auxiliary_loss` reads at each training step."""
+    reads_earlier_tokens = False
+    """True if `embed` of a token depends on the tokens before it; then it needs all of them in every call."""
     takes_last_queries = True
     """True if `bias`, `scores` and `values` accept the last J of the I tokens as queries; if False, J = I always."""
 

@@ -22,6 +22,7 @@ ORDER = (
     "learned",
     "orthogonal",
     "seqpe",
+    "prism",
     "relational",
     "t5",
     "alibi",

@@ -1,0 +1,109 @@
+"""PRISM: a token's position is a histogram, which gates computed from the tokens move on and a power sharpens.
+
+Source: P. H. Lee, Position as Probability, arXiv 2506.00920.  Its body was not at hand.  Histogram, the four gates,
+sharpening and the superposition of sinusoidal codes are those of a summary [P]; the boundary, the start, the network of
+the gates and the addition to the token embeddings are our reconstruction [F].  Positions are 0 .. P - 1.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import sympy as sp
+
+from theory.encodings import sinusoidal
+from theory.encodings.encoding import DEPENDS_ON_TOKENS, ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
+
+Number: TypeAlias = Any
+"""Symbolic expression, fraction or floating-point number."""
+Move = Callable[[Number, Number], Number]
+"""(position, last position P - 1) -> position after the move."""
+
+FREQUENCY = sinusoidal.FREQUENCY
+POSITIONS = sp.Symbol("P", integer=True, positive=True)
+HISTOGRAMS = sp.IndexedBase("h", nonnegative=True)
+GATE_WIDTH = 32
+"""Width of the recurrent network that computes the gates.  [F]"""
+_PLACE = sp.Symbol("k", integer=True, nonnegative=True)
+
+MOVES: Mapping[str, Move] = {
+    "reset": lambda position, last: 0 * position,
+    "increment": lambda position, last: sp.Min(position + 1, last),
+    "decrement": lambda position, last: sp.Max(position - 1, 0),
+    "keep": lambda position, last: position,
+}
+"""Move of each gate.  [P]  Beyond an end it stays at the end: clamped.  [F]"""
+
+
+def moved(histogram: Sequence[Number], move: Move) -> list[Number]:
+    """Histogram after a move of every position: its mass is added up where it arrives.
+
+    Mass that would leave 0 .. P - 1 is lost; no move of `MOVES` does so.
+    """
+    result = [0 * mass for mass in histogram]
+    for position, mass in enumerate(histogram):
+        place = int(move(sp.Integer(position), sp.Integer(len(histogram) - 1)))
+        if 0 <= place < len(histogram):
+            result[place] = result[place] + mass
+    return result
+
+
+def mixed(
+    histogram: Sequence[Number], gates: Mapping[str, Number], moves: Mapping[str, Move] = MOVES
+) -> list[Number]:
+    """Mixture n = sum over the moves g of p_g times the histogram moved by g, p the gates.  [P]"""
+    parts = [(gate, moved(histogram, moves[name])) for name, gate in gates.items()]
+    return [sum(gate * part[place] for gate, part in parts) for place in range(len(histogram))]
+
+
+def sharpened(mixture: Sequence[Number], exponent: Number) -> list[Number]:
+    """Histogram h_k = n_k^gamma / sum of all n_l^gamma.  [P]"""
+    powers = [mass**exponent for mass in mixture]
+    return [power / sum(powers) for power in powers]
+
+
+def step(histogram: Sequence[Number], gates: Mapping[str, Number], exponent: Number) -> list[Number]:
+    """Histogram of a token from that of the token before it, which is 1 at position 0 for the first token.  [F]"""
+    return sharpened(mixed(histogram, gates), exponent)
+
+
+def superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """Sinusoidal codes of all positions k < P, weighted by their mass, 2 x 1 unevaluated sums.  [P]"""
+    code = sinusoidal.code(_PLACE, frequency=frequency)
+    return sp.Matrix([sp.Sum(mass(_PLACE) * entry, (_PLACE, 0, positions - 1)) for entry in code])
+
+
+def least_odds(exponent: sp.Expr) -> sp.Expr:
+    """Largest (1 - p)/p at which gates p of increment and 1 - p of keep, at every token, count every token.  [F]
+
+    It is (gamma - 1) gamma^(-gamma/(gamma - 1)) for an exponent gamma > 1.
+    """
+    return (exponent - 1) * exponent ** (-exponent / (exponent - 1))
+
+
+ENCODING = Encoding(
+    name="prism",
+    title="PRISM",
+    arxiv="2506.00920",
+    summary="sinusoidal codes of counted positions (PRISM)",
+    options={"positions": Option(default=128, least=2, most=65_536)},
+    no_relation=DEPENDS_ON_TOKENS,
+    caveat=ONE_LAW,
+    repeats="the tokens decide the positions: tokens may share one, and positions from P on are all P - 1",
+    planes="width",
+    parameters=(
+        Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
+        Parameter(symbol=POSITIONS, meaning="number of positions of a histogram"),
+        Parameter(
+            symbol=HISTOGRAMS,
+            meaning="mass of the token's histogram at position k: `step` of the gates of all tokens so far, which are "
+            "softmax(W g + b) of the state g of a GRU over the token embeddings; and the exponent gamma",
+            learned=3 * GATE_WIDTH * (WIDTH + GATE_WIDTH + 2) + 4 * (GATE_WIDTH + 1) + 1,
+            family=Family.TOKENS,
+        ),
+    ),
+    embed=lambda position: superposition(
+        lambda place: HISTOGRAMS[position, place], positions=POSITIONS, frequency=FREQUENCY
+    ),
+    laws=(Law.TRANSLATION, Law.STREAMING),
+)
+ENCODINGS = (ENCODING,)
