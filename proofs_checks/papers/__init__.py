@@ -7,6 +7,7 @@ ORDER = (
     "seqpe.codes",
     "seqpe.losses",
     "seqpe.scores",
+    "prism",
     "t5",
     "alibi",
     "kerple",

@@ -6,6 +6,7 @@ the gates and the addition to the token embeddings are our reconstruction [F].  
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -34,22 +35,25 @@ MOVES: Mapping[str, Move] = {
 """Move of each gate.  [P]  Beyond an end it stays at the end: clamped.  [F]"""
 
 
+@cache
+def _arrivals(move: Move, count: int) -> tuple[int, ...]:
+    """Position at which each of `count` positions arrives."""
+    return tuple(int(move(sp.Integer(position), sp.Integer(count - 1))) for position in range(count))
+
+
 def moved(histogram: Sequence[Number], move: Move) -> list[Number]:
     """Histogram after a move of every position: its mass is added up where it arrives.
 
     Mass that would leave 0 .. P - 1 is lost; no move of `MOVES` does so.
     """
     result = [0 * mass for mass in histogram]
-    for position, mass in enumerate(histogram):
-        place = int(move(sp.Integer(position), sp.Integer(len(histogram) - 1)))
+    for place, mass in zip(_arrivals(move, len(histogram)), histogram, strict=True):
         if 0 <= place < len(histogram):
             result[place] = result[place] + mass
     return result
 
 
-def mixed(
-    histogram: Sequence[Number], gates: Mapping[str, Number], moves: Mapping[str, Move] = MOVES
-) -> list[Number]:
+def mixed(histogram: Sequence[Number], gates: Mapping[str, Number], moves: Mapping[str, Move] = MOVES) -> list[Number]:
     """Mixture n = sum over the moves g of p_g times the histogram moved by g, p the gates.  [P]"""
     parts = [(gate, moved(histogram, moves[name])) for name, gate in gates.items()]
     return [sum(gate * part[place] for gate, part in parts) for place in range(len(histogram))]

@@ -1,0 +1,290 @@
+"""Noisy counts in PRISM: without sharpening they fall behind, and from an exact threshold on none is lost."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import sympy as sp
+
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.identity import require_equal, same_by_sympy
+from proofs_checks.papers.prism import SOURCE, noisy_gates
+from theory.encodings import prism
+
+_TOKENS = 300
+
+
+def noisy_count(*, law: Callable[..., sp.Expr], mode: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide that without sharpening mass `law(t, k, p)` is at k after t tokens, and most of it at `mode(t, p)`.
+
+    Every token increments with probability p and keeps otherwise, and P > t.
+    """
+    share = sp.Symbol("p", positive=True)
+    tokens, count = sp.symbols("t k", integer=True, positive=True)
+    facts = []
+    for step in range(1, 13):
+        for part in range(1, 10):
+            rate = sp.Rational(part, 10)
+            masses = [law(sp.Integer(step), sp.Integer(place), rate) for place in range(step + 1)]
+            if masses[int(mode(sp.Integer(step), rate))] != max(masses):
+                raise Refuted(f"p = {rate}, {step} tokens: most mass at {masses.index(max(masses))}")
+    histogram = [sp.Integer(place == 0) for place in range(7)]
+    for step in range(1, 5):
+        histogram = prism.step(histogram, noisy_gates(share), sp.S.One)
+        expected = [law(sp.Integer(step), sp.Integer(place), share) for place in range(7)]
+        if histogram != expected:  # else sympy made them one expression, and nothing is left to decide
+            facts.append(require_equal(f"after {step} tokens", sp.Matrix(histogram), sp.Matrix(expected)))
+
+    def over(numerator: sp.Expr) -> sp.Expr:
+        return sp.gammasimp(sp.expand_func(numerator / law(tokens, count, share)))
+
+    facts.append(
+        require_equal(
+            "the law keeps the step: mass at k after t + 1 tokens, over that after t",
+            share * over(law(tokens, count - 1, share)) + (1 - share),
+            over(law(tokens + 1, count, share)),
+        )
+    )
+    point = sp.Symbol("z", positive=True)
+    generating = (1 - share + share * point) ** tokens
+    at_one = [sp.diff(generating, point, order).subs(point, 1) for order in (1, 2)]
+    facts += [
+        same_by_sympy("mean, from the generating function (1 - p + p z)^t", at_one[0], tokens * share),
+        require_equal("variance", at_one[1] + at_one[0] - at_one[0] ** 2, tokens * share * (1 - share)),
+        require_equal(
+            "mass at k + 1 less that at k, in units of the latter and of (k + 1)(1 - p)",
+            (over(law(tokens, count + 1, share)) - 1) * (count + 1) * (1 - share),
+            (tokens + 1) * share - (count + 1),
+        ),
+    ]
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            "so masses rise up to floor((t + 1) p), the mode: it is t only while t (1 - p) <= p",
+        ),
+        assumptions=("0 < p < 1", "P > t"),
+    )
+
+
+def locking(
+    *, threshold: Callable[[sp.Expr], sp.Expr], locked: Sequence[tuple[str, str]], lost: Sequence[tuple[str, str]]
+) -> Evidence:
+    """Decide that the mode of the histogram is t after every number t of tokens if and only if the noise is bounded.
+
+    Every token increments with probability p and keeps otherwise; the bound is (1 - p)/p <= `threshold(gamma)`.
+
+    Args:
+        threshold: the bound, a function of gamma > 1.
+        locked: pairs (p, gamma) for which the mode is t for all t.
+        lost: pairs for which it is not.
+    """
+    for pairs, expected in ((locked, True), (lost, False)):
+        for share, exponent in pairs:
+            slip = first_slip(sp.Rational(share), sp.Rational(exponent))
+            if (slip is None) != expected:
+                raise Refuted(f"p = {share}, gamma = {exponent}: the first token whose mode is not its count is {slip}")
+            within = (1 / sp.Rational(share) - 1) <= sp.N(threshold(sp.Rational(exponent)), 30)
+            if bool(within) != expected:
+                raise Refuted(f"p = {share}, gamma = {exponent}: the bound says {bool(within)}, the filter {expected}")
+    share, ahead, behind, further = sp.symbols("p a b c", positive=True)
+    exponent, noise, point = sp.symbols("gamma r s", positive=True)
+    mixed = prism.mixed([further, behind, ahead, 0, 0], noisy_gates(share))
+    excess = sp.Symbol("d", positive=True)  # gamma = 1 + d
+    at_least = (1 + excess) ** (-1 / excess)  # where the slope of s^gamma is 1
+    convex = point**exponent
+    facts = (
+        same_by_sympy("mass at the mode, after mixing", mixed[3], share * ahead),
+        require_equal(
+            "the place before it, over the mode's: b/a + r with r = (1 - p)/p",
+            mixed[2] / mixed[3],
+            behind / ahead + (1 - share) / share,
+        ),
+        require_equal(
+            "the place before that: c/a + r b/a",
+            mixed[1] / mixed[3],
+            further / ahead + (1 - share) / share * behind / ahead,
+        ),
+        "so with u_m the mass m places before t, over that at t: u_m becomes (u_m + r u_(m-1))^gamma, with u_0 = 1; it "
+        "starts with 0",
+        "if u_(m-1) <= 1, then u_m <= u_1 for all times, by induction: the mode is t for all t if and only if u_1 <= 1 "
+        "always, u_1 below 1 for a mode of its own",
+        same_by_sympy(
+            "s^gamma, s = u + r, has the slope 1 in u at s = gamma^(-1/(gamma - 1))",
+            (_joined(sp.diff(convex, point).subs(exponent, 1 + excess).subs(point, at_least))),
+            sp.S.One,
+        ),
+        same_by_sympy(
+            "its curvature is positive there and everywhere, so s^gamma - u is least there: r - s (gamma - 1)/gamma",
+            _joined(at_least ** (1 + excess)),
+            _joined(at_least / (1 + excess)),
+        ),
+        same_by_sympy(
+            "s (gamma - 1)/gamma is the bound",
+            _joined(at_least * excess / (1 + excess) / threshold(1 + excess)),
+            sp.S.One,
+        ),
+        "above the bound u_1 grows by at least a positive number at each token, and passes 1; up to it, it stays below "
+        "a fixed point below s < 1",
+        "for gamma <= 1, u_1 <= 1 grows to at least min(1, u_1 + r) and passes 1 too: no noise is borne",
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=facts,
+        assumptions=("0 < p < 1", "P > t: the end is not reached", "the gates are the same at all tokens"),
+    )
+
+
+def _joined(expression: sp.Expr) -> sp.Expr:
+    """Expression with powers of one base joined, and their exponents simplified."""
+    joined = sp.powsimp(expression)
+    return joined.replace(lambda part: part.is_Pow, lambda part: part.base ** sp.cancel(part.exp))
+
+
+def first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = _TOKENS) -> int | None:
+    """First number t of tokens after which the largest mass is not at t; None if there is none up to `tokens`."""
+    gates = {name: float(gate) for name, gate in noisy_gates(share).items()}
+    histogram = [1.0] + [0.0] * tokens
+    for step in range(1, tokens + 1):
+        histogram = prism.step(histogram, gates, float(exponent))
+        if histogram.index(max(histogram)) != step:
+            return step
+    return None
+
+
+def thresholds(*, values: Mapping[str, str], below: str) -> Evidence:
+    """Decide least exponents to three digits, and that the filter slips within 300 tokens at `below` times them."""
+    facts = []
+    for share, value in values.items():
+        rate, stated = sp.Rational(share), sp.Rational(value)
+        half = sp.Rational(1, 2) / 10 ** len(value.partition(".")[2])
+        odds = 1 / rate - 1
+        if not sp.N(prism.least_odds(stated - half), 30) < odds <= sp.N(prism.least_odds(stated + half), 30):
+            raise Refuted(f"p = {share}: {value} is not the threshold to its last digit")
+        if first_slip(rate, stated + half) is not None:
+            raise Refuted(f"p = {share}, gamma = {value}: the mode is off at {first_slip(rate, stated + half)}")
+        slip = first_slip(rate, stated * sp.Rational(below))
+        if slip is None:
+            raise Refuted(f"p = {share}: gamma = {below} times {value} counts 300 tokens")
+        facts.append(f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens")
+    return Evidence(
+        strength=Strength.NUMERIC,
+        facts=tuple(facts),
+        assumptions=("steps in float64, bounds with 30 digits",),
+    )
+
+
+def first_step(*, least: sp.Expr) -> Evidence:
+    """Decide that after one token the mode is 1 if and only if the probability p of an increment exceeds `least`."""
+    for sign in (-1, 1):
+        share = least + sp.Rational(sign, 100)
+        histogram = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), sp.Integer(2))
+        if (histogram[1] > histogram[0]) != (share > least):
+            raise Refuted(f"p = {share}: masses {histogram[0]} at 0 and {histogram[1]} at 1")
+    exponent, share = sp.symbols("gamma p", positive=True)
+    mixed = prism.mixed([sp.S.One, sp.S.Zero], noisy_gates(share))
+    after = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), exponent)
+    above = sp.Symbol("e", positive=True)
+    facts = (
+        same_by_sympy("ratio of both masses", after[1] / after[0], share**exponent / (1 - share) ** exponent),
+        same_by_sympy(
+            "difference before sharpening, p = 1/2 + e",
+            (mixed[1] - mixed[0]).subs(share, least + above),
+            2 * above,
+        ),
+        same_by_sympy("as gamma grows, the bound of prism-7 goes to", _limit_of_bound(), sp.S.One),
+    )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(*facts, "powers keep the order of positive numbers", "(1 - p)/p < 1 is p > 1/2: then a gamma is enough"),
+        assumptions=("0 < p < 1", "gamma > 0"),
+    )
+
+
+def _limit_of_bound() -> sp.Expr:
+    """Limit of the bound on (1 - p)/p as gamma grows; gamma = 1 + d."""
+    excess = sp.Symbol("d", positive=True)
+    return sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
+
+
+def _binomial(tokens: sp.Expr, count: sp.Expr, share: sp.Expr) -> sp.Expr:
+    """Binomial law of the number of increments."""
+    return sp.binomial(tokens, count) * share**count * (1 - share) ** (tokens - count)
+
+
+CLAIMS = (
+    Claim(
+        id="prism-6",
+        source=SOURCE,
+        statement="Without sharpening, tokens that increment with probability p and keep otherwise give the binomial "
+        "law: mean p t, variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t (our derivation).",
+        latex=r"h_t=\mathrm{Bin}(t,p),\ \operatorname{mode}=\lfloor (t+1)p\rfloor",
+        label="F",
+        check=noisy_count,
+        holds={"law": _binomial, "mode": lambda tokens, share: sp.floor((tokens + 1) * share)},
+        falsifiers={
+            "the mode is t": {"mode": lambda tokens, share: tokens},
+            "increment and keep exchanged": {
+                "law": lambda tokens, count, share: _binomial(tokens, count, 1 - share),
+            },
+        },
+    ),
+    Claim(
+        id="prism-7",
+        source=SOURCE,
+        statement="If every token increments with probability p and keeps otherwise, the mode of the sharpened histogram "
+        "is t after every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= "
+        "(gamma - 1) gamma^(-gamma/(gamma - 1)) (our derivation).",
+        latex=r"\tfrac{1-p}{p}\le(\gamma-1)\,\gamma^{-\gamma/(\gamma-1)}",
+        label="F",
+        check=locking,
+        holds={
+            "threshold": prism.least_odds,
+            "locked": (("4/5", "2"), ("9/10", "7/5"), ("3/5", "9")),
+            "lost": (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
+        },
+        falsifiers={
+            "gamma = 1.25 counts at p = 0.8": {"locked": (("4/5", "5/4"),)},
+            "half the noise": {"threshold": lambda exponent: prism.least_odds(exponent) / 2},
+            "without the power": {"threshold": lambda exponent: (exponent - 1) / exponent},
+        },
+    ),
+    Claim(
+        id="prism-7-first",
+        source=SOURCE,
+        statement="After one token that increments with probability p the mode is 1 if and only if p > 1/2, for every "
+        "gamma > 0; and for every p > 1/2 some gamma counts all tokens (our derivation).",
+        latex=r"h_1(1)>h_1(0)\iff p>\tfrac12",
+        label="F",
+        check=first_step,
+        holds={"least": sp.Rational(1, 2)},
+        falsifiers={
+            "p > 2/5 is enough": {"least": sp.Rational(2, 5)},
+            "p > 3/5 is needed": {"least": sp.Rational(3, 5)},
+        },
+    ),
+    Claim(
+        id="prism-7-numbers",
+        source=SOURCE,
+        statement="The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, "
+        "0.6, 0.7, 0.8, 0.9, 0.95, 0.99; with 2 % less the filter is off within 300 tokens (our derivation).",
+        latex=r"\gamma_c(0.8)=2",
+        label="F",
+        check=thresholds,
+        holds={
+            "values": {
+                "0.55": "21.0",
+                "0.6": "8.63",
+                "0.7": "3.45",
+                "0.8": "2.00",
+                "0.9": "1.354",
+                "0.95": "1.154",
+                "0.99": "1.028",
+            },
+            "below": "0.98",
+        },
+        falsifiers={
+            "gamma = 1.25 at p = 0.8": {"values": {"0.8": "1.25"}},
+            "one digit more": {"values": {"0.8": "2.01"}},
+            "2 % more are off as well": {"below": "1.02"},
+        },
+    ),
+)
