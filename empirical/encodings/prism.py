@@ -19,13 +19,13 @@ from theory.encodings.prism import GATE_WIDTH, MOVES
 class PRISM(PositionEncoding):
     """x_t + sum of h_t[k] PE(k) over the positions k < P, with sinusoidal codes PE and the histogram h_t of token t.
 
-    n_t mixes h_(t-1) moved to position 0, up, down, and not at all, by the gates softmax(V g_t + c) of a GRU with state
-    g_t over the token embeddings; moves end at 0 and P - 1, so that counts saturate at P - 1.  h_t is n_t^gamma, divided
-    by its sum, with gamma = 1 + softplus(r) > 1.  h_t depends on the tokens up to t.
+    n_t mixes h_(t-1) moved to position 0, up, down, and not at all, by the gates softmax(V g_t + c) of a GRU with
+    state g_t over the token embeddings; moves end at 0 and P - 1, so that counts saturate at P - 1.  h_t is n_t^gamma,
+    divided by its sum, with gamma = 1 + softplus(r) > 1.  h_t depends on the tokens up to t.
 
-    A sequence starts with g = 0 and all mass at position 0.  It starts anew at a token whose position is not beyond that
-    of the token before it, so padding and packed sequences have no effect on what follows.  Otherwise `positions` are
-    ignored: the tokens decide.
+    A sequence starts with g = 0 and all mass at position 0.  It starts anew at a token whose position is not beyond
+    that of the token before it, so padding and packed sequences have no effect on what follows.  Otherwise `positions`
+    are ignored: the tokens decide.
 
     Parameters, float32: of the GRU as in PyTorch, inputs uniform within 1/sqrt(G), recurrent blocks orthogonal, offsets
     0; V = 0 and c = (0, 2, 0, 0), so that a new model mostly counts tokens; r, for which gamma = 1.5 at first.

@@ -111,6 +111,13 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.UNDEFINED),
         width="d",
     ),
+    "prism": PropertyRow(
+        laws=frozenset({Law.TRANSLATION, Law.STREAMING}),
+        hooks="embed",
+        parameters=("theta positive", "P positive whole", "h nonnegative"),
+        learned=96 * WIDTH + 3397,
+        far=_far(FarField.UNDEFINED),
+    ),
     "t5": PropertyRow(
         laws=_ALL_LAWS,
         hooks="bias",

@@ -268,6 +268,7 @@ CLAIMS_OF_OURS = {
     "haar": {"streaming"},
     "dct": {"streaming"},
     "wavelet": {"relative", "streaming"},
+    "prism": {"streaming"},
 }
 
 

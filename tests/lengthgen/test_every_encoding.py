@@ -19,7 +19,7 @@ SHIFTED_BY_PADDING = {"rpe-square"}
 """Encodings of whose content padding is a part."""
 DRAWN = {name for name, encoding in ENCODINGS.items() if encoding.drawn_from}
 CABLE = {"cable", "cable-gated", "cable-nw", "cable-log"}
-WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual"} | CABLE | DRAWN
+WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual", "prism"} | CABLE | DRAWN
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

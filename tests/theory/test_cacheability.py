@@ -40,6 +40,7 @@ STATED = {
     "dct": "0",
     "swat": "2",
     "wavelet": "none",
+    "prism": "0",
 }
 
 

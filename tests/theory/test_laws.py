@@ -107,6 +107,20 @@ CARRIED = [
         ALL - {Law.RELATIVE, Law.TRANSLATION},
     ),
 ]
+CARRIED += [
+    (
+        "parts of a token's vector, summed with weights of their own",
+        lambda j, i: sp.Sum(gates[j, step] * c**step - gates[i, step], (step, 0, 4)),
+        OF_TOKENS,
+        ALL - {Law.RELATIVE},
+    ),
+    (
+        "parts of a token's vector, weighted by the position",
+        lambda j, i: sp.Sum(gates[j, step] * (j + step), (step, 0, 4)) - sp.Sum(gates[i, step] * i, (step, 0, 4)),
+        OF_TOKENS,
+        ALL - {Law.RELATIVE, Law.TRANSLATION},
+    ),
+]
 CASES += [(name, biased(lambda j, i, n, law=law: law(j, i), parameters=of), kept) for name, law, of, kept in CARRIED]
 
 
@@ -156,6 +170,7 @@ def test_equal_scores_are_no_recovery_under_another_normaliser_or_window():
 
 
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])
+@pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual", "prism"])
 def test_a_shift_takes_gates_of_content_along(name):
     assert laws.decide_law(named(name), Law.TRANSLATION).holds
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 from theory.encodings import sinusoidal
-from theory.encodings.encoding import DEPENDS_ON_TOKENS, ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
+from theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
 
 Number: TypeAlias = Any
 """Symbolic expression, fraction or floating-point number."""
@@ -90,7 +90,7 @@ ENCODING = Encoding(
     arxiv="2506.00920",
     summary="sinusoidal codes of counted positions (PRISM)",
     options={"positions": Option(default=128, least=2, most=65_536)},
-    no_relation=DEPENDS_ON_TOKENS,
+    no_relation="the tokens decide the position of each token, so a pair of positions has no label of its own",
     caveat=ONE_LAW,
     repeats="the tokens decide the positions: tokens may share one, and positions from P on are all P - 1",
     planes="width",

@@ -76,19 +76,24 @@ def characteristic(
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("masses are nonnegative and add up to 1",))
 
 
+def _superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """Superposition of the encoding."""
+    return prism.superposition(mass, positions=positions, frequency=frequency)
+
+
 CLAIMS = (
     Claim(
         id="prism-5",
         source=SOURCE,
-        statement="Plane i of the superposition holds imaginary and real part of the characteristic function phi of the "
-        "histogram at theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does "
-        "not meet the end turns it by theta_i (our reconstruction).",
+        statement="Plane i of the superposition holds imaginary and real part of the characteristic function phi of "
+        "the histogram at theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that "
+        "does not meet the end turns it by theta_i (our reconstruction).",
         latex=r"e^{(i)}=(\operatorname{Im},\operatorname{Re})\,\mathbb E_{k\sim h}e^{\mathrm ik\theta_i},\ "
         r"1-|\varphi|^2=\sum_{k,l}h_kh_l(1-\cos((k-l)\theta_i))",
         label="F",
         check=characteristic,
         holds={
-            "superposition": prism.superposition,
+            "superposition": _superposition,
             "gap": lambda angle: 1 - sp.cos(angle),
             "first": sp.S.One,
             "shift": sinusoidal.shift,

@@ -86,7 +86,7 @@ def locking(
             if bool(within) != expected:
                 raise Refuted(f"p = {share}, gamma = {exponent}: the bound says {bool(within)}, the filter {expected}")
     share, ahead, behind, further = sp.symbols("p a b c", positive=True)
-    exponent, noise, point = sp.symbols("gamma r s", positive=True)
+    exponent, point = sp.symbols("gamma s", positive=True)
     mixed = prism.mixed([further, behind, ahead, 0, 0], noisy_gates(share))
     excess = sp.Symbol("d", positive=True)  # gamma = 1 + d
     at_least = (1 + excess) ** (-1 / excess)  # where the slope of s^gamma is 1
@@ -205,6 +205,11 @@ def _limit_of_bound() -> sp.Expr:
     return sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
 
 
+def _least_odds(exponent: sp.Expr) -> sp.Expr:
+    """Bound of the encoding."""
+    return prism.least_odds(exponent)
+
+
 def _binomial(tokens: sp.Expr, count: sp.Expr, share: sp.Expr) -> sp.Expr:
     """Binomial law of the number of increments."""
     return sp.binomial(tokens, count) * share**count * (1 - share) ** (tokens - count)
@@ -215,7 +220,8 @@ CLAIMS = (
         id="prism-6",
         source=SOURCE,
         statement="Without sharpening, tokens that increment with probability p and keep otherwise give the binomial "
-        "law: mean p t, variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t (our derivation).",
+        "law: mean p t, variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t "
+        "(our derivation).",
         latex=r"h_t=\mathrm{Bin}(t,p),\ \operatorname{mode}=\lfloor (t+1)p\rfloor",
         label="F",
         check=noisy_count,
@@ -230,14 +236,14 @@ CLAIMS = (
     Claim(
         id="prism-7",
         source=SOURCE,
-        statement="If every token increments with probability p and keeps otherwise, the mode of the sharpened histogram "
-        "is t after every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= "
+        statement="If every token increments with probability p and keeps otherwise, the mode of the sharpened "
+        "histogram is t after every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= "
         "(gamma - 1) gamma^(-gamma/(gamma - 1)) (our derivation).",
         latex=r"\tfrac{1-p}{p}\le(\gamma-1)\,\gamma^{-\gamma/(\gamma-1)}",
         label="F",
         check=locking,
         holds={
-            "threshold": prism.least_odds,
+            "threshold": _least_odds,
             "locked": (("4/5", "2"), ("9/10", "7/5"), ("3/5", "9")),
             "lost": (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
         },

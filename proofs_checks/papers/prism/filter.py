@@ -1,4 +1,4 @@
-"""The filter of PRISM: histograms stay histograms, hard gates count, without sharpening it is linear, counts saturate."""
+"""The filter of PRISM: it keeps histograms, counts with hard gates, is linear without sharpening, and saturates."""
 
 from collections.abc import Callable, Mapping
 
@@ -85,18 +85,18 @@ def linear(*, exponent: sp.Expr, moves: Mapping[str, Move]) -> Evidence:
     """Decide that a step with this exponent is affine in the histogram, and that no other exponent's is."""
     keep = {name: sp.Integer(name == "keep") for name in moves}
     first, second = ([sp.Rational(part) for part in parts] for parts in (("1/5", "4/5", "0"), ("3/5", "0", "2/5")))
-    middle = [(one + other) / 2 for one, other in zip(first, second, strict=True)]
+    middle = [(mass + mass_) / 2 for mass, mass_ in zip(first, second, strict=True)]
     ends = [prism.step(histogram, keep, exponent) for histogram in (first, second, middle)]
-    gap = max(abs((one + other) / 2 - mass) for one, other, mass in zip(*ends, strict=True))
+    gap = max(abs((mass + mass_) / 2 - between) for mass, mass_, between in zip(*ends, strict=True))
     if gap != 0:
         raise Refuted(
             f"gates keep: the step of a mean of two histograms is off the mean of the steps by {sp.N(gap, 6)}"
         )
     facts = [require_moves_inside(moves)]
     share = sp.Symbol("s", positive=True)
-    one, other = ([*masses, 1 - sp.Add(*masses)] for masses in (_masses(2, "h"), _masses(2, "g")))
+    left, right = ([*masses, 1 - sp.Add(*masses)] for masses in (_masses(2, "h"), _masses(2, "g")))
     gates = {**_GATES, "keep": 1 - sp.Add(*(gate for name, gate in _GATES.items() if name != "keep"))}
-    between = [share * mass + (1 - share) * mass_ for mass, mass_ in zip(one, other, strict=True)]
+    between = [share * mass + (1 - share) * mass_ for mass, mass_ in zip(left, right, strict=True)]
 
     def after(histogram: list[sp.Expr]) -> list[sp.Expr]:
         return prism.sharpened(prism.mixed(histogram, gates, moves), exponent)
@@ -106,7 +106,7 @@ def linear(*, exponent: sp.Expr, moves: Mapping[str, Move]) -> Evidence:
             "step of s h + (1 - s) g, P = 3",
             sp.Matrix(after(between)),
             sp.Matrix(
-                [share * mass + (1 - share) * mass_ for mass, mass_ in zip(after(one), after(other), strict=True)]
+                [share * mass + (1 - share) * mass_ for mass, mass_ in zip(after(left), after(right), strict=True)]
             ),
         )
     )
@@ -123,9 +123,9 @@ def linear(*, exponent: sp.Expr, moves: Mapping[str, Move]) -> Evidence:
         strength=Strength.GENERAL,
         facts=(
             *facts,
-            "for every P: the total of the mixture is 1 (prism-1), so without sharpening it is the step; entry l is the "
-            "sum over moves of p_g times the masses that arrive at l, so it is linear; a row of its matrix, for one "
-            "position, has the gates at the places of arrival: nonnegative, total 1",
+            "for every P: the total of the mixture is 1 (prism-1), so without sharpening it is the step; entry l is "
+            "the sum over moves of p_g times the masses that arrive at l, so it is linear; a row of its matrix, for "
+            "a position, has the gates at the places of arrival: nonnegative, total 1",
             "an affine step that keeps the point masses at two positions keeps all between: r^gamma = r at r = 2 only "
             f"for gamma = {exponent}",
         ),
@@ -163,16 +163,21 @@ def saturation(*, count: Callable[[sp.Expr, sp.Expr], sp.Expr], increment: Move)
     )
 
 
+def _sharpened(mixture: list[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
+    """Sharpening of the encoding."""
+    return prism.sharpened(mixture, exponent)
+
+
 CLAIMS = (
     Claim(
         id="prism-1",
         source=SOURCE,
-        statement="With moves that are clamped at both ends, mixing by any gates and sharpening lead from a histogram to "
-        "a histogram: masses are nonnegative and add up to 1 (our reconstruction).",
+        statement="With moves that are clamped at both ends, mixing by any gates and sharpening lead from a histogram "
+        "to a histogram: masses are nonnegative and add up to 1 (our reconstruction).",
         latex=r"h\in\Delta^{P-1},\ p\in\Delta^3\Rightarrow n,\ n^\gamma/\textstyle\sum n^\gamma\in\Delta^{P-1}",
         label="F",
         check=simplex,
-        holds={"moves": prism.MOVES, "sharpen": prism.sharpened},
+        holds={"moves": prism.MOVES, "sharpen": _sharpened},
         falsifiers={
             "without the boundary": {"moves": _unclamped(prism.MOVES)},
             "decrements below 0": {"moves": {**prism.MOVES, "decrement": lambda position, last: position - 1}},
@@ -209,8 +214,8 @@ CLAIMS = (
     Claim(
         id="prism-4",
         source=SOURCE,
-        statement="Without sharpening, gamma = 1, a step is a linear map of the histogram by a stochastic matrix, so the "
-        "histogram is the forward marginal of a Markov chain; with any other gamma a step is not affine (our "
+        statement="Without sharpening, gamma = 1, a step is a linear map of the histogram by a stochastic matrix, so "
+        "the histogram is the forward marginal of a Markov chain; with any other gamma a step is not affine (our "
         "reconstruction; the paper reads the filter as a hidden Markov model).",
         latex=r"h_t=A_t^\top h_{t-1},\ A_t\mathbf 1=\mathbf 1\iff\gamma=1",
         label="F",
@@ -225,12 +230,12 @@ CLAIMS = (
     Claim(
         id="prism-8",
         source=SOURCE,
-        statement="The count of m increments is min(m, P - 1): from P - 1 on all counts have one histogram and one code, "
-        "so P bounds the lengths to which counting extrapolates (our reconstruction).",
+        statement="The count of m increments is min(m, P - 1): from P - 1 on all counts have one histogram and one "
+        "code, so P bounds the lengths to which counting extrapolates (our reconstruction).",
         latex=r"c_m=\min(m,P-1)",
         label="F",
         check=saturation,
-        holds={"count": lambda steps, last: sp.Min(steps, last), "increment": prism.MOVES["increment"]},
+        holds={"count": sp.Min, "increment": prism.MOVES["increment"]},
         falsifiers={
             "arbitrary length": {"count": lambda steps, last: steps},
             "the end one earlier": {"count": lambda steps, last: sp.Min(steps, last - 1)},

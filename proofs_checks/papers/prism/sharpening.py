@@ -1,6 +1,7 @@
 """Sharpening in PRISM lowers the entropy of a histogram."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import sympy as sp
 
@@ -20,7 +21,7 @@ def entropy_falls(*, path: Path) -> Evidence:
     mixtures = [[sp.Rational(part, sum(parts)) for part in parts] for parts in ((1, 0, 0), (3, 2, 1), (2, 2, 1))]
     for mixture in mixtures:
         entropies = [_entropy(path(mixture, sp.Integer(exponent))) for exponent in (1, 2, 3)]
-        for exponent, (before, after) in enumerate(zip(entropies, entropies[1:], strict=False), 1):
+        for exponent, (before, after) in enumerate(pairwise(entropies), 1):
             if after > before:
                 raise Refuted(
                     f"from {', '.join(map(str, mixture))} the entropy grows from {sp.N(before, 6)} at {exponent} to "
@@ -87,16 +88,21 @@ def _noisy_path(mixture: Sequence[sp.Expr], tokens: int) -> list[sp.Expr]:
     return histogram
 
 
+def _sharpened(mixture: Sequence[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
+    """Sharpening of the encoding."""
+    return prism.sharpened(mixture, exponent)
+
+
 CLAIMS = (
     Claim(
         id="prism-3",
         source=SOURCE,
-        statement="The entropy of the sharpened histogram does not grow with gamma, and falls unless all positive masses "
-        "are equal; its slope is -gamma times the variance of the log mass (our reconstruction).",
+        statement="The entropy of the sharpened histogram does not grow with gamma, and falls unless all positive "
+        "masses are equal; its slope is -gamma times the variance of the log mass (our reconstruction).",
         latex=r"\tfrac{d}{d\gamma}H(h_\gamma)=-\gamma\operatorname{Var}_{h_\gamma}(\log n)\le 0",
         label="F",
         check=entropy_falls,
-        holds={"path": lambda mixture, exponent: prism.sharpened(mixture, exponent)},
+        holds={"path": _sharpened},
         falsifiers={
             "along the tokens": {
                 "path": lambda mixture, tokens: _noisy_path(mixture, int(tokens)),

@@ -163,6 +163,7 @@ def test_no_token_and_one_token(name, length):
         "haar",
         "dct",
         "seqpe",
+        "prism",
         "t5",
         "t5-bidirectional",
         "fire",
@@ -230,6 +231,8 @@ REFUSED = [
         ("legendre haar dct", wrong, "width must be at least 1 and trained_length at least 2, not ")
         for wrong in ({"width": 0}, {"trained_length": 1})
     ),
+    ("prism", {"positions": 1}, "positions must be at least 2, not 1"),
+    ("prism", {"width": 3}, "width must be a positive even number, not 3"),
     ("legendre", {"beyond": "mirror"}, "beyond must be rescale, clamp, raw, not 'mirror'"),
     ("swat", {"window": 0}, "window must be at least 1, not 0"),
     ("swat", {"heads": 0}, "heads must be positive, not 0"),
