@@ -106,7 +106,7 @@ class PRISM(PositionEncoding):
         """
         exponent = 1 + nn.functional.softplus(self.sharpness.double())
         at_zero = (torch.arange(self.positions, device=gates_BLM.device) == 0).double()
-        least = torch.finfo(torch.float64).tiny  # its power is 0, and unlike that of 0 it has a finite slope
+        least = torch.finfo(torch.float64).tiny  # less is 0 here, as the logarithm's slope there is not finite
         state_BP = at_zero.expand(len(gates_BLM), -1)
         nothing = torch.zeros_like(state_BP[:, :1])
         states = []
@@ -116,7 +116,8 @@ class PRISM(PositionEncoding):
             up = torch.cat((nothing, state_BP[:, :-2], state_BP[:, -2:].sum(-1, keepdim=True)), -1)
             down = torch.cat((state_BP[:, :2].sum(-1, keepdim=True), state_BP[:, 2:], nothing), -1)
             mixed = reset * at_zero + increment * up + decrement * down + keep * state_BP
-            state_BP = (exponent * mixed.clamp_min(least).log()).softmax(-1)
+            logarithms = exponent * mixed.clamp_min(least).log()
+            state_BP = logarithms.masked_fill(mixed < least, -math.inf).softmax(-1)
             states.append(state_BP)
         return torch.stack(states, 1)
 

@@ -9,7 +9,7 @@ from proofs_checks.identity import require_equal
 from proofs_checks.papers.prism import SOURCE
 from theory.encodings import prism, sinusoidal
 
-_POSITIONS = 4
+_POSITIONS = 3
 _FARTHEST = 20
 
 
@@ -49,9 +49,9 @@ def characteristic(
     place, other = sp.symbols("k l", real=True)
     apart = [sinusoidal.code(at, frequency=angle) for at in (place, other)]
     facts = (
-        require_equal("the plane, P = 4", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])),
+        require_equal("the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])),
         require_equal(
-            "(sum of h)^2 - |phi|^2, P = 4",
+            "(sum of h)^2 - |phi|^2, P = 3",
             sp.Add(*symbols) ** 2 - code.dot(code),
             sp.Add(*(symbols[k] * symbols[m] * gap((k - m) * angle) for k, m in pairs)),
         ),

@@ -9,7 +9,7 @@ from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.prism import SOURCE, noisy_gates
 from theory.encodings import prism
 
-_TOKENS = 300
+_TOKENS = 150
 
 
 def noisy_count(*, law: Callable[..., sp.Expr], mode: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
@@ -151,7 +151,7 @@ def first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = _TOKENS) -> int 
 
 
 def thresholds(*, values: Mapping[str, str], below: str) -> Evidence:
-    """Decide least exponents to three digits, and that the filter slips within 300 tokens at `below` times them."""
+    """Decide least exponents to three digits, and that the filter slips within 150 tokens at `below` times them."""
     facts = []
     for share, value in values.items():
         rate, stated = sp.Rational(share), sp.Rational(value)
@@ -163,7 +163,7 @@ def thresholds(*, values: Mapping[str, str], below: str) -> Evidence:
             raise Refuted(f"p = {share}, gamma = {value}: the mode is off at {first_slip(rate, stated + half)}")
         slip = first_slip(rate, stated * sp.Rational(below))
         if slip is None:
-            raise Refuted(f"p = {share}: gamma = {below} times {value} counts 300 tokens")
+            raise Refuted(f"p = {share}: gamma = {below} times {value} counts 150 tokens")
         facts.append(f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens")
     return Evidence(
         strength=Strength.NUMERIC,
@@ -271,7 +271,7 @@ CLAIMS = (
         id="prism-7-numbers",
         source=SOURCE,
         statement="The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, "
-        "0.6, 0.7, 0.8, 0.9, 0.95, 0.99; with 2 % less the filter is off within 300 tokens (our derivation).",
+        "0.6, 0.7, 0.8, 0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).",
         latex=r"\gamma_c(0.8)=2",
         label="F",
         check=thresholds,

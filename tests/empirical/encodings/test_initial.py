@@ -20,6 +20,7 @@ from empirical.encodings.grape_path import GrapePath
 from empirical.encodings.grape_thin import GrapeThin
 from empirical.encodings.kerple import KerpleLog, KerplePower
 from empirical.encodings.learned import LearnedAbsolute
+from empirical.encodings.prism import PRISM
 from empirical.encodings.relational import Relational
 
 Maker = Callable[[], nn.Module]
@@ -81,6 +82,10 @@ CONSTANT: list[tuple[Maker, str, float]] = [
     (lambda: GrapeContextual(width=4, head_dim=4, layers=2), "weights", 0),
     (lambda: GrapeContextual(width=4, head_dim=4, layers=2), "offsets", 0),
     (lambda: GrapeContextual(width=4, head_dim=4, layers=2), "log_ratios", 0),
+    (lambda: PRISM(width=4), "gate_weights", 0),
+    (lambda: PRISM(width=4), "input_offsets", 0),
+    (lambda: PRISM(width=4), "recurrent_offsets", 0),
+    (lambda: PRISM(width=4), "sharpness", math.log(math.expm1(0.5))),
     (lambda: FIRE(heads=3, layers=1).laws[0], "rate", 0.1),
     (lambda: FIRE(heads=3, layers=1, rate=0.3).laws[0], "rate", 0.3),
     (lambda: FIRE(heads=3, layers=1).laws[0], "factor", 1),
@@ -99,6 +104,15 @@ def test_the_plane_of_grape_is_orthonormal_and_differs_between_heads() -> None:
     planes = torch.stack((module.a, module.b), dim=-1).detach()
     torch.testing.assert_close(planes.mT @ planes, torch.eye(2).expand(5, 2, 2), rtol=0, atol=1e-5)
     assert len({tuple(head.flatten().tolist()) for head in planes}) == 5
+
+
+def test_the_network_of_prism_starts_within_its_bounds_with_orthogonal_blocks() -> None:
+    module = PRISM(width=100)
+    bound = module.input_weights.detach().abs().max().item()
+    assert 0.99 < bound * 32**0.5 <= 1
+    for block in module.recurrent_weights.detach().chunk(3):
+        torch.testing.assert_close(block @ block.T, torch.eye(32), rtol=0, atol=1e-5)
+    assert module.gate_offsets.tolist() == [0, 2, 0, 0]
 
 
 @pytest.mark.parametrize("rank", [2, 6])
@@ -131,6 +145,7 @@ SMALLEST: list[Maker] = [
     lambda: KerplePower(heads=1),
     lambda: KerpleLog(heads=1),
     lambda: LearnedAbsolute(length=1, width=1),
+    lambda: PRISM(width=2, positions=2),
 ]
 
 
