@@ -6,7 +6,7 @@ from torch import Tensor
 from empirical.audit.adapter import Adapter
 from empirical.audit.subject import AuditError
 
-LONGEST = 1024
+LONGEST = 256
 """Longest sequence of an encoding that reads earlier tokens: it is computed step by step."""
 
 

@@ -169,7 +169,6 @@ def test_equal_scores_are_no_recovery_under_another_normaliser_or_window():
     assert laws.decide_recovery(windowed, line, Recovery(of="toy", assignment={window: sp.oo})).holds is not False
 
 
-@pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual"])
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual", "prism"])
 def test_a_shift_takes_gates_of_content_along(name):
     assert laws.decide_law(named(name), Law.TRANSLATION).holds
