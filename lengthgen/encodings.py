@@ -82,6 +82,8 @@ def _row(encoding: Encoding) -> dict[str, Any]:
         "translation": laws.decide_law(encoding, Law.TRANSLATION).holds,
         "norm_preserving": laws.decide_law(encoding, Law.NORM).holds,
         "streaming": laws.decide_law(encoding, Law.STREAMING).holds,
+        "relabelling": laws.decide_law(encoding, Law.RELABELLING).holds,
+        "bidirectional": not encoding.causal,
         "causal_only": properties.causal_only(encoding),
         "bounded": properties.bounded(encoding),
         "far_field": str(properties.far_field(encoding)),

@@ -85,6 +85,8 @@ def _caching_of_all(encoding: Encoding) -> Caching:
         return _undecided("whether scores change with the length is not decided")
     if not streaming:
         return _decided(None, "scores change when the sequence grows")
+    if not encoding.causal:
+        return _decided(None, "later tokens change queries and keys: a query attends to all keys")
     vectors = _caching_of_vectors(encoding)
     if vectors:
         return vectors

@@ -1,8 +1,8 @@
 """Far keys: how does an encoding treat a key whose distance from the query goes to infinity?
 
 The answers come from limits and signs over the whole range of the parameters. Content is held constant, so they
-describe the effect of the distance, not of the words. The distance D goes to infinity, so no finite set of distances
-decides. If the answer depends on parameters, each range of the parameters has its own case. If all scores of a query
+describe the effect of the distance, not of the words. For a structure on pairs of tokens the distance is the one in it.
+The distance D goes to infinity, so no finite set of distances decides. If the answer depends on parameters, each range of the parameters has its own case. If all scores of a query
 share a factor, such as log n for n visible keys, and depend on the distance alone without it, then the answers describe
 the scores without this factor: it changes the rates at which the keys of one query fall, not how they fall.
 
@@ -301,11 +301,14 @@ def _positions(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> tuple[sp.Exp
 
 
 def _constant_content(expression: sp.Expr, encoding: Encoding) -> sp.Expr:
-    """Expression with each family of tokens or content as one number, and tables read at the row of large distances."""
+    """Expression without families: tokens and content are one number, a structure gives D, tables their last row."""
     tables = {parameter.symbol for parameter in encoding.parameters if parameter.family is Family.TABLE}
+    structures = {parameter.symbol for parameter in encoding.parameters if parameter.family is Family.STRUCTURE}
     members: dict[sp.Expr, sp.Expr] = {}
     for entry in expression.atoms(sp.Indexed):
-        if entry.base in tables:
+        if entry.base in structures and entry.indices[0] != entry.indices[1]:
+            members[entry] = _DISTANCE
+        elif entry.base in tables:
             members[entry] = entry.base[tuple(index.subs(_DISTANCE, _DISTANCE + _FAR) for index in entry.indices)]
         elif entry.base in {parameter.symbol for parameter in encoding.parameters}:
             members[entry] = sp.Symbol(str(entry.base.label), **entry.base.label.assumptions0)

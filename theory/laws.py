@@ -1,4 +1,4 @@
-"""Laws of encodings (relative, translation, norm, streaming), decided from the encoding's formulas.
+"""Laws of encodings (relative, translation, norm, streaming, relabelling), decided from the encoding's formulas.
 
 A law that holds is proved in one of two ways. Either the form of the formulas implies it, because they lack the
 quantity in question. Or both engines prove that the scores that the law compares are identical; each engine evaluates
@@ -10,7 +10,8 @@ may all change by the same number; under the sigmoid each score must stay as it 
 so it changes no law.
 
 A shift of positions moves the tokens along. So everything an encoding computes from tokens, such as the gate of each,
-moves too: the entry at l + s of the shifted sequence is the entry at l of the sequence before.
+moves too: the entry at l + s of the shifted sequence is the entry at l of the sequence before. So does a structure on
+pairs of tokens, such as the distances in a graph.
 """
 
 from collections.abc import Callable, Mapping
@@ -188,7 +189,7 @@ def _translation_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
     def shifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
         score = _score(encoding, query - distance + SHIFT, distance, key)
-        return _shifted_entries(score, encoding, {Family.CONTENT, Family.TOKENS})
+        return _shifted_entries(score, encoding, {Family.CONTENT, Family.TOKENS, Family.STRUCTURE})
 
     def unshifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
         return _score(encoding, query - distance, distance, key)
@@ -207,24 +208,35 @@ def _shifted_score_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
 
 def _shifted_entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> sp.Expr:
-    """Expression with the entries of these families indexed by their places before a shift by `SHIFT`.
+    """Expression with the entries of these families indexed by their places before a shift by `SHIFT`."""
+    entries = _entries(expression, encoding, families)
+    return expression.xreplace(
+        {
+            entry: entry.base[(*(index - SHIFT for index in entry.indices[:places]), *entry.indices[places:])]
+            for entry, places in entries.items()
+        }
+    )
 
-    An index of a sum whose limits have no position in them numbers components of an entry, and is left as it is.
+
+def _entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> dict[sp.Indexed, int]:
+    """Entries of these families in the expression, each with the number of its first indices that are positions.
+
+    An index of a sum whose limits have no position in them numbers components of an entry; so do all after it.
     """
-    moving = {parameter.symbol for parameter in encoding.parameters if parameter.family in families}
+    of_base = {parameter.symbol: parameter.family for parameter in encoding.parameters if parameter.family in families}
     components = {
         index
         for total in expression.atoms(sp.Sum)
         for index, *limits in total.limits
         if not sp.Tuple(*limits).free_symbols & {SHIFT, *_POSITIONS}
     }
-    entries = [entry for entry in expression.atoms(sp.Indexed) if entry.base in moving]
-    return expression.xreplace(
-        {
-            entry: entry.base[tuple(index if index in components else index - SHIFT for index in entry.indices)]
-            for entry in entries
-        }
-    )
+    places = {}
+    for entry in expression.atoms(sp.Indexed):
+        if entry.base in of_base:
+            is_place = [index not in components for index in entry.indices]
+            leading = is_place.index(False) if False in is_place else len(is_place)
+            places[entry] = 2 if of_base[entry.base] is Family.STRUCTURE else leading
+    return places
 
 
 def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
@@ -275,6 +287,41 @@ def _streaming_by_form(encoding: Encoding) -> str | None:
     return None if LENGTH in score.free_symbols else f"{LENGTH} does not occur in the score"
 
 
+def _relabelling_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Scores of query and key after and before a permutation of the tokens.
+
+    A permutation takes two tokens to any two others, in the same or in the other order, and one token to any other one.
+    """
+    key, query = KEY_POSITION, KEY_POSITION + DISTANCE + 1
+    first, second = SHIFT, SHIFT + OTHER_DISTANCE + 1
+    moves = (((query, second), (key, first)), ((query, first), (key, second)), ((key, first), (key, first)))
+    return tuple(
+        (
+            lambda of_query=of_query, of_key=of_key: _relabelled_entries(
+                encoding.score(query_position=of_query[1], key_position=of_key[1]), encoding, dict([of_query, of_key])
+            ),
+            lambda of_query=of_query, of_key=of_key: encoding.score(query_position=of_query[0], key_position=of_key[0]),
+        )
+        for of_query, of_key in moves
+    )
+
+
+def _relabelled_entries(expression: sp.Expr, encoding: Encoding, moves: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+    """Expression with the entries of tokens and pairs indexed by their places before `moves`: place before -> after.
+
+    An entry at any other place belongs to another token than before, and is a member of a family of its own.
+    """
+    before = {sp.expand(place): old for old, place in moves.items()}
+    replaced = {}
+    for entry, places in _entries(expression, encoding, {Family.CONTENT, Family.TOKENS, Family.STRUCTURE}).items():
+        with sp.evaluate(True):
+            moved = [before.get(sp.expand(index.doit())) for index in entry.indices[:places]]
+        other = sp.IndexedBase(sp.Symbol(f"{entry.base.label}_", **entry.base.label.assumptions0))
+        rest = entry.indices[places:]
+        replaced[entry] = other[entry.indices] if None in moved else entry.base[(*moved, *rest)]
+    return expression.xreplace(replaced)
+
+
 _SIDES: Mapping[Law, tuple[Callable[[Encoding], tuple[Pair, ...]], str]] = {
     Law.RELATIVE: (_relative_sides, "a shift of key 0 and query D by s changes the score"),
     Law.TRANSLATION: (
@@ -283,6 +330,10 @@ _SIDES: Mapping[Law, tuple[Callable[[Encoding], tuple[Pair, ...]], str]] = {
     ),
     Law.NORM: (_norm_sides, "the squared norm changes"),
     Law.STREAMING: (_streaming_sides, "a longer sequence changes the score"),
+    Law.RELABELLING: (
+        _relabelling_sides,
+        "a permutation of the tokens (i to s, i + D + 1 to s + D_ + 1, or crosswise) changes a score",
+    ),
 }
 _BY_FORM: Mapping[Law, Callable[[Encoding], str | None]] = {
     Law.NORM: _norm_by_form,

@@ -23,6 +23,7 @@ from circuits.encodings import parse_encoding
 from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from empirical.encodings.base import Content, PositionEncoding, overrides
 from empirical.encodings.catalogue import MODULES, named
+from empirical.encodings.graph_alibi import path_distances
 from theory.encodings.encoding import Encoding, Law
 from theory.encodings.own import is_file
 from theory.relation import Relation, relative
@@ -84,7 +85,9 @@ def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **op
 
 
 def _claims_of_record(record: Encoding) -> frozenset[str]:
-    """Claims that follow from the laws of a record."""
+    """Claims that follow from the laws of a record; a structure is audited on a path, whose distances are |j - i|."""
+    if record.has_structure:
+        return frozenset({"relative", "streaming", "bidirectional"})
     laws = {"relative": Law.RELATIVE in record.laws, "streaming": Law.STREAMING in record.laws}
     # A bias may give several distances the same value, unless its relation is the distance itself within its window.
     by_distance = record.relation is not None and (
@@ -264,7 +267,7 @@ def _reads_content(instance: PositionEncoding, heads: int, head_dim: int) -> boo
     try:
         with torch.no_grad():
             instance.rotate(q, q.clone(), positions)
-            instance.bias(positions, positions)
+            instance.bias(positions, positions, _path(instance, positions, positions))
     except ValueError:
         with torch.no_grad():
             _logits(instance)(q, q.clone(), torch.ones(1, 4, heads * head_dim), positions, q.dtype)
@@ -276,7 +279,8 @@ def _logits(encoding: PositionEncoding) -> Callable[..., Tensor]:
     """Return a function for the logits of a whole sequence with content; products and sums are computed in float64."""
 
     def logits(q: Tensor, k: Tensor, x: Tensor, positions: Tensor, dtype: torch.dtype) -> Tensor:
-        content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
+        path = path_distances(positions, positions) if encoding.needs_distances else None
+        content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path)
         q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
         bias = encoding.bias(positions, positions, content, dtype=dtype)
         scores = q_rotated.double() @ k_rotated.double().transpose(-1, -2) / q.shape[-1] ** 0.5
@@ -293,8 +297,15 @@ BINDINGS: dict[Kind, Callable[[Any], Callable[..., Any]]] = {
             made.rotate(q, q, queries)[0], made.rotate(k, k, keys)[1], queries, keys
         )
     ),
-    Kind.BIAS: lambda made: lambda queries, keys, dtype: made.bias(queries, keys, dtype=dtype),
+    Kind.BIAS: lambda made: (
+        lambda queries, keys, dtype: made.bias(queries, keys, _path(made, queries, keys), dtype=dtype)
+    ),
 }
+
+
+def _path(made: PositionEncoding, queries: Tensor, keys: Tensor) -> Content | None:
+    """Content of an encoding that reads distances: those of a path through all positions; None for other encodings."""
+    return Content(distances_BJI=path_distances(queries, keys)) if made.needs_distances else None
 
 
 def _bias_of_tokens(instance: Any, heads: int, head_dim: int) -> Callable[[Tensor, Tensor, torch.dtype], Tensor]:

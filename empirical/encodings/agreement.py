@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.graph_alibi import path_distances
 from theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
 
 HEADS, HEAD_DIM = 2, 4
@@ -49,7 +50,8 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
     x = torch.randn(1, len(positions), HEADS * HEAD_DIM, dtype=torch.float64, generator=generator)
     with torch.no_grad():
-        content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
+        path = path_distances(positions, positions)
+        content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path)
         bias = module.bias(positions, positions, content, dtype=torch.float64)
         rotated = module.rotate(q, k, positions, content)
         logits = module.scores(*rotated, positions, positions, content) / HEAD_DIM**0.5

@@ -21,6 +21,8 @@ class Content:
         labels_BJI: labels of the run's relation, int64 [1 or B, J, I]; 0 above the diagonal, which the causal mask
             hides.
         scales_B: scale of each instance, int64 [B].
+        distances_BJI: distances of the tokens in a structure, such as a graph, int64 [1 or B, J, I]; -1 for two tokens
+            that no path joins.
     """
 
     layer: int = 0
@@ -29,6 +31,7 @@ class Content:
     k_BHIC: Tensor | None = None
     labels_BJI: Tensor | None = None
     scales_B: Tensor | None = None
+    distances_BJI: Tensor | None = None
 
 
 class PositionEncoding(nn.Module):
@@ -40,6 +43,10 @@ class PositionEncoding(nn.Module):
 
     needs_labels = False
     """True if the hooks read `Content.labels_BJI`."""
+    needs_distances = False
+    """True if the hooks read `Content.distances_BJI`."""
+    causal = True
+    """True if a query attends to the keys up to its own position, False if it attends to all keys."""
     changes_values = False
     """True if `values` adds something; then the attention weights must be computed explicitly."""
     scores_pairwise = False

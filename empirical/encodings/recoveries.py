@@ -12,6 +12,7 @@ from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
+from empirical.encodings.graph_alibi import GraphALiBi, path_distances
 from empirical.encodings.grape import Grape
 from empirical.encodings.grape_additive import GrapeAdditive
 from empirical.encodings.grape_commuting import GrapeCommuting
@@ -162,6 +163,7 @@ RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
     ("cable-gated", "nope"): lambda: _dead_steps(GatedCable),
     ("cable-nw", "nope"): lambda: _dead_steps(UngatedCable),
     ("cable-log", "nope"): lambda: _dead_steps(LogarithmicCable),
+    ("graph-alibi", "alibi"): lambda: (GraphALiBi(heads=HEADS), _alibi()),
 }
 """(general encoding, special encoding) -> function that makes both, with parameters that make them equal.
 
@@ -202,7 +204,7 @@ def difference(by: str, of: str) -> float:
 
 def _logits(encoding: PositionEncoding, x: Tensor, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
     """Logits [1, H, J, I]: scores over sqrt(C), plus the bias."""
-    content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k)
+    content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path_distances(positions, positions))
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
     logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions, content) / HEAD_DIM**0.5

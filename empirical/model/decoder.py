@@ -18,7 +18,10 @@ from empirical.model.mapped import MappedEncoding
 
 
 class Decoder(nn.Module):
-    """M causal decoders of equal shape: tokens int64 [M, B, L] -> logits of the next token [M, B, J, V]."""
+    """M models of equal shape: tokens int64 [M, B, L] -> logits of the next token [M, B, J, V].
+
+    Attention is causal unless the encoding says otherwise; then the logits are no predictions of the next token.
+    """
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
         """Make one model; `stack_decoders` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
@@ -48,6 +51,7 @@ class Decoder(nn.Module):
         positions: Tensor | None = None,
         labels: Tensor | None = None,
         scales_MB: Tensor | None = None,
+        distances: Tensor | None = None,
     ) -> Tensor:
         """Compute logits [M, B, L - first_query, V].
 
@@ -57,13 +61,14 @@ class Decoder(nn.Module):
             positions: int64 [L], or [M, L] if each model has its own; default 0 .. L - 1.
             labels: int64 labels if the encoding needs them: [1, L, L] for all, or [M, B or 1, L, L]; queries by keys.
             scales_MB: int64 scale of each instance, if the encoding needs it.
+            distances: int64 distances of the tokens if the encoding needs them, in the same shapes as `labels`.
         """
         if positions is None:
             positions = torch.arange(tokens_MBL.shape[-1], device=tokens_MBL.device)
         x = self.encoding.embed(self.tokens(tokens_MBL), positions)
         for block in self.blocks:
             first = first_query if block is self.blocks[-1] else 0
-            x = block(x, self.encoding, positions, first, labels, scales_MB)
+            x = block(x, self.encoding, positions, first, labels, scales_MB, distances)
         return self.head(self.norm(x))
 
 
@@ -89,17 +94,25 @@ class Block(nn.Module):
         first: int,
         labels: Tensor | None,
         scales_MB: Tensor | None,
+        distances: Tensor | None = None,
     ) -> Tensor:
         """x [M, B, L, D] -> [M, B, L - first, D], for positions int64 [L] or [M, L]."""
         normed = self.attention_norm(x)
         qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
-        content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, labels_BJI=labels, scales_B=scales_MB)
+        content = Content(
+            layer=self.layer,
+            x_BLD=normed,
+            q_BHJC=q,
+            k_BHIC=k,
+            labels_BJI=labels,
+            scales_B=scales_MB,
+            distances_BJI=distances,
+        )
         rotated_q, k = encoding.rotate(q, k, positions, content)
         first_attended = first if encoding.shared.takes_last_queries else 0
-        if labels is not None:
-            labels = labels[..., first_attended:, :]
-        content = replace(content, q_BHJC=q[..., first_attended:, :], labels_BJI=labels)
+        labels, distances = (None if pairs is None else pairs[..., first_attended:, :] for pairs in (labels, distances))
+        content = replace(content, q_BHJC=q[..., first_attended:, :], labels_BJI=labels, distances_BJI=distances)
         attended = _attention(rotated_q[..., first_attended:, :], k, v, encoding, positions, content)[
             ..., first - first_attended :, :
         ]
@@ -110,20 +123,20 @@ class Block(nn.Module):
 def _attention(
     q: Tensor, k: Tensor, v: Tensor, encoding: MappedEncoding, positions: Tensor, content: Content
 ) -> Tensor:
-    """Causal attention of the last J of the I tokens: [M, B, H, J, C]."""
+    """Attention of the last J of the I tokens: [M, B, H, J, C]."""
     queries = positions[..., -q.shape[3] :]
     dtype = torch.promote_types(q.dtype, torch.float32)
     bias = encoding.bias(queries, positions, content, dtype=dtype)
     shared = encoding.shared
     if not (shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise")):
-        mask = causal_mask(q.shape[3], k.shape[3], dtype, q.device)
+        mask = attention_mask(q.shape[3], k.shape[3], dtype, q.device, causal=shared.causal)
         if bias is not None:
             mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
         return attended.unflatten(0, content.x_BLD.shape[:2])
     logits = encoding.scores(q, k, queries, positions, content) / q.shape[-1] ** 0.5
-    weights = attention_weights(encoding, logits, bias, queries, positions)
+    weights = attention_weights(encoding, logits, bias, queries, positions, causal=shared.causal)
     attended = weights @ v
     return attended + encoding.values(weights, queries, positions, content) if shared.changes_values else attended
 
@@ -137,6 +150,13 @@ def current_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {".".join(OLD_NAMES.get(part, part) for part in name.split(".")): tensor for name, tensor in weights.items()}
 
 
+def attention_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device, *, causal: bool) -> Tensor:
+    """Mask [J, I] to add to logits: `causal_mask`, or 0 everywhere if a query attends to all keys."""
+    if causal:
+        return causal_mask(queries, keys, dtype, device)
+    return torch.zeros((queries, keys), dtype=dtype, device=device)
+
+
 def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Mask [J, I] to add to logits, 0 up to the query and -inf after it; the queries are the last of the keys."""
     return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
@@ -148,10 +168,12 @@ def attention_weights(
     bias: Tensor | None,
     query_positions: Tensor,
     key_positions: Tensor,
+    *,
+    causal: bool = True,
 ) -> Tensor:
-    """Normalised logits + bias, causal: [..., J, I], in the dtype of the logits."""
+    """Normalised logits + bias, over keys up to the query if causal: [..., J, I], in the dtype of the logits."""
     biased = logits if bias is None else logits + bias
-    masked = biased + causal_mask(*biased.shape[-2:], biased.dtype, biased.device)
+    masked = biased + attention_mask(*biased.shape[-2:], biased.dtype, biased.device, causal=causal)
     return encoding.normalise(masked, query_positions, key_positions).to(logits.dtype)
 
 

@@ -16,6 +16,8 @@ from torch.func import functional_call, vmap
 
 from empirical.encodings.base import Content, PositionEncoding, overrides
 
+PAIRS = ("labels_BJI", "distances_BJI")
+"""Content given on pairs of tokens, which examples may share."""
 HookCall = Callable[..., Any]
 """Hook of an encoding: (encoding of one model, content, positions, tensors) -> one or several tensors.
 
@@ -139,8 +141,8 @@ class MappedEncoding(nn.Module):
             field.name: getattr(content, field.name) for field in fields(content) if field.name != "layer"
         }
         parts: dict[str, Tensor] = {name: part for name, part in content_fields.items() if part is not None}
-        # A label matrix shared by all examples has neither model nor batch axis.
-        axis = {name: None if name == "labels_BJI" and part.dim() == 3 else 0 for name, part in parts.items()}
+        # A matrix of labels or distances shared by all examples has neither model nor batch axis.
+        axis = {name: None if name in PAIRS and part.dim() == 3 else 0 for name, part in parts.items()}
         own_positions = positions[0].dim() == 2
         if not (self._names or own_positions):
             return self._run_folded(hook, content, parts, axis, positions, tensors)

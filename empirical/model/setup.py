@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from circuits.analysis import Analysis, analyse
 from circuits.coverage import seen_entries, steps_seen
-from circuits.encodings import EncodingSpec, parse_encoding
+from circuits.encodings import EncodingError, EncodingSpec, parse_encoding
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.geometry import Geometry
+from empirical.runs.buildable import training_refusal
 from empirical.runs.data import Examples, examples
 from empirical.runs.run import Run
 
@@ -47,7 +48,8 @@ class Setup:
         """Make the encoding's module, with parameters drawn from PyTorch's generator.
 
         Raises:
-            EncodingError: the user's own object makes none, or a parameter does not fit the model.
+            EncodingError: the user's own object makes none or attends to later tokens, or a parameter does not fit the
+                model.
         """
         model = self.run.model
         sizes = {
@@ -58,7 +60,12 @@ class Setup:
             "length": self.geometry.longest or self.geometry.length,
             "trained_length": self._trained_length,
         }
-        return module_of(self.spec, sizes | ({} if self.geometry.relation is None else {"labels": self.geometry.count}))
+        sizes |= {} if self.geometry.relation is None else {"labels": self.geometry.count}
+        module = module_of(self.spec, sizes)
+        refusal = training_refusal(str(self.spec), causal=module.causal, has_structure=module.needs_distances)
+        if refusal:
+            raise EncodingError(refusal)
+        return module
 
     def examples(self, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
         """Draw instances of the task (`empirical.runs.data.examples`).

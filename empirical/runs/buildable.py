@@ -22,6 +22,8 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         raise EncodingError(f"encoding file '{own[0]}' does not exist")
     head_width = model.width // model.heads
     record = None if spec.is_own else spec.record
+    if record and (refusal := training_refusal(str(spec), causal=record.causal, has_structure=record.has_structure)):
+        raise ProfileError(refusal)
     if record and record.planes == "head" and head_width % 2:
         raise ProfileError(
             f"'{spec}' needs an even head width, but width {model.width} with {model.heads} heads gives {head_width}"
@@ -41,6 +43,13 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         )
     if record and record.drawn_from:
         require_positions(tokens, int(dict(spec.options)["longest"]))
+
+
+def training_refusal(name: str, *, causal: bool, has_structure: bool) -> str:
+    """Reason why an encoding cannot be trained on the next token of a task; empty if it can."""
+    reasons = [] if causal else ["it attends to later tokens, and so to those that it should predict"]
+    reasons += ["it needs a graph of the tokens, and no task gives one"] if has_structure else []
+    return f"'{name}' is not trained on the next token: {'; '.join(reasons)}" if reasons else ""
 
 
 def require_positions(tokens: int, longest: int) -> None:

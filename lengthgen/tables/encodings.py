@@ -12,17 +12,29 @@ from lengthgen.tables.layout import columns, titled
 def encodings_table(answer: Mapping[str, Any]) -> Group:
     """Return the property matrix, a row for each encoding."""
     table = columns(
-        "encoding", "hooks", "trained", "relative", "shift", "norms", "cache", "causal", "bounded", "far keys"
+        "encoding",
+        "hooks",
+        "trained",
+        "relative",
+        "shift",
+        "norms",
+        "cache",
+        "permute",
+        "causal",
+        "bounded",
+        "far keys",
     )
     for row in answer["encodings"]:
         decided = [
-            _yes(row[what]) for what in ("translation", "norm_preserving", "streaming", "causal_only", "bounded")
+            _yes(row[what])
+            for what in ("translation", "norm_preserving", "streaming", "relabelling", "causal_only", "bounded")
         ]
         hooks = ", ".join([*row["hooks"], *_weights(row)]) or "-"
         table.add_row(row["name"], hooks, row["learned"], row["relative"], *decided, row["far_field"])
     notes = [
         "trained: number of trained values, for H heads of width d, model width D; shift: attention weights unchanged "
-        "when all positions move; cache: no score changes as the sequence grows; causal: for keys up to the query only"
+        "when all positions move; cache: no score changes as the sequence grows; permute: a permutation of the tokens permutes the scores; "
+        "causal: for keys up to the query only"
     ]
     notes += [
         f"{row['name']} is trained with losses of its own: {row['auxiliary_losses']}"

@@ -4,6 +4,7 @@ The answer is decided from the formula of the encoding's bias.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sympy as sp
 
@@ -67,6 +68,10 @@ def _falsifiers(encoding: Encoding) -> Mapping[str, Parameters]:
         "legendre": ("the formulas of one length at all lengths", mutations.at_fixed_length),
         "wavelet": ("keys without the vectors", mutations.with_vectors_dropped),
         "grape-path": ("edges that no query changes", _SHARED_EDGES),
+        "graph-alibi": (
+            "causal attention with the bias of ALiBi",
+            lambda record: _LINEAR(replace(record, causal=True)),
+        ),
         "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
         "t5": ("16 buckets up to distance 64", _SIXTEEN),
         "t5-bidirectional": ("16 buckets up to distance 64", _SIXTEEN),

@@ -18,7 +18,7 @@ from theory.encodings.encoding import Encoding, Law, Normaliser
 from theory.exact import Undecided
 from theory.far import Cases, FarField
 
-_CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION)
+_CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
 
 
 def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidence:
@@ -39,8 +39,8 @@ def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidenc
         facts=tuple(facts),
         assumptions=(
             "one plane and one head stand for all: the others differ only in the values of parameters",
-            "a shift of positions moves the tokens too, and with them what is computed from them (gates, rates, "
-            "potentials)",
+            "a shift or permutation of positions moves the tokens too, and with them what is computed from them (gates, "
+            "rates, potentials) or given on pairs of them (distances); no score depends on the mask",
         ),
     )
 
@@ -99,6 +99,10 @@ _BREAKING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
         "the score falls with the share of the length",
         mutations.with_bias(lambda query, key, length: -(query - key) / length),
     ),
+    Law.RELABELLING: (
+        "the score falls with the distance of the indices",
+        mutations.with_bias(lambda query, key, length: -abs(query - key)),
+    ),
 }
 """Kept law -> formulas that break it. Formulas that break the translation law break the relative law too."""
 
@@ -106,6 +110,7 @@ _KEEPING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
     Law.RELATIVE: ("all tokens at position 0", mutations.at_origin),
     Law.TRANSLATION: ("all tokens at position 0, rows shifted by the query's position", mutations.at_origin_by_query),
     Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
+    Law.RELABELLING: ("all tokens at position 0", mutations.at_origin),
 }
 """Broken law -> formulas that keep it. For norms these depend on the encoding: see `_keeping_norms`."""
 

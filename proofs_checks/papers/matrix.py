@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from theory.encodings import learned, seqpe
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
+from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
 from theory.far import Cases, FarCase, FarField
 
 
@@ -40,10 +40,10 @@ class PropertyRow:
     normaliser: Normaliser = Normaliser.SOFTMAX
 
 
-_ALL_LAWS = frozenset(Law)
+_DISTANCE_LAWS = frozenset(DISTANCE_LAWS)
 _STREAMING = frozenset({Law.STREAMING})
-_ALL_BUT_NORM = _ALL_LAWS - {Law.NORM}
-_ALL_BUT_RELATIVE = _ALL_LAWS - {Law.RELATIVE}
+_ALL_BUT_NORM = _DISTANCE_LAWS - {Law.NORM}
+_ALL_BUT_RELATIVE = _DISTANCE_LAWS - {Law.RELATIVE}
 
 
 _BY_EXPONENT = (
@@ -73,7 +73,7 @@ def _far(course: FarField) -> Cases:
 
 
 ROWS: Mapping[str, PropertyRow] = {
-    "nope": PropertyRow(laws=_ALL_LAWS, hooks="", far=_far(FarField.NONE)),
+    "nope": PropertyRow(laws=frozenset(Law), hooks="", far=_far(FarField.NONE)),
     "sinusoidal": PropertyRow(
         laws=_STREAMING, hooks="embed", parameters=("theta positive",), far=_far(FarField.UNDEFINED)
     ),
@@ -119,7 +119,7 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.UNDEFINED),
     ),
     "t5": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("w any",),
         learned=32 * HEADS,
@@ -127,10 +127,15 @@ ROWS: Mapping[str, PropertyRow] = {
         width="114",
     ),
     "t5-bidirectional": PropertyRow(
-        laws=_ALL_LAWS, hooks="bias", parameters=("w any",), learned=32 * HEADS, far=_far(FarField.CONSTANT), width="92"
+        laws=_DISTANCE_LAWS,
+        hooks="bias",
+        parameters=("w any",),
+        learned=32 * HEADS,
+        far=_far(FarField.CONSTANT),
+        width="92",
     ),
     "alibi": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("m positive",),
         bounded=False,
@@ -138,7 +143,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="2",
     ),
     "kerple-power": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("r1 positive", "p in (0, 2]"),
         learned=2 * HEADS,
@@ -147,7 +152,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="p = 1: 2; p = 2: 3; other p: none",
     ),
     "kerple-log": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("r1 positive", "r2 positive"),
         learned=2 * HEADS,
@@ -182,7 +187,9 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.CONSTANT),
         width="none",
     ),
-    "rope": PropertyRow(laws=_ALL_LAWS, hooks="rotate", parameters=("theta positive",), far=_far(FarField.OSCILLATING)),
+    "rope": PropertyRow(
+        laws=_DISTANCE_LAWS, hooks="rotate", parameters=("theta positive",), far=_far(FarField.OSCILLATING)
+    ),
     "xpos": PropertyRow(
         laws=_ALL_BUT_NORM,
         hooks="rotate",
@@ -191,16 +198,16 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.UNIFORM),
     ),
     "interpolation": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="positions rotate",
         parameters=("theta positive", "u positive"),
         far=_far(FarField.OSCILLATING),
     ),
     "ntk": PropertyRow(
-        laws=_ALL_LAWS, hooks="rotate", parameters=("theta positive", "g positive"), far=_far(FarField.OSCILLATING)
+        laws=_DISTANCE_LAWS, hooks="rotate", parameters=("theta positive", "g positive"), far=_far(FarField.OSCILLATING)
     ),
     "dynamic-ntk": PropertyRow(
-        laws=_ALL_LAWS - {Law.STREAMING},
+        laws=_DISTANCE_LAWS - {Law.STREAMING},
         hooks="rotate",
         parameters=("theta positive", "g function", "L positive whole", "alpha positive"),
         far=_far(FarField.OSCILLATING),
@@ -235,10 +242,14 @@ ROWS: Mapping[str, PropertyRow] = {
         width="none",
     ),
     "grape": PropertyRow(
-        laws=_ALL_LAWS, hooks="rotate", parameters=("speed nonnegative",), learned=2 * HEADS * HEAD_DIM, far=_BY_SPEED
+        laws=_DISTANCE_LAWS,
+        hooks="rotate",
+        parameters=("speed nonnegative",),
+        learned=2 * HEADS * HEAD_DIM,
+        far=_BY_SPEED,
     ),
     "grape-commuting": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="rotate",
         parameters=("theta positive",),
         learned=HEADS * HEAD_DIM**2 / 2,
@@ -252,7 +263,7 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.OSCILLATING),
     ),
     "grape-additive": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("omega positive",),
         learned=HEADS,
@@ -262,7 +273,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="2",
     ),
     "grape-gated": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("omega positive", "lambda_q positive", "lambda_k positive"),
         learned=LAYERS * HEADS * (2 * HEAD_DIM + 1),
@@ -292,7 +303,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="2",
     ),
     "fox-bias-only": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("b real",),
         learned=HEADS * LAYERS,
@@ -302,7 +313,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="2",
     ),
     "fox-fixed": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("T positive",),
         causal_only=True,
@@ -358,7 +369,7 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.UNIFORM),
     ),
     "swat": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="rotate bias",
         parameters=("theta positive", "slope nonzero real", "W positive whole"),
         causal_only=True,
@@ -375,6 +386,14 @@ ROWS: Mapping[str, PropertyRow] = {
         hooks="relative_key",
         parameters=("a1 positive", "a2 positive", "b1 nonnegative whole", "b2 nonnegative whole"),
         far=_far(FarField.CONSTANT),
+        width="none",
+    ),
+    "graph-alibi": PropertyRow(
+        laws=frozenset({Law.TRANSLATION, Law.NORM, Law.RELABELLING}),
+        hooks="bias",
+        parameters=("m positive", "hops nonnegative whole"),
+        bounded=False,
+        far=_far(FarField.EXPONENTIAL),
         width="none",
     ),
 }

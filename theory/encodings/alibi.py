@@ -6,7 +6,7 @@ Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2
 import sympy as sp
 
 from theory.encodings import grape_additive
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter
+from theory.encodings.encoding import ONE_LAW, Encoding, Parameter, DISTANCE_LAWS
 from theory.relation import relative
 
 SLOPE = sp.Symbol("m", positive=True)
@@ -54,6 +54,6 @@ ENCODING = Encoding(
         SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)
     ),
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
 )
 ENCODINGS = (ENCODING,)

@@ -10,7 +10,17 @@ import sympy as sp
 
 from theory.encodings import kerple
 from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import HEADS, LAYERS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from theory.encodings.encoding import (
+    DISTANCE_LAWS,
+    HEADS,
+    LAYERS,
+    ONE_LAW,
+    Encoding,
+    Law,
+    Option,
+    Parameter,
+    Recovery,
+)
 from theory.relation import absolute, relative
 
 LOG_SCALE, EXPONENT, LOCATION = sp.symbols("th_alpha th_beta th_mu", real=True)
@@ -80,7 +90,7 @@ ENCODING = Encoding(
     parameters=_PARAMETERS,
     bias=_bias,
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(
         Recovery(of="alibi", assignment={LOG_SCALE: sp.log(SLOPE), EXPONENT: sp.Integer(1)}, weights_only=True),
         Recovery(of="nope", assignment={EXPONENT: sp.Integer(0)}, weights_only=True),

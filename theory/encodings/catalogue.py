@@ -46,6 +46,7 @@ ORDER = (
     "hope",
     "swat",
     "wavelet",
+    "graph_alibi",
 )
 """Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""
 ENCODINGS: dict[str, Encoding] = {}

@@ -34,11 +34,16 @@ Actions = tuple[sp.Matrix, sp.Matrix]
 
 
 class Family(StrEnum):
-    """Origin of the members of an indexed family of parameters."""
+    """Origin of the members of an indexed family of parameters.
+
+    A structure is given on pairs of tokens, for example the hops between the nodes of a graph. It moves with the tokens,
+    and more tokens may bring two of them closer together: its third index is the number of tokens.
+    """
 
     TABLE = "table"  # a number for each index: after a shift of positions, other members are read
     TOKENS = "of tokens"  # computed from the layer's input at the indices: the members shift with the positions
     CONTENT = "of content"  # computed from the query or key that is scored, and so part of its content
+    STRUCTURE = "of structure"  # distance d[u, v, n] of two tokens in a structure that is given with n tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +126,12 @@ class Law(StrEnum):
     RELATIVE = "relative"  # a score depends on positions through j - i alone
     TRANSLATION = "translation"  # a common shift of all positions does not change the attention weights
     NORM = "norm preserving"  # queries and keys keep their norms
-    STREAMING = "streaming"  # a score does not change when the sequence grows, so keys may be cached
+    STREAMING = "streaming"  # a score does not change when the sequence grows, so causal attention may cache keys
+    RELABELLING = "relabelling"  # a permutation of the tokens permutes the scores: their order has no effect
+
+
+DISTANCE_LAWS = (Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING)
+"""Laws of an encoding that acts through the distance j - i alone; only an encoding blind to it keeps relabelling too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +200,7 @@ class Encoding:
             for user-defined encodings; the module of a registered one is attached under its name.
         values: (module, head, plane) -> values of `parameters` by symbol, taken from the numbers of the module, so that
             module and formulas can be compared.
+        causal: True if a query attends to the keys up to its own position; False if it attends to all keys.
         limit: number of positions for which the law is defined; infinity if there is no bound.
         laws: laws that it declares.
         recovers: encodings that it declares as special cases.
@@ -209,6 +220,7 @@ class Encoding:
     bias: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr] | None = None
     normaliser: Normaliser = Normaliser.SOFTMAX
     window: sp.Expr = sp.oo
+    causal: bool = True
     limit: sp.Expr = sp.oo
     no_formula: str = ""
     relation: Relation | None = None
@@ -235,6 +247,11 @@ class Encoding:
     def learned(self) -> sp.Expr:
         """Number of trained numbers, a formula in the sizes."""
         return sp.Add(*(parameter.learned for parameter in self.parameters))
+
+    @property
+    def has_structure(self) -> bool:
+        """True if a formula reads a structure on pairs of tokens, which must be given with them."""
+        return any(parameter.family is Family.STRUCTURE for parameter in self.parameters)
 
     def score(
         self,

@@ -12,6 +12,7 @@ import sympy as sp
 from theory.encodings import alibi, grape_additive
 from theory.encodings.encoding import (
     DEPENDS_ON_TOKENS,
+    DISTANCE_LAWS,
     HEADS,
     LAYERS,
     ONE_LAW,
@@ -109,7 +110,7 @@ def _constant_gate(
             log_gate(logit), query_position=query_position, key_position=key_position
         ),
         relation=relative(),
-        laws=tuple(Law),
+        laws=DISTANCE_LAWS,
         recovers=(
             Recovery(of="alibi", assignment={parameter.symbol: alibi_value}),
             Recovery(of="nope", assignment={parameter.symbol: nope_value}, attained=False),

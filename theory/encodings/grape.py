@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
 from theory.relation import relative
 
 SPEED = sp.Symbol("speed", nonnegative=True)
@@ -221,7 +221,7 @@ ENCODING = Encoding(
     ),
     rotate=lambda position, _: (plane_action(position, speed=SPEED), plane_action(position, speed=SPEED)),
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(Recovery(of="nope", assignment={SPEED: sp.Integer(0)}),),
 )
 ENCODINGS = (ENCODING,)

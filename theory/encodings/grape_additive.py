@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
 from theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)
@@ -87,7 +87,7 @@ ENCODING = Encoding(
     ),
     bias=lambda query_position, key_position, _: bias(SLOPE, query_position=query_position, key_position=key_position),
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(Recovery(of="alibi", assignment={SLOPE: sp.Symbol("m", positive=True)}),),
 )
 ENCODINGS = (ENCODING,)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Option, Parameter, Recovery, DISTANCE_LAWS
 from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
 from theory.encodings.rotary import FREQUENCY
 from theory.relation import relative
@@ -85,7 +85,7 @@ ENCODING = Encoding(
     ),
     rotate=lambda position, _: (_in_coordinates(position * FREQUENCY),) * 2,
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(
         Recovery(of="rope", assignment={FREQUENCY: FREQUENCY}),
         Recovery(of="grape", assignment={FREQUENCY: SPEED}, attained=False),

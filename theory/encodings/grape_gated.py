@@ -5,7 +5,17 @@ Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at 
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, LAYERS, ONE_LAW, Encoding, Family, Law, Option, Parameter
+from theory.encodings.encoding import (
+    HEAD_DIM,
+    HEADS,
+    LAYERS,
+    ONE_LAW,
+    Encoding,
+    Family,
+    Option,
+    Parameter,
+    DISTANCE_LAWS,
+)
 from theory.encodings.links import softplus
 from theory.relation import relative
 
@@ -70,7 +80,7 @@ ENCODING = Encoding(
         query_position=query_position,
         key_position=key_position,
     ),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
 )
 """GRAPE-A with gates; it never equals ALiBi.
 

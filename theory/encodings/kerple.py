@@ -7,7 +7,7 @@ which numbers are learned, and that all layers share them.
 import sympy as sp
 
 from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
+from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
 from theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
@@ -42,7 +42,7 @@ POWER = Encoding(
         abs(query_position - key_position), scale=SCALE, exponent=EXPONENT
     ),
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(Recovery(of="alibi", assignment={SCALE: SLOPE, EXPONENT: sp.Integer(1)}), _NO_SCALE),
 )
 
@@ -56,7 +56,7 @@ LOGARITHM = Encoding(
     parameters=(_SCALE, Parameter(symbol=RATE, meaning="rate, in every head", learned=HEADS)),
     bias=lambda query_position, key_position, _: logarithm(abs(query_position - key_position), scale=SCALE, rate=RATE),
     relation=relative(),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=(_NO_SCALE,),
 )
 ENCODINGS = (POWER, LOGARITHM)

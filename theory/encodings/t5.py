@@ -7,7 +7,7 @@ omits the division by sqrt(d), which is not part of the bias.
 import numpy as np
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, Encoding, Law, Option, Parameter, Recovery
+from theory.encodings.encoding import HEADS, Encoding, Option, Parameter, Recovery, DISTANCE_LAWS
 from theory.relation import t5_buckets
 
 BUCKETS, LONGEST = 32, 128
@@ -59,7 +59,7 @@ ENCODING = Encoding(
     parameters=_PARAMETERS,
     bias=lambda query_position, key_position, _: WEIGHTS[bucket(query_position - key_position)],
     relation=t5_buckets(BUCKETS, LONGEST),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=_RECOVERS,
 )
 """T5 bias of the decoder, causal."""
@@ -74,7 +74,7 @@ BIDIRECTIONAL = Encoding(
     parameters=_PARAMETERS,
     bias=lambda query_position, key_position, _: WEIGHTS[bidirectional_bucket(query_position - key_position)],
     relation=t5_buckets(BUCKETS // 2, LONGEST),
-    laws=tuple(Law),
+    laws=DISTANCE_LAWS,
     recovers=_RECOVERS,
 )
 """T5 bias of the encoder; its relation covers keys up to the query."""
