@@ -2,9 +2,10 @@
 
 The answers come from limits and signs over the whole range of the parameters. Content is held constant, so they
 describe the effect of the distance, not of the words. For a structure on pairs of tokens the distance is the one in it.
-The distance D goes to infinity, so no finite set of distances decides. If the answer depends on parameters, each range of the parameters has its own case. If all scores of a query
-share a factor, such as log n for n visible keys, and depend on the distance alone without it, then the answers describe
-the scores without this factor: it changes the rates at which the keys of one query fall, not how they fall.
+The distance D goes to infinity, so no finite set of distances decides. If the answer depends on parameters, each range
+of the parameters has its own case. If all scores of a query share a factor, such as log n for n visible keys, and
+depend on the distance alone without it, then the answers describe the scores without this factor: it changes the rates
+at which the keys of one query fall, not how they fall.
 
 A bias that falls without bound sends the weight to 0 at its own rate under both normalisers, as 1 / (1 + e^-b) is e^b
 up to a factor that goes to 1. A bias that grows without bound differs: softmax gives the far keys all the weight, the

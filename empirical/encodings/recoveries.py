@@ -12,12 +12,12 @@ from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
 from empirical.encodings.fire import FIRE
 from empirical.encodings.fox import BiasOnlyFoX, FoX
-from empirical.encodings.graph_alibi import GraphALiBi, path_distances
 from empirical.encodings.grape import Grape
 from empirical.encodings.grape_additive import GrapeAdditive
 from empirical.encodings.grape_commuting import GrapeCommuting
 from empirical.encodings.grape_contextual import GrapeContextual
 from empirical.encodings.grape_path import GrapePath
+from empirical.encodings.graph_alibi import GraphALiBi, path_distances
 from empirical.encodings.interpolation import PositionInterpolation
 from empirical.encodings.kerple import SMALLEST, KerplePower
 from empirical.encodings.ntk import DynamicNTK, NTKAware

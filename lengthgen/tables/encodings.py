@@ -33,8 +33,8 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
         table.add_row(row["name"], hooks, row["learned"], row["relative"], *decided, row["far_field"])
     notes = [
         "trained: number of trained values, for H heads of width d, model width D; shift: attention weights unchanged "
-        "when all positions move; cache: no score changes as the sequence grows; permute: a permutation of the tokens permutes the scores; "
-        "causal: for keys up to the query only"
+        "when all positions move; cache: no score changes as the sequence grows; permute: a permutation of the tokens "
+        "permutes the scores; causal: for keys up to the query only"
     ]
     notes += [
         f"{row['name']} is trained with losses of its own: {row['auxiliary_losses']}"

@@ -39,8 +39,8 @@ def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidenc
         facts=tuple(facts),
         assumptions=(
             "one plane and one head stand for all: the others differ only in the values of parameters",
-            "a shift or permutation of positions moves the tokens too, and with them what is computed from them (gates, "
-            "rates, potentials) or given on pairs of them (distances); no score depends on the mask",
+            "a shift or permutation of positions moves the tokens too, and with them what is computed from them "
+            "(gates, rates, potentials) or given on pairs of them (distances); no score depends on the mask",
         ),
     )
 

@@ -36,8 +36,8 @@ Actions = tuple[sp.Matrix, sp.Matrix]
 class Family(StrEnum):
     """Origin of the members of an indexed family of parameters.
 
-    A structure is given on pairs of tokens, for example the hops between the nodes of a graph. It moves with the tokens,
-    and more tokens may bring two of them closer together: its third index is the number of tokens.
+    A structure is given on pairs of tokens, for example the hops between the nodes of a graph. It moves with the
+    tokens, and more tokens may bring two of them closer together: its third index is the number of tokens.
     """
 
     TABLE = "table"  # a number for each index: after a shift of positions, other members are read
@@ -131,7 +131,7 @@ class Law(StrEnum):
 
 
 DISTANCE_LAWS = (Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING)
-"""Laws of an encoding that acts through the distance j - i alone; only an encoding blind to it keeps relabelling too."""
+"""All laws but relabelling, which only an encoding that does not see the distance j - i keeps too."""
 
 
 @dataclass(frozen=True, kw_only=True)

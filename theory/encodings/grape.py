@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
+from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, ONE_LAW, Encoding, Parameter, Recovery
 from theory.relation import relative
 
 SPEED = sp.Symbol("speed", nonnegative=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
+from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
 from theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)

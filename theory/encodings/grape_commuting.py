@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, HEADS, ONE_LAW, Encoding, Option, Parameter, Recovery, DISTANCE_LAWS
+from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, ONE_LAW, Encoding, Option, Parameter, Recovery
 from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
 from theory.encodings.rotary import FREQUENCY
 from theory.relation import relative

@@ -6,6 +6,7 @@ Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at 
 import sympy as sp
 
 from theory.encodings.encoding import (
+    DISTANCE_LAWS,
     HEAD_DIM,
     HEADS,
     LAYERS,
@@ -14,7 +15,6 @@ from theory.encodings.encoding import (
     Family,
     Option,
     Parameter,
-    DISTANCE_LAWS,
 )
 from theory.encodings.links import softplus
 from theory.relation import relative

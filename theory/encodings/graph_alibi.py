@@ -11,7 +11,7 @@ from theory.encodings.alibi import SLOPE
 from theory.encodings.encoding import ONE_LAW, Encoding, Family, Law, Parameter, Recovery
 
 HOPS = sp.IndexedBase("hops", integer=True, nonnegative=True)
-"""Family of distances: HOPS[u, v, n] is the length of a shortest path between the nodes u and v of a graph of n nodes."""
+"""Distances: HOPS[u, v, n] is the length of a shortest path between the nodes u and v of a graph of n nodes."""
 _NODE, _OTHER_NODE, _NODES = sp.symbols("u v n_", integer=True, nonnegative=True)
 PATH = sp.Lambda((_NODE, _OTHER_NODE, _NODES), abs(_NODE - _OTHER_NODE))
 """Distances in a path whose nodes are numbered along it."""

@@ -7,7 +7,7 @@ which numbers are learned, and that all layers share them.
 import sympy as sp
 
 from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import HEADS, ONE_LAW, Encoding, Parameter, Recovery, DISTANCE_LAWS
+from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
 from theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)

@@ -7,7 +7,7 @@ omits the division by sqrt(d), which is not part of the bias.
 import numpy as np
 import sympy as sp
 
-from theory.encodings.encoding import HEADS, Encoding, Option, Parameter, Recovery, DISTANCE_LAWS
+from theory.encodings.encoding import DISTANCE_LAWS, HEADS, Encoding, Option, Parameter, Recovery
 from theory.relation import t5_buckets
 
 BUCKETS, LONGEST = 32, 128

@@ -25,7 +25,7 @@ Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Normaliser = Callable[[sp.Expr, Sequence[sp.Expr]], sp.Expr]
 """Weight of a logit among all logits of its row."""
 
-_SLOPE = graph_alibi.SLOPE
+_SLOPE = alibi.SLOPE
 _HALVING = sp.log(2)
 """Slope of the examples: the weight of a node halves with every hop."""
 _GAIN = sp.Integer(3)
@@ -61,7 +61,7 @@ def window(*, bound: Callable[[sp.Expr, sp.Expr], sp.Expr], counted: Callable[[i
             lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
             lambda: (far * gained + lost * near) / ((far + near) * (far - lost + near + gained)),
         ),
-        "so the far mass is largest with content C on every far node and -C on every near one, and there it is attained",
+        "so the far mass is largest with content C on every far node and -C on every near one, where it is attained",
         require_equal(
             "E X/(E X + Y) with E = e^(2C), X and Y the sums of |S_r| e^(-mr) over r >= W and r < W, is the bound at "
             "h = X/(X + Y)",
@@ -231,10 +231,10 @@ CLAIMS = (
     Claim(
         id="graph-alibi-6",
         source=SOURCE,
-        statement="If every content logit is within [-C, C], at most e^(2C) h / (1 - h + e^(2C) h) <= e^(2C) h of a node's "
-        "attention lies at W hops or more, and this is attained; h is the share of r >= W in the sum of |S_r| e^(-mr), "
-        "with |S_r| nodes at r hops.",
-        latex=r"\sum_{d\ge W}a\le\frac{e^{2C}h}{1-h+e^{2C}h},\quad h=\frac{\sum_{r\ge W}|S_r|e^{-mr}}{\sum_r|S_r|e^{-mr}}",
+        statement="If every content logit is within [-C, C], at most e^(2C) h / (1 - h + e^(2C) h) <= e^(2C) h of a "
+        "node's attention lies at W hops or more, and this is attained; h is the share of r >= W in the sum of "
+        "|S_r| e^(-mr), with |S_r| nodes at r hops.",
+        latex=r"\sum_{d\ge W}a\le\frac{e^{2C}h}{1-h+e^{2C}h},\ h=\frac{\sum_{r\ge W}|S_r|e^{-mr}}{\sum|S_r|e^{-mr}}",
         label="F",
         check=window,
         holds={"bound": _sharp, "counted": lambda size: size},
@@ -262,8 +262,8 @@ CLAIMS = (
     Claim(
         id="graph-alibi-7",
         source=SOURCE,
-        statement="One attention layer with graph ALiBi tells 1-propanol from 2-propanol at every slope; without the graph "
-        "no number of layers does, as the atoms are the same.",
+        statement="One attention layer with graph ALiBi tells 1-propanol from 2-propanol at every slope; without the "
+        "graph no number of layers does, as the atoms are the same.",
         latex=r"\Big(\sum_v e^{-m\,d(O,v)}\Big)_1-\Big(\sum_v e^{-m\,d(O,v)}\Big)_2=e^{-2m}(e^{-m}-1)<0",
         label="F",
         check=isomers,
@@ -276,8 +276,9 @@ CLAIMS = (
     Claim(
         id="graph-alibi-7-equal",
         source=SOURCE,
-        statement="Attention by softmax with graph ALiBi leaves atoms of one kind in equal states at every depth, so it "
-        "does not tell the carbon skeletons of butane and isobutane apart: atoms need features of their surroundings.",
+        statement="Attention by softmax with graph ALiBi leaves atoms of one kind in equal states at every depth, so "
+        "it does not tell the carbon skeletons of butane and isobutane apart: atoms need features of their "
+        "surroundings.",
         latex=r"x_v=x\ \forall v\Rightarrow\sum_v a_{uv}x_v=x",
         label="F",
         check=equal_atoms,

@@ -61,7 +61,7 @@ def _characteristic(distances: np.ndarray) -> flint.fmpz_poly:
 
 
 def _has_negative_type(characteristic: flint.fmpz_poly) -> bool:
-    """True if the Gram matrix is positive semidefinite: then no coefficient of det(tI + g) is negative, else some is."""
+    """True if the Gram matrix is positive semidefinite: no coefficient of det(tI + g) is negative, and only then."""
     return all(coefficient >= 0 for coefficient in characteristic.coeffs())
 
 
@@ -126,8 +126,8 @@ def tree_determinant(*, determinant: Count, edge: sp.Expr) -> Evidence:
             lambda: stated.subs(count, count + 1),
         ),
         "two nodes: D = [[0, 1], [1, 0]], det D = -1, s = 2; the factor is not 0, so D^-1 exists at every size",
-        "so the rank is n: vectors u_j, v_i with u_j . v_i = -m d(j, i) have n numbers at least; the rows of the matrix "
-        "with unit vectors have n",
+        "so the rank is n: vectors u_j, v_i with u_j . v_i = -m d(j, i) have n numbers at least; the rows of the "
+        "matrix with unit vectors have n",
         f"the same by exact determinants of all {len(_trees())} trees of at most {_MOST_NODES} nodes",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("every tree grows leaf by leaf", "m > 0"))
@@ -200,8 +200,8 @@ CLAIMS = (
         id="graph-alibi-5",
         source=SOURCE,
         statement="The distances of a tree of n >= 2 nodes have the determinant (-1)^(n-1) (n - 1) 2^(n-2) (Graham and "
-        "Pollak), so vectors of queries and keys need n more numbers each to give the bias -m d, already 3 on the path of "
-        "3 nodes, where ALiBi to one side needs 2.",
+        "Pollak), so vectors of queries and keys need n more numbers each to give the bias -m d, already 3 on the path "
+        "of 3 nodes, where ALiBi to one side needs 2.",
         latex=r"\det D_T=(-1)^{n-1}(n-1)2^{n-2}",
         label="F",
         check=tree_determinant,

@@ -194,11 +194,11 @@ def metric(*, distances: DistancesOf) -> Evidence:
 
 
 def _index_difference(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(graph_alibi.SLOPE, hops=abs(query - key))
+    return graph_alibi.bias(alibi.SLOPE, hops=abs(query - key))
 
 
 def _next_query(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(graph_alibi.SLOPE, hops=graph_alibi.HOPS[query + 1, key, length])
+    return graph_alibi.bias(alibi.SLOPE, hops=graph_alibi.HOPS[query + 1, key, length])
 
 
 def _around(u: sp.Expr, v: sp.Expr, nodes: sp.Expr) -> sp.Expr:
@@ -209,8 +209,8 @@ CLAIMS = (
     Claim(
         id="graph-alibi-1",
         source=SOURCE,
-        statement="A permutation of the nodes of any graph permutes the scores of graph ALiBi, and an automorphism leaves "
-        "them as they are.",
+        statement="A permutation of the nodes of any graph permutes the scores of graph ALiBi, and an automorphism "
+        "leaves them as they are.",
         latex=r"b_{\pi G}(\pi u,\pi v)=b_G(u,v)",
         label="F",
         check=equivariant,
@@ -237,7 +237,8 @@ CLAIMS = (
     Claim(
         id="graph-alibi-2-path",
         source=SOURCE,
-        statement="In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both sides.",
+        statement="In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both "
+        "sides.",
         latex=r"d_{P_n}(u,v)=|u-v|",
         label="F",
         check=on_path,
