@@ -72,6 +72,11 @@ def at_origin(encoding: Encoding) -> Encoding:
     )
 
 
+def at_origin_by_distance(encoding: Encoding) -> Encoding:
+    """Place all tokens at position 0, and subtract the distance of their indices from the logits."""
+    return with_bias(lambda query, key, length: -abs(query - key))(replace(at_origin(encoding), positions=None))
+
+
 def at_origin_by_query(encoding: Encoding) -> Encoding:
     """Place all tokens at position 0, and add the query's position to the logits of its row."""
     return with_bias(lambda query, key, length: query)(at_origin(encoding))
