@@ -28,5 +28,5 @@ def shortest_distances(graph: "nx.Graph") -> NDArray[np.int64]:
     if graph.is_directed() or not graph:
         kind = "a directed graph" if graph else "a graph without nodes"
         raise LengthgenError(f"distances need an undirected graph with nodes, not {kind}")
-    hops = shortest_path(nx.to_scipy_sparse_array(graph, weight=None), directed=False, unweighted=True)
+    hops = shortest_path(nx.to_scipy_sparse_array(graph, weight=None), directed=False)
     return np.where(np.isinf(hops), NO_PATH, hops).astype(np.int64)

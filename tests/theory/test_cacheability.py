@@ -1,6 +1,7 @@
 """The width of a cached bias is held against exact ranks of its matrices."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -159,6 +160,14 @@ def test_vectors_added_to_keys_have_no_width_if_a_component_has_none(
 ) -> None:
     toy = Encoding(name="toy", title="", relative_key=lambda j, i, n: sp.Matrix(law(j - i)))
     assert str(caching(toy)) == width
+
+
+def test_no_key_is_cached_where_later_tokens_change_it() -> None:
+    linear = biased(lambda j, i: -a * (j - i))
+    assert str(caching(linear)) == "2"
+    both_sides = caching(replace(linear, causal=False))
+    assert str(both_sides) == "none"
+    assert both_sides.reason == "later tokens change queries and keys: a query attends to all keys"
 
 
 def test_the_slope_alone_makes_no_width() -> None:

@@ -56,6 +56,17 @@ def test_special_cases_that_the_catalogue_declares_attained_are_attained(name):
         assert domain.assignment_allowed(named(name), recovery.assignment).holds is stated, recovery.of
 
 
+@pytest.mark.parametrize(
+    ("member", "inside"),
+    [(lambda j, i: abs(j - i), True), (lambda j, i: 2 * j + i, True), (lambda j, i: -1 - j, False)],
+)
+def test_a_function_of_the_indices_gives_each_member_a_value_of_its_domain(member, inside):
+    j, i = sp.symbols("j i", integer=True, nonnegative=True)
+    hops = parameter(sp.IndexedBase("hops", integer=True, nonnegative=True))
+    assert domain.in_domain(hops, sp.Lambda((j, i), member(j, i))) is inside
+    assert domain.in_domain(hops, sp.Lambda((j, i), member(j, i) / 2)) is not True
+
+
 def test_no_constant_slope_is_a_gate_of_content():
     for gate in (sp.Rational(1, 2), sp.log(2), m):
         ruling = domain.assignment_allowed(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})

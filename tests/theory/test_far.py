@@ -15,6 +15,7 @@ from theory.far import FarField
 a, p, q = sp.symbols("a p q", positive=True)
 x = sp.Symbol("x", real=True)
 gates = sp.IndexedBase("g", negative=True)
+hops = sp.IndexedBase("hops", integer=True, nonnegative=True)
 step = sp.Symbol("l", integer=True)
 table = sp.Function("f")
 
@@ -308,6 +309,22 @@ def test_tables_with_an_entry_for_every_position_are_bounded_numbers(law, expect
     turned = replace(encoding, rotate=rotary.ENCODING.rotate)
     if expected is FarField.UNDEFINED:
         assert properties.far_field(turned) == str(expected), "positions enter through the bias whatever turns"
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (lambda j, i, n: -a * hops[j, i, n], "falls exponentially"),
+        (lambda j, i, n: -a * sp.log(1 + hops[i, j, n]), "falls like a power"),
+        (lambda j, i, n: -a * hops[j, i, n] / (1 + hops[j, i, n]), "constant"),
+        (lambda j, i, n: -a * hops[i, i, n], "constant"),
+    ],
+)
+def test_far_keys_of_a_structure_are_far_in_it(law, expected):
+    structure = Parameter(symbol=hops, meaning="", family=Family.STRUCTURE)
+    encoding = Encoding(name="toy", title="", bias=law, parameters=(structure,), causal=False)
+    assert properties.far_field(encoding) == expected
+    assert properties.causal_only(encoding) is False
 
 
 def test_an_undecided_bias_is_neither_bounded_nor_unbounded():

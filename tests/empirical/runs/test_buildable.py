@@ -45,6 +45,23 @@ def test_models_refused_early_are_those_that_cannot_be_built(name, model):
         assert can_be_built(run)
 
 
+@pytest.mark.parametrize(
+    ("flag", "reason"),
+    [
+        ("causal = False", "it attends to later tokens, and so to those that it should predict"),
+        ("needs_distances = True", "it needs a graph of the tokens, and no task gives one"),
+    ],
+)
+def test_an_own_encoding_that_a_task_cannot_train_is_refused(flag, reason, tmp_path):
+    file = tmp_path / "mine.py"
+    base = "from empirical.encodings.base import PositionEncoding\n\n\nclass Mine(PositionEncoding):\n"
+    file.write_text(f"{base}    {flag}\n")
+    run = replace(smoke_run("nope"), encoding=f"{file}:Mine")
+    with pytest.raises(EncodingError) as refused:
+        Setup.of(run, "cpu").encoding()
+    assert str(refused.value) == f"'{file}:Mine' is not trained on the next token: {reason}"
+
+
 def test_more_tokens_than_positions_to_draw_from_are_refused_before_any_prediction():
     with pytest.raises(ProfileError, match="has 11 tokens, whose positions are drawn from 3: set longest=11"):
         smoke_run("random-ape[longest=3]")
