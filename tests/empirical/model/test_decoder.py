@@ -6,6 +6,7 @@ import torch
 from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
 from empirical.encodings.catalogue import named
+from empirical.encodings.graph_alibi import path_distances
 from empirical.model.decoder import Decoder, attention_weights, current_names, stack_decoders
 from empirical.model.layers import Embedding, LayerNorm, Linear
 from theory.encodings.catalogue import with_formulas
@@ -176,7 +177,8 @@ def catalogued(name: str) -> PositionEncoding:
     return encoding
 
 
-CAUSAL = sorted({encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"})
+HOPS = path_distances(torch.arange(LENGTH), torch.arange(LENGTH))
+NAMES = sorted({encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"})
 
 
 def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
@@ -189,17 +191,17 @@ def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
     return members, torch.randint(4, (3, 2, LENGTH, LENGTH)) if name == "relational" else None
 
 
-@pytest.mark.parametrize("name", [*CAUSAL, "relational"])
+@pytest.mark.parametrize("name", [*NAMES, "relational"])
 def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name):
     members, labels = three(name)
     stack = stack_decoders(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
-    together = stack(tokens, labels=labels)
+    together = stack(tokens, labels=labels, distances=HOPS)
     loss = torch.randn(together.shape, dtype=torch.float64)
     (together * loss).sum().backward()
     for model, member in enumerate(members):
         here = slice(model, model + 1)
-        alone = member(tokens[here], labels=None if labels is None else labels[here])
+        alone = member(tokens[here], labels=None if labels is None else labels[here], distances=HOPS)
         assert torch.allclose(alone, together[here], atol=1e-12)
         (alone * loss[here]).sum().backward()
         for key, parameter in member.named_parameters():
@@ -208,14 +210,15 @@ def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name)
     assert not torch.allclose(together[0], together[1])
 
 
-@pytest.mark.parametrize("name", [*CAUSAL, "relational"])
+@pytest.mark.parametrize("name", [*NAMES, "relational"])
 @pytest.mark.parametrize("first", [1, LENGTH - 1])
 def test_the_last_queries_alone_are_those_of_all(name, first):
     [model, *_], labels = three(name)
     tokens = torch.randint(SYMBOLS, (1, 2, LENGTH))
     labels = None if labels is None else labels[:1]
-    all_logits = model(tokens, labels=labels)
-    assert torch.allclose(model(tokens, labels=labels, first_query=first), all_logits[:, :, first:], atol=1e-12)
+    all_logits = model(tokens, labels=labels, distances=HOPS)
+    last = model(tokens, labels=labels, distances=HOPS, first_query=first)
+    assert torch.allclose(last, all_logits[:, :, first:], atol=1e-12)
 
 
 def test_encodings_that_cannot_be_mapped_take_turns_and_report_it():
