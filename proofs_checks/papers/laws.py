@@ -107,7 +107,7 @@ _BREAKING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
 """Kept law -> formulas that break it. Formulas that break the translation law break the relative law too."""
 
 _KEEPING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
-    Law.RELATIVE: ("all tokens at position 0", mutations.at_origin),
+    Law.RELATIVE: ("all tokens at position 0, logits less the distance", mutations.at_origin_by_distance),
     Law.TRANSLATION: ("all tokens at position 0, rows shifted by the query's position", mutations.at_origin_by_query),
     Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
     Law.RELABELLING: ("all tokens at position 0", mutations.at_origin),

@@ -161,7 +161,7 @@ ROWS: Mapping[str, PropertyRow] = {
         width="none",
     ),
     "bam": PropertyRow(
-        laws=_ALL_LAWS,
+        laws=_DISTANCE_LAWS,
         hooks="bias",
         parameters=("th_alpha real", "th_beta real", "eps positive"),
         learned=2 * HEADS,

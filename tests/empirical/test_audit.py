@@ -269,6 +269,7 @@ CLAIMS_OF_OURS = {
     "dct": {"streaming"},
     "wavelet": {"relative", "streaming"},
     "prism": {"streaming"},
+    "graph-alibi": {"relative", "streaming", "bidirectional"},
 }
 
 

@@ -18,8 +18,9 @@ NO_CLAIMS = (LABELS - {"rpe"}) | {"rpe-square", "grape-thin"}
 SHIFTED_BY_PADDING = {"rpe-square"}
 """Encodings of whose content padding is a part."""
 DRAWN = {name for name, encoding in ENCODINGS.items() if encoding.drawn_from}
+BIDIRECTIONAL = {name for name, encoding in ENCODINGS.items() if not encoding.causal}
 CABLE = {"cable", "cable-gated", "cable-nw", "cable-log"}
-WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual", "prism"} | CABLE | DRAWN
+WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual", "prism"} | CABLE | DRAWN | BIDIRECTIONAL
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -31,7 +32,18 @@ def test_each_encoding_is_predicted_or_the_reason_is_given(name, answer):
     assert len(prediction["why"].splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", BIDIRECTIONAL)
+def test_an_encoding_that_sees_later_tokens_is_not_trained_on_the_next_one(name, run, tmp_path):
+    sizes = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path))
+    code, _, err = run("train", "parity", "--encoding", name, *sizes)
+    assert code == 2
+    assert err.splitlines()[-1] == (
+        f"error: '{name}' is not trained on the next token: it attends to later tokens, and so to those that it should "
+        "predict; it needs a graph of the tokens, and no task gives one"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name not in BIDIRECTIONAL])
 def test_each_encoding_is_trained(name, answer, tmp_path, monkeypatch):
     smoke = load_profile("smoke")
     training = replace(smoke.training, samples=50, epochs=1)

@@ -145,6 +145,7 @@ def test_a_hue_is_of_a_family() -> None:
             *FOX,
             *CABLE,
             *GRAPE_A,
+            "graph-alibi",
         ),
         ("nope",),
         OWN,

@@ -13,15 +13,15 @@ from theory.encodings.own import records
 HEAD = """
 import sympy as sp
 from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import Encoding, Law, Recovery
+from theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
 c = sp.Symbol("c", positive=True)
 """
 SOUND = """
-mine = Encoding(name="mine", title="mine", arxiv="", bias=lambda j, i, n: -2 * c * (j - i), laws=tuple(Law),
+mine = Encoding(name="mine", title="mine", arxiv="", bias=lambda j, i, n: -2 * c * (j - i), laws=DISTANCE_LAWS,
                 recovers=(Recovery(of="alibi", assignment={c: SLOPE / 2}),))
 """
 BROKEN = """
-other = Encoding(name="other", title="other", arxiv="", bias=lambda j, i, n: -c * (j**2 - i**2) / n, laws=tuple(Law),
+other = Encoding(name="other", title="other", arxiv="", bias=lambda j, i, n: -c * (j**2 - i**2) / n, laws=DISTANCE_LAWS,
                  recovers=(Recovery(of="alibi", assignment={c: SLOPE}),))
 """
 

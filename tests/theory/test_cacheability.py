@@ -42,6 +42,7 @@ STATED = {
     "swat": "2",
     "wavelet": "none",
     "prism": "0",
+    "graph-alibi": "none",
 }
 
 

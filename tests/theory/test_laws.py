@@ -10,11 +10,21 @@ import sympy as sp
 from theory import exact, laws
 from theory.encodings import alibi, nope, rotary
 from theory.encodings.catalogue import named
-from theory.encodings.encoding import LENGTH, Encoding, Family, Law, Normaliser, Parameter, Recovery
+from theory.encodings.encoding import (
+    DISTANCE_LAWS,
+    LENGTH,
+    Encoding,
+    Family,
+    Law,
+    Normaliser,
+    Parameter,
+    Recovery,
+)
 from theory.twice import EnginesDisagree
 
 c, g, L = sp.symbols("c g L", positive=True)
 trained = sp.Symbol("L", integer=True, positive=True)
+hops = sp.IndexedBase("hops", integer=True, nonnegative=True)
 gates, step = sp.IndexedBase(sp.Symbol("log_g", negative=True)), sp.Symbol("l", integer=True)
 table, u = sp.Function("w"), sp.Symbol("u")
 
@@ -40,9 +50,10 @@ def turned(query_angle, key_angle):
     )
 
 
-ALL = set(Law)
+ALL = set(DISTANCE_LAWS)
+"""Laws of an encoding that acts by distance."""
 CASES = [
-    ("nothing", nope.ENCODING, ALL),
+    ("nothing", nope.ENCODING, {*Law}),
     ("linear", biased(lambda j, i, n: -c * (j - i)), ALL),
     ("both sides", biased(lambda j, i, n: -c * abs(j - i)), ALL),
     ("a table of distances", biased(lambda j, i, n: table(j - i)), ALL),
@@ -85,24 +96,36 @@ CASES = [
         Encoding(name="toy", title="", arxiv="", positions=lambda p, n: p / g, rotate=rotary.ENCODING.rotate),
         ALL,
     ),
+    ("one bonus for all pairs", biased(lambda j, i, n: c), {*Law}),
 ]
 
 OF_TOKENS = (Parameter(symbol=gates, meaning="gate of each token", family=Family.TOKENS),)
 OF_CONTENT = (Parameter(symbol=gates, meaning="gate of the query or the key", family=Family.CONTENT),)
+OF_PAIRS = (Parameter(symbol=hops, meaning="distance of two tokens", family=Family.STRUCTURE),)
+MOVES = {Law.TRANSLATION, Law.NORM, Law.RELABELLING}
 CARRIED = [
+    ("a structure", lambda j, i, n: -c * hops[j, i, n], OF_PAIRS, MOVES),
+    ("a structure, read backwards", lambda j, i, n: -c * hops[i, j, n], OF_PAIRS, MOVES),
+    ("a structure that does not grow", lambda j, i, n: -c * hops[j, i], OF_PAIRS, MOVES | {Law.STREAMING}),
+    ("a structure, of the next query", lambda j, i, n: -c * hops[j + 1, i, n], OF_PAIRS, MOVES - {Law.RELABELLING}),
+    ("a structure, of node 0", lambda j, i, n: -c * hops[0, i, n], OF_PAIRS, {Law.NORM}),
+    ("a structure times the position", lambda j, i, n: -i * hops[j, i, n], OF_PAIRS, {Law.NORM}),
+    ("a structure less the distance", lambda j, i, n: hops[j, i, n] - abs(j - i), OF_PAIRS, MOVES - {Law.RELABELLING}),
+    ("gates of two tokens", lambda j, i, n: gates[j] * gates[i], OF_TOKENS, ALL - {Law.RELATIVE} | {Law.RELABELLING}),
+    ("a gate of the query", lambda j, i, n: gates[j], OF_CONTENT, {*Law}),
     (
         "gates of tokens on the path",
-        lambda j, i: sp.Sum(gates[step], (step, i + 1, j)),
+        lambda j, i, n: sp.Sum(gates[step], (step, i + 1, j)),
         OF_TOKENS,
         ALL - {Law.RELATIVE},
     ),
-    ("a slope set by the query", lambda j, i: c * (j - i) * gates[j], OF_CONTENT, ALL),
-    ("a slope set by the key", lambda j, i: c * (j - i) * gates[i], OF_CONTENT, ALL),
-    ("a slope set by the query's token", lambda j, i: c * (j - i) * gates[j], OF_TOKENS, ALL - {Law.RELATIVE}),
-    ("gates times the position", lambda j, i: i * gates[i], OF_CONTENT, ALL - {Law.RELATIVE, Law.TRANSLATION}),
+    ("a slope set by the query", lambda j, i, n: c * (j - i) * gates[j], OF_CONTENT, ALL),
+    ("a slope set by the key", lambda j, i, n: c * (j - i) * gates[i], OF_CONTENT, ALL),
+    ("a slope set by the query's token", lambda j, i, n: c * (j - i) * gates[j], OF_TOKENS, ALL - {Law.RELATIVE}),
+    ("gates times the position", lambda j, i, n: i * gates[i], OF_CONTENT, ALL - {Law.RELATIVE, Law.TRANSLATION}),
     (
         "gates of tokens, each times its position",
-        lambda j, i: sp.Sum(step * gates[step], (step, i + 1, j)),
+        lambda j, i, n: sp.Sum(step * gates[step], (step, i + 1, j)),
         OF_TOKENS,
         ALL - {Law.RELATIVE, Law.TRANSLATION},
     ),
@@ -110,18 +133,18 @@ CARRIED = [
 CARRIED += [
     (
         "parts of a token's vector, summed with weights of their own",
-        lambda j, i: sp.Sum(gates[j, step] * c**step - gates[i, step], (step, 0, 4)),
+        lambda j, i, n: sp.Sum(gates[j, step] * c**step - gates[i, step], (step, 0, 4)),
         OF_TOKENS,
         ALL - {Law.RELATIVE},
     ),
     (
         "parts of a token's vector, weighted by the position",
-        lambda j, i: sp.Sum(gates[j, step] * (j + step), (step, 0, 4)) - sp.Sum(gates[i, step] * i, (step, 0, 4)),
+        lambda j, i, n: sp.Sum(gates[j, step] * (j + step), (step, 0, 4)) - sp.Sum(gates[i, step] * i, (step, 0, 4)),
         OF_TOKENS,
         ALL - {Law.RELATIVE, Law.TRANSLATION},
     ),
 ]
-CASES += [(name, biased(lambda j, i, n, law=law: law(j, i), parameters=of), kept) for name, law, of, kept in CARRIED]
+CASES += [(name, biased(law, parameters=of), kept) for name, law, of, kept in CARRIED]
 
 
 @pytest.mark.parametrize("law", Law)
@@ -167,6 +190,20 @@ def test_equal_scores_are_no_recovery_under_another_normaliser_or_window():
     windowed = replace(line, window=window)
     assert laws.decide_recovery(windowed, line, same).reason == "a query sees W keys, not oo"
     assert laws.decide_recovery(windowed, line, Recovery(of="toy", assignment={window: sp.oo})).holds is not False
+
+
+@pytest.mark.parametrize(
+    ("law", "holds"),
+    [
+        (lambda j, i, n: c * sp.KroneckerDelta(i, j), True),
+        (lambda j, i, n: c * sp.Heaviside(j - i, 0), False),
+        (lambda j, i, n: c * sp.Heaviside(i - j, 0), False),
+        (lambda j, i, n: c * sp.KroneckerDelta(i, j) * i, False),
+    ],
+    ids=["the token itself", "keys before the query", "keys after the query", "the token itself, by its place"],
+)
+def test_a_permutation_takes_pairs_to_pairs_in_either_order_and_tokens_to_tokens(law, holds):
+    assert laws.decide_law(biased(law), Law.RELABELLING).holds is holds
 
 
 @pytest.mark.parametrize("name", ["fox", "grape-gated", "grape-path", "grape-contextual", "prism"])

@@ -44,7 +44,7 @@ def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, quer
     """[B, H, J, I], -inf where the key comes after the query in the sequence; J only the queries asked for."""
     x_BLD = encoding.embed(x_BLD, positions)
     q, k = (torch.einsum("bld,hdc->bhlc", x_BLD, projection).to(x_BLD.dtype) for projection in PROJECTIONS)
-    content = Content(x_BLD=x_BLD, q_BHJC=q, k_BHIC=k)
+    content = Content(x_BLD=x_BLD, q_BHJC=q, k_BHIC=k, distances_BJI=ring(positions))
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)
     q, k = encoding.rotate(q, k, positions, content)
     all_logits = encoding.scores(q, k, positions, positions, content) / HEAD_DIM**0.5
@@ -52,6 +52,14 @@ def logits(encoding: PositionEncoding, x_BLD: Tensor, positions: Tensor, *, quer
     length = x_BLD.shape[1]
     hidden = torch.full((length, length), -torch.inf, dtype=all_logits.dtype).triu(1)
     return (all_logits + hidden)[:, :, queries]
+
+
+def ring(positions: Tensor) -> Tensor:
+    """Distances in a ring through all positions up to the last: int64 [1 or B, L, L]. More tokens make it longer."""
+    apart = (positions[..., :, None] - positions[..., None, :]).abs()
+    last = positions.amax(-1) if positions.numel() else torch.zeros((), dtype=torch.int64)
+    distances = torch.minimum(apart, last[..., None, None] + 1 - apart)
+    return distances if distances.dim() == 3 else distances[None]
 
 
 def keeps(name: str, law: Law) -> bool:
@@ -218,6 +226,7 @@ REFUSED = [
     *(("interpolation ntk", {"scale": scale}, NO_SCALE) for scale in (0.0, 0.5, -2.0, nan, inf)),
     ("alibi kerple-power kerple-log bam bam-ssmax grape-additive", {"heads": 0}, "heads must be at least 1"),
     ("bam-ssmax", {"layers": 0}, "layers must be at least 1, not 0"),
+    ("graph-alibi", {"heads": 0}, "heads must be positive, not 0"),
     ("alibi", {"heads": -1}, "heads must be at least 1, not -1"),
     ("fox cable cable-gated", {"width": 0}, "width must be at least 1, not 0"),
     ("fox cable cable-nw", {"heads": 0}, "heads must be at least 1, not 0"),

@@ -62,7 +62,8 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
 def test_hard_gates_are_exactly_a_clamped_counter(exponent):
     words = torch.randint(4, (BATCH, 60), generator=torch.Generator().manual_seed(2))
     words[0] = NAMES.index("increment")
-    masses_found = histograms(with_exponent(PRISM(width=2, positions=5), exponent), torch.eye(4, dtype=torch.float64)[words])
+    hard_gates = torch.eye(4, dtype=torch.float64)[words]
+    masses_found = histograms(with_exponent(PRISM(width=2, positions=5), exponent), hard_gates)
     moves = {"reset": lambda c: 0, "increment": lambda c: min(c + 1, 4), "decrement": lambda c: max(c - 1, 0)}
     for row, word in enumerate(words.tolist()):
         count = 0

@@ -1,0 +1,23 @@
+"""Wrong formulas of graph ALiBi that the claims refute."""
+
+from typing import Any
+
+import sympy as sp
+
+
+def _rising(slope: sp.Expr, *, hops: sp.Expr) -> sp.Expr:
+    return slope * hops
+
+
+def _squared(slope: sp.Expr, *, hops: sp.Expr) -> sp.Expr:
+    return -slope * hops**2
+
+
+WRONG: list[tuple[Any, ...]] = [
+    ("graph_alibi.bias", _rising, "graph-alibi-2-path", "bias, key before the query"),
+    ("graph_alibi.bias", _squared, "graph-alibi-2-path", "bias, key before the query"),
+    ("graph_alibi.bias", _rising, "graph-alibi-6", "weight at r hops"),
+    ("graph_alibi.bias", _squared, "graph-alibi-6", "weight at r hops"),
+    ("graph_alibi.bias", _squared, "graph-alibi-6-trees", "weight of the sphere"),
+    ("graph_alibi.bias", _rising, "graph-alibi-7", "difference of these sums"),
+]
