@@ -40,7 +40,6 @@ ORDER = (
     "laws",
     "caching",
     "recoveries",
-    "errata",
     "pola.theorem1_counting",
     "pola.theorem1_dimension",
     "pola.theorem2_generalization",

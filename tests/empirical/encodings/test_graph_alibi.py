@@ -1,11 +1,14 @@
 """Graph ALiBi in torch: its symbolic twin, the path, relabelled graphs, components, and attention to all nodes."""
 
+from dataclasses import replace
+
 import networkx as nx
 import pytest
 import sympy as sp
 import torch
 from torch import Tensor
 
+from empirical.encodings.agreement import TOLERANCE, largest_difference
 from empirical.encodings.alibi import ALiBi
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.graph_alibi import GraphALiBi, graph_distances, path_distances
@@ -37,7 +40,7 @@ def test_it_is_its_symbolic_twin_at_hostile_distances():
     query, key, nodes = map(sp.Integer, (3, 7, 10))
     formula = graph_alibi.ENCODING.bias(query, key, nodes)
     for head, slope in enumerate(alibi.slopes(HEADS)):
-        values = [{graph_alibi.SLOPE: slope, graph_alibi.HOPS[query, key, nodes]: sp.Integer(d)} for d in HOSTILE]
+        values = [{alibi.SLOPE: slope, graph_alibi.HOPS[query, key, nodes]: sp.Integer(d)} for d in HOSTILE]
         right = torch.tensor([exact(formula.xreplace(value)) for value in values], dtype=torch.float64)
         assert ((rows[head] - right).abs() <= 2**-52 * right.abs()).all()
 
@@ -124,6 +127,26 @@ def test_examples_and_models_have_graphs_of_their_own():
                 place = slice(model, model + 1), slice(row, row + 1)
                 alone = members[model](tokens[model : model + 1, row : row + 1], distances=graphs[place][0])
                 torch.testing.assert_close(together[place], alone[:, :, 2:], rtol=0, atol=1e-13)
+
+
+def test_the_explicit_path_of_attention_is_bidirectional_too():
+    class Explicit(GraphALiBi):
+        scores_pairwise = True
+
+    tokens, distances = torch.arange(NODES)[None, None] % SYMBOLS, graph_distances(molecule(1))
+    with torch.no_grad():
+        fused, explicit = (decoder(kind(heads=HEADS))(tokens, distances=distances) for kind in (GraphALiBi, Explicit))
+    torch.testing.assert_close(explicit, fused, rtol=0, atol=1e-12)
+
+
+def test_the_module_is_compared_with_its_formulas_on_a_path():
+    def values(module: GraphALiBi, head: int, plane: int) -> dict:
+        return {alibi.SLOPE: module.slopes[head], graph_alibi.HOPS: lambda u, v, nodes: abs(u - v)}
+
+    record = replace(graph_alibi.ENCODING, values=values)
+    assert largest_difference(record, GraphALiBi(heads=2)) < TOLERANCE
+    steeper = replace(record, bias=lambda query, key, n: 2 * graph_alibi.ENCODING.bias(query, key, n))
+    assert largest_difference(steeper, GraphALiBi(heads=2)) > 1
 
 
 def test_without_distances_it_is_refused():
