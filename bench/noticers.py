@@ -100,7 +100,7 @@ class Index:
         """
         family = mutant.module.rpartition(".")[2].partition("_")[0]
         claims = [f"claim {name}" for name in self.claims.get(mutant.path, ())]
-        claims.sort(key=lambda name: (family not in name, -credit[name]))
+        claims.sort(key=lambda name: (not name.startswith(f"claim {family}"), family not in name, -credit[name]))
         distance = self._distances(mutant.module, FARTHEST if TESTS[place] is _FORMULA_TESTS else len(self.imports))
         files = [name for name in distance if any(Path(name).match(pattern) for pattern in TESTS[place])]
         tests = sorted(

@@ -31,6 +31,8 @@ Pair = tuple[Side, Side]
 
 KEY_POSITION, DISTANCE, OTHER_DISTANCE, SHIFT = sp.symbols("i D D_ s", integer=True, nonnegative=True)
 MORE_LENGTH = sp.Symbol("n_", integer=True, positive=True)
+_MOVING = {Family.TOKENS, Family.PREFIX, Family.CONTENT, Family.STRUCTURE}
+"""Families whose members move with the tokens."""
 _POSITIONS = (KEY_POSITION, DISTANCE, OTHER_DISTANCE)
 OTHER_KEY = sp.ImmutableMatrix(sp.symbols("k1_ k2_", real=True))
 
@@ -189,7 +191,7 @@ def _translation_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
     def shifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
         score = _score(encoding, query - distance + SHIFT, distance, key)
-        return _shifted_entries(score, encoding, {Family.CONTENT, Family.TOKENS, Family.STRUCTURE})
+        return _shifted_entries(score, encoding, _MOVING)
 
     def unshifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
         return _score(encoding, query - distance, distance, key)
@@ -202,7 +204,7 @@ def _shifted_score_sides(encoding: Encoding) -> tuple[Pair, ...]:
 
     def shifted() -> sp.Expr:
         score = _score(encoding, KEY_POSITION + SHIFT, DISTANCE)
-        return _shifted_entries(score, encoding, {Family.CONTENT, Family.TOKENS})
+        return _shifted_entries(score, encoding, _MOVING)
 
     return ((shifted, lambda: _score(encoding, KEY_POSITION, DISTANCE)),)
 
@@ -309,16 +311,20 @@ def _relabelling_sides(encoding: Encoding) -> tuple[Pair, ...]:
 def _relabelled_entries(expression: sp.Expr, encoding: Encoding, moves: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     """Expression with the entries of tokens and pairs indexed by their places before `moves`: place before -> after.
 
-    An entry at any other place belongs to another token than before, and is a member of a family of its own.
+    An entry at any other place belongs to another token than before, and is a member of a family of its own; so is each
+    entry of a prefix, whose tokens change.
     """
     before = {sp.expand(place): old for old, place in moves.items()}
     replaced = {}
-    for entry, places in _entries(expression, encoding, {Family.CONTENT, Family.TOKENS, Family.STRUCTURE}).items():
+    of_prefixes = {parameter.symbol for parameter in encoding.parameters if parameter.family is Family.PREFIX}
+    for entry, places in _entries(expression, encoding, _MOVING).items():
         with sp.evaluate(True):
             moved = [before.get(sp.expand(index.doit())) for index in entry.indices[:places]]
         other = sp.IndexedBase(sp.Symbol(f"{entry.base.label}_", **entry.base.label.assumptions0))
         rest = entry.indices[places:]
-        replaced[entry] = other[entry.indices] if None in moved else entry.base[(*moved, *rest)]
+        replaced[entry] = (
+            other[entry.indices] if None in moved or entry.base in of_prefixes else entry.base[(*moved, *rest)]
+        )
     return expression.xreplace(replaced)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from circuits.encodings import EncodingError, EncodingSpec
 from empirical.runs.profile import Model, ProfileError
+from theory.encodings.encoding import LENGTH, Encoding
 from theory.system.userfile import split_file
 
 MOST_TOKENS = 10_000
@@ -28,7 +29,7 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         raise ProfileError(
             f"'{spec}' needs an even head width, but width {model.width} with {model.heads} heads gives {head_width}"
         )
-    if record and record.rotate and head_width < 2:
+    if record and head_width < 2 and _turns(record):
         raise ProfileError(
             f"'{spec}' rotates a plane of each head, but width {model.width} with {model.heads} heads has head width 1"
         )
@@ -50,6 +51,16 @@ def training_refusal(name: str, *, causal: bool, has_structure: bool) -> str:
     reasons = [] if causal else ["it attends to later tokens, and so to those that it should predict"]
     reasons += ["it needs a graph of the tokens, and no task gives one"] if has_structure else []
     return f"'{name}' is not trained on the next token: {'; '.join(reasons)}" if reasons else ""
+
+
+def _turns(record: Encoding) -> bool:
+    """True if the encoding's actions mix the two coordinates of a plane, or treat them differently."""
+    import sympy as sp  # slow to import, and only models of head width 1 need it
+
+    if record.rotate is None:
+        return False
+    actions = record.rotate(sp.Symbol("p", integer=True, nonnegative=True), LENGTH)
+    return any(action != action[0, 0] * sp.eye(2) for action in actions)
 
 
 def require_positions(tokens: int, longest: int) -> None:

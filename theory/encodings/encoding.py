@@ -42,6 +42,7 @@ class Family(StrEnum):
 
     TABLE = "table"  # a number for each index: after a shift of positions, other members are read
     TOKENS = "of tokens"  # computed from the layer's input at the indices: the members shift with the positions
+    PREFIX = "of prefixes"  # computed from all tokens up to the index: they shift too, but follow the tokens' order
     CONTENT = "of content"  # computed from the query or key that is scored, and so part of its content
     STRUCTURE = "of structure"  # distance d[u, v, n] of two tokens in a structure that is given with n tokens
 

@@ -102,7 +102,7 @@ ENCODING = Encoding(
             meaning="mass of the token's histogram at position k: `step` of the gates of all tokens so far, which are "
             "softmax(W g + b) of the state g of a GRU over the token embeddings; and the exponent gamma",
             learned=3 * GATE_WIDTH * (WIDTH + GATE_WIDTH + 2) + 4 * (GATE_WIDTH + 1) + 1,
-            family=Family.TOKENS,
+            family=Family.PREFIX,
         ),
     ),
     embed=lambda position: superposition(
