@@ -16,6 +16,7 @@ from torch import Tensor
 
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.mapped import MappedEncoding
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
 from empirical.runs.data import TRAIN, Examples
@@ -78,17 +79,11 @@ class Ensemble:
 
     def auxiliary_losses(self, step: int) -> Tensor:
         """Auxiliary loss of each model's encoding at a training step: [M]."""
-        training, encoding = self.runs[0].training, self.decoder.encoding
+        training = self.runs[0].training
         counters = [(run.seed, TRAIN, step) for run in self.runs]
-        # A fourth counter, because the first three alone seed the drawn positions.
-        numbers = [
-            np.random.default_rng([*counter, 1]).random(encoding.shared.auxiliary_numbers) for counter in counters
-        ]
-        return encoding.auxiliary_losses(
-            self.setup.geometry.positions(self.tokens.shape[-1] - 1, counters),
-            torch.from_numpy(np.stack(numbers)).to(self.tokens.device),
-            step / (training.epochs * (training.samples // training.batch)),
-        )
+        positions = self.setup.geometry.positions(self.tokens.shape[-1] - 1, counters)
+        progress = step / (training.epochs * (training.samples // training.batch))
+        return auxiliary_losses(self.decoder.encoding, positions, counters, progress)
 
     def losses(self, samples_MB: Tensor, step: int) -> Tensor:
         """Mean cross-entropy of each model over the generated tokens of its samples: [M], in nats per token.
@@ -136,6 +131,22 @@ class Ensemble:
             torch.manual_seed(run.seed)
             encoding = self.setup.encoding()
             return Decoder(symbols=len(self.setup.task.alphabet), encoding=encoding, **asdict(run.model))
+
+
+def auxiliary_losses(
+    encoding: MappedEncoding, positions: Tensor, counters: Sequence[tuple[int, ...]], progress: float
+) -> Tensor:
+    """Auxiliary loss of each model, [M], with random numbers that its counter determines.
+
+    Args:
+        encoding: encoding of M models.
+        positions: int64 [L], or [M, L] if they are drawn.
+        counters: (seed, split, step) of each model.
+        progress: share of the training that is done.
+    """
+    # A fourth counter, because the first three alone seed the drawn positions.
+    numbers = [np.random.default_rng([*counter, 1]).random(encoding.shared.auxiliary_numbers) for counter in counters]
+    return encoding.auxiliary_losses(positions, torch.from_numpy(np.stack(numbers)).to(positions.device), progress)
 
 
 def _stack_arrays(sets: Sequence[Examples], name: str, length: int) -> NDArray[Any]:

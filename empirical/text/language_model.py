@@ -18,6 +18,7 @@ from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.ensemble import auxiliary_losses
 from empirical.model.geometry import Geometry
 from empirical.model.mapped import MappedEncoding
 from empirical.model.optimizer import ModelwiseAdamW
@@ -85,7 +86,7 @@ class LanguageModels:
         self.forward = backend.forward_of(self.decoder)
 
     def train(self) -> Iterator[NDArray[np.float64]]:
-        """Train all models; yield the losses of each step in nats per byte, [M].
+        """Train all models; yield the losses of each step in nats per byte, [M], without auxiliary losses.
 
         Raises:
             TextError: a loss is not finite.
@@ -98,10 +99,14 @@ class LanguageModels:
             decay = 0.5 * (1 + math.cos(math.pi * step / profile.steps))
             optimizer.set_rate(profile.learning_rate * min(1.0, (step + 1) / warm_up) * decay)
             tokens = np.stack([self._batch(seed, step) for seed in range(profile.seeds)])
-            losses = self._losses(self._tensor(tokens), [(seed, TRAIN, step) for seed in range(profile.seeds)])
-            means = losses.mean((1, 2))
-            optimizer.step(means)
-            values: NDArray[np.float64] = means.detach().double().cpu().numpy()
+            counters = [(seed, TRAIN, step) for seed in range(profile.seeds)]
+            means = self._losses(self._tensor(tokens), counters).mean((1, 2))
+            trained = means
+            if self.decoder.encoding.has_auxiliary_loss:
+                positions = self.geometry.positions(profile.length, counters)
+                trained = means + auxiliary_losses(self.decoder.encoding, positions, counters, step / profile.steps)
+            optimizer.step(trained)
+            values: NDArray[np.float64] = (means + 0 * trained).detach().double().cpu().numpy()
             if not np.isfinite(values).all():
                 raise TextError(
                     f"{self.spec}: the loss of seed {int(np.argmin(np.isfinite(values)))} is not finite at step "
@@ -184,7 +189,7 @@ class LanguageModels:
     def _batch(self, seed: int, step: int) -> Windows:
         """Windows of a training step; every second one states a key and asks for it."""
         drawn = windows(self.corpus.train, self.profile.batch, self.profile.length + 1, (seed, TRAIN, step))
-        drawn[::2] = with_keys(drawn[::2], (seed, TRAIN, step, 1))
+        drawn[::2] = with_keys(drawn[::2], (seed, TRAIN, step, 2))
         return drawn
 
     def _tensor(self, tokens: NDArray[np.uint8]) -> Tensor:

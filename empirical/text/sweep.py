@@ -28,7 +28,10 @@ trained one.
 
 
 def usual_encodings() -> list[str]:
-    """Return the names of all registered encodings, but those whose relation is that of a task's circuit."""
+    """Return the names of the registered encodings that need no task.
+
+    Left out are those whose relation is that of a task's circuit, and those that see later tokens.
+    """
     from empirical.encodings.catalogue import label_relation
 
     names = []
@@ -37,7 +40,8 @@ def usual_encodings() -> list[str]:
             label_relation(EncodingSpec(name=name), None)
         except NoRelation:
             continue
-        names.append(name)
+        if ENCODINGS[name].causal:
+            names.append(name)
     return names
 
 

@@ -331,12 +331,12 @@ def test_latex_of_the_whole_ledger_sets_every_formula_as_such():
 COMMANDS = """
 Big Bigg Delta Leftrightarrow Longrightarrow Phi Pr Rightarrow Sigma alpha approx arg bar begin beta big bigcap bigcup
 bigg bigl bigoplus bigr binom bmod boldsymbol bullet cap cdot cdots chi circ colon cong cos cosh cup deg delta det
-dfrac dim dot dots ell emptyset end epsilon equiv eta exists exp forall frac gamma gcd ge geq hat hookrightarrow iff implies
+dfrac dim dot dots ell emptyset end epsilon equiv eta exists exp forall frac gamma gcd ge geq hat iff implies
 in infty int kappa lVert lambda land langle lceil ldots le left leq lfloor lim ln log lor lvert mapsto mathbb mathbf
 mathcal mathfrak mathrm max mid min mod mu ne nearrow neg neq not notin nu odot omega operatorname oplus otimes
 overline parallel partial perp phi pi pm pmod prime prod propto psi qquad quad rVert rangle rceil rfloor rho right
 rvert searrow setminus sigma sim sin sinh sqrt subset subseteq succ sum sup tan tanh tau text tfrac theta tilde
-textstyle times to top underline varepsilon varphi varrho vec vee wedge zeta
+hookrightarrow textstyle times to top underline varepsilon varphi varrho vec vee wedge zeta
 """
 ENVIRONMENTS = "aligned array bmatrix cases matrix pmatrix smallmatrix vmatrix"
 # What LaTeX, amsmath and amssymb define; more of it may be added as claims use it.

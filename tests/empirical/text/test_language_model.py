@@ -32,6 +32,17 @@ def test_a_seed_is_trained_as_if_it_were_alone():
     assert (together[:, 0] != together[:, 1]).all()
 
 
+def test_an_auxiliary_loss_is_trained_with_that_of_the_text(monkeypatch):
+    with_it, without = models("seqpe"), models("seqpe")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(without.decoder.encoding), "has_auxiliary_loss", False)
+        alone = np.stack(list(without.train()))
+    together = np.stack(list(with_it.train()))
+    assert (together[0] == alone[0]).all()  # the loss of the text alone is reported
+    pairs = zip(with_it.decoder.encoding.parameters(), without.decoder.encoding.parameters(), strict=True)
+    assert any((first != second).any() for first, second in pairs)
+
+
 def test_repeated_text_is_learnt_and_noise_is_not():
     repeated = replace(CORPUS, train=np.tile(BYTES[:4], 500), test=np.tile(BYTES[:4], 500))
     losses = []

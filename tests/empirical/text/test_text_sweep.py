@@ -27,8 +27,8 @@ def run_of(encoding, **changes):
     return TextRun(encoding=encoding, profile_name="smoke", profile=replace(PROFILE, **changes))
 
 
-def test_every_encoding_is_usual_but_those_of_a_circuit():
-    assert set(ENCODINGS) - set(usual_encodings()) == {"ipe", "ipe-sh"}
+def test_every_encoding_is_usual_but_those_of_a_circuit_and_those_that_see_later_tokens():
+    assert set(ENCODINGS) - set(usual_encodings()) == {"ipe", "ipe-sh", "graph-alibi"}
 
 
 def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
