@@ -135,7 +135,7 @@ CARRIED += [
         "parts of a token's vector, summed with weights of their own",
         lambda j, i, n: sp.Sum(gates[j, step] * c**step - gates[i, step], (step, 0, 4)),
         OF_TOKENS,
-        ALL - {Law.RELATIVE},
+        ALL - {Law.RELATIVE} | {Law.RELABELLING},
     ),
     (
         "parts of a token's vector, weighted by the position",
