@@ -72,7 +72,7 @@ class PRISM(PositionEncoding):
         with torch.autocast(x_BLD.device.type, enabled=False):  # it would round the state at every step
             gates_BLM = self.gates(x_BLD.to(torch.promote_types(x_BLD.dtype, torch.float32)), starts)
         codes = self.codes.code(torch.arange(self.positions, device=x_BLD.device))
-        return (x_BLD.double() + self.histograms(gates_BLM, starts) @ codes).to(x_BLD.dtype)
+        return (x_BLD + self.histograms(gates_BLM, starts) @ codes).to(x_BLD.dtype)
 
     def gates(self, x_BLD: Tensor, starts: Tensor) -> Tensor:
         """Gates of each token, in the order of `MOVES`: float64 [B, L, 4], each row with the sum 1.

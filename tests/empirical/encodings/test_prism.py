@@ -136,8 +136,14 @@ def test_every_parameter_has_a_finite_slope_also_where_gates_are_hard(increment)
     assert (min(slopes.values()) > 0) == (increment == 2.0), slopes
 
 
-def test_autocast_and_narrow_embeddings_round_once():
+def test_autocast_leaves_the_state_alone_and_narrow_embeddings_are_rounded_once():
     encoding, x = make_prism().float(), draw(10, BATCH, LENGTH, WIDTH).bfloat16()
     exact = encoding.embed(x.float(), torch.arange(LENGTH))
+    assert torch.equal(encoding.embed(x, torch.arange(LENGTH)), exact.bfloat16())
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(encoding.embed(x, torch.arange(LENGTH)), exact.bfloat16())
+        assert torch.equal(encoding.embed(x.float(), torch.arange(LENGTH)), exact)
+
+
+def test_gaps_between_positions_are_ignored():
+    encoding, x = make_prism(), draw(11, BATCH, LENGTH, WIDTH)
+    assert torch.equal(encoding.embed(x, torch.arange(LENGTH) ** 2), encoding.embed(x, torch.arange(LENGTH)))
