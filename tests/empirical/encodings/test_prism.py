@@ -41,14 +41,14 @@ def histograms(encoding, gates_BLM):
 def test_histograms_and_codes_are_those_of_the_formula(exponent):
     encoding, x = with_exponent(make_prism(), exponent), draw(1, 1, LENGTH, WIDTH)
     gates = encoding.gates(x, sequence_starts(torch.arange(LENGTH))).detach()
-    masses_found, embedded = histograms(encoding, gates)[0], encoding.embed(x, torch.arange(LENGTH))[0].detach()
+    masses, embedded = histograms(encoding, gates)[0], encoding.embed(x, torch.arange(LENGTH))[0].detach()
     power = 1 + sp.log(1 + sp.exp(sp.Rational(encoding.sharpness.item()))).n(40)
     histogram = [sp.Integer(place == 0) for place in range(POSITIONS)]
     for at in range(LENGTH):
         numbers = dict(zip(NAMES, map(sp.Rational, gates[0, at].tolist()), strict=True))
-        histogram = [mass.n(40) for mass in prism.step(histogram, numbers, power)]
-        assert masses_found[at].tolist() == pytest.approx([float(mass) for mass in histogram], rel=0, abs=1e-13)
-        values = {prism.HISTOGRAMS[at, place]: mass for place, mass in enumerate(histogram)}
+        histogram = [part.n(40) for part in prism.step(histogram, numbers, power)]
+        assert masses[at].tolist() == pytest.approx([float(part) for part in histogram], rel=0, abs=1e-13)
+        values = {prism.HISTOGRAMS[at, place]: part for place, part in enumerate(histogram)}
         plane = prism.ENCODING.embed(sp.Integer(at)).subs(prism.POSITIONS, POSITIONS).doit().xreplace(values)
         code = [
             float(entry.subs(prism.FREQUENCY, frequency).n(30))
@@ -62,14 +62,13 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
 def test_hard_gates_are_exactly_a_clamped_counter(exponent):
     words = torch.randint(4, (BATCH, 60), generator=torch.Generator().manual_seed(2))
     words[0] = NAMES.index("increment")
-    hard_gates = torch.eye(4, dtype=torch.float64)[words]
-    masses_found = histograms(with_exponent(PRISM(width=2, positions=5), exponent), hard_gates)
+    states = histograms(with_exponent(PRISM(width=2, positions=5), exponent), torch.eye(4, dtype=torch.float64)[words])
     moves = {"reset": lambda c: 0, "increment": lambda c: min(c + 1, 4), "decrement": lambda c: max(c - 1, 0)}
     for row, word in enumerate(words.tolist()):
         count = 0
         for at, gate in enumerate(word):
             count = moves.get(NAMES[gate], lambda c: c)(count)
-            assert torch.equal(masses_found[row, at], torch.eye(5, dtype=torch.float64)[count])
+            assert torch.equal(states[row, at], torch.eye(5, dtype=torch.float64)[count])
 
 
 @pytest.mark.parametrize(("exponent", "counts"), [(2.05, True), (1.95, False)])
@@ -139,6 +138,7 @@ def test_every_parameter_has_a_finite_slope_also_where_gates_are_hard(increment)
 def test_autocast_leaves_the_state_alone_and_narrow_embeddings_are_rounded_once():
     encoding, x = make_prism().float(), draw(10, BATCH, LENGTH, WIDTH).bfloat16()
     exact = encoding.embed(x.float(), torch.arange(LENGTH))
+    torch.testing.assert_close(exact.double(), encoding.embed(x.double(), torch.arange(LENGTH)), rtol=0, atol=1e-5)
     assert torch.equal(encoding.embed(x, torch.arange(LENGTH)), exact.bfloat16())
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(encoding.embed(x.float(), torch.arange(LENGTH)), exact)
