@@ -7,7 +7,7 @@ from typing import Any
 from circuits.encodings import parse_encodings
 from empirical.model.backend import Backend
 from empirical.text.profile import load_profile
-from empirical.text.run import TextRun
+from empirical.text.run import TextRun, tests_by_name
 from empirical.text.sweep import train_all, usual_encodings
 from theory.system.messages import tell
 
@@ -43,16 +43,10 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         "corpus": runs[0].config["corpus"],
         "trained_length": profile.length,
         "seeds": profile.seeds,
-        "encodings": {name: _row(tests) for result in results for name, tests in _tests(result).items()},
+        "encodings": {name: _row(tests) for result in results for name, tests in tests_by_name(result).items()},
         "failures": failures,
         "folder": str(out / "text" / profile_name),
     }
-
-
-def _tests(result: dict[str, Any]) -> dict[str, Sequence[dict[str, Any]]]:
-    """Return the tests of a result by name; models tested under another encoding than their own name both."""
-    own = result["encoding"]
-    return {name if name == own else f"{own} under {name}": tests for name, tests in result["tests"].items()}
 
 
 def _row(tests: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from empirical.runs.protocol import Cell as Condition
 from empirical.runs.protocol import Protocol, load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
+from empirical.text.profile import digest
+from empirical.text.run import stored_results
 from empirical.trial.outcomes import Checkpoint, outcome
 from paper_figs.cells import CellScores
 from paper_figs.stored import read_claims, read_trial
@@ -39,12 +41,14 @@ class Needs:
         protocols: names or files of the protocols whose runs it reads.
         trial: True if it also reads the trials (conjecture.json) of these protocols.
         ledger: True if it reads the ledger of claims.
+        text: True if it reads the language models of text (`lengthgen text`).
         files: files of the user that it depends on.
     """
 
     protocols: tuple[str, ...] = ()
     trial: bool = False
     ledger: bool = False
+    text: bool = False
     files: tuple[Path, ...] = ()
 
     def in_words(self) -> str:
@@ -52,7 +56,8 @@ class Needs:
         trials = " and their trials" if len(self.protocols) > 1 else " and its trial"
         parts = ["runs of " + ", ".join(self.protocols) + (trials if self.trial else "")] if self.protocols else []
         ledger = ["the ledger of claims"] if self.ledger else []
-        return ", ".join([*parts, *ledger, *map(str, self.files)]) or "computed"
+        text = ["language models of text"] if self.text else []
+        return ", ".join([*parts, *ledger, *text, *map(str, self.files)]) or "computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +112,10 @@ class Sources:
                 raise Missing(f"{self._trial(name)} is missing: make it with  {self._command('conjecture', name)}")
         if needs.ledger and not (self.out / LEDGER).is_file():
             raise Missing(f"{self.out / LEDGER} is missing: make it with  {self._command('reproduce')}")
+        if needs.text and not self.text_results():
+            raise Missing(
+                f"no language models are stored in {self.out / 'text'}: make them with  {self._command('text')}"
+            )
 
     def digest(self, needs: Needs) -> list[Any]:
         """Return hashes of all needed sources, as values that JSON can hold.
@@ -121,6 +130,8 @@ class Sources:
             if needs.trial:
                 hashes.append(file_digest(self._trial(name)))
         hashes += map(file_digest, needs.files)
+        if needs.text:
+            hashes.append(digest(self.text_results()))
         return hashes + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def models(self, name: str) -> tuple[Model, ...]:
@@ -187,6 +198,11 @@ class Sources:
     def ledger(self) -> list[dict[str, Any]]:
         """Read the claims with their verdicts. Raises LengthgenError if the file was changed after it was written."""
         return read_claims(self.out / LEDGER, self._command("reproduce"))
+
+    def text_results(self) -> list[dict[str, Any]]:
+        """Read the results of `lengthgen text` under the profile. Raises the errors of `stored_results`."""
+        results: list[dict[str, Any]] = self._cached("text", "", partial(stored_results, self.out, self.profile))
+        return results
 
     def _unfinished(self, name: str) -> list[str]:
         return [run.id for runs in self.runs(name).values() for run in runs if not self.store.finished(run)]

@@ -7,13 +7,14 @@ code itself, which FORMAT_VERSION stands for.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from empirical.text.corpus import corpus
-from empirical.text.profile import TextProfile, digest
+from empirical.text.profile import TextProfile, digest, load_profile
 from theory.system.files import read_bytes, read_sealed_json
 from theory.system.userfile import split_file
 
@@ -58,3 +59,22 @@ class TextRun:
         """
         path = self.path(out)
         return read_sealed_json(path) if path.exists() else None
+
+
+def stored_results(out: Path, profile_name: str) -> list[dict[str, Any]]:
+    """Return the stored results of a profile, ordered by encoding; those of earlier versions are left out.
+
+    Raises:
+        ProfileError: there is no such profile.
+        DamagedFile: a file has changed since it was written.
+    """
+    profile = load_profile(profile_name)
+    contents = [read_sealed_json(path) for path in sorted((out / "text" / profile_name).glob("*.json"))]
+    runs = [TextRun(encoding=content["encoding"], profile_name=profile_name, profile=profile) for content in contents]
+    return [content for content, run in zip(contents, runs, strict=True) if content | run.config == content]
+
+
+def tests_by_name(result: dict[str, Any]) -> dict[str, Sequence[dict[str, Any]]]:
+    """Return the tests of a result by name; models tested under another encoding than their own name both."""
+    own = result["encoding"]
+    return {name if name == own else f"{own} under {name}": tests for name, tests in result["tests"].items()}
