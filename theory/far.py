@@ -206,14 +206,12 @@ def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     unchanged = encoding, sp.S.One
     if not encoding.rotate or encoding.embed or encoding.relative_key:
         return unchanged
-    if laws.decide_law(encoding, Law.RELATIVE).holds:
-        return unchanged
     rotate = encoding.rotate
     on_query = rotate(_QUERY_POSITION, LENGTH)[0].applyfunc(sp.factor)
     bias = sp.factor(encoding.bias(_QUERY_POSITION, _POSITION, LENGTH)) if encoding.bias else sp.S.Zero
     common = set.intersection(*(set(sp.Mul.make_args(entry)) for entry in (*on_query, bias) if entry != 0))
     factor = sp.Mul(*(part for part in common if _QUERY_POSITION in part.free_symbols))
-    if factor == 1:
+    if factor == 1 or laws.decide_law(encoding, Law.RELATIVE).holds:
         return unchanged
     on_query, bias = on_query / factor, bias / factor
 
