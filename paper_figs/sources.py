@@ -12,8 +12,8 @@ from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell as Condition
 from empirical.runs.protocol import Protocol, load_protocol
 from empirical.runs.run import Run, plan
+from empirical.runs.sealed import digest
 from empirical.runs.store import RunStore
-from empirical.text.profile import digest
 from empirical.text.run import stored_results
 from empirical.trial.outcomes import Checkpoint, outcome
 from paper_figs.cells import CellScores
