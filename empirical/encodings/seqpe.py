@@ -133,9 +133,10 @@ class SeqPE(PositionEncoding):
     """Codes of positions by a network of their digits, trained by two losses of their own.
 
     Contrastive loss: cross-entropy of softmax(<PE(p), PE(c)>) over candidates c of a pivot p, with the candidate
-    nearest to p as the label.  Distillation loss: symmetric divergence between the row softmax of <PE(a), PE(b)> at
-    positions of the training window, which is not trained by it, and at the same places of a window that begins
-    elsewhere.  Both are computed head by head and averaged, the divergence over all entries of the matrices.
+    nearest to p as the label; the products are of whole codes.  Distillation loss: symmetric divergence between the row
+    softmax of <PE(a), PE(b)> at positions of the training window, which is not trained by it, and at the same places of
+    a window that begins elsewhere; the products are of the parts of codes of each head, and all entries of all heads
+    are averaged.  Both as released, for text and for images.
     """
 
     auxiliary_numbers = PIVOTS * _PER_PIVOT + WINDOWS * (1 + SAMPLES)
@@ -156,17 +157,18 @@ class SeqPE(PositionEncoding):
         numbers, window_numbers = torch.split(uniform_N, [PIVOTS * _PER_PIVOT, WINDOWS * (1 + SAMPLES)])
         pivots, candidates = contrastive_positions(numbers.view(PIVOTS, -1), self.encoder.reach)
         near, far = window_positions(window_numbers.view(WINDOWS, -1), positions, self.encoder.reach)
-        drawn = (pivots[:, None], candidates, near, far)
+        drawn = (pivots, candidates, near, far)
         codes = self.encoder.encode(torch.cat([part.flatten() for part in drawn])[:, None], self.encoder.tokens.dtype)
-        parts = torch.split(torch.unflatten(codes, -1, (self.heads, -1)), [part.numel() for part in drawn])
-        pivot_codes, candidate_codes, near_codes, far_codes = (
-            torch.unflatten(part, 0, tuple(places.shape)).transpose(1, 2)
-            for part, places in zip(parts, drawn, strict=True)
+        pivot_codes, candidate_codes, *windows = (
+            torch.unflatten(part, 0, tuple(places.shape))
+            for part, places in zip(torch.split(codes, [part.numel() for part in drawn]), drawn, strict=True)
         )
-        scores = (candidate_codes @ pivot_codes.transpose(-1, -2))[..., 0]
+        scores = (candidate_codes @ pivot_codes[..., None])[..., 0]
         labels = (candidates - pivots[:, None]).abs().argmin(-1)
+        near_codes, far_codes = (torch.unflatten(part, -1, (self.heads, -1)).transpose(1, 2) for part in windows)
         weight = WEIGHT * min(1.0, progress / WARM_UP)
-        return weight * (contrastive_loss(scores, labels) + distillation_loss(near_codes.detach(), far_codes))
+        contrastive = F.cross_entropy(scores, labels)
+        return weight * (contrastive + distillation_loss(near_codes.detach(), far_codes))
 
 
 class SeqPEBias(SeqPE):
@@ -231,17 +233,6 @@ def seqpe(*, width: int, heads: int, length: int = 1, digits: int = 5, injection
     if length > encoding.encoder.reach:
         raise ValueError(f"digits={digits} give codes to {encoding.encoder.reach} positions, and there are {length}")
     return encoding
-
-
-def contrastive_loss(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean of -log softmax(s)_l over pivots and heads.
-
-    Args:
-        scores: [P, H, N], of each candidate.
-        labels: int64 [P], index of the nearest candidate.
-    """
-    chosen = labels[:, None, None].expand(-1, scores.shape[1], 1)
-    return -scores.log_softmax(-1).gather(-1, chosen).mean()
 
 
 def distillation_loss(near_WHNC: Tensor, far_WHNC: Tensor) -> Tensor:

@@ -21,7 +21,6 @@ from empirical.encodings.seqpe import (
     DigitEncoder,
     SeqPEBias,
     SeqPEInput,
-    contrastive_loss,
     contrastive_positions,
     distillation_loss,
     window_positions,
@@ -138,10 +137,18 @@ def test_input_add_adds_the_code_at_the_token():
     assert type(encoding).bias is PositionEncoding.bias
 
 
-def test_the_contrastive_loss_is_the_cross_entropy_of_each_head():
-    scores, labels = torch.randn(4, HEADS, 5), torch.tensor([0, 4, 2, 2])
-    expected = torch.stack([F.cross_entropy(scores[:, head], labels) for head in range(HEADS)]).mean()
-    torch.testing.assert_close(contrastive_loss(scores, labels), expected)
+def test_the_contrastive_loss_is_that_of_the_products_of_whole_codes(monkeypatch):
+    monkeypatch.setattr("empirical.encodings.seqpe.distillation_loss", lambda near, far: 0)
+    encoding = make(digits=3)
+    numbers = uniform(encoding.auxiliary_numbers)
+    pivots, candidates = contrastive_positions(numbers[: PIVOTS * 171].view(PIVOTS, -1), 1000)
+    expected = 0
+    for pivot, others in zip(pivots.tolist(), candidates.tolist(), strict=True):
+        code, *codes = encoding.codes(torch.tensor([pivot, *others]), torch.float64).detach()
+        scores = [sp.Float((code * other).sum().item()) for other in codes]
+        expected += float(seqpe.contrastive(scores, seqpe.nearest(pivot, others))) / PIVOTS
+    loss = encoding.auxiliary_loss(torch.arange(20), numbers, 1.0)
+    assert loss.item() == pytest.approx(0.1 * expected)
 
 
 def test_the_distillation_loss_is_that_of_the_released_divergences_and_of_the_formula():
