@@ -1,9 +1,9 @@
 """BAM (Bayesian attention mechanism): a bias that is the logarithm of a learned prior over offsets; also with SSMax.
 
 Source: Bianchessi, Aguirre, Barros, Kupssinsku, arXiv 2505.22842, and its released code (ArthurSBianchessi/BAM), whose
-snapshots differ.  In the first ones all layers share a prior that starts as ALiBi, as here.  In the last ones each
-layer has its own, which starts as NoPE, and SSMax multiplies the prior as well as the content, as here.
-Symbolic twins: theory/encodings/bam.py.
+snapshots differ.  In the first ones all layers share a prior that starts as ALiBi, as here; with SSMax its scale is
+inside the power, and the prior is not multiplied.  In the last ones each layer has its own, which starts as NoPE, and
+SSMax multiplies the prior as well as the content, as here.  Symbolic twins: theory/encodings/bam.py.
 """
 
 import torch

@@ -17,8 +17,9 @@ class GrapeCommuting(PositionEncoding):
 
     E = exp(K - K^T) reaches every rotation of the head.  Parameters: the entries of K below the diagonal and
     log(theta_l / RoPE's), float32 [H, C(C-1)/2] and [H, C/2], all initially 0.  Shared by layers.  The published runs
-    keep E = I, share frequencies between heads and store their logarithms sixteenfold.  Their learned gain on queries
-    and keys after the rotation breaks the relative law (claim grape-14): a gain belongs before `rotate`.
+    keep E = I, share frequencies between heads and store their logarithms sixteenfold.  Their planes are coordinates l
+    and l + C/2 and turn the other way: they are the planes here with the coordinates l + C/2 and l.  Their learned gain
+    on queries and keys after the rotation breaks the relative law (claim grape-14): a gain belongs before `rotate`.
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:

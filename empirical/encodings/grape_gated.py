@@ -19,6 +19,10 @@ class GrapeGated(PositionEncoding):
     Parameters, separate in each layer: w as in `GrapeAdditive`, float32 [layers, H], initially 0; v and u before
     normalisation to length 1, float32 [layers, H, C], initialised N(0, 1/C).  Queries and keys are those before
     `rotate`.
+
+    Snapshots of the released code differ; this is the last one at hand.  In the first, the slope of both gates is
+    v.q_j - u.k_i without division by sqrt C, of either sign; in the second it is softplus((v.q_j - u.k_i) / sqrt C).
+    Both have omega_h = w_h times ALiBi's slope, initially w_h = 1, of either sign as well.
     """
 
     def __init__(

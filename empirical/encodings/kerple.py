@@ -16,7 +16,8 @@ class _Kerple(PairBias):
     """Base class of both kernels: parameters float32 [H], shared by all layers, kept within their bounds.
 
     As in the released classes, each call first moves a parameter that a training step left outside back to its bound.
-    (A clamp in the formula would leave it there, because its gradient would be zero.)
+    (A clamp in the formula would leave it there, because its gradient would be zero.)  They give a key after the query
+    the distance 0; here the kernel is symmetric, as in the paper.  The causal mask hides the difference.
     """
 
     def __init__(self, *, heads: int) -> None:

@@ -18,6 +18,9 @@ SOURCE = Source(paper="Randomized Positional Encodings Boost Length Generalizati
 
 Draws = Callable[[int, int], Iterable[tuple[int, ...]]]
 OfSizes = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Distance = Callable[..., int]
+"""(drawn numbers, first=, second=) -> distance of two tokens."""
+OfDraw = Callable[[tuple[int, ...]], bool]
 
 _LARGEST_M = 7
 _LENGTH, _RANGE = sp.symbols("n M", integer=True, positive=True)
@@ -231,6 +234,54 @@ def clamped_codes(
     )
 
 
+def distances(*, released: Distance, positions: Distance, multiples: OfDraw, even: OfDraw) -> Evidence:
+    """Decide when distances add up along the tokens and when they depend on the offset alone, in both ways to draw.
+
+    Args:
+        released: distance of two tokens from the n - 1 drawn distances.
+        positions: distance of two tokens from the n drawn positions.
+        multiples: whether the released distances of this draw add up.
+        even: whether the distances of these positions depend on the offset alone.
+    """
+    for length, longest in _sizes(least=3):
+        for drawn in combinations(range(1, longest), length - 1):
+            _require_law(released, drawn, length, one_for_each_offset=True, additive=multiples(drawn))
+        for drawn in randomized.draws(length=length, longest=longest):
+            _require_law(positions, drawn, length, one_for_each_offset=even(drawn), additive=True)
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            f"every draw for 3 <= n <= M <= {_LARGEST_M}",
+            "at any size: d_(j - i) is one number for each offset; if d_k + d_l = d_(k + l) for all k and l, then "
+            "d_k = k d_1, by induction",
+            "at any size: (p_j - p_i) + (p_l - p_j) = p_l - p_i; one number for each offset makes all gaps equal",
+        ),
+    )
+
+
+def _require_law(
+    distance: Distance, drawn: tuple[int, ...], length: int, *, one_for_each_offset: bool, additive: bool
+) -> None:
+    """Raise Refuted unless the distances of the tokens 0 .. n - 1 have both properties as stated."""
+
+    def of(first: int, second: int) -> int:
+        return distance(drawn, first=first, second=second)
+
+    by_offset = [{of(first, first + offset) for first in range(length - offset)} for offset in range(length)]
+    if all(len(values) == 1 for values in by_offset) != one_for_each_offset:
+        raise Refuted(f"drawn {drawn}: tokens 0, 1 and 1, 2 have the distances {of(0, 1)} and {of(1, 2)}")
+    triples = combinations(range(length), 3)
+    broken = [(i, j, k) for i, j, k in triples if of(i, j) + of(j, k) != of(i, k)]
+    if additive == bool(broken):
+        i, j, k = (*broken, (0, 1, 2))[0]
+        raise Refuted(f"drawn {drawn}: tokens {i}, {j}, {k} have the distances {of(i, j)}, {of(j, k)} and {of(i, k)}")
+
+
+def _difference(drawn: tuple[int, ...], *, first: int, second: int) -> int:
+    """Distance of the positions drawn for two tokens."""
+    return drawn[second] - drawn[first]
+
+
 CLAIMS = (
     Claim(
         id="rpe-1",
@@ -331,6 +382,32 @@ CLAIMS = (
             "one row more is released": {"released_rows": lambda longest: longest + 1},
             "2M rows are released": {"released_rows": lambda longest: 2 * longest},
             "one row fewer is enough": {"mended_rows": lambda longest: 2 * longest - 1},
+        },
+    ),
+    Claim(
+        id="rpe-7",
+        source=SOURCE.at("released code, relative positions and ALiBi with noise: distances are drawn, not positions"),
+        statement="The released relative codes and ALiBi draw distances: tokens k apart have the drawn distance d_k in "
+        "the whole sequence, and distances add up only if d_k = k d_1. Distances of drawn positions, as here, always "
+        "add up, and are one number for each offset only if all gaps are equal.",
+        latex=r"d_k+d_l=d_{k+l}\ \forall k,l\iff d_k=k\,d_1;\quad (p_j-p_i)+(p_l-p_j)=p_l-p_i",
+        label="F",
+        check=distances,
+        holds={
+            "released": randomized.released_distance,
+            "positions": _difference,
+            "multiples": lambda drawn: all(distance == k * drawn[0] for k, distance in enumerate(drawn, 1)),
+            "even": lambda drawn: len({after - here for here, after in pairwise(drawn)}) == 1,
+        },
+        falsifiers={
+            "drawn distances add up": {"multiples": lambda drawn: True},
+            "drawn distances add up if the second is twice the first": {
+                "multiples": lambda drawn: drawn[1] == 2 * drawn[0]
+            },
+            "drawn positions have one distance for each offset": {"even": lambda drawn: True},
+            "the code draws positions": {
+                "released": lambda drawn, first, second: _difference((0, *drawn), first=first, second=second)
+            },
         },
     ),
 )

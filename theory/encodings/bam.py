@@ -2,8 +2,10 @@
 
 The prior is a generalised Gaussian of the offset of key and query.  Source: Bianchessi, Aguirre, Barros, Kupssinsku,
 arXiv 2505.22842, whose theorems are known here by name only; the formulas are those of its released code
-(ArthurSBianchessi/BAM).  There the logarithm of the prior is left without its normaliser, a number of the row, which
-softmax cancels.  Scalable softmax (SSMax): Nakanishi, arXiv 2501.19399.
+(ArthurSBianchessi/BAM) in its last snapshots.  There the logarithm of the prior is left without its normaliser, a
+number of the row, which softmax cancels.  Earlier snapshots of the SSMax model have the scale inside the power,
+-(e^a |x - mu| + eps)^b, and multiply the content alone by s ln n.  Scalable softmax (SSMax): Nakanishi,
+arXiv 2501.19399.
 """
 
 import sympy as sp

@@ -4,8 +4,9 @@ Source: Cable, arXiv 2503.08067.  Its first version and the released code sum so
 (`cable`).  The text of its third version sums ReLU of a linear map without offset, and multiplies by a gate of the
 query (`cable-gated`), by 1 (`cable-nw`), or takes a logarithm (`cable-log`, K-Cable).  Equation 7 of that text prints
 the opposite sign (claim cable-2).  The paper's query is at i and its key at j; here j is the query and i the key.  For
-keys after the query the paper gives no sign.  The released attention does not divide scores by sqrt(d); here they are
-divided, as in all encodings.
+keys after the query the paper gives no sign.  The released attention (src/Cable.py) does not divide scores by sqrt(d);
+here they are divided, as in all encodings, so keys sqrt(d) times as large give the released weights.  An older file
+(Cable.py) divides by the root of the model's width and does not run as it is.
 """
 
 import sympy as sp

@@ -3,6 +3,11 @@
 Source: P. H. Lee, Position as Probability, arXiv 2506.00920.  Its body was not at hand.  Histogram, the four gates,
 sharpening and the superposition of sinusoidal codes are those of a summary [P]; the boundary, the start, the network of
 the gates and the addition to the token embeddings are our reconstruction [F].  Positions are 0 .. P - 1.
+
+The author's notebook (philee101/prism-extrapolation) has many variants of the filter.  The boundary of those for
+0 .. P - 1 is the one here [P, code].  All of them differ in the reset: it has a gate of its own and comes before the
+move (`released_mixed`, claim prism-9), where here it takes the place of the move.  They also add eps = 1e-8 to masses
+and totals; histograms are separate in each head, an MLP follows the GRU, and some variants have positions -P .. P.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +62,17 @@ def mixed(histogram: Sequence[Number], gates: Mapping[str, Number], moves: Mappi
     """Mixture n = sum over the moves g of p_g times the histogram moved by g, p the gates.  [P]"""
     parts = [(gate, moved(histogram, moves[name])) for name, gate in gates.items()]
     return [sum(gate * part[place] for gate, part in parts) for place in range(len(histogram))]
+
+
+def released_mixed(
+    histogram: Sequence[Number], *, reset: Number, gates: Mapping[str, Number], moves: Mapping[str, Move] = MOVES
+) -> list[Number]:
+    """Mixture of the released filter: (1 - r) h + r e_0, r the gate of a reset, moved by the other gates.  [P, code]
+
+    The other gates add up to 1; the code takes r of the mass to 1 with increments and to 0 with the rest.
+    """
+    first, *others = ((1 - reset) * mass for mass in histogram)
+    return mixed([first + reset, *others], gates, moves)
 
 
 def sharpened(mixture: Sequence[Number], exponent: Number) -> list[Number]:

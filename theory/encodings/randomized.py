@@ -1,10 +1,12 @@
 """Randomized positions: a sequence gets a random sorted choice of distinct positions from a longer range.
 
 Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The random
-positions can be combined with any encoding.
+positions can be combined with any encoding.  The released code (google-deepmind/randomized_positional_encodings) does
+so for sinusoidal, learned and rotary codes.  For relative codes and ALiBi it draws distances instead of positions
+(`released_distance`, claim rpe-7); here positions are drawn for these, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -48,6 +50,14 @@ def row(offset: sp.Expr, *, longest: sp.Expr, rows: sp.Expr) -> sp.Expr:
     The released code for relative positions has M rows.  Offsets are -(M - 1) .. M - 1.  [P, code]
     """
     return sp.Min(offset + longest, rows - 1)
+
+
+def released_distance(drawn: Sequence[int], *, first: int, second: int) -> int:
+    """Distance of two tokens in the released relative codes and ALiBi: d_k for tokens that are k apart.  [P, code]
+
+    `drawn` are n - 1 distances d_1 < d_2 < .. of 1 .. M - 1, drawn without replacement; d_0 = 0.
+    """
+    return (0, *drawn)[abs(second - first)]
 
 
 def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:

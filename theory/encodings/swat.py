@@ -4,8 +4,10 @@ Source: Fu et al., arXiv 2502.18845.  The weight of key i for query j is sigma((
 if i is among the last W tokens up to j, else 0; weights do not sum to 1.  Half of the heads have s < 0, which prefers
 near keys as ALiBi does, and half s > 0, which prefers old ones.
 
-The released layer differs [P, code]: it computes softmax (an earlier revision calls a sigmoid kernel) and gives all
-heads the ordinary slopes of ALiBi; the balanced slopes are not in use there.
+The released layers differ [P, code].  The one that calls a sigmoid kernel (fla/layers/swat_attn.py, with the kernel of
+FlashSigmoid) is `positive` here: all heads prefer old keys, with slopes 2^(-8h/H) also where H is no power of two.  The
+one that the README names (fla/layers/swattn.py) computes softmax, with ALiBi's slopes in a copy of an early revision
+and with learned numbers for 1,024 distances in the last.  The balanced slopes are not in use in any of them.
 """
 
 from typing import Literal
@@ -36,8 +38,8 @@ def slopes(heads: int, kind: Slopes = "balanced") -> tuple[sp.Expr, ...]:
     """Exact slope of each head.
 
     Balanced: -2^-k for k = 1 .. ceil(H/2), then 2^-k for k = 1 .. floor(H/2).  The paper has an even H [P]; with an odd
-    one there is one negative slope more [F].  Negative and positive: ALiBi's slopes with this sign, as in the released
-    code [P, code].
+    one there is one negative slope more [F].  Negative and positive: ALiBi's slopes with this sign; the released code
+    has the positive ones where H is a power of two [P, code].
 
     Raises:
         ValueError: `heads` is not positive, or `kind` is none of the three.

@@ -1,7 +1,8 @@
 """PRISM (arXiv 2506.00920): its histogram filter, sharpening and superposition.
 
 The paper's body was not at hand.  That there are a histogram, four gates, sharpening by a power and a superposition of
-sinusoidal codes is the paper's; how they fit together, and what is stated of them, is our reconstruction [F].
+sinusoidal codes is the paper's; how they fit together, and what is stated of them, is our reconstruction [F].  The
+author's notebook, which is public, differs in the reset (prism-9).
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.prism import SOURCE, require_moves_inside
 from theory.encodings import prism
@@ -163,6 +163,40 @@ def saturation(*, count: Callable[[sp.Expr, sp.Expr], sp.Expr], increment: Move)
     )
 
 
+def reset_first(*, released: Callable[..., list[sp.Expr]], carried: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
+    """Decide how far the released mixture is from that of the encoding with gates r and (1 - r) p.
+
+    Args:
+        released: mixture of a histogram, with the gate r of a reset and the gates p of the other moves.
+        carried: (r, p of an increment) -> mass that the released mixture has at position 1 instead of 0.
+    """
+    reset, up, down = sp.symbols("r p_i p_d", nonnegative=True)
+    gates = {"increment": up, "decrement": down, "keep": 1 - up - down}
+    facts = []
+    for count in range(2, _MOST_POSITIONS + 1):
+        first = _masses(count)[:-1]
+        masses = [*first, 1 - sp.Add(*first)]
+        ours = prism.mixed(masses, {"reset": reset, **{name: (1 - reset) * gate for name, gate in gates.items()}})
+        extra = carried(reset, up)
+        facts.append(
+            require_equal(
+                f"released mixture less ours, P = {count}",
+                sp.Matrix(released(masses, reset=reset, gates=gates)) - sp.Matrix(ours),
+                sp.Matrix([-extra, extra, *[sp.S.Zero] * (count - 2)]),
+            )
+        )
+    return Evidence(
+        strength=Strength.GENERAL,
+        facts=(
+            *facts,
+            "for every P: moves are linear, so the released mixture is (1 - r) times the moved histogram plus r times "
+            "the moved e_0; ours has r e_0 there; of e_0 the increment alone leaves position 0, for position 1",
+            "so they are equal for r = 0 or without increments; gates r = p_i = 1 lead to 1 there, a reset to 0 here",
+        ),
+        assumptions=("P >= 2", "masses add up to 1, and so do the gates other than the reset"),
+    )
+
+
 def _sharpened(mixture: list[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
     """Sharpening of the encoding."""
     return prism.sharpened(mixture, exponent)
@@ -240,6 +274,29 @@ CLAIMS = (
             "arbitrary length": {"count": lambda steps, last: steps},
             "the end one earlier": {"count": lambda steps, last: sp.Min(steps, last - 1)},
             "increments that wrap around": {"increment": lambda position, last: sp.Mod(position + 1, last + 1)},
+        },
+    ),
+    Claim(
+        id="prism-9",
+        source=Source(
+            paper=SOURCE.paper, arxiv=SOURCE.arxiv, place="the author's notebook: reset and position copying"
+        ),
+        statement="In the released filter a reset comes before the move and has a gate r of its own: its mixture is "
+        "that of our reconstruction with gates r and (1 - r) p, except that mass r p_increment is at position 1, not "
+        "0. So a token can start a count and be counted; our reset is not counted.",
+        latex=r"n_{\mathrm{rel}}-n=r\,p_{\mathrm{inc}}(e_1-e_0)",
+        label="F",
+        check=reset_first,
+        holds={"released": prism.released_mixed, "carried": lambda reset, increment: reset * increment},
+        falsifiers={
+            "the same filter": {"carried": lambda reset, increment: sp.S.Zero},
+            "all of the reset is moved": {"carried": lambda reset, increment: reset},
+            "a reset after the move": {
+                "released": lambda histogram, reset, gates: [
+                    (1 - reset) * mass + (reset if place == 0 else 0)
+                    for place, mass in enumerate(prism.mixed(histogram, gates))
+                ]
+            },
         },
     ),
 )

@@ -1,6 +1,7 @@
 """SWAT (arXiv 2502.18845): sigmoid weights in place of softmax, a window, RoPE and balanced linear biases.
 
-The statements are of the paper's form; the released layer computes softmax with the ordinary slopes of ALiBi.
+The statements are of the paper's form.  A released layer has sigmoid weights with slopes that all prefer old keys; the
+other computes softmax (see theory/encodings/swat.py).
 """
 
 from collections.abc import Sequence
