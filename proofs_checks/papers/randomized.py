@@ -385,7 +385,7 @@ CLAIMS = (
         },
     ),
     Claim(
-        id="rpe-7",
+        id="rpe-6-distances",
         source=SOURCE.at("released code, relative positions and ALiBi with noise: distances are drawn, not positions"),
         statement="The released relative codes and ALiBi draw distances: tokens k apart have the drawn distance d_k in "
         "the whole sequence, and distances add up only if d_k = k d_1. Distances of drawn positions, as here, always "
@@ -394,7 +394,7 @@ CLAIMS = (
         label="F",
         check=distances,
         holds={
-            "released": randomized.released_distance,
+            "released": lambda drawn, **tokens: randomized.released_distance(drawn, **tokens),
             "positions": _difference,
             "multiples": lambda drawn: all(distance == k * drawn[0] for k, distance in enumerate(drawn, 1)),
             "even": lambda drawn: len({after - here for here, after in pairwise(drawn)}) == 1,

@@ -3,7 +3,7 @@
 Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The random
 positions can be combined with any encoding.  The released code (google-deepmind/randomized_positional_encodings) does
 so for sinusoidal, learned and rotary codes.  For relative codes and ALiBi it draws distances instead of positions
-(`released_distance`, claim rpe-7); here positions are drawn for these, too.
+(`released_distance`, claim rpe-6-distances); here positions are drawn for these, too.
 """
 
 from collections.abc import Iterable, Sequence

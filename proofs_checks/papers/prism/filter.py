@@ -287,7 +287,10 @@ CLAIMS = (
         latex=r"n_{\mathrm{rel}}-n=r\,p_{\mathrm{inc}}(e_1-e_0)",
         label="F",
         check=reset_first,
-        holds={"released": prism.released_mixed, "carried": lambda reset, increment: reset * increment},
+        holds={
+            "released": lambda histogram, **gates: prism.released_mixed(histogram, **gates),
+            "carried": lambda reset, increment: reset * increment,
+        },
         falsifiers={
             "the same filter": {"carried": lambda reset, increment: sp.S.Zero},
             "all of the reset is moved": {"carried": lambda reset, increment: reset},

@@ -44,4 +44,9 @@ WRONG: list[tuple[Any, ...]] = [
     ("prism.superposition", _more_positions, "prism-5"),
     ("prism.least_odds", lambda exponent: (exponent - 1) * exponent ** (-1 / (exponent - 1)), "prism-7 prism-7-first"),
     ("prism.least_odds", lambda exponent: 1 / exponent, "prism-7-numbers prism-7-first"),
+    (
+        "prism.released_mixed",
+        lambda histogram, *, reset, gates: RIGHT_MIXED([(1 - reset) * mass for mass in histogram], gates),
+        "prism-9",
+    ),
 ]

@@ -22,4 +22,6 @@ WRONG: list[tuple[Any, ...]] = [
     ("randomized.gap_probability", lambda gap, *, length, longest: sp.Rational(1, longest), "rpe-5"),
     ("randomized.row", lambda offset, *, longest, rows: offset + longest, "rpe-6"),
     ("randomized.row", lambda offset, *, longest, rows: sp.Min(offset + longest, rows - 2), "rpe-6"),
+    ("randomized.released_distance", lambda drawn, *, first, second: drawn[second - 1] - drawn[0], "rpe-6-distances"),
+    ("randomized.released_distance", lambda drawn, *, first, second: abs(second - first), "rpe-6-distances"),
 ]
