@@ -282,6 +282,11 @@ def _difference(drawn: tuple[int, ...], *, first: int, second: int) -> int:
     return drawn[second] - drawn[first]
 
 
+def _released(drawn: tuple[int, ...], *, first: int, second: int) -> int:
+    """Distance of two tokens in the released code."""
+    return randomized.released_distance(drawn, first=first, second=second)
+
+
 CLAIMS = (
     Claim(
         id="rpe-1",
@@ -394,7 +399,7 @@ CLAIMS = (
         label="F",
         check=distances,
         holds={
-            "released": lambda drawn, **tokens: randomized.released_distance(drawn, **tokens),
+            "released": _released,
             "positions": _difference,
             "multiples": lambda drawn: all(distance == k * drawn[0] for k, distance in enumerate(drawn, 1)),
             "even": lambda drawn: len({after - here for here, after in pairwise(drawn)}) == 1,

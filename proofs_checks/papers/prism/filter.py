@@ -202,6 +202,11 @@ def _sharpened(mixture: list[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
     return prism.sharpened(mixture, exponent)
 
 
+def _released(histogram: list[sp.Expr], *, reset: sp.Expr, gates: Mapping[str, sp.Expr]) -> list[sp.Expr]:
+    """Mixture of the released filter."""
+    return prism.released_mixed(histogram, reset=reset, gates=gates)
+
+
 CLAIMS = (
     Claim(
         id="prism-1",
@@ -288,7 +293,7 @@ CLAIMS = (
         label="F",
         check=reset_first,
         holds={
-            "released": lambda histogram, **gates: prism.released_mixed(histogram, **gates),
+            "released": _released,
             "carried": lambda reset, increment: reset * increment,
         },
         falsifiers={
