@@ -6,7 +6,7 @@ the gates and the addition to the token embeddings are our reconstruction [F].  
 
 The author's notebook (philee101/prism-extrapolation) has many variants of the filter.  The boundary of those for
 0 .. P - 1 is the one here [P, code].  In those that were read the reset has a gate of its own and comes before the
-move (`released_mixed`, claim prism-9), where here it takes the place of the move.  They also add eps = 1e-8 to masses
+move (`released_mixed`, claim prism-10), where here it takes the place of the move.  They also add eps = 1e-8 to masses
 and totals; histograms are separate in each head, an MLP follows the GRU, and some variants have positions -P .. P.
 """
 

@@ -2,7 +2,7 @@
 
 The paper's body was not at hand.  That there are a histogram, four gates, sharpening by a power and a superposition of
 sinusoidal codes is the paper's; how they fit together, and what is stated of them, is our reconstruction [F].  The
-author's notebook, which is public, differs in the reset (prism-9).
+author's notebook, which is public, differs in the reset (prism-10).
 """
 
 from collections.abc import Mapping

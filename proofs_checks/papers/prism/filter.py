@@ -282,7 +282,7 @@ CLAIMS = (
         },
     ),
     Claim(
-        id="prism-9",
+        id="prism-10",
         source=Source(
             paper=SOURCE.paper, arxiv=SOURCE.arxiv, place="the author's notebook: reset and position copying"
         ),

@@ -47,6 +47,6 @@ WRONG: list[tuple[Any, ...]] = [
     (
         "prism.released_mixed",
         lambda histogram, *, reset, gates: RIGHT_MIXED([(1 - reset) * mass for mass in histogram], gates),
-        "prism-9",
+        "prism-10",
     ),
 ]
