@@ -18,9 +18,9 @@ class XPos(Rotary):
     """score(j, i) = sum over planes l of zeta_l^((j - i)/512) k_l^T R(j - i) q_l, i <= j; zeta_l = (2l/C + 0.4)/1.4.
 
     The published code scales queries by zeta^(j/512) and keys by zeta^(-i/512), which overflows (claim xpos-3: float32
-    at position 36261).  Here `rotate` only rotates, and `scores` computes the decay of a pair from its distance, so any
-    positions are safe.  The price: the logits must be computed explicitly.  A key after its query scores 0, because the
-    formula grows without bound there (claim xpos-2).
+    at position 36261; torchscale counts from the middle, so for 72521 tokens).  Here `rotate` only rotates, and
+    `scores` computes the decay of a pair from its distance, so any positions are safe.  The price: the logits must be
+    computed explicitly.  A key after its query scores 0, because the formula grows without bound there (claim xpos-2).
     """
 
     scores_pairwise = True

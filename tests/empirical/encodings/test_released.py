@@ -26,6 +26,8 @@ from empirical.encodings.rotary import Rotary
 from empirical.encodings.seqpe import SeqPEBias, distillation_loss
 from empirical.encodings.sinusoidal import Sinusoidal
 from empirical.encodings.swat import SWAT
+from empirical.encodings.xpos import XPos
+from empirical.encodings.yarn import YaRN
 from theory.encodings import seqpe
 
 EXACT, DOUBLE, SINGLE = 0.0, 1e-12, 1e-6
@@ -184,6 +186,17 @@ def randomized_alibi() -> Tensor:
     return encoding.bias(three, three, dtype=torch.float64)[:, 1] + slopes[:, None] * before
 
 
+def xpos() -> Tensor:
+    encoding = XPos(head_dim=4, scale_base=2)
+    rotated = encoding.rotate(wave(1, 1, 4, 4), wave(1, 1, 4, 4, start=60), FOUR)
+    return encoding.scores(*rotated, FOUR, FOUR)[..., 3, :]
+
+
+def yarn() -> Tensor:
+    encoding = YaRN(head_dim=16, trained_length=256, scale=4, ramp="code")
+    return torch.cat([encoding.frequencies(4), torch.tensor([encoding.magnitude()])])
+
+
 # fmt: off
 REFERENCES: dict[str, tuple[Callable[[], Tensor], float, list[float]]] = {
     # ArthurSBianchessi/BAM, models/bam.py, 9891050596e5f48dba3759387645372c232b822d
@@ -278,6 +291,17 @@ REFERENCES: dict[str, tuple[Callable[[], Tensor], float, list[float]]] = {
         0.6569865987187891, 0.06994284733753277, 0.7539022543433046, 0.9975510002532796]),
     "randomized, alibi": (randomized_alibi, EXACT, [
         -0.03125, 0.0, -0.0625, -0.001953125, 0.0, -0.00390625, -0.125, 0.0, -0.25]),
+    # ofirpress/attention_with_linear_biases, fairseq/models/transformer.py, 3b7c2eca8397d27be08c6dffad9b60855507f9b7
+    "alibi": (
+        lambda: ALiBi(heads=6).bias(torch.tensor([9]), torch.tensor([7]), dtype=torch.float64), EXACT, [
+            -0.5, -0.125, -0.03125, -0.0078125, -1.0, -0.25]),
+    # microsoft/torchscale, torchscale/component/xpos_relative_position.py, 776b070d68aef2aca447dc3e1adb64682fbec126;
+    # sines are float32
+    "xpos": (xpos, SINGLE, [-0.11225781379419389, -0.14990854971141132, 0.4272868323462719, -1.0927520833940592]),
+    # jquesnelle/yarn, scaled_rope/LlamaYaRNScaledRotaryEmbedding.py, a18e54988639030e706f6ff9db224cf74e08a65a; float32
+    "yarn": (yarn, SINGLE, [
+        1.0, 0.2569350600242615, 0.0625, 0.013834965415298939, 0.0024999999441206455, 0.0007905694656074047,
+        0.0002500000118743628, 7.905694656074047e-05, 1.138629436111989]),
 }
 # fmt: on
 
