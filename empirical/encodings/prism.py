@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from empirical.encodings.base import PositionEncoding, require_integers
 from empirical.encodings.sinusoidal import Sinusoidal
-from theory.encodings.prism import GATE_WIDTH, MOVES
+from theory.encodings.prism import EXPONENTS, GATE_WIDTH, MOVES
 
 
 class PRISM(PositionEncoding):
@@ -21,27 +21,31 @@ class PRISM(PositionEncoding):
 
     n_t mixes h_(t-1) moved to position 0, up, down, and not at all, by the gates softmax(V g_t + c) of a GRU with
     state g_t over the token embeddings; moves end at 0 and P - 1, so that counts saturate at P - 1.  h_t is n_t^gamma,
-    divided by its sum, with gamma = 1 + softplus(r) > 1.  h_t depends on the tokens up to t.
+    divided by its sum, with gamma = 1 + softplus(r) > 1; without sharpening h_t is n_t.  h_t depends on the tokens up
+    to t.
 
     A sequence starts with g = 0 and all mass at position 0.  It starts anew at a token whose position is not beyond
     that of the token before it, so padding and packed sequences have no effect on what follows.  Otherwise `positions`
     are ignored: the tokens decide.
 
     Parameters, float32: of the GRU as in PyTorch, inputs uniform within 1/sqrt(G), recurrent blocks orthogonal, offsets
-    0; V = 0 and c = (0, 2, 0, 0), so that a new model mostly counts tokens; r, for which gamma = 1.5 at first.
+    0; V = 0 and c = (0, 2, 0, 0), so that a new model mostly counts tokens; r, for which gamma = 1.5 at first, unless
+    there is no sharpening.
     """
 
     reads_earlier_tokens = True
 
-    def __init__(self, *, width: int, positions: int = 128) -> None:
-        """Allocate the parameters; `width` is D, `positions` is P.
+    def __init__(self, *, width: int, positions: int = 128, sharpening: str = "learned") -> None:
+        """Allocate the parameters; `width` is D, `positions` is P, `sharpening` is "learned" or "none" (gamma = 1).
 
         Raises:
-            ValueError: width is not a positive even number, or positions is below 2.
+            ValueError: width is not a positive even number, positions is below 2, or sharpening is another word.
         """
         super().__init__()
         if positions < 2:
             raise ValueError(f"positions must be at least 2, not {positions}")
+        if sharpening not in EXPONENTS:
+            raise ValueError(f"sharpening must be {' or '.join(EXPONENTS)}, not {sharpening!r}")
         self.codes = Sinusoidal(width=width)
         self.width, self.positions = width, positions
         bound = GATE_WIDTH**-0.5
@@ -52,7 +56,7 @@ class PRISM(PositionEncoding):
         self.recurrent_offsets = nn.Parameter(torch.zeros(3 * GATE_WIDTH))
         self.gate_weights = nn.Parameter(torch.zeros(len(MOVES), GATE_WIDTH))
         self.gate_offsets = nn.Parameter(torch.tensor([2.0 * (name == "increment") for name in MOVES]))
-        self.sharpness = nn.Parameter(torch.tensor(math.log(math.expm1(0.5))))
+        self.sharpness = nn.Parameter(torch.tensor(math.log(math.expm1(0.5)))) if sharpening == "learned" else None
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
         """Add the superpositions and round the sum once: [B, L, D].
@@ -68,11 +72,16 @@ class PRISM(PositionEncoding):
             raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {self.width}")
         if not positions.shape[-1]:
             return x_BLD
+        _, histograms_BLP = self.states(x_BLD, positions)
+        codes = self.codes.code(torch.arange(self.positions, device=x_BLD.device))
+        return (x_BLD + histograms_BLP @ codes).to(x_BLD.dtype)
+
+    def states(self, x_BLD: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Gates [B, L, 4] and histograms [B, L, P] of all tokens of at least one position, float64."""
         starts = sequence_starts(positions)
         with torch.autocast(x_BLD.device.type, enabled=False):  # it would round the state at every step
             gates_BLM = self.gates(x_BLD.to(torch.promote_types(x_BLD.dtype, torch.float32)), starts)
-        codes = self.codes.code(torch.arange(self.positions, device=x_BLD.device))
-        return (x_BLD + self.histograms(gates_BLM, starts) @ codes).to(x_BLD.dtype)
+        return gates_BLM, self.histograms(gates_BLM, starts)
 
     def gates(self, x_BLD: Tensor, starts: Tensor) -> Tensor:
         """Gates of each token, in the order of `MOVES`: float64 [B, L, 4], each row with the sum 1.
@@ -104,9 +113,7 @@ class PRISM(PositionEncoding):
             gates_BLM: gates of each token, in the order of `MOVES`, float64 [B, L, 4].
             starts: True at each first token of a sequence, [L] or [B, L].
         """
-        exponent = 1 + nn.functional.softplus(self.sharpness.double())
         at_zero = (torch.arange(self.positions, device=gates_BLM.device) == 0).double()
-        least = torch.finfo(torch.float64).tiny  # less is 0 here, as the logarithm's slope there is not finite
         state_BP = at_zero.expand(len(gates_BLM), -1)
         nothing = torch.zeros_like(state_BP[:, :1])
         states = []
@@ -115,11 +122,18 @@ class PRISM(PositionEncoding):
             reset, increment, decrement, keep = gates_BLM[:, step].split(1, -1)
             up = torch.cat((nothing, state_BP[:, :-2], state_BP[:, -2:].sum(-1, keepdim=True)), -1)
             down = torch.cat((state_BP[:, :2].sum(-1, keepdim=True), state_BP[:, 2:], nothing), -1)
-            mixed = reset * at_zero + increment * up + decrement * down + keep * state_BP
-            logarithms = exponent * mixed.clamp_min(least).log()
-            state_BP = logarithms.masked_fill(mixed < least, -math.inf).softmax(-1)
+            state_BP = self._sharpened(reset * at_zero + increment * up + decrement * down + keep * state_BP)
             states.append(state_BP)
         return torch.stack(states, 1)
+
+    def _sharpened(self, mixed_BP: Tensor) -> Tensor:
+        """Histogram of a mixture: float64 [B, P]."""
+        if self.sharpness is None:
+            return mixed_BP
+        exponent = 1 + nn.functional.softplus(self.sharpness.double())
+        least = torch.finfo(torch.float64).tiny  # less is 0 here, as the logarithm's slope there is not finite
+        logarithms = exponent * mixed_BP.clamp_min(least).log()
+        return logarithms.masked_fill(mixed_BP < least, -math.inf).softmax(-1)
 
 
 def sequence_starts(positions: Tensor) -> Tensor:

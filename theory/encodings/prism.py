@@ -70,6 +70,17 @@ def step(histogram: Sequence[Number], gates: Mapping[str, Number], exponent: Num
     return sharpened(mixed(histogram, gates), exponent)
 
 
+EXPONENTS: Mapping[str, Callable[[Number], Number]] = {
+    "learned": lambda number: 1 + sp.log(1 + sp.exp(number)),
+    "none": lambda _: sp.S.One,
+}
+"""Exponent gamma as a function of the trained number, by the option `sharpening`.
+
+That training decides gamma >= 1 is the paper's [P], the softplus is ours [F]; "none" is the paper's ablation.  With it,
+a step is linear and there is no trained number.
+"""
+
+
 def superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """Sinusoidal codes of all positions k < P, weighted by their mass, 2 x 1 unevaluated sums.  [P]"""
     code = sinusoidal.code(_PLACE, frequency=frequency)
@@ -89,7 +100,10 @@ ENCODING = Encoding(
     title="PRISM",
     arxiv="2506.00920",
     summary="sinusoidal codes of counted positions (PRISM)",
-    options={"positions": Option(default=128, least=2, most=65_536)},
+    options={
+        "positions": Option(default=128, least=2, most=65_536),
+        "sharpening": Option(default="learned", words=tuple(EXPONENTS)),
+    },
     no_relation="the tokens decide the position of each token, so a pair of positions has no label of its own",
     caveat=ONE_LAW,
     repeats="the tokens decide the positions: tokens may share one, and positions from P on are all P - 1",

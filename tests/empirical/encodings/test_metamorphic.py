@@ -241,6 +241,7 @@ REFUSED = [
         for wrong in ({"width": 0}, {"trained_length": 1})
     ),
     ("prism", {"positions": 1}, "positions must be at least 2, not 1"),
+    ("prism", {"sharpening": "some"}, "sharpening must be learned or none, not 'some'"),
     ("prism", {"width": 3}, "width must be a positive even number, not 3"),
     ("legendre", {"beyond": "mirror"}, "beyond must be rescale, clamp, raw, not 'mirror'"),
     ("swat", {"window": 0}, "window must be at least 1, not 0"),

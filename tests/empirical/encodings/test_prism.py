@@ -42,7 +42,7 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
     encoding, x = with_exponent(make_prism(), exponent), draw(1, 1, LENGTH, WIDTH)
     gates = encoding.gates(x, sequence_starts(torch.arange(LENGTH))).detach()
     masses, embedded = histograms(encoding, gates)[0], encoding.embed(x, torch.arange(LENGTH))[0].detach()
-    power = 1 + sp.log(1 + sp.exp(sp.Rational(encoding.sharpness.item()))).n(40)
+    power = prism.EXPONENTS["learned"](sp.Rational(encoding.sharpness.item())).n(40)
     histogram = [sp.Integer(place == 0) for place in range(POSITIONS)]
     for at in range(LENGTH):
         numbers = dict(zip(NAMES, map(sp.Rational, gates[0, at].tolist()), strict=True))
@@ -56,6 +56,30 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
             for entry in plane
         ]
         assert (embedded[at] - x[0, at]).tolist() == pytest.approx(code, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("sharpening", prism.EXPONENTS)
+def test_both_ways_of_sharpening_have_the_exponent_of_the_formula(sharpening):
+    torch.manual_seed(3)
+    encoding = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double()
+    gates = draw(12, 1, LENGTH, len(NAMES)).softmax(-1)
+    number = 0 if encoding.sharpness is None else sp.Rational(encoding.sharpness.item())
+    power = prism.EXPONENTS[sharpening](number)
+    histogram = [sp.Integer(place == 0) for place in range(POSITIONS)]
+    for at, masses in enumerate(histograms(encoding, gates)[0].tolist()):
+        numbers = dict(zip(NAMES, map(sp.Rational, gates[0, at].tolist()), strict=True))
+        histogram = [part.n(40) for part in prism.step(histogram, numbers, power)]
+        assert masses == pytest.approx([float(part) for part in histogram], rel=0, abs=1e-13)
+
+
+def test_without_sharpening_a_step_is_linear_and_there_is_one_parameter_less():
+    plain, sharp = (PRISM(width=2, positions=9, sharpening=word) for word in ("none", "learned"))
+    numbers = [sum(parameter.numel() for parameter in module.parameters()) for module in (plain, sharp)]
+    assert numbers[1] - numbers[0] == 1
+    count = torch.tensor([0, 0.7, 0, 0.3], dtype=torch.float64).expand(1, 5, 4)
+    binomial = [math.comb(5, k) * 0.7**k * 0.3 ** (5 - k) for k in range(6)]
+    assert histograms(plain, count)[0, -1, :6].tolist() == pytest.approx(binomial, abs=1e-15)
+    assert histograms(with_exponent(sharp, 4.0), count)[0, -1, 5] > 0.5 > binomial[5]
 
 
 @pytest.mark.parametrize("exponent", [1.001, 1.5, 30.0])
