@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from circuits.task import Task
 from circuits.tasks.addition import addition, addition_carry, addition_high_first, addition_mixed, unaligned_addition
+from circuits.tasks.commands import scan
 from circuits.tasks.copying import copy, copy_until_zero, reverse, shift, unaligned_copy
 from circuits.tasks.counter import counter, parity, parity_direct, parity_online, parity_sparse
 from circuits.tasks.division import division, division_remainder
@@ -12,6 +13,7 @@ from circuits.tasks.majority import majority_count, majority_direct
 from circuits.tasks.multiplication import multiplication, multiplication_nn
 from circuits.tasks.selection import select_any, select_first, select_last, select_middle
 from circuits.tasks.sorting import sort_direct, sort_trace
+from circuits.tasks.stack import stack
 from circuits.tasks.subtraction import subtraction
 from circuits.two_scales import TwoScaleTask
 
@@ -46,6 +48,8 @@ TASKS: dict[str, Callable[..., Task]] = {
     "parity-sparse": parity_sparse,
     "parity-online": parity_online,
     "select-any": select_any,
+    "scan": scan,
+    "stack": stack,
 }
 
 TWO_SCALE_TASKS: dict[str, Callable[..., TwoScaleTask]] = {"addition-mixed": addition_mixed}
