@@ -170,9 +170,14 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
     """
     if not train or not test or not {*train, *test} <= {trace.scale for trace in analysis.traces}:
         raise TaskError(f"train and test scales must lie in 1..{len(analysis.traces)}, at least one of each")
-    if analysis.result is None:
-        return _infeasible(analysis, spec, train, test)
     encoding = spec.record
+    if analysis.result is None:
+        try:
+            return _infeasible(analysis, spec, train, test)
+        except NoRelation as reason:
+            if encoding.relation_of is not None:  # its relation is that of a circuit
+                raise
+            return _no_prediction(spec, str(reason))
     circuit, hint_error = analysis.circuit, None
     if encoding.learns_labels:  # learned labels need to exist only at the scales in use
         circuit = _restricted(circuit, {*train, *test})

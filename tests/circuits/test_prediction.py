@@ -394,6 +394,9 @@ def test_a_task_that_needs_ever_more_arguments_has_no_circuit_and_no_encoding_is
         assert "in training 5 are enough, and at scale 6 they are not" in prediction.why
     with pytest.raises(NoRelation, match="no circuit of bounded arity"):
         predict(analysis, parse_encoding("ipe-sh"), train=range(1, 6), test=range(1, 10))
+    prediction = predict(analysis, parse_encoding("prism"), train=range(1, 6), test=range(1, 10))
+    assert (prediction.generalizes, prediction.relation) == (None, None)
+    assert prediction.why.startswith("the tokens decide the position of each token")
 
 
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
