@@ -21,7 +21,7 @@ from empirical.runs.limits import SCALE
 from empirical.runs.profile import Model, ProfileError, load_profile
 from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
 from empirical.runs.protocol import names as protocol_names
-from empirical.runs.run import Run, one_run, plan
+from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
@@ -140,9 +140,10 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predicti
     cells = experiment.runs()
     runs = [run for cell_runs in cells.values() for run in cell_runs]
     predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
-    warning = too_few_seeds(experiment.protocol.profile.seeds, predicted)
-    if warning and not all(experiment.store.finished(run) for run in runs):
-        tell(warning)
+    if not all(experiment.store.finished(run) for run in runs):
+        seeds_warning = too_few_seeds(experiment.protocol.profile.seeds, predicted)
+        for warning in ([seeds_warning] if seeds_warning else []) + saturations(runs):
+            tell(warning)
     provenance = {run.id: _digests(predictions[cell]) for (cell, _), cell_runs in cells.items() for run in cell_runs}
     with watching(experiment.store, runs) as on_done:
         train_all(
@@ -225,6 +226,8 @@ def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool 
     protocol = experiment.protocol
     run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)
     store = experiment.store
+    for warning in saturations([run]):
+        tell(warning)
     progress = Progress("training", 0 if store.finished(run) else run.training.epochs)
     train([run], store, backend=backend, progress=lambda done, total: progress.step(f"epoch {done}"))
     if log:

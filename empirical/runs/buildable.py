@@ -46,6 +46,20 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
         require_positions(tokens, int(dict(spec.options)["longest"]))
 
 
+def saturation(spec: EncodingSpec, tokens: int) -> str:
+    """Warning if the counts of an encoding end before the tokens that a model reads; empty if they do not.
+
+    It is no reason to refuse: gates that reset may need no count so large (claim prism-8).
+    """
+    positions = dict(spec.options).get("positions")
+    if not isinstance(positions, int) or tokens < positions:
+        return ""
+    return (
+        f"'{spec}' counts to {positions - 1:,}, and a sequence has {tokens:,} tokens: unless its gates reset, the last "
+        f"tokens share one position; set positions={tokens + 1}"
+    )
+
+
 def training_refusal(name: str, *, causal: bool, has_structure: bool) -> str:
     """Reason why an encoding cannot be trained on the next token of a task; empty if it can."""
     reasons = [] if causal else ["it attends to later tokens, and so to those that it should predict"]

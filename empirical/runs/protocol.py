@@ -10,7 +10,8 @@ tasks = ["copy"]
 formats = ["aligned"]
 encodings = ["ipe"]
 
-[quick]                   # changes to the profile `quick`, and the number base of tasks under it
+[quick]                   # changes to the profile `quick`; scales, and the number base of tasks, under it
+test = [1, 10]
 seeds = 3
 training.epochs = 10
 base.addition = 4
@@ -37,6 +38,7 @@ TAKEN = (
 )  # fmt: skip
 """Names that a protocol may not have: other files and folders beside the protocols' own result folders."""
 Scales = Annotated[tuple[Annotated[int, SCALE], ...], Entries(SCALE.most)]
+Ends = tuple[Annotated[int, SCALE], ...]
 Base = Annotated[int | None, Range(2, MAX_SYMBOLS)]
 Name = Annotated[str, Text(1_000)]
 
@@ -145,8 +147,8 @@ class _File:
 
     title: str
     source: str
-    train: tuple[Annotated[int, SCALE], ...]
-    test: tuple[Annotated[int, SCALE], ...]
+    train: Ends
+    test: Ends
     cells: Annotated[tuple[_Group, ...], Entries(20)]
 
 
@@ -181,16 +183,22 @@ def load_protocol(name: str, profile: str) -> Protocol:
     }
     file: _File = read(_File, content, where)
     bases: dict[str, int] = {}
+    ends = {"train": file.train, "test": file.test}
+    scales = {part: _scales(pair, f"{where}, {part}") for part, pair in ends.items()}
     for key, section in sections.items():
         load_profile(key)  # raises unless the section is named after a profile
         changes = dict(section)
         digits = _bases(changes.pop("base", {}), file, f"{where}, {key}, base")
+        own_ends = {
+            part: read_value(Ends, changes.pop(part), f"{where}, {key}, {part}") for part in ends if part in changes
+        }
+        own_scales = {part: _scales(pair, f"{where}, {key}, {part}") for part, pair in (ends | own_ends).items()}
         changed_profile = load_profile(key, changes, where=f"{where}, {key}")
         if key == profile:
-            chosen_profile, bases = changed_profile, digits
+            chosen_profile, bases, scales = changed_profile, digits, own_scales
     return checked_protocol(
-        name=path.stem, cli_name=name, title=file.title, source=file.source, cells=tuple(_cells(file, bases)),
-        train=_scales(file.train, where), test=_scales(file.test, where), profile_name=profile, profile=chosen_profile,
+        name=path.stem, cli_name=name, title=file.title, source=file.source, cells=tuple(_cells(file, bases)), **scales,
+        profile_name=profile, profile=chosen_profile,
     )  # fmt: skip
 
 

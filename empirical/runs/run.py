@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Self
 from circuits.encodings import parse_encoding
 from circuits.tasks import TaskSpec
 from circuits.trace import trace
-from empirical.runs.buildable import require_buildable
+from empirical.runs.buildable import require_buildable, saturation
 from empirical.runs.data import TEST, examples
 from empirical.runs.limits import SEED
 from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
@@ -132,6 +133,22 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
     require_buildable(parse_encoding(run.encoding), model, tokens)
     task_digest = _task_digest(run.task, task_text, *run.train, *run.test)
     return replace(run, digest=_hash([task_digest, encoding_text]))
+
+
+def saturations(runs: Iterable[Run]) -> list[str]:
+    """Warnings on runs whose encoding cannot count so many tokens (`empirical.runs.buildable.saturation`), each once.
+
+    Raises:
+        TaskError: as for `plan`.
+    """
+    texts = [
+        saturation(
+            parse_encoding(run.encoding),
+            _tokens(run.task, _text_of_own_file(run.task.name), max(*run.train, *run.test)),
+        )
+        for run in runs
+    ]
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def _text_of_own_file(spec: str) -> str:

@@ -32,7 +32,7 @@ def test_src_of_the_control_grows(answer):
 
 def test_tasks_and_their_base(answer, run):
     tasks = {task["task"]: task for task in answer("tasks")["tasks"]}
-    assert len(tasks) == 30
+    assert len(tasks) == 32
     assert tasks["addition"]["layout"] == "`a1 .. an + b1 .. bn = c1 .. c(n+1) $`, low digit first."
     assert (tasks["addition"]["base"], tasks["addition"]["reference_arity"]) == (10, 5)
     assert (tasks["parity-direct"]["base"], tasks["parity-direct"]["reference_arity"]) == (None, None)
@@ -220,7 +220,7 @@ MISTAKES = {
         ("predict", "parity", "--encoding", "ipe", "--format", "unaligned"),
         "use the aligned format",
     ),
-    "unknown protocol": (("sweep", "nothing"), "choose one of controls, fig1"),
+    "unknown protocol": (("sweep", "nothing"), "choose one of algorithmic, controls, fig1"),
     "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "sets its own base"),
     "unknown run": (("evaluate", "nothing", "--out", "nowhere"), "no finished run 'nothing'"),
     "unknown run to remove": (("runs", "--remove", "nothing", "--out", "nowhere"), "no run 'nothing'"),

@@ -1,5 +1,6 @@
 """A model that cannot be built is refused before anything is computed, and no other."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs import run as runs
-from empirical.runs.buildable import require_buildable
+from empirical.runs.buildable import require_buildable, saturation
 from empirical.runs.profile import Model, ProfileError
 from tests.empirical.conftest import smoke_run
 
@@ -44,6 +45,27 @@ def test_models_refused_early_are_those_that_cannot_be_built(name, model):
         assert not can_be_built(run), error
     else:
         assert can_be_built(run)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "tokens", "says"),
+    [
+        ("prism", 127, ""),
+        ("prism", 128, "'prism' counts to 127, and a sequence has 128 tokens: .* set positions=129$"),
+        ("prism[positions=4,sharpening=none]", 3, ""),
+        ("prism[positions=4,sharpening=none]", 4, r"'prism\[positions=4,.*' counts to 3, .* set positions=5$"),
+        ("random-rpe[longest=9]", 200, ""),
+    ],
+)
+def test_a_count_that_ends_before_the_tokens_is_warned_of(encoding, tokens, says):
+    assert re.match(says, saturation(parse_encoding(encoding), tokens)) if says else True
+    assert bool(saturation(parse_encoding(encoding), tokens)) == bool(says)
+
+
+def test_a_protocol_warns_once_of_each_encoding_that_cannot_count_its_tokens():
+    few, enough = ([replace(smoke_run(f"prism[positions={p}]"), seed=seed) for seed in (0, 1)] for p in (4, 99))
+    [warning] = runs.saturations([*few, *enough])
+    assert warning.startswith("'prism[positions=4]' counts to 3, and a sequence has ")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,9 @@ def test_a_profile_that_does_not_fit_says_where(tmp_path, monkeypatch, before, a
         ("addition = 4", "adition = 4", "'adition' is not one of its tasks"),
         ("[quick.base]", "[quick]\nsedes = 4\n[quick.base]", "unknown key 'sedes'"),
         ('"copy", ', '"copy", "copy", ', "the same cell occurs twice"),
+        ("[quick.base]", "[paper]\ntest = [5]\n[quick.base]", "paper, test: scales are given as"),
+        ("[quick.base]", "[quick]\ntest = 9\n[quick.base]", "quick, test = 9 is not a list"),
+        ("[quick.base]", "[quick]\ntest = [1, 5]\n[quick.base]", r"the largest test scale \(5\) must exceed"),
     ],
 )
 def test_a_protocol_that_does_not_fit_says_where(tmp_path, before, after, says):
@@ -108,10 +111,26 @@ def test_a_profile_changes_what_a_protocol_says_and_nothing_else(tmp_path):
     assert load_protocol(str(path), "smoke").profile == load_profile("smoke")
 
 
+def test_a_profile_may_have_its_own_scales(tmp_path):
+    text = (protocol.FOLDER / "fig2.toml").read_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("[quick.base]", "[quick]\ntrain = [2, 3]\ntest = [1, 7]\n[quick.base]"))
+    quick, paper = (load_protocol(str(path), name) for name in ("quick", "paper"))
+    assert (quick.train, quick.test) == ((2, 3), tuple(range(1, 8)))
+    assert (paper.train, paper.test) == (tuple(range(1, 6)), tuple(range(1, 21)))
+
+
+def test_the_published_scales_of_prism_are_in_the_paper_profile():
+    assert (load_protocol("prism", "paper").train[-1], load_protocol("prism", "paper").test[-1]) == (10, 100)
+    assert (load_protocol("algorithmic", "paper").train[-1], load_protocol("algorithmic", "paper").test[-1]) == (10, 20)
+
+
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(ProfileError, match="choose one of paper, quick, smoke"):
         load_profile("huge")
-    with pytest.raises(ProfileError, match=r"choose one of controls, fig1, fig2, .*, randomized, or path/to"):
+    with pytest.raises(
+        ProfileError, match=r"choose one of algorithmic, controls, fig1, fig2, .*, randomized, or path/to"
+    ):
         load_protocol("nothing", "quick")
     with pytest.raises(ProfileError, match="did you mean quick"):
         load_profile("qick")
