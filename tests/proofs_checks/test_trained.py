@@ -52,13 +52,14 @@ def test_a_claim_and_its_falsifiers_speak_of_cells_that_there_are(claim_id, prof
 
 
 def test_arms_that_are_compared_hold_the_same_tasks_in_the_same_order():
-    for claim_id in ("fig3-hint", "rpe-7"):
+    for claim_id in ("fig3-hint", "rpe-7", "prism-9"):
         claim = ON_RUNS[claim_id]
         for changes in ({}, *claim.falsifiers.values()):
             parameters = claim.mutated(changes)
             first, second = (
-                [cell.task.name for cell in arm.cells(load_protocol(arm.protocol, "quick"))]
-                for arm in (parameters["arm"], parameters["other"])
+                [cell.task.name for cell in value.cells(load_protocol(value.protocol, "quick"))]
+                for value in parameters.values()
+                if isinstance(value, Arm)
             )
             assert first == second
 
@@ -97,6 +98,7 @@ def world(tmp_path_factory) -> Path:
         fill(out, "fig4", by_encoding(("lbpe", "lbpe-sh")))
         fill(out, "controls", by_encoding(()))
         fill(out, "randomized", lambda cell, seed: solves if cell.encoding.startswith("random-") else fails)
+        fill(out, "prism", by_encoding(["prism[positions=256]"]))
     return out
 
 
@@ -239,6 +241,27 @@ def test_runs_of_one_seed_are_compared_and_only_where_both_fit(tmp_path):
     assert result.verdict is Verdict.UNSETTLED
     cell = "copy, unaligned, random-ape[longest=128] against unaligned, ape"
     assert f"{cell}: 3 of 3 fitting pairs are better, p = 0.12" in result.reason
+
+
+def at_25(share: float) -> Scores:
+    return lambda scale: share if scale == 25 else 1.0 if scale <= 5 else 0.5
+
+
+@pytest.mark.parametrize(
+    ("prism", "sinusoidal", "verdict"),
+    [
+        (0.95, 0.19, Verdict.VERIFIED),
+        (0.94, 0.19, Verdict.REFUTED),
+        (0.95, 0.2, Verdict.REFUTED),
+    ],
+)
+def test_prism_is_judged_at_five_times_the_trained_scale(prism, sinusoidal, verdict, tmp_path):
+    shares = {"prism[positions=256]": prism, "sinusoidal": sinusoidal}
+    fill(tmp_path, "prism", lambda cell, seed: at_25(shares.get(cell.encoding, 0.0)))
+    result = settled("prism-9", tmp_path)
+    assert result.verdict is verdict, result.reason
+    if verdict is Verdict.VERIFIED:
+        assert "exact match at scale 25 0.95 to 0.95 against 0.19 to 0.19" in result.evidence.facts[1]
 
 
 def test_the_first_of_several_model_sizes_is_read():

@@ -82,6 +82,16 @@ def test_without_sharpening_a_step_is_linear_and_there_is_one_parameter_less():
     assert histograms(with_exponent(sharp, 4.0), count)[0, -1, 5] > 0.5 > binomial[5]
 
 
+@pytest.mark.parametrize("sharpening", prism.EXPONENTS)
+def test_gates_that_always_keep_make_all_codes_one(sharpening):
+    """Check why NoPE stands for frozen gates among the falsifiers of prism-9."""
+    encoding, x = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double(), draw(13, 1, LENGTH, WIDTH)
+    with torch.no_grad():
+        encoding.gate_offsets.copy_(torch.tensor([800.0 * (name == "keep") for name in NAMES]))
+    codes = (encoding.embed(x, torch.arange(LENGTH)) - x).detach()
+    torch.testing.assert_close(codes, codes[:, :1].expand_as(codes), rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("exponent", [1.001, 1.5, 30.0])
 def test_hard_gates_are_exactly_a_clamped_counter(exponent):
     words = torch.randint(4, (BATCH, 60), generator=torch.Generator().manual_seed(2))
