@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 MaskedArray = np.ma.MaskedArray[Any, Any]
 
@@ -61,6 +62,13 @@ def matrix(
     axes.set(xlim=edges[[0, -1]], ylim=edges[[-1, 0]], aspect="equal")
     axes.tick_params(length=0, pad=1.5, labelsize=labelsize)
     axes.spines[:].set_visible(False)
+
+
+def set_ticks(axes: Axes) -> None:
+    """Put round ticks on both axes, integers on the x axis, and none beyond their limits."""
+    for axis, limits, integer in ((axes.xaxis, axes.get_xlim(), True), (axes.yaxis, axes.get_ylim(), False)):
+        values = MaxNLocator(nbins=6, integer=integer, steps=[1, 2, 5, 10]).tick_values(*limits)
+        axis.set_ticks([float(value) for value in values if limits[0] <= value <= limits[1]])
 
 
 def finish(
