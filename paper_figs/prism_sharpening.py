@@ -16,8 +16,12 @@ from paper_figs.prism_runs import PROTOCOL, SAMPLES, TokenPositions, over_runs, 
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, set_ticks
 from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH, Look, context, line_style, looks
+from paper_figs.style import PAGE_WIDTH, context, slot_look
+from theory.encodings.prism import EXPONENTS
 
+_LOOKS = {arm: slot_look(number) for number, arm in enumerate(EXPONENTS, start=1)}
+_APART = 0.16
+"""Half the distance between the marks of the two ways at one place, so that equal values do not hide each other."""
 _TRAINED = "0.92"
 _PANEL = 1.75
 _LEGEND = 0.17
@@ -61,15 +65,14 @@ def drawing(
         f"{len(last)} runs each, trained on scales {train[0]}-{train[-1]}. Above: exact match by scale at the last "
         "checkpoint, a faint line for each run and a marked line for their median. Below: entropy of the histogram of "
         f"token t at scale {last[0].scale}, mean over {SAMPLES} test samples, a faint line for each run and a "
-        "marked line for their mean. Shaded: scales of training, and tokens that training showed.",
+        "marked line for their mean. Marks of one place stand side by side. Shaded: scales of training, and tokens "
+        "that training showed.",
     )
 
 
 def _draw(
     read: Mapping[str, Arms], scores: Mapping[str, Scores], trained: Mapping[str, int], train: Sequence[int]
 ) -> Figure:
-    arms = next(iter(read.values()))
-    look_of = dict(zip(arms, looks(runs[0].run.encoding for runs in arms.values()).values(), strict=True))
     with context():
         figure = Figure(figsize=(PAGE_WIDTH, 2 * _PANEL + 0.3), layout="constrained")
         grid = figure.subplots(2, len(read), squeeze=False, sharey="row")
@@ -83,10 +86,10 @@ def _draw(
                 scales = [*scores[task][arm]]
                 by_run = [*zip(*scores[task][arm].values(), strict=True)]
                 medians = [median(values) for values in scores[task][arm].values()]
-                _draw_runs(above, scales, by_run, medians, look_of[arm], arm)
+                _draw_runs(above, scales, by_run, medians, arm)
                 by_token = [positions.histogram_entropy.tolist() for positions in runs]
                 means = over_runs(runs, "histogram_entropy").tolist()
-                _draw_runs(below, range(len(means)), by_token, means, look_of[arm], arm)
+                _draw_runs(below, range(len(means)), by_token, means, arm)
             above.set(xlabel="scale n", xlim=(scales[0] - 0.6, scales[-1] + 0.6), ylim=(-0.04, 1.04))
             below.set(xlabel="token t", xlim=(-0.6, len(means) - 0.4), ylim=(-0.04, None))
         for axes in grid.flat:
@@ -94,7 +97,7 @@ def _draw(
         grid[0, 0].set_ylabel("exact match")
         grid[1, 0].set_ylabel("entropy, bits")
         handles: list[Artist] = [
-            *(Line2D([], [], **line_style(its), label=f"sharpening {arm}") for arm, its in look_of.items()),
+            *(Line2D([], [], **_style(arm), label=f"sharpening {arm}") for arm in _LOOKS),
             Patch(facecolor=_TRAINED, label="in training"),
         ]
         finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2)
@@ -102,12 +105,22 @@ def _draw(
 
 
 def _draw_runs(
-    axes: Axes, places: Sequence[int], by_run: Sequence[Sequence[float]], middle: Sequence[float], its: Look, arm: str
+    axes: Axes, places: Sequence[int], by_run: Sequence[Sequence[float]], middle: Sequence[float], arm: str
 ) -> None:
-    faint: dict[str, Any] = {"color": its.colour, "linestyle": its.line, "alpha": 0.45, "linewidth": 0.6}
+    shift = _APART if arm == "none" else -_APART
+    shifted, style = [place + shift for place in places], _style(arm)
     for values in by_run:
-        axes.plot(places, values, **faint, zorder=2, gid=f"run:{arm}")
-    axes.plot(places, middle, **line_style(its) | {"markersize": 2.6}, zorder=3, gid=f"middle:{arm}")
+        axes.plot(shifted, values, **style | {"marker": "", "linewidth": 0.5}, alpha=0.5, zorder=2, gid=f"run:{arm}")
+    axes.plot(shifted, middle, **style, zorder=3, gid=f"middle:{arm}")
+
+
+def _style(arm: str) -> dict[str, Any]:
+    """Keyword arguments of `Axes.plot` for the marked line of one way of sharpening."""
+    its = _LOOKS[arm]
+    return {
+        "color": its.colour, "linestyle": its.line, "linewidth": 0.9, "marker": its.marker, "markersize": 2.8,
+        "fillstyle": "none" if arm == "none" else "full",
+    }  # fmt: skip
 
 
 def _both_arms(sources: Sources, *, protocol: str) -> Drawing:

@@ -31,7 +31,10 @@ from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
     str,
-    typer.Argument(help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, or path/to/file.toml."),
+    typer.Argument(
+        help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, prism, algorithmic, or "
+        "path/to/file.toml."
+    ),
 ]
 
 
