@@ -15,9 +15,9 @@ FACTOR = 5
 REACHED, MISSED = 0.95, 0.2
 """Exact match from which on a run reaches, and below which it misses, the larger scale ([F], fixed before any run)."""
 
-_PRISM, _SINUSOIDAL, _NOPE = (
+_PRISM, _SINUSOIDAL = (
     Arm(protocol="prism", encodings=(name,), tasks=("copy", "reverse"))
-    for name in ("prism[positions=256]", "sinusoidal", "nope")
+    for name in ("prism[positions=256]", "sinusoidal")
 )
 
 
@@ -64,7 +64,6 @@ CLAIMS = (
         holds={"runs": NONE, "arm": _PRISM, "baseline": _SINUSOIDAL},
         falsifiers={
             "sinusoidal codes in PRISM's place": {"arm": _SINUSOIDAL},
-            "NoPE in PRISM's place, as gates that always keep make all codes one": {"arm": _NOPE},
             "PRISM in the place of sinusoidal codes": {"baseline": _PRISM},
         },
     ),

@@ -84,7 +84,6 @@ def test_without_sharpening_a_step_is_linear_and_there_is_one_parameter_less():
 
 @pytest.mark.parametrize("sharpening", prism.EXPONENTS)
 def test_gates_that_always_keep_make_all_codes_one(sharpening):
-    """Check why NoPE stands for frozen gates among the falsifiers of prism-9."""
     encoding, x = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double(), draw(13, 1, LENGTH, WIDTH)
     with torch.no_grad():
         encoding.gate_offsets.copy_(torch.tensor([800.0 * (name == "keep") for name in NAMES]))
