@@ -260,27 +260,42 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
 
 
 def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]], prompts: Tokens) -> Tokens:
-    """Return prompts of ever longer outputs: the ones with longest outputs change in one position until none is longer.
+    """Return prompts of ever longer outputs: the ones with longest outputs change until none is longer.
 
-    Random prompts alone would hardly show the last steps of a task whose outputs end early.
+    They change in one position, and at once in all positions in which a change makes the output longer, if that makes
+    it longer still. Random prompts alone would hardly show the last steps of a task whose outputs end early.
     """
     longer = [prompts[:0]]
     lengths = (task.outputs(prompts) != UNDEFINED).sum(axis=1)
+    places = [(position, symbol) for position, symbols in enumerate(choices) for symbol in symbols if len(symbols) > 1]
+    task.require_size(CLIMBING * len(places), len(choices))
     while True:
-        bases = prompts[np.argsort(-lengths, kind="stable")[:CLIMBING]]
-        changes = []
-        for position, symbols in enumerate(choices):
-            for symbol in symbols if len(symbols) > 1 else ():
-                changed = bases.copy()
-                changed[:, position] = symbol
-                changes.append(changed)
+        order = np.argsort(-lengths, kind="stable")[:CLIMBING]
+        bases, base_lengths = prompts[order], lengths[order]
+        changes = np.repeat(bases[None], len(places), axis=0)
+        for changed, (position, symbol) in zip(changes, places, strict=True):
+            changed[:, position] = symbol
+        changed_lengths = _output_lengths(task, scale, changes.reshape(-1, len(choices))).reshape(len(places), -1)
+        at_once = bases.copy()
+        for (position, symbol), better in zip(places, changed_lengths > base_lengths, strict=True):
+            at_once[better, position] = symbol
+        lengths_at_once = _output_lengths(task, scale, at_once)
+        longest = lengths_at_once > changed_lengths.max(axis=0)
         before = lengths.max()
-        prompts = np.concatenate([bases, *changes])
-        prompts = prompts[task.are_prompts(scale, prompts)]
-        lengths = (task.outputs(prompts) != UNDEFINED).sum(axis=1)
+        prompts = np.concatenate([bases, changes.reshape(-1, len(choices)), at_once[longest]])
+        lengths = np.concatenate([base_lengths, changed_lengths.ravel(), lengths_at_once[longest]])
         if lengths.max() == before:
             return np.concatenate(longer)
         longer.append(prompts[lengths > before])
+
+
+def _output_lengths(task: Task, scale: int, combinations: Tokens) -> NDArray[np.int64]:
+    """Return the lengths of the outputs of combinations of tokens, int64 [count]; -1 for one that is no prompt."""
+    lengths = np.full(len(combinations), -1, dtype=np.int64)
+    valid = task.are_prompts(scale, combinations)
+    if valid.any():
+        lengths[valid] = (task.outputs(combinations[valid]) != UNDEFINED).sum(axis=1)
+    return lengths
 
 
 def _as_rows(prompts: Tokens) -> NDArray[np.void]:

@@ -36,12 +36,9 @@ def scan() -> Task:
 
 
 def _actions(prompts: Tokens) -> NDArray[Any]:
-    """Actions of many prompts, uint8 [count, prompt tokens] -> uint8 [count, most actions + 1]."""
-    most = len(ADVERBS)
-    places = np.arange(prompts.shape[1] // 2 * most)
-    verbs, repeats = prompts[:, places // most * 2], prompts[:, places // most * 2 + 1] - len(VERBS)
-    exists = places % most <= repeats
-    order = np.argsort(~exists, axis=1, kind="stable")  # actions to the front
-    end = len(_ALPHABET) - 1
-    actions = np.where(exists, verbs + _ALPHABET.index(_ACTIONS[0]), end)
-    return np.pad(np.take_along_axis(actions, order, axis=1), ((0, 0), (0, 1)), constant_values=end)
+    """Actions of many prompts, uint8 [count, prompt tokens] -> uint8 [count, most actions + 1]; '$' fills a row."""
+    verbs, times = prompts[:, :-1:2], prompts[:, 1::2] - (len(VERBS) - 1)
+    places = np.arange(verbs.shape[1] * len(ADVERBS) + 1)
+    actions = np.full((len(prompts), len(places)), len(_ALPHABET) - 1, dtype=np.uint8)
+    actions[places < times.sum(axis=1)[:, None]] = np.repeat(verbs + _ALPHABET.index(_ACTIONS[0]), times.ravel())
+    return actions

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from circuits.src import src, traces_up_to
-from circuits.task import UNDEFINED, Task
+from circuits.task import UNDEFINED, Task, TaskError
 from circuits.tasks import load
 from circuits.trace import trace
 
@@ -89,8 +89,14 @@ def test_a_drawn_stack_has_any_height_equally_often() -> None:
 
 @pytest.mark.parametrize(("name", "longest"), [("scan", lambda n: 5 * n + 2), ("stack", lambda n: 2 * n + 2)])
 def test_traces_show_the_longest_outputs(name: str, longest) -> None:
-    for scale in (1, 2, 4, 9, 20):
+    for scale in (1, 2, 4, 9, 20, 100):
         assert trace(load(name), scale).length == longest(scale)
+
+
+def test_a_search_for_longer_outputs_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("circuits.task.MAX_TOKENS", 1_000_000)
+    with pytest.raises(TaskError, match=r"'scan': 5,600 sequences of 201 positions are more than 1,000,000"):
+        trace(load("scan"), 100)
 
 
 @pytest.mark.parametrize(
