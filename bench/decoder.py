@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from bench.measure import TimingComparison, compare
 from empirical.encodings.learned import LearnedAbsolute
 from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.decoder import Decoder
 from empirical.model.ensemble import Ensemble
+from empirical.model.mapped import stack_models
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, examples
@@ -120,7 +121,7 @@ def ensemble_against_loop() -> TimingComparison:
     """Training step of 64 models of width 64, 8 samples of 12 tokens each."""
     models, batch, length = 64, 8, 12
     members = [_decoder(length, seed) for seed in range(models)]
-    together = _step(stack_decoders(members), batch, length, 0)
+    together = _step(stack_models(members), batch, length, 0)
     alone = [_step(member, batch, length, 0) for member in members]
     return compare(
         f"training step of {models} models together, {batch} samples of {length} tokens",

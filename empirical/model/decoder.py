@@ -4,8 +4,7 @@ Shapes: M models, B batch, L length, D width, H heads, J queries, I keys, C head
 compute only the queries from some position on, if the logits of earlier positions are not needed.
 """
 
-import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import torch
@@ -24,7 +23,7 @@ class Decoder(nn.Module):
     """
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
-        """Make one model; `stack_decoders` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
+        """Make one model; `stack_models` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
 
         Raises:
             ValueError: `width` is not a multiple of `heads`.
@@ -113,32 +112,63 @@ class Block(nn.Module):
         first_attended = first if encoding.shared.takes_last_queries else 0
         labels, distances = (None if pairs is None else pairs[..., first_attended:, :] for pairs in (labels, distances))
         content = replace(content, q_BHJC=q[..., first_attended:, :], labels_BJI=labels, distances_BJI=distances)
-        attended = _attention(rotated_q[..., first_attended:, :], k, v, encoding, positions, content)[
-            ..., first - first_attended :, :
-        ]
+        queries = positions[..., first_attended:]
+        mask = attention_mask(
+            queries.shape[-1],
+            positions.shape[-1],
+            torch.promote_types(q.dtype, torch.float32),
+            q.device,
+            causal=encoding.shared.causal,
+        )
+        q = rotated_q[..., first_attended:, :]
+        attended = attention(q, k, v, encoding, queries, positions, content, mask)[..., first - first_attended :, :]
         x = x[:, :, first:] + self.out(attended.transpose(2, 3).flatten(3))
         return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
 
 
-def _attention(
-    q: Tensor, k: Tensor, v: Tensor, encoding: MappedEncoding, positions: Tensor, content: Content
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    encoding: MappedEncoding,
+    query_positions: Tensor,
+    key_positions: Tensor,
+    content: Content,
+    mask: Tensor | None,
+    drop: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Attention of the last J of the I tokens: [M, B, H, J, C]."""
-    queries = positions[..., -q.shape[3] :]
+    """Attention with the encoding's bias, scores, weights and values: [M, B, H, J, C].
+
+    Args:
+        q: queries after rotation, [M, B, H, J, C].
+        k: keys after rotation, [M, B, H, I, C].
+        v: values, [M, B, H, I, C].
+        encoding: encoding of the M models.
+        query_positions: int64 [J] or [M, J].
+        key_positions: int64 [I] or [M, I].
+        content: further inputs of the hooks.
+        mask: added to the logits, [J, I] or [M, B, 1, 1, I], -inf for a key that is not to be seen; None for no mask.
+        drop: dropout of the weights; None for none.
+    """
     dtype = torch.promote_types(q.dtype, torch.float32)
-    bias = encoding.bias(queries, positions, content, dtype=dtype)
+    bias = encoding.bias(query_positions, key_positions, content, dtype=dtype)
     shared = encoding.shared
-    if not (shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise")):
-        mask = attention_mask(q.shape[3], k.shape[3], dtype, q.device, causal=shared.causal)
-        if bias is not None:
-            mask = (bias + mask).expand(*q.shape[:2], *bias.shape[2:]).flatten(0, 1)
+    if drop is None and not (shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise")):
+        added = mask if bias is None else bias if mask is None else bias + mask
+        if added is not None:
+            if added.dim() == 5:
+                added = added.expand(*q.shape[:2], *added.shape[2:]).flatten(0, 1)
+            added = added.to(q.dtype)
+        models_and_batch = q.shape[:2]
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
-        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q.dtype))
-        return attended.unflatten(0, content.x_BLD.shape[:2])
-    logits = encoding.scores(q, k, queries, positions, content) / q.shape[-1] ** 0.5
-    weights = attention_weights(encoding, logits, bias, queries, positions, causal=shared.causal)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=added).unflatten(0, models_and_batch)
+    logits = encoding.scores(q, k, query_positions, key_positions, content) / q.shape[-1] ** 0.5
+    weights = attention_weights(encoding, logits, bias, mask, query_positions, key_positions)
+    weights = weights if drop is None else drop(weights)
     attended = weights @ v
-    return attended + encoding.values(weights, queries, positions, content) if shared.changes_values else attended
+    if not shared.changes_values:
+        return attended
+    return attended + encoding.values(weights, query_positions, key_positions, content)
 
 
 OLD_NAMES = {"project": "qkv", "merge": "out", "network_norm": "mlp_norm", "widen": "up", "narrow": "down"}
@@ -166,23 +196,11 @@ def attention_weights(
     encoding: MappedEncoding | PositionEncoding,
     logits: Tensor,
     bias: Tensor | None,
+    mask: Tensor | None,
     query_positions: Tensor,
     key_positions: Tensor,
-    *,
-    causal: bool = True,
 ) -> Tensor:
-    """Normalised logits + bias, over keys up to the query if causal: [..., J, I], in the dtype of the logits."""
+    """Normalised logits + bias + mask, over keys: [..., J, I], in the dtype of the logits; None adds nothing."""
     biased = logits if bias is None else logits + bias
-    masked = biased + attention_mask(*biased.shape[-2:], biased.dtype, biased.device, causal=causal)
+    masked = biased if mask is None else biased + mask.to(biased.dtype)
     return encoding.normalise(masked, query_positions, key_positions).to(logits.dtype)
-
-
-def stack_decoders(members: Sequence[Decoder]) -> Decoder:
-    """Join decoders of equal shape into one decoder of all their models, with copies of their weights."""
-    decoder = copy.deepcopy(members[0])
-    decoder.encoding = MappedEncoding([encoding for member in members for encoding in member.encoding.each()])
-    with torch.no_grad():
-        for name, parameter in decoder.named_parameters():
-            if not name.startswith("encoding."):
-                parameter.data = torch.cat([member.get_parameter(name) for member in members])
-    return decoder

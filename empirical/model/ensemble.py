@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder, stack_decoders
-from empirical.model.mapped import MappedEncoding
+from empirical.model.decoder import Decoder
+from empirical.model.mapped import MappedEncoding, stack_models
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
 from empirical.runs.data import TRAIN, Examples
@@ -36,7 +36,7 @@ class Ensemble:
         ]
         traces = [setup.analysis.traces[scale - 1] for scale in run.train]
         self.first_query = min(trace.steps[0] for trace in traces) - 2
-        self.decoder = stack_decoders([self._initial_model(member) for member in runs]).to(device)
+        self.decoder = stack_models([self._initial_model(member) for member in runs]).to(device)
         self.forward = backend.forward_of(self.decoder)
         self.optimizer = ModelwiseAdamW(self.decoder, run.training)
         length = max(trace.length for trace in traces)

@@ -8,7 +8,7 @@ sees the models as part of the batch; any other encoding is mapped over the mode
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -184,6 +184,23 @@ class MappedEncoding(nn.Module):
         return _join_parts(
             lambda tensor: tensor[None] if len(tensor) == 1 else tensor.unflatten(0, (self.models, -1)), answer
         )
+
+
+N = TypeVar("N", bound=nn.Module)
+
+
+def stack_models(members: Sequence[N]) -> N:
+    """Join modules of equal shape into one module of all their models, with copies of their weights.
+
+    Every parameter has the model axis first, and the attribute `encoding` is a `MappedEncoding`.
+    """
+    stacked = copy.deepcopy(members[0])
+    stacked.encoding = MappedEncoding([encoding for member in members for encoding in member.encoding.each()])
+    with torch.no_grad():
+        for name, parameter in stacked.named_parameters():
+            if not name.startswith("encoding."):
+                parameter.data = torch.cat([member.get_parameter(name) for member in members])
+    return stacked
 
 
 class _Callable(nn.Module):

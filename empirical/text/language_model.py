@@ -17,10 +17,10 @@ from circuits.encodings import EncodingSpec
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.decoder import Decoder
 from empirical.model.ensemble import auxiliary_losses
 from empirical.model.geometry import Geometry
-from empirical.model.mapped import MappedEncoding
+from empirical.model.mapped import MappedEncoding, stack_models
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.runs.buildable import require_buildable
 from empirical.runs.data import TEST, TRAIN
@@ -82,7 +82,7 @@ class LanguageModels:
             {1: profile.lengths[-1]}, relation=label_relation(spec, None), longest=self.longest, device=backend.device
         )
         members = [self._initial_model(seed) for seed in range(profile.seeds)]
-        self.decoder = stack_decoders(members).to(backend.device)
+        self.decoder = stack_models(members).to(backend.device)
         self.forward = backend.forward_of(self.decoder)
 
     def train(self) -> Iterator[NDArray[np.float64]]:

@@ -12,7 +12,8 @@ from empirical.encodings.agreement import TOLERANCE, largest_difference
 from empirical.encodings.alibi import ALiBi
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.graph_alibi import GraphALiBi, graph_distances, path_distances
-from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.decoder import Decoder
+from empirical.model.mapped import stack_models
 from tests.empirical.twins import HOSTILE, exact
 from theory.encodings import alibi, graph_alibi
 
@@ -121,7 +122,7 @@ def test_examples_and_models_have_graphs_of_their_own():
     members = [decoder(GraphALiBi(heads=HEADS), seed) for seed in range(2)]
     tokens = torch.randint(SYMBOLS, (2, 2, NODES), generator=torch.Generator().manual_seed(5))
     with torch.no_grad():
-        together = stack_decoders(members)(tokens, distances=graphs, first_query=2)
+        together = stack_models(members)(tokens, distances=graphs, first_query=2)
         for model in range(2):
             for row in range(2):
                 place = slice(model, model + 1), slice(row, row + 1)

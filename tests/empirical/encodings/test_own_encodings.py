@@ -10,7 +10,8 @@ from circuits.encodings import parse_encoding
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import EncodingError, module_of
 from empirical.encodings.guarded import guard
-from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.decoder import Decoder
+from empirical.model.mapped import stack_models
 
 SIZES = {"heads": 2, "head_dim": 4, "layers": 1, "length": 6, "width": 8, "trained_length": 6}
 
@@ -94,7 +95,7 @@ def test_a_guarded_encoding_computes_what_it_did(hook):
     for model in (mine, plain):
         model.encoding.learned.data.fill_(0.5)
     assert torch.equal(mine(tokens), plain(tokens))
-    assert torch.allclose(stack_decoders([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
+    assert torch.allclose(stack_models([mine, mine])(tokens.expand(2, -1, -1))[1], mine(tokens)[0], atol=1e-6)
 
 
 CONSTRUCTORS = {

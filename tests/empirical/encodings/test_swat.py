@@ -13,7 +13,8 @@ from empirical.encodings.agreement import SIZES, TOLERANCE, largest_difference
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.rotary import Rotary
 from empirical.encodings.swat import SWAT
-from empirical.model.decoder import Decoder, stack_decoders
+from empirical.model.decoder import Decoder
+from empirical.model.mapped import stack_models
 from tests.empirical.twins import HOSTILE, symbolic_bias
 from theory.encodings import alibi, rotary, swat
 from theory.encodings.encoding import Encoding, Normaliser
@@ -117,7 +118,7 @@ def test_stacked_models_compute_what_each_computes_alone(make, own_positions):
     tokens = torch.randint(5, (2, 3, LENGTH))
     positions = torch.arange(0, 2 * LENGTH, 2)
     at = torch.stack((positions, positions // 2)) if own_positions else positions
-    together = stack_decoders(members)(tokens, positions=at, first_query=LENGTH - 2)
+    together = stack_models(members)(tokens, positions=at, first_query=LENGTH - 2)
     for row, member in enumerate(members):
         alone = member(tokens[row : row + 1], positions=at[row] if own_positions else at)[0, :, LENGTH - 2 :]
         torch.testing.assert_close(together[row], alone, rtol=1e-10, atol=1e-10)

@@ -7,8 +7,9 @@ from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
 from empirical.encodings.catalogue import named
 from empirical.encodings.graph_alibi import path_distances
-from empirical.model.decoder import Decoder, attention_weights, current_names, stack_decoders
+from empirical.model.decoder import Decoder, attention_weights, causal_mask, current_names
 from empirical.model.layers import Embedding, LayerNorm, Linear
+from empirical.model.mapped import stack_models
 from theory.encodings.catalogue import with_formulas
 
 LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
@@ -57,7 +58,9 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
     content = Content(layer=1, q_BHJC=q, labels_BJI=labels)
     logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
     positions = torch.arange(LENGTH)
-    weights = attention_weights(encoding, logits, bias(encoding, content), positions, positions)
+    weights = attention_weights(
+        encoding, logits, bias(encoding, content), causal_mask(LENGTH, LENGTH, q.dtype, q.device), positions, positions
+    )
     output = weights @ v + encoding.values(weights, positions, positions, content)
     for batch in range(2):
         for head in range(HEADS):
@@ -194,7 +197,7 @@ def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
 @pytest.mark.parametrize("name", [*NAMES, "relational"])
 def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name):
     members, labels = three(name)
-    stack = stack_decoders(members)
+    stack = stack_models(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
     together = stack(tokens, labels=labels, distances=HOPS)
     loss = torch.randn(together.shape, dtype=torch.float64)
@@ -222,9 +225,9 @@ def test_the_last_queries_alone_are_those_of_all(name, first):
 
 
 def test_encodings_that_cannot_be_mapped_take_turns_and_report_it():
-    assert [stack_decoders(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
+    assert [stack_models(three(name)[0]).encoding.looped for name in ("fox", "t5")] == [False, False]
     for name, looped in (("fox", True), ("t5", False)):
-        stack = stack_decoders(three(name)[0])
+        stack = stack_models(three(name)[0])
         stack(torch.randint(SYMBOLS, (3, 2, LENGTH)))
         assert stack.encoding.looped is looped
 
