@@ -8,7 +8,8 @@ from circuits.encodings import parse_encodings
 from empirical.model.backend import Backend
 from empirical.text.profile import load_profile
 from empirical.text.run import TextRun
-from empirical.text.sweep import train_all, usual_encodings
+from empirical.text.sweep import trained, usual_encodings
+from empirical.training.sealed_sweep import train_all
 from theory.system.messages import tell
 
 
@@ -36,7 +37,7 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         ended.append(run)
         tell(f"text: {len(ended)} of {missing} encodings ended, the last {run.encoding}")
 
-    failures = train_all(runs, out, backend, on_done)
+    failures = train_all(runs, trained, out, backend, on_done)
     results = [result for run in runs if (result := run.result(out))]
     return {
         "profile": profile_name,

@@ -21,10 +21,22 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
     own = split_file(spec.name)
     if own and not Path(own[0]).is_file():
         raise EncodingError(f"encoding file '{own[0]}' does not exist")
-    head_width = model.width // model.heads
     record = None if spec.is_own else spec.record
     if record and (refusal := training_refusal(str(spec), causal=record.causal, has_structure=record.has_structure)):
         raise ProfileError(refusal)
+    require_sizes(spec, model)
+    if tokens > MOST_TOKENS:
+        raise ProfileError(
+            f"a sequence has {tokens:,} tokens, and a model reads at most {MOST_TOKENS:,}: lower the scales"
+        )
+    if record and record.drawn_from:
+        require_positions(tokens, int(dict(spec.options)["longest"]))
+
+
+def require_sizes(spec: EncodingSpec, model: Model) -> None:
+    """Raise ProfileError unless the widths of a model suit the encoding; a user's own object may refuse later."""
+    record = None if spec.is_own else spec.record
+    head_width = model.width // model.heads
     if record and record.planes == "head" and head_width % 2:
         raise ProfileError(
             f"'{spec}' needs an even head width, but width {model.width} with {model.heads} heads gives {head_width}"
@@ -38,12 +50,6 @@ def require_buildable(spec: EncodingSpec, model: Model, tokens: int) -> None:
     rank = dict(spec.options).get("rank")
     if isinstance(rank, int) and (rank > head_width or rank % 2):
         raise ProfileError(f"'{spec}' needs an even rank up to the width of a head, {head_width}")
-    if tokens > MOST_TOKENS:
-        raise ProfileError(
-            f"a sequence has {tokens:,} tokens, and a model reads at most {MOST_TOKENS:,}: lower the scales"
-        )
-    if record and record.drawn_from:
-        require_positions(tokens, int(dict(spec.options)["longest"]))
 
 
 def training_refusal(name: str, *, causal: bool, has_structure: bool) -> str:

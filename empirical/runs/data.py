@@ -51,11 +51,11 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
         split: TRAIN or TEST.
         seed: seed of the run, below 2**64; evaluations of all runs share seed 0.
     """
-    index = _stream(split, seed, scale=0).integers(len(scales), size=count)
+    index = stream(split, seed, scale=0).integers(len(scales), size=count)
     drawn_scales = np.asarray(scales, dtype=np.int64)[index]
     rows_of = {scale: np.flatnonzero(drawn_scales == scale) for scale in scales}
     sequences = {
-        scale: task.sequences(scale, task.sample_prompts(scale, len(rows), _stream(split, seed, scale)))
+        scale: task.sequences(scale, task.sample_prompts(scale, len(rows), stream(split, seed, scale)))
         for scale, rows in rows_of.items()
         if len(rows)
     }
@@ -70,9 +70,9 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
     return Examples(tokens=all_tokens, is_step=is_step, scales=drawn_scales)
 
 
-def _stream(split: int, seed: int, scale: int) -> np.random.Generator:
+def stream(split: int, seed: int, scale: int) -> np.random.Generator:
+    """Random generator of the key (split, seed) and of the third word of the counter, `scale`."""
     # Arrays of words, because numpy rounds large seeds of a list to floating-point numbers.
-    """Random generator of a key and a scale."""
     key = np.array([seed, split], dtype=np.uint64)
     counter = np.array([0, 0, scale, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))

@@ -125,16 +125,32 @@ def load_profile(name: str, changes: Mapping[str, Any] | None = None, *, where: 
     Raises:
         ProfileError: the profile does not exist, or a key is missing, unknown, of the wrong type or out of its range.
     """
-    names = sorted(path.stem for path in FOLDER.glob("*.toml"))
+    profile: Profile = load(Profile, FOLDER, name, where or f"profile '{name}'", changes)
+    return profile
+
+
+def load(kind: Any, folder: Path, name: str, where: str, changes: Mapping[str, Any] | None = None) -> Any:
+    """Make a dataclass from the named TOML file of a folder of profiles, with some of its values changed.
+
+    Args:
+        kind: dataclass, as for `read`.
+        folder: folder of the files.
+        name: name of a file without its suffix.
+        where: the profile's name in errors.
+        changes: new values as nested dictionaries; sections are changed key by key.
+
+    Raises:
+        ProfileError: there is no such file, or as for `read`.
+    """
+    names = sorted(path.stem for path in folder.glob("*.toml"))
     if name not in names:
         hint = nearest(name, names, otherwise=f"choose one of {', '.join(names)}")
         raise ProfileError(f"unknown profile '{name}': {hint}")
-    content = read_toml(FOLDER / f"{name}.toml")
+    content = read_toml(folder / f"{name}.toml")
     for key, value in (changes or {}).items():
         before = content.get(key)
         content[key] = before | value if isinstance(before, dict) and isinstance(value, dict) else value
-    profile: Profile = read(Profile, content, where or f"profile '{name}'")
-    return profile
+    return read(kind, content, where)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

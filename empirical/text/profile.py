@@ -3,16 +3,14 @@
 `smoke` takes seconds (the tests), `quick` at most 40 minutes for all encodings on two cores, `paper` needs a GPU.
 """
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from empirical.runs.limits import FLOAT32, SEEDS, Entries, Range
-from empirical.runs.profile import POSITIVE, Model, ProfileError, Training, read, read_toml
+from empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
 from empirical.text.windows import QUESTION, STATEMENT
-from theory.system.errors import nearest
 
 FOLDER = Path(__file__).parent
 LENGTH = Range(QUESTION + STATEMENT, 65_536)
@@ -71,14 +69,5 @@ def load_profile(name: str) -> TextProfile:
     Raises:
         ProfileError: there is none, or a value is missing, unknown or out of its range.
     """
-    names = sorted(path.stem for path in FOLDER.glob("*.toml"))
-    if name not in names:
-        hint = nearest(name, names, otherwise=f"choose one of {', '.join(names)}")
-        raise ProfileError(f"unknown profile '{name}': {hint}")
-    profile: TextProfile = read(TextProfile, read_toml(FOLDER / f"{name}.toml"), f"text profile '{name}'")
+    profile: TextProfile = load(TextProfile, FOLDER, name, f"text profile '{name}'")
     return profile
-
-
-def digest(content: Any) -> str:
-    """Return the first 10 digits of the SHA-256 of JSON content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]

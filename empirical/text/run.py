@@ -1,10 +1,4 @@
-"""Run of the text protocol: the models of one encoding under one profile, and where their result is stored.
-
-    OUT/text/PROFILE/ENCODING-HASH.json
-
-A result appears complete or not at all, and is sealed.  The hash is that of everything the numbers depend on except the
-code itself, which FORMAT_VERSION stands for.
-"""
+"""Run of the text protocol: the models of one encoding under one profile; its result is sealed (runs/sealed.py)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from empirical.runs.sealed import SealedRun
 from empirical.text.corpus import corpus
-from empirical.text.profile import TextProfile, digest
-from theory.system.files import read_bytes, read_sealed_json
+from empirical.text.profile import TextProfile
+from theory.system.files import read_bytes
 from theory.system.userfile import split_file
 
 FORMAT_VERSION = 1
@@ -22,16 +17,22 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextRun:
+class TextRun(SealedRun):
     """Models of one encoding under one profile.
 
     Raises:
         OSError: the file of the user's own encoding cannot be read; raised when `config` is computed.
     """
 
+    protocol = "text"
     encoding: str
     profile_name: str
     profile: TextProfile
+
+    @property
+    def name(self) -> str:
+        """Encoding."""
+        return self.encoding
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -44,17 +45,3 @@ class TextRun:
             "corpus": corpus().as_json(),
             "version": FORMAT_VERSION,
         }
-
-    def path(self, out: Path) -> Path:
-        """Return the file of the result."""
-        name = "".join(character if character.isalnum() or character in "-=." else "_" for character in self.encoding)
-        return out / "text" / self.profile_name / f"{name[:80]}-{digest(self.config)}.json"
-
-    def result(self, out: Path) -> dict[str, Any] | None:
-        """Return the stored result; None if there is none.
-
-        Raises:
-            DamagedFile: the file has changed since it was written.
-        """
-        path = self.path(out)
-        return read_sealed_json(path) if path.exists() else None

@@ -1,10 +1,6 @@
-"""Training of the text protocol: the models of each encoding by one process; an interrupted training begins anew."""
+"""Training of the text protocol: the models of one encoding, in one process."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -13,12 +9,8 @@ from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.text.corpus import corpus
 from empirical.text.run import TextRun
-from empirical.training.sweep import workers
+from empirical.training.sealed_sweep import steps_shown
 from theory.encodings.catalogue import ENCODINGS
-from theory.system.errors import LengthgenError
-from theory.system.files import locked, write_sealed_json
-from theory.system.processes import interrupts_left, pool
-from theory.system.userfile import user_code
 
 TRAINED_ROTATION = "rope"
 STRETCHED = ("interpolation[scale={scale:g}]", "ntk[scale={scale:g}]", "dynamic-ntk", "yarn[scale={scale:g}]")
@@ -43,47 +35,6 @@ def usual_encodings() -> list[str]:
         if ENCODINGS[name].causal:
             names.append(name)
     return names
-
-
-def train_all(runs: Sequence[TextRun], out: Path, backend: Backend, on_done: Callable[[TextRun], None]) -> list[str]:
-    """Train the runs without a stored result; return the error message of each that failed.
-
-    Raises:
-        BackendError: this machine lacks the backend.
-        LengthgenError: a process was killed.
-    """
-    backend.require()
-    missing = [run for run in runs if run.result(out) is None]
-    failures: list[str] = []
-    if not missing:
-        return failures
-    with pool(min(workers(backend), len(missing))) as processes:
-        with interrupts_left():
-            futures = {processes.submit(_train, run, out, backend): run for run in missing}
-        try:
-            for future in as_completed(futures):
-                if error := future.result():
-                    failures.append(error)
-                on_done(futures[future])
-        except BrokenProcessPool as error:
-            raise LengthgenError(
-                "a training process was killed (out of memory?): run the same command again to go on"
-            ) from error
-    return failures
-
-
-def _train(run: TextRun, out: Path, backend: Backend) -> str | None:
-    """Train one run in this process and store its result; return the error message of a failure."""
-    try:
-        with (
-            user_code(run.encoding, error=LengthgenError, expected=(LengthgenError, OSError)),
-            locked(run.path(out).with_suffix(".lock")),
-        ):
-            if run.result(out) is None:
-                write_sealed_json(run.path(out), trained(run, backend))
-    except (LengthgenError, OSError) as error:  # the other encodings continue
-        return str(error)
-    return None
 
 
 def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
@@ -114,14 +65,9 @@ def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
             ]
     return {
         **run.config,
-        "losses": [losses[step] for step in _shown(len(losses))],
-        "steps_shown": _shown(len(losses)),
+        "losses": [losses[step] for step in steps_shown(len(losses))],
+        "steps_shown": steps_shown(len(losses)),
         "tests": tests,
         "seconds": round(monotonic() - started, 1),
         "environment": environment(backend.device),
     }
-
-
-def _shown(steps: int) -> list[int]:
-    """Steps, from 0, whose training losses are stored: about 100, the last one included."""
-    return sorted({*range(0, steps, max(1, steps // 100)), steps - 1})

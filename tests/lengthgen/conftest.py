@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from empirical.text import sweep as text_sweep
-from empirical.training import sweep
+from empirical.training import sealed_sweep, sweep
 from lengthgen import reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
@@ -67,7 +66,7 @@ def claims_run_here(monkeypatch):
 def trained_here(monkeypatch):
     """Have sweeps train in this process, for tests of what is then answered: a worker takes 4 s to start."""
     monkeypatch.setattr(sweep, "pool", pool_here)
-    monkeypatch.setattr(text_sweep, "pool", pool_here)
+    monkeypatch.setattr(sealed_sweep, "pool", pool_here)
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import pytest
 
 from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
-from empirical.text import sweep
 from empirical.text.profile import load_profile
 from empirical.text.run import TextRun
-from empirical.text.sweep import STRETCHED, train_all, usual_encodings
+from empirical.text.sweep import STRETCHED, trained, usual_encodings
+from empirical.training import sealed_sweep
+from empirical.training.sealed_sweep import train_all
 from tests.pool_here import pool_here
 from theory.encodings.catalogue import ENCODINGS
 from theory.system.files import DamagedFile
@@ -20,7 +21,7 @@ PROFILE = load_profile("smoke")
 
 @pytest.fixture
 def trained_in_this_process(monkeypatch):
-    monkeypatch.setattr(sweep, "pool", pool_here)
+    monkeypatch.setattr(sealed_sweep, "pool", pool_here)
 
 
 def run_of(encoding, **changes):
@@ -33,7 +34,7 @@ def test_every_encoding_is_usual_but_those_of_a_circuit_and_those_that_see_later
 
 def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
     runs, ended = [run_of("nope"), run_of("random-rope[longest=40]"), run_of("rope")], []
-    failures = train_all(runs, tmp_path, CPU, ended.append)
+    failures = train_all(runs, trained, tmp_path, CPU, ended.append)
     assert [failure.count("\n") for failure in failures] == [0] and "longest=64" in failures[0]
     assert sorted(run.encoding for run in ended) == sorted(run.encoding for run in runs)
     assert runs[1].result(tmp_path) is None
@@ -43,12 +44,12 @@ def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, train
     assert rope["tests"]["ntk"][1] != rope["tests"]["rope"][1]
     assert rope["losses"] == [pytest.approx(losses) for losses in rope["losses"]] and rope["steps_shown"] == [0, 1, 2]
     ended.clear()
-    assert train_all([runs[0], runs[2]], tmp_path, CPU, ended.append) == ended == []
+    assert train_all([runs[0], runs[2]], trained, tmp_path, CPU, ended.append) == ended == []
 
 
 def test_a_changed_file_is_refused(tmp_path, trained_in_this_process):
     run = run_of("nope")
-    train_all([run], tmp_path, CPU, lambda run: None)
+    train_all([run], trained, tmp_path, CPU, lambda run: None)
     content = json.loads(run.path(tmp_path).read_text())
     content["tests"]["nope"][0]["loss"][0] += 1
     run.path(tmp_path).write_text(json.dumps(content))
