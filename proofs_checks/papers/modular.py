@@ -4,26 +4,32 @@ The claims are about the released protocol, the best predictor that does not see
 training and test pairs, and the arithmetic of the reported means.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from random import Random
 from statistics import mean
 
+from empirical.modular_addition.pairs import (
+    MODULUS,
+    Pair,
+    View,
+    all_pairs,
+    bag,
+    by_unordered_pair,
+    counts_by_view,
+    most_right,
+    text,
+)
+from empirical.modular_addition.pairs import ordered_split as split
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 
 SOURCE = Source(paper="Mitigating Position-Shift Failures in Text-Based Modular Arithmetic", arxiv="2601.04283")
 
-Pair = tuple[int, int]
-
-MODULUS = 97
-PAIRS: tuple[Pair, ...] = tuple((a, b) for a in range(MODULUS) for b in range(MODULUS))
+PAIRS = all_pairs()
 SEEDS = (42, 43, 44)
 
-View = Callable[[str], Hashable]
-"""Text -> what the predictor sees of it."""
 Answers = Callable[[Hashable], Mapping[int, Fraction]]
 """View -> the predicted labels, each with its probability."""
 
@@ -47,33 +53,10 @@ _BY_POSITION = {
 _EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
 
 
-def text(pair: Pair) -> str:
-    """Return the expression as the model reads it; the texts around it contain no digit and no plus sign."""
-    return f"{pair[0]} + {pair[1]}"
-
-
-def label(pair: Pair) -> int:
-    """Class to predict: (a + b) mod 97."""
-    return sum(pair) % MODULUS
-
-
-def split(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Return training and test pairs as the released script does: seed Python's random, shuffle and cut in half."""
-    shuffled = list(PAIRS)
-    Random(seed).shuffle(shuffled)
-    half = len(shuffled) // 2
-    return shuffled[:half], shuffled[half:]
-
-
-def bag(text: str) -> Hashable:
-    """Return the bag (multiset) of characters: what remains of a text if the order is not seen."""
-    return "".join(sorted(text))
-
-
 def ceiling(*, view: View, best: Fraction, views: int) -> Evidence:
     """Decide the best accuracy of a predictor that sees only this view of the text, and the number of views."""
-    labels = _labels(PAIRS, view)
-    right = Fraction(sum(max(counts.values()) for counts in labels.values()), len(PAIRS))
+    labels = counts_by_view(PAIRS, view)
+    right = Fraction(most_right(labels), len(PAIRS))
     if right != best or len(labels) != views:
         raise Refuted(
             f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
@@ -94,7 +77,7 @@ def majority(train: Iterable[Pair]) -> Answers:
 
     Ties share the probability evenly. A bag without training pairs gets no answer.
     """
-    labels = _labels(train, bag)
+    labels = counts_by_view(train, bag)
 
     def answers(view: Hashable) -> Mapping[int, Fraction]:
         counts = labels.get(view, Counter())
@@ -142,18 +125,10 @@ def bag_rule(
     )
 
 
-def _labels(pairs: Iterable[Pair], view: View) -> dict[Hashable, Counter[int]]:
-    """Counts of each label for each view."""
-    counts: dict[Hashable, Counter[int]] = defaultdict(Counter)
-    for pair in pairs:
-        counts[view(text(pair))][label(pair)] += 1
-    return counts
-
-
 def _accuracy(answers: Answers, pairs: Sequence[Pair]) -> Fraction:
     """Expected accuracy of the answers on these pairs."""
     right = Fraction(0)
-    for view, counts in _labels(pairs, bag).items():
+    for view, counts in counts_by_view(pairs, bag).items():
         shares = answers(view)
         right += sum(shares[answer] * count for answer, count in counts.items() if answer in shares)
     return right / len(pairs)
@@ -204,18 +179,6 @@ def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction,
         ),
         assumptions=("a halving trains one pair less than it tests",),
     )
-
-
-def by_unordered_pair(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Return training and test pairs of a split that keeps (a, b) and (b, a) together."""
-    classes = [(a, b) for a, b in PAIRS if a <= b]
-    Random(seed).shuffle(classes)
-    half = len(classes) // 2
-    train, test = (
-        [*dict.fromkeys(ordered for pair in part for ordered in (pair, pair[::-1]))]
-        for part in (classes[:half], classes[half:])
-    )
-    return train, test
 
 
 def _chance(pairs: int, trained: Callable[[int], int]) -> Fraction:

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from empirical.modular_addition import pairs
 from proofs_checks import registry
 from proofs_checks.claim import Refuted
 from proofs_checks.papers import modular
@@ -11,15 +12,15 @@ from proofs_checks.papers import modular
 
 def test_a_label_that_is_not_the_sum_has_another_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = registry.find("mod-2")
-    monkeypatch.setattr(modular, "label", lambda pair: pair[0])
+    monkeypatch.setattr(pairs, "label", lambda pair, modulus: pair[0])
     with pytest.raises(Refuted, match=r"not 36\.70 %"):
         claim.check(**claim.holds)
 
 
 @pytest.mark.parametrize("seed", modular.SEEDS)
 def test_the_split_is_that_of_python_s_random_with_the_seed(seed: int) -> None:
-    pairs = [(a, b) for a in range(97) for b in range(97)]
+    shuffled = [(a, b) for a in range(97) for b in range(97)]
     random.seed(seed)
-    random.shuffle(pairs)
+    random.shuffle(shuffled)
     train, test = modular.split(seed)
-    assert (train, test) == (pairs[:4704], pairs[4704:])
+    assert (train, test) == (shuffled[:4704], shuffled[4704:])
