@@ -25,6 +25,7 @@ PLACES = {
     "checker": ("circuits/checker/*.py",),
     "training": (
         "empirical/model/*.py",
+        "empirical/modular_addition/*.py",
         "empirical/runs/*.py",
         "empirical/text/*.py",
         "empirical/training/*.py",

@@ -41,6 +41,7 @@ for command in (
     training.relation,
     training.runs,
     training.text,
+    training.modular_addition,
     figures.figures,
     report.report,
     training.reproduce,

@@ -258,6 +258,40 @@ def text(
         raise typer.Exit(1)
 
 
+def modular_addition(
+    condition: Annotated[
+        str | None,
+        typer.Option(
+            "--condition",
+            help="Conditions, comma-separated: released-baseline,described-shift,rope,... Without this option: all.",
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", help="Encodings, comma-separated, in place of the conditions' own: alibi,rope,ape,..."
+        ),
+    ] = None,
+    profile: ProfileName = "quick",
+    out: Out = Path("out"),
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Train classifiers of a + b written as text, after predicting at which positions they still add.
+
+    The exit code is 0 only if every condition was trained.
+    """
+    backend = Backend(device)
+    require_ready(out, backend)
+    from lengthgen.modular_addition import modular_answer
+    from lengthgen.tables.modular_addition import modular_table
+
+    answer = modular_answer(condition, encoding, profile, out, backend)
+    show(answer, modular_table(answer), as_json)
+    if answer["failures"]:
+        raise typer.Exit(1)
+
+
 def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:

@@ -1,0 +1,77 @@
+"""Run of modular addition: the models of one condition under one profile; prediction and result are sealed.
+
+OUT/modular-addition/PROFILE/CONDITION-HASH.json
+OUT/modular-addition/PROFILE/CONDITION-HASH.predictions.json
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from empirical.modular_addition import conditions
+from empirical.modular_addition.conditions import Condition
+from empirical.modular_addition.coverage import predict, shift_invariance
+from empirical.modular_addition.encodings import bidirectional
+from empirical.modular_addition.profile import ModularProfile
+from empirical.runs.buildable import require_sizes
+from empirical.runs.sealed import SealedRun
+from theory.system.files import read_sealed_json, write_sealed_json
+
+FORMAT_VERSION = 1
+"""Version of draws, training and results; raised with each change of these, so that old results are not reused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModularRun(SealedRun):
+    """Models of one condition under one profile.
+
+    Attributes:
+        condition_name: name of the condition.
+        encoding: encoding that replaces the condition's own; None for its own.
+
+    Raises:
+        ConditionError, EncodingError, ProfileError: there is no such condition, or no such model can be built.
+    """
+
+    protocol = "modular-addition"
+    condition_name: str
+    profile_name: str
+    profile: ModularProfile
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        require_sizes(bidirectional(self.condition.encoding), self.profile.model)
+
+    @property
+    def name(self) -> str:
+        """Condition, with the encoding if it replaces the condition's own."""
+        return self.condition_name if self.encoding is None else f"{self.condition_name} with {self.encoding}"
+
+    @cached_property
+    def condition(self) -> Condition:
+        """Condition with its encoding."""
+        own = conditions.condition(self.condition_name)
+        return own if self.encoding is None else replace(own, encoding=str(bidirectional(self.encoding)))
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Return everything that the numbers depend on."""
+        return {"condition": self.condition.as_json(), "profile": self.profile.as_json(), "version": FORMAT_VERSION}
+
+    def predictions(self, out: Path) -> dict[str, Any]:
+        """Return the stored predictions; if there are none, make and store them.
+
+        Raises:
+            DamagedFile: the file has changed since it was written.
+        """
+        path = self.path(out).with_suffix(".predictions.json")
+        if not path.exists():
+            invariant, why = shift_invariance(self.condition)
+            made = {
+                "shift_invariant": invariant,
+                "shift_invariant_why": why,
+                "evaluations": [prediction.as_json() for prediction in predict(self.condition, self.profile)],
+            }
+            write_sealed_json(path, {**self.config, **made})
+        return read_sealed_json(path)
