@@ -41,7 +41,7 @@ class ModularProfile:
         holds_from: share of the accuracy on the inputs of training that counts as undisturbed.
 
     Raises:
-        ProfileError: some expression could be cut, or the fillers do not grow.
+        ProfileError: some expression could be cut, the fillers do not grow, or there are too few pairs to test.
     """
 
     modulus: Annotated[int, Range(2, 1_000)]
@@ -66,6 +66,10 @@ class ModularProfile:
         fillers = [self.shortest_prefix, *self.longest_prefixes]
         if fillers != sorted(fillers):
             raise ProfileError(f"the fillers {fillers} do not grow from stage to stage")
+        unordered = self.modulus * (self.modulus + 1) // 2
+        held_out = 2 * (unordered - unordered // 2) - self.modulus
+        if self.tests > held_out:
+            raise ProfileError(f"tests = {self.tests}, but a split may hold out only {held_out} pairs")
         texts = Texts(self.modulus, Anchors.SPLIT, self.length)
         needed = max(
             texts.longest(fillers[-1], words=True, anchored=True),

@@ -23,6 +23,7 @@ ORDER = (
     "yarn",
     "randomized",
     "modular",
+    "modular_encoder",
     "grape",
     "fox.law",
     "fox.bias",
@@ -56,6 +57,7 @@ ORDER = (
     "sequential.machines",
     "trained",
     "longer_text",
+    "modular_runs",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.
 

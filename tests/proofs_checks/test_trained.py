@@ -10,15 +10,15 @@ from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
 from proofs_checks import ledger, registry
 from proofs_checks.claim import Claim, Strength, Unsettled
-from proofs_checks.papers import longer_text
+from proofs_checks.papers import longer_text, modular_runs
 from proofs_checks.runner import Result, Verdict, run_claim
 from proofs_checks.trained import Arm, Runs
 from tests.proofs_checks.stores import Scores, by_encoding, fails, fill, put, runs_of, solves, unfit
 from theory.system.files import write_sealed_json
 
-TEXTS = {claim.id for claim in longer_text.CLAIMS}
-ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs and claim.id not in TEXTS}
-"""Claims on runs of tasks; those on language models are tested in test_longer_text.py."""
+SEALED = {claim.id for module in (longer_text, modular_runs) for claim in module.CLAIMS}
+ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs and claim.id not in SEALED}
+"""Claims on runs of tasks; those on other models are tested in test_longer_text.py and test_modular_runs.py."""
 IDEAL = ("ipe", "ipe-sh")
 
 

@@ -1,4 +1,4 @@
-"""Predictions from labels and tokens: exact against all texts of a small profile, and right where the paper's rows are."""
+"""Predictions from labels and tokens: exact against all texts of a small profile, and right on published numbers."""
 
 from dataclasses import replace
 from itertools import product
