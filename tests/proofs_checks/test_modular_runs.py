@@ -35,7 +35,8 @@ def settled(claim_id, runs):
 
 
 CLIFF = dict.fromkeys(PROFILE.positions[1:], LOW)
-SHIFTED = {0: LOW, 12: LOW, 16: LOW, 2: (0.95, 0.96)}
+INSIDE = [at for at in PROFILE.positions if PROFILE.shortest_prefix <= at <= PROFILE.longest_prefixes[-1]]
+SHIFTED = {at: (0.95, 0.96) if at in INSIDE else LOW for at in PROFILE.positions}
 
 
 def test_a_cliff_and_none(stored):
@@ -49,13 +50,13 @@ def test_a_cliff_and_none(stored):
 
 
 def test_no_cliff_refutes_one_and_a_hole_in_the_range_the_other(stored):
-    runs = stored({"released-baseline": ({8: (0.95, 0.96)}, HIGH), "released-shift": ({6: LOW}, HIGH)})
+    runs = stored({"released-baseline": ({8: (0.95, 0.96)}, HIGH), "released-shift": ({INSIDE[1]: LOW}, HIGH)})
     assert settled("mod-9a", runs).verdict == Verdict.REFUTED
     assert settled("mod-9b", runs).verdict == Verdict.REFUTED
 
 
 def test_seeds_that_disagree_decide_nothing(stored):
-    runs = stored({"released-baseline": ({8: WIDE}, HIGH), "released-shift": ({4: WIDE}, HIGH)})
+    runs = stored({"released-baseline": ({8: WIDE}, HIGH), "released-shift": ({INSIDE[1]: WIDE}, HIGH)})
     assert settled("mod-9a", runs).verdict == Verdict.UNSETTLED
     assert settled("mod-9b", runs).verdict == Verdict.UNSETTLED
 

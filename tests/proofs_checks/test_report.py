@@ -333,7 +333,7 @@ Big Bigg Delta Leftrightarrow Longrightarrow Phi Pr Rightarrow Sigma alpha appro
 bigg bigl bigoplus bigr binom bmod boldsymbol bullet cap cdot cdots chi circ colon cong cos cosh cup deg delta det
 dfrac dim dot dots ell emptyset end epsilon equiv eta exists exp forall frac gamma gcd ge geq hat iff implies
 in infty int kappa lVert lambda land langle lceil ldots le left leq lfloor lim ln log lor lvert mapsto mathbb mathbf
-mathcal mathfrak mathrm max mid min mod mu ne nearrow neg neq not notin nu odot omega operatorname oplus otimes
+mathcal mathfrak mathrm max mid min mod mu nabla ne nearrow neg neq not notin nu odot omega operatorname oplus otimes
 overline parallel partial perp phi pi pm pmod prime prod propto psi qquad quad rVert rangle rceil rfloor rho right
 rvert searrow setminus sigma sim sin sinh sqrt subset subseteq succ sum sup tan tanh tau text tfrac theta tilde
 hookrightarrow textstyle times to top underline varepsilon varphi varrho vec vee wedge zeta

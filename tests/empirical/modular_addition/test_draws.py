@@ -32,6 +32,8 @@ from empirical.modular_addition.tokens import CHARACTERS, CLOSE, OPEN, PAD, SYMB
 from empirical.runs.profile import ProfileError
 
 SMOKE, QUICK, PAPER = map(load_profile, ("smoke", "quick", "paper"))
+SHORT = replace(PAPER, length=33, shortest_prefix=2, longest_prefixes=(4, 6, 8), positions=(0, 6, 12), variants=2)
+"""Profile with short fillers."""
 
 
 def written(row):
@@ -40,7 +42,7 @@ def written(row):
     return "".join(marks[token] if token in marks else CHARACTERS[token - 5] for token in row.tolist())
 
 
-def texts_of(condition_name, kind=None, profile=QUICK, seed=42, step=0):
+def texts_of(condition_name, kind=None, profile=SHORT, seed=42, step=0):
     data = Data(CONDITIONS[condition_name], profile, seed)
     if kind is None:
         inputs, labels = data.training(step)
@@ -104,7 +106,7 @@ def test_the_support_of_fillers_is_that_of_all_fillers():
 
 def test_the_baseline_reads_the_expression_alone():
     drawn, labels, inputs = texts_of("released-baseline")
-    assert len(drawn) == QUICK.batch == len(set(drawn))
+    assert len(drawn) == SHORT.batch == len(set(drawn))
     for text, label in zip(drawn, labels, strict=True):
         a, b = text.split(" + ")
         assert (int(a) + int(b)) % 97 == label
@@ -119,7 +121,7 @@ def test_fillers_grow_with_the_stages():
 
 
 def test_words_have_their_shares_and_markers_surround_every_expression():
-    drawn = [text for step in range(8) for text in texts_of("described-words", step=600 + step)[0]]
+    drawn = [text for step in range(8) for text in texts_of("described-words", step=4000 + step)[0]]
     kinds = Counter()
     for text in drawn:
         before, after = re.fullmatch(r"(.*)<\d+ (?:\+|plus) \d+>(.*)", text).groups()
@@ -131,7 +133,7 @@ def test_words_have_their_shares_and_markers_surround_every_expression():
 
 def test_variants_of_a_pair_stand_side_by_side():
     _, labels, inputs = texts_of("described-shift")
-    assert len(labels) == 2 * QUICK.batch
+    assert len(labels) == 2 * SHORT.batch
     assert (labels[::2] == labels[1::2]).all() and (inputs.starts[::2] != inputs.starts[1::2]).any()
 
 
@@ -149,7 +151,7 @@ def test_evaluations_have_the_texts_that_they_name(kind):
 
 
 def test_hidden_padding_moves_the_text_at_position_0():
-    data = Data(CONDITIONS["attached-rope"], QUICK, 42)
+    data = Data(CONDITIONS["attached-rope"], SHORT, 42)
     pairs = data.tested(all_pairs=False)
     plain, moved = (data.evaluation(kind, pairs) for kind in (Kind(name="B"), Kind(name="S", at=5)))
     assert (moved.tokens[:, 5:] == plain.tokens[:, :-5]).all() and not moved.tokens[:, :5].any()
@@ -160,14 +162,14 @@ def test_equal_counters_give_equal_inputs_and_others_do_not():
     first, again, later = (texts_of("released-words", step=step)[0] for step in (5, 5, 6))
     assert first == again != later
     assert first != texts_of("released-words", step=5, seed=43)[0]
-    data = Data(CONDITIONS["released-words"], QUICK, 42)
+    data = Data(CONDITIONS["released-words"], SHORT, 42)
     pairs = data.tested(all_pairs=True)
     variants = [data.evaluation(Kind(name="A"), pairs, variant).tokens for variant in (0, 0, 1)]
     assert (variants[0] == variants[1]).all() and (variants[0] != variants[2]).any()
 
 
 def test_tested_pairs_are_those_of_the_reading():
-    described, released = (Data(CONDITIONS[f"{reading}-shift"], QUICK, 42) for reading in ("described", "released"))
+    described, released = (Data(CONDITIONS[f"{reading}-shift"], SHORT, 42) for reading in ("described", "released"))
     assert not set(described.tested(all_pairs=False)) & set(described.train)
     assert 0.4 < np.isin(released.tested(all_pairs=True), released.train).mean() < 0.6
     swapped = described.test % 97 * 97 + described.test // 97
@@ -193,20 +195,20 @@ def test_no_expression_is_cut(profile, condition_name):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"length": 28}, "an expression may end at token 29, and an input has 28"),
+        ({"length": 32}, "an expression may end at token 33, and an input has 32"),
         ({"positions": (0, 30)}, "an expression may end at token 43"),
-        ({"longest_prefixes": (4, 3)}, r"the fillers \[2, 4, 3\] do not grow"),
+        ({"longest_prefixes": (6, 4)}, r"the fillers \[2, 6, 4\] do not grow"),
         ({"shortest_prefix": 5}, "do not grow"),
-        ({"modulus": 5}, "tests = 500, but a split may hold out only 11 pairs"),
+        ({"modulus": 5}, "tests = 400, but a split may hold out only 11 pairs"),
     ],
 )
 def test_profiles_that_do_not_fit_together_are_refused(changes, says):
     with pytest.raises(ProfileError, match=says):
-        replace(QUICK, **changes)
+        replace(SHORT, **changes)
 
 
 def test_the_rate_rises_stays_and_falls():
-    rates = [replace(QUICK, steps=10, warm_up=2, cool_down=4).rate(step) / QUICK.learning_rate for step in range(10)]
+    rates = [replace(SHORT, steps=10, warm_up=2, cool_down=4).rate(step) / SHORT.learning_rate for step in range(10)]
     assert rates == pytest.approx([0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25])
     assert {PAPER.rate(step) for step in (0, 2500, 4999)} == {1e-3}
 
