@@ -65,7 +65,10 @@ def test_theory_and_circuits_run_without_torch_and_else_the_message_says_at_once
         ["verify", "rope-1"],
     ]
     trains = [["train", "copy"], ["sweep", "fig2"], ["conjecture", "fig2"], ["evaluate", "RUN"], ["relation", "RUN"]]
-    fails = [*([*command, "--out", str(out)] for command in (*trains, ["text"], ["reproduce"])), ["audit", "rotary"]]
+    fails = [
+        *([*command, "--out", str(out)] for command in (*trains, ["text"], ["modular-addition"], ["reproduce"])),
+        ["audit", "rotary"],
+    ]
     message = "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
     for command, (code, errors, _) in zip(
         [*fails, *works], run_in_one_process([*fails, *works], TRAINING), strict=True

@@ -12,7 +12,14 @@ DIGITS = "9" * 5_000
 SHORT = ("--train", "1-2", "--test", "1-4")
 SMOKE = (*SHORT, "--profile", "smoke")
 AUDIT = ("audit", "rotary", "--to", "300", "--dtype", "float32", "--heads", "2", "--head-dim", "8")
-TRAINERS = (("train", "parity"), ("sweep", "fig1"), ("conjecture", "fig1"), ("text",), ("reproduce",))
+TRAINERS = (
+    ("train", "parity"),
+    ("sweep", "fig1"),
+    ("conjecture", "fig1"),
+    ("text",),
+    ("modular-addition",),
+    ("reproduce",),
+)
 PROFILED = (*TRAINERS, ("figures",), ("figures", "--list"), ("report",), ("verify", "rope-1"))
 SECONDS = 20
 """Limit: an argument that takes as long is a hang."""
