@@ -9,7 +9,7 @@ from typing import Any
 from circuits.encodings import parse_encodings
 from empirical.model.backend import Backend
 from empirical.modular_addition.conditions import CONDITIONS
-from empirical.modular_addition.outcomes import is_fitted, outcomes
+from empirical.modular_addition.outcomes import Outcome, is_fitted, outcomes
 from empirical.modular_addition.profile import load_profile
 from empirical.modular_addition.run import ModularRun
 from empirical.modular_addition.sweep import Trained
@@ -87,6 +87,6 @@ def _row(run: ModularRun, result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _mean_over_positions(rows: Sequence[Any]) -> list[float]:
+def _mean_over_positions(rows: Sequence[Outcome]) -> list[float]:
     """Mean accuracy over the positions of Eval-B, by seed."""
     return [fmean(shares) for shares in zip(*(row.accuracy for row in rows if row.evaluation[0] == "B"), strict=True)]

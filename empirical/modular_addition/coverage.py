@@ -93,7 +93,10 @@ def predict(condition: Condition, profile: ModularProfile) -> list[Prediction]:
     """
     bidirectional(condition.encoding)
     by_seed = [_predict(Data(condition, profile, seed)) for seed in profile.seeds]
-    return [max(predictions, key=lambda prediction: prediction.unseen) for predictions in zip(*by_seed, strict=True)]
+    return [
+        max(predictions, key=lambda prediction: (prediction.unseen_in_expression, prediction.unseen))
+        for predictions in zip(*by_seed, strict=True)
+    ]
 
 
 def shift_invariance(condition: Condition) -> tuple[bool, str]:

@@ -24,6 +24,7 @@ ORDER = (
     "randomized",
     "modular",
     "modular_encoder",
+    "modular_rows",
     "grape",
     "fox.law",
     "fox.bias",

@@ -43,7 +43,7 @@ _MODULUS_3 = 3
 _ROUNDING = Fraction(1, 20)
 """Largest rounding error of a number given in tenths."""
 
-_BY_POSITION = {
+BY_POSITION = {
     "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
     "i1_001_1": ("5.7", "8.0", "97.0", "98.0", "97.3", "98.3", "97.7"),
     "i1_002a": ("5.0", "22.3", "96.7", "98.0", "97.0", "97.3", "99.3"),
@@ -331,12 +331,12 @@ CLAIMS = (
         latex=r"\text{Eval-B} = \tfrac17\sum_{p\in\{0,8,16,24,32,48,64\}}\mathrm{acc}_p",
         label="F",
         check=means,
-        holds={"positions": 7, "by_position": _BY_POSITION, "reported": _EVAL_B},
+        holds={"positions": 7, "by_position": BY_POSITION, "reported": _EVAL_B},
         falsifiers={
             "over six positions": {"positions": 6},
             "over eight positions": {"positions": 8},
             "without position 0": {
-                "by_position": {name: row[1:] for name, row in _BY_POSITION.items()},
+                "by_position": {name: row[1:] for name, row in BY_POSITION.items()},
                 "positions": 6,
             },
         },
