@@ -18,11 +18,11 @@ HIGH, LOW, WIDE = (0.97, 0.96), (0.01, 0.02), (0.95, 0.05)
 def stored(tmp_path):
     """Function that stores measurements: condition -> (position -> accuracy by seed, accuracy otherwise)."""
 
-    def store(conditions, profile="quick"):
+    def store(conditions, profile="quick", trained=(1.0, 1.0)):
         for name, (positions, otherwise) in conditions.items():
             run = ModularRun(condition_name=name, profile_name=profile, profile=PROFILE)
             at = {f"B at {position}": list(positions.get(position, otherwise)) for position in PROFILE.positions}
-            measured = {"accuracy": {"A": list(otherwise), **at}, "reference": list(otherwise)}
+            measured = {"accuracy": {"A": list(otherwise), **at}, "reference": list(otherwise), "trained": trained}
             write_sealed_json(run.path(tmp_path), {"measured": measured})
         return Runs(out=tmp_path, profile="quick")
 
@@ -40,7 +40,7 @@ SHIFTED = {at: (0.95, 0.96) if at in INSIDE else LOW for at in PROFILE.positions
 
 
 def test_a_cliff_and_none(stored):
-    runs = stored({"released-baseline": (CLIFF, HIGH), "released-shift": (SHIFTED, HIGH)})
+    runs = stored({"described-baseline": (CLIFF, HIGH), "described-shift": (SHIFTED, HIGH)})
     for claim_id in ("mod-9a", "mod-9b"):
         result = settled(claim_id, runs)
         assert (result.verdict, [row.rejected for row in result.falsifiers]) == (
@@ -50,13 +50,20 @@ def test_a_cliff_and_none(stored):
 
 
 def test_no_cliff_refutes_one_and_a_hole_in_the_range_the_other(stored):
-    runs = stored({"released-baseline": ({8: (0.95, 0.96)}, HIGH), "released-shift": ({INSIDE[1]: LOW}, HIGH)})
+    runs = stored({"described-baseline": ({8: (0.95, 0.96)}, HIGH), "described-shift": ({INSIDE[1]: LOW}, HIGH)})
     assert settled("mod-9a", runs).verdict == Verdict.REFUTED
     assert settled("mod-9b", runs).verdict == Verdict.REFUTED
 
 
+def test_models_that_do_not_fit_decide_nothing(stored):
+    runs = stored({"described-baseline": (CLIFF, HIGH)}, trained=(1.0, 0.3))
+    result = settled("mod-9a", runs)
+    assert result.verdict == Verdict.UNSETTLED
+    assert "models of described-baseline do not fit their training pairs: 100%, 30% right" in result.reason
+
+
 def test_seeds_that_disagree_decide_nothing(stored):
-    runs = stored({"released-baseline": ({8: WIDE}, HIGH), "released-shift": ({INSIDE[1]: WIDE}, HIGH)})
+    runs = stored({"described-baseline": ({8: WIDE}, HIGH), "described-shift": ({INSIDE[1]: WIDE}, HIGH)})
     assert settled("mod-9a", runs).verdict == Verdict.UNSETTLED
     assert settled("mod-9b", runs).verdict == Verdict.UNSETTLED
 
