@@ -8,8 +8,10 @@ SMOKE = ("modular-addition", "--profile", "smoke")
 
 
 def test_the_answer_compares_predictions_with_what_was_observed(answer, run, trained_here, tmp_path):
-    got = answer(*SMOKE, "--out", str(tmp_path))
-    assert list(got["conditions"]) == list(CONDITIONS)
+    names = ["released-words", "attached-rope", "described-shift"]
+    chosen = (*SMOKE, "--out", str(tmp_path), "--condition", ",".join([*names, names[0]]))
+    got = answer(*chosen)
+    assert list(got["conditions"]) == names
     assert (got["modulus"], got["seeds"], got["failures"]) == (5, [42, 43], [])
     for name, row in got["conditions"].items():
         kinds = {outcome["evaluation"].split()[0] for outcome in row["evaluations"]}
@@ -20,7 +22,7 @@ def test_the_answer_compares_predictions_with_what_was_observed(answer, run, tra
         assert row["encoding"] == condition.encoding and len(row["predictions_sha256"]) == 64
         assert row["agree"] <= row["decided"] <= len(row["evaluations"])
         assert all(outcome["why"] and len(outcome["accuracy"]) == 2 for outcome in row["evaluations"])
-    code, table, errors = run(*SMOKE, "--out", str(tmp_path))
+    code, table, errors = run(*chosen)
     assert (code, errors) == (0, "")  # nothing is trained again
     assert "attached-rope" in table and "not fitted" in table and "predicted" in table
     assert not list(tmp_path.rglob("*.partial"))
