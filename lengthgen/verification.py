@@ -75,16 +75,17 @@ def own_claims_and_encodings(files: Sequence[str], runs: Runs) -> tuple[Selectio
 
 
 def trained_runs(out: Path | None, profile: str) -> Runs:
-    """Return the runs of a profile in the folder of a sweep or of language models; none if no folder is named.
+    """Return the runs of a profile in the folder of a sweep or of other models; none if no folder is named.
 
     Raises:
         StoreError: the folder holds no runs.
         ProfileError: the profile does not exist.
     """
     load_profile(profile)
-    if out is not None and not any((out / kind).is_dir() for kind in ("runs", "text")):
+    if out is not None and not any((out / kind).is_dir() for kind in ("runs", "text", "modular-addition")):
         raise StoreError(
-            f"there are no runs in {out}: name the folder that was the --out of `lengthgen sweep` or `text`"
+            f"there are no runs in {out}: name the folder that was the --out of `lengthgen sweep`, `text` or "
+            "`modular-addition`"
         )
     return Runs(out=out, profile=profile)
 

@@ -68,3 +68,10 @@ def test_a_damaged_result_is_refused(run, answer, trained_here, tmp_path):
     [result] = [path for path in tmp_path.rglob("*.json") if "predictions" not in path.name]
     result.write_text(result.read_text().replace('"seconds"', '"second"'))
     refused(run(*chosen), "is not as it was written")
+
+
+def test_stored_models_are_runs_that_claims_can_name(run, answer, trained_here, claims_run_here, tmp_path):
+    names = ",".join(["released-shift", "released-shift-plain"])
+    answer(*SMOKE, "--out", str(tmp_path), "--condition", names)
+    code, table, errors = run("verify", "mod-9d", "--runs", str(tmp_path), "--profile", "smoke", "--format", "evidence")
+    assert "the same accuracy of every seed in" in table, (code, table, errors)
