@@ -1,6 +1,6 @@
 """Profiles of modular addition: modulus, sizes of models, training, and positions at which they are tested.
 
-`smoke` takes seconds (the tests), `quick` about half an hour on one core, `paper` has the published sizes.
+`smoke` takes seconds (the tests), `quick` about three quarters of an hour on one core, `paper` has the published sizes.
 """
 
 import json
