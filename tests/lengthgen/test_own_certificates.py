@@ -14,6 +14,7 @@ from circuits.task import TaskError
 from circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
 from circuits.tasks.catalogue import TWO_SCALE_TASKS
 from circuits.tasks.machines import MACHINES
+from lengthgen import complexity, questions
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once
 
@@ -33,6 +34,13 @@ COMMAND = (
 
 def code(*, loaded="pass", generated="pass"):
     return COPY.replace("LOADED_CODE", loaded).replace("GENERATED", generated)
+
+
+@pytest.fixture
+def nothing_computed(monkeypatch):
+    """Fail a test that computes SRC, by whichever module it is asked."""
+    for module in (complexity, questions):
+        monkeypatch.setattr(module, "compute", lambda question: pytest.fail("computed"))
 
 
 @pytest.fixture
@@ -173,8 +181,8 @@ def test_no_task_is_made_of_a_huge_base():
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "pipe", "link to a device", "below a file"])
-def test_a_path_that_is_no_regular_file_is_not_replaced_and_nothing_is_computed(run, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr("lengthgen.complexity.compute", lambda question: pytest.fail("computed"))
+@pytest.mark.usefixtures("nothing_computed")
+def test_a_path_that_is_no_regular_file_is_not_replaced_and_nothing_is_computed(run, kind, tmp_path):
     place = tmp_path / "place"
     if kind == "folder":
         place.mkdir()
@@ -191,8 +199,8 @@ def test_a_path_that_is_no_regular_file_is_not_replaced_and_nothing_is_computed(
     assert Path("/dev/full").is_char_device()
 
 
-def test_nothing_is_drawn_into_a_file_and_nothing_is_computed(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("lengthgen.complexity.compute", lambda question: pytest.fail("computed"))
+@pytest.mark.usefixtures("nothing_computed")
+def test_nothing_is_drawn_into_a_file_and_nothing_is_computed(run, tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
     refused(run("src", "parity", "--scales", "1-2", "--draw", str(file)), "is no folder")
