@@ -3,6 +3,7 @@
 The models are tiny and their text is source code, so a claim is supported, contradicted or left open at this size, and
 never more.  What is compared is the loss of the same last bytes after contexts of different lengths.  Each seed gives
 one difference; a one-sided t-test over seeds decides at 0.05, which takes them for independent and normal ([F]).
+Equal differences, as of models that see nothing beyond the trained length, are its limit: p = 0 for any other mean.
 """
 
 from collections.abc import Sequence
@@ -47,10 +48,12 @@ def loss_is_smaller(*, runs: Runs, first: Tested, second: Tested, bound: float) 
 
     Raises:
         Refuted: it is above, significantly.
-        Unsettled: models are not stored, or neither is significant.
+        Unsettled: models are not stored, seeds have equal losses, or neither is significant.
     """
     profile = _profile(runs)
     losses = [_last_losses(runs, profile, tested) for tested in (first, second)]
+    if any(len(set(of_seeds)) < len(of_seeds) for of_seeds in losses):
+        raise Unsettled("two seeds have the same loss, so they are no independent models")
     differences = [first_loss - second_loss for first_loss, second_loss in zip(*losses, strict=True)]
     seen = (
         f"{first}: {fmean(losses[0]):.3f}; {second}: {fmean(losses[1]):.3f} nats per byte; differences by seed "
@@ -74,8 +77,10 @@ def loss_is_smaller(*, runs: Runs, first: Tested, second: Tested, bound: float) 
 
 def p_values(differences: Sequence[float], bound: float) -> tuple[float, float]:
     """Return the p-values of "the mean is not below the bound" and "not above it"; 1 for fewer than two seeds."""
-    if len(differences) < 2 or len(set(differences)) == 1:
+    if len(differences) < 2:
         return 1.0, 1.0
+    if len(set(differences)) == 1:
+        return float(differences[0] >= bound), float(differences[0] <= bound)
     from scipy.stats import ttest_1samp  # slow to import, and only these claims need it
 
     below, above = (

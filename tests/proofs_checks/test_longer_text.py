@@ -15,7 +15,7 @@ from proofs_checks.trained import Runs
 from theory.system.files import write_sealed_json
 
 PROFILE = load_profile("quick")
-FLAT, RISING, WIDE = ((2.0, 2.0, 2.01), (2.5, 2.6, 2.4), (0.5, 2.0, 3.6))
+FLAT, RISING, WIDE = ((2.0, 1.995, 2.01), (2.5, 2.6, 2.4), (0.5, 2.0, 3.6))
 """Losses of three seeds at the longest length; at the trained length all have 2, 1.99 and 2.01."""
 
 Store = Callable[[Mapping[str, Mapping[str, Sequence[float]]]], Runs]
@@ -90,4 +90,16 @@ def test_p_values_are_those_of_students_t() -> None:
     below, above = p_values([0.1, 0.2, 0.3], 0.5)
     statistic = (0.2 - 0.5) / (0.1 / 3**0.5)
     assert [below, above] == pytest.approx([t.cdf(statistic, 2), t.sf(statistic, 2)])
-    assert p_values([0.1], 0.5) == p_values([0.1, 0.1], 0.5) == (1, 1)
+    assert p_values([0.1], 0.5) == (1, 1)
+
+
+def test_equal_differences_decide_by_their_side_of_the_bound() -> None:
+    """Check the limit of the t-test: models that see nothing beyond the trained length have the same losses there."""
+    assert [p_values([difference] * 3, 0.5) for difference in (0.1, 0.5, 0.9)] == [(0, 1), (1, 1), (1, 0)]
+
+
+def test_seeds_with_the_same_loss_decide_nothing(stored: Store) -> None:
+    alibi = next(claim for claim in CLAIMS if claim.id == "text-alibi")
+    same = stored({"alibi": {"alibi": (2.0, 2.0, 2.01)}, "rope": {"rope": RISING}})
+    with pytest.raises(Unsettled, match="two seeds have the same loss"):
+        alibi.check(**alibi.given(same).holds)
