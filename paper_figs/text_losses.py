@@ -83,7 +83,8 @@ def _draw(
                     Rectangle((column * step, -(line + 1) * _LINE), step, _LINE, facecolor=fill, edgecolor="0.85",
                               linewidth=0.4)
                 )  # fmt: skip
-                number = f"{fmean(last[name][length]):.2f}" if column == 0 else f"{rise[name][length]:+.2f}"
+                change = round(rise[name][length], 2)
+                number = f"{fmean(last[name][length]):.2f}" if column == 0 else f"{change:+.2f}" if change else "0.00"
                 axes.text(
                     (column + 0.5) * step, middle, number, ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
                     gid=f"{name}:{length}",

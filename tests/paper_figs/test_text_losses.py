@@ -18,6 +18,7 @@ PROFILE = load_profile("smoke")
 LOSSES = {
     "rope": {32: [1.0, 2.0], 64: [4.0, 4.5]},
     "alibi": {32: [2.0, 2.0], 64: [1.5, 2.0]},
+    "fox": {32: [2.0, 2.5], 64: [1.999, 2.499]},
     "rope under yarn": {32: [1.0, 2.0], 64: [1.5, 3.0]},
 }
 
@@ -36,7 +37,7 @@ def store(out: Path, encoding: str, **changes: Any) -> None:
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Sources:
-    for encoding in ("rope", "alibi"):
+    for encoding in ("rope", "alibi", "fox"):
         store(tmp_path, encoding)
     store(tmp_path, "alibi", version=FORMAT_VERSION - 1, tests={"alibi": []})
     return Sources(out=tmp_path, profile="smoke", width=5.5)
@@ -47,11 +48,12 @@ def test_every_number_is_drawn_and_the_smallest_rise_comes_first(sources: Source
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     names = list(dict.fromkeys(str(row["encoding"]) for row in drawing.rows))
-    assert names == ["alibi", "rope under yarn", "rope"]
+    assert names == ["alibi", "fox", "rope under yarn", "rope"]
     drawn = {text.get_gid(): text.get_text() for text in drawing.shown.axes[0].texts if text.get_gid()}
     for name, losses in LOSSES.items():
         trained, longest = (fmean(losses[length]) for length in (32, 64))
-        assert drawn[f"{name}:32"] == f"{trained:.2f}" and drawn[f"{name}:64"] == f"{longest - trained:+.2f}"
+        rise = "0.00" if name == "fox" else f"{longest - trained:+.2f}"
+        assert drawn[f"{name}:32"] == f"{trained:.2f}" and drawn[f"{name}:64"] == rise
     row = next(row for row in drawing.rows if row["encoding"] == "rope" and row["length"] == 64)
     assert (row["loss"], row["least"], row["greatest"], row["rise"]) == (4.25, 4.0, 4.5, 2.75)
     assert "2 seeds" in drawing.caption and "RoPE under YaRN" in {
