@@ -28,7 +28,7 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         BackendError: this machine lacks the backend.
     """
     profile = load_profile(profile_name)
-    names = usual_encodings() if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
+    names = usual_encodings(profile) if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(names)]
     ended: list[TextRun] = []
     missing = sum(run.result(out) is None for run in runs)

@@ -4,10 +4,11 @@ from dataclasses import asdict
 from time import monotonic
 from typing import Any
 
-from circuits.encodings import EncodingSpec, NoRelation, parse_encoding
+from circuits.encodings import NoRelation, parse_encoding
 from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.text.corpus import corpus
+from empirical.text.profile import TextProfile
 from empirical.text.run import TextRun
 from empirical.training.sealed_sweep import steps_shown
 from theory.encodings.catalogue import ENCODINGS
@@ -19,21 +20,23 @@ trained one.
 """
 
 
-def usual_encodings() -> list[str]:
-    """Return the names of the registered encodings that need no task.
+def usual_encodings(profile: TextProfile) -> list[str]:
+    """Return the registered encodings that need no task, with enough positions to draw from where they are drawn.
 
     Left out are those whose relation is that of a task's circuit, and those that see later tokens.
     """
     from empirical.encodings.catalogue import label_relation
 
     names = []
-    for name in ENCODINGS:
+    for name, record in ENCODINGS.items():
+        spec = parse_encoding(name)
         try:
-            label_relation(EncodingSpec(name=name), None)
+            label_relation(spec, None)
         except NoRelation:
             continue
-        if ENCODINGS[name].causal:
-            names.append(name)
+        too_few = record.drawn_from and int(dict(spec.options)["longest"]) < profile.lengths[-1]
+        if record.causal:
+            names.append(f"{name}[longest={profile.lengths[-1]}]" if too_few else name)
     return names
 
 

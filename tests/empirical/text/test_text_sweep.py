@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from circuits.encodings import parse_encoding
 from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
 from empirical.text.profile import load_profile
@@ -29,7 +30,15 @@ def run_of(encoding, **changes):
 
 
 def test_every_encoding_is_usual_but_those_of_a_circuit_and_those_that_see_later_tokens():
-    assert set(ENCODINGS) - set(usual_encodings()) == {"ipe", "ipe-sh", "graph-alibi"}
+    assert set(ENCODINGS) - set(usual_encodings(PROFILE)) == {"ipe", "ipe-sh", "graph-alibi"}
+
+
+def test_drawn_positions_are_enough_for_the_longest_text():
+    usual = {parse_encoding(name).name: name for name in usual_encodings(load_profile("quick"))}
+    assert set(usual) == {parse_encoding(name).name for name in usual_encodings(PROFILE)}
+    drawn = {name for name, record in ENCODINGS.items() if record.drawn_from}
+    assert {usual[name] for name in drawn} == {f"{name}[longest=2048]" for name in drawn} and len(drawn) == 4
+    assert all(usual[name] == name for name in usual.keys() - drawn)
 
 
 def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
