@@ -1,0 +1,105 @@
+"""Predictions of the SRC rule for questions about long inputs, asked of a small copy of the question.
+
+SRC is computed from all prompts of a scale, so a question about length 150 is scaled down: the tested scale becomes
+LARGEST, and the trained scale keeps its share of it ([F]).  A task whose complexity changes first at a length between
+the two is answered wrongly by this reading.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.clock import Clock
+from circuits.encodings import NoRelation, parse_encoding
+from circuits.modes import Mode
+from circuits.prediction import Prediction, predict
+from circuits.task import Task
+from circuits.theories.theory import Question
+from theory.system.errors import LengthgenError
+
+LARGEST = 10
+"""Largest scale that is analysed; above circuits.src.MAX_ARITY, so that a step that reads all digits has no arity."""
+MAX_STEPS = 2_000_000_000
+"""Largest number of counted steps of one search for a circuit: a few seconds on one core."""
+
+
+class Unanswered(LengthgenError):
+    """The rule says nothing about a question; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scales:
+    """Trained and tested scale of the small copy of a question.
+
+    Attributes:
+        train, test: largest scale of training, and of the test.
+        exact: True if they are those of the question itself.
+    """
+
+    train: int
+    test: int
+    exact: bool
+
+    @property
+    def words(self) -> str:
+        """Remark after a reason: the scales of the computation; empty if they are those of the question."""
+        return "" if self.exact else f" (computed at scales {self.train} and {self.test})"
+
+
+def scales_of(question: Question) -> Scales:
+    """Return the scales at which a question is computed: its own up to LARGEST, else in the same ratio."""
+    if question.test <= LARGEST:
+        return Scales(train=question.train, test=question.test, exact=True)
+    train = max(2, round(LARGEST * question.train / question.test))
+    return Scales(train=min(train, LARGEST - 1), test=LARGEST, exact=False)
+
+
+def analysis_of(question: Question, *, with_states: bool = False) -> Analysis:
+    """Return the analysis of a question's task up to the tested scale of its small copy.
+
+    A task with a reference circuit is analysed by that circuit, any other by search.
+
+    Args:
+        question: the question.
+        with_states: True for the reading of the task that also writes its states.
+
+    Raises:
+        Unanswered: the task is not expressible or has no such reading, or no circuit is found within MAX_STEPS.
+    """
+    subject = question.subject
+    make = subject.with_states if with_states else subject.task
+    if make is None:
+        raise Unanswered("it has no reading that writes its states" if with_states else subject.why_not)
+    analysis = _analysis(make, scales_of(question).test)
+    if isinstance(analysis, str):
+        raise Unanswered(analysis)
+    return analysis
+
+
+def prediction_of(question: Question, *, with_states: bool = False) -> Prediction:
+    """Return the prediction of circuits.prediction for the small copy of a question.
+
+    Raises:
+        Unanswered: as `analysis_of`, or the encoding has no relation.
+    """
+    analysis, scales = analysis_of(question, with_states=with_states), scales_of(question)
+    train, test = range(1, scales.train + 1), range(scales.train + 1, scales.test + 1)
+    try:
+        prediction = predict(analysis, parse_encoding(question.encoding), train=train, test=test)
+    except NoRelation as reason:
+        raise Unanswered(str(reason)) from None
+    if prediction.relation is None:
+        raise Unanswered(prediction.why)
+    return prediction
+
+
+@cache
+def _analysis(make: Callable[[], Task], largest_scale: int) -> Analysis | str:
+    """Return the analysis of a task, or the reason why there is none."""
+    task = make()
+    mode = Mode.DECLARED if task.reference else Mode.FREE
+    try:
+        return analyse(task, "unaligned", largest_scale, mode, clock=Clock(steps=MAX_STEPS))
+    except SearchStopped as stopped:
+        return str(stopped)
