@@ -24,6 +24,7 @@ class Geometry:
         *,
         relation: Relation | None = None,
         longest: int | None = None,
+        consecutive: bool = False,
         device: str = "cpu",
     ) -> None:
         """Compute the label matrices of all scales, padded to the longest sequence.
@@ -32,6 +33,7 @@ class Geometry:
             lengths: scale -> number of tokens that the model reads (it does not read the last token of a sequence).
             relation: relation whose labels are needed; None if the encoding reads positions alone.
             longest: if given, positions are drawn from 0 .. longest - 1; else they are 0 .. L - 1.
+            consecutive: True if drawn positions follow each other.
             device: device of the tensors.
 
         Raises:
@@ -41,7 +43,7 @@ class Geometry:
         self.length = max(lengths.values())
         if longest is not None:
             require_positions(self.length, longest)
-        self.relation, self.longest, self.device = relation, longest, device
+        self.relation, self.longest, self.consecutive, self.device = relation, longest, consecutive, device
         self._row = dict.fromkeys(lengths, 0)
         self.labels_SJI: Tensor | None = None
         if relation is None:
@@ -101,7 +103,8 @@ class Geometry:
         """Positions drawn by a counter, int64 [length]."""
         assert self.longest is not None
         seed = int(np.random.SeedSequence(list(counter)).generate_state(1, np.uint64)[0] >> 1)
-        return sample_positions(length, longest=self.longest, generator=torch.Generator().manual_seed(seed))
+        generator = torch.Generator().manual_seed(seed)
+        return sample_positions(length, longest=self.longest, generator=generator, consecutive=self.consecutive)
 
 
 def _padded_labels(matrix: NDArray[np.int64], length: int) -> NDArray[np.int64]:

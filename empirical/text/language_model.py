@@ -79,7 +79,11 @@ class LanguageModels:
         self.spec, self.profile, self.corpus = spec, profile, corpus
         self.longest = int(dict(spec.options)["longest"]) if spec.record.drawn_from else None
         self.geometry = Geometry(
-            {1: profile.lengths[-1]}, relation=label_relation(spec, None), longest=self.longest, device=backend.device
+            {1: profile.lengths[-1]},
+            relation=label_relation(spec, None),
+            longest=self.longest,
+            consecutive=spec.record.consecutive,
+            device=backend.device,
         )
         members = [self._initial_model(seed) for seed in range(profile.seeds)]
         self.decoder = stack_models(members).to(backend.device)

@@ -227,6 +227,14 @@ ROWS: Mapping[str, PropertyRow] = {
         far=_far(FarField.UNDEFINED),
         width="none",
     ),
+    "offset-ape": PropertyRow(
+        laws=frozenset(),
+        hooks="positions embed",
+        parameters=("o nonnegative whole", "P real"),
+        learned=WIDTH * learned.ROWS,
+        far=_far(FarField.UNDEFINED),
+        width="none",
+    ),
     "random-rope": PropertyRow(
         laws=frozenset({Law.NORM}),
         hooks="positions rotate",

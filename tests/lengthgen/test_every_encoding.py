@@ -20,7 +20,7 @@ SHIFTED_BY_PADDING = {"rpe-square"}
 DRAWN = {name for name, encoding in ENCODINGS.items() if encoding.drawn_from}
 BIDIRECTIONAL = {name for name, encoding in ENCODINGS.items() if not encoding.causal}
 CABLE = {"cable", "cable-gated", "cable-nw", "cable-log"}
-WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual", "prism"} | CABLE | DRAWN | BIDIRECTIONAL
+WITHOUT_RELATION = {"fox", "grape-path", "grape-contextual", "prism"} | CABLE | (DRAWN - {"offset-ape"}) | BIDIRECTIONAL
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

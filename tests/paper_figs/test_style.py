@@ -130,7 +130,7 @@ def test_a_hue_is_of_a_family() -> None:
     families = [
         ("ipe", "ipe-sh", "lbpe", "lbpe-sh"),
         ("rpe", "clipped", "t5", "rpe-square", "random-rpe", "grape-thin", "wavelet"),
-        ("ape", "sinusoidal", "random-ape", "legendre", "haar", "dct", "prism"),
+        ("ape", "sinusoidal", "random-ape", "offset-ape", "legendre", "haar", "dct", "prism"),
         ("rope", "random-rope", "xpos", "interpolation", "ntk", "dynamic-ntk", "yarn", "hope", *GRAPE_M),
         (
             "alibi",

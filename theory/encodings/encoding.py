@@ -196,6 +196,7 @@ class Encoding:
         learns_labels: True if training finds the labels, so that the relation need not exist before training.
         planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.
         drawn_from: name of the encoding that it applies at positions drawn at random for each batch.
+        consecutive: True if positions that are drawn follow each other, so that only the first one is drawn.
         auxiliary: losses of its own that are added to the loss of the task in training, in words; empty for none.
         module: function or class that makes the torch module, called with the sizes and options that it names.  It is
             for user-defined encodings; the module of a registered one is attached under its name.
@@ -232,6 +233,7 @@ class Encoding:
     learns_labels: bool = False
     planes: Literal["head", "width"] | None = None
     drawn_from: str = ""
+    consecutive: bool = False
     auxiliary: str = ""
     laws: tuple[Law, ...] = ()
     recovers: tuple[Recovery, ...] = ()

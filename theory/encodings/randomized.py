@@ -1,9 +1,12 @@
-"""Randomized positions: a sequence gets a random sorted choice of distinct positions from a longer range.
+"""Randomized positions: a sequence gets a random sorted choice of distinct positions from a longer range, or a shift.
 
 Source: Ruoss et al., arXiv 2305.16843.  The paper draws from 1 .. M; here positions are 0 .. M - 1.  The random
 positions can be combined with any encoding.  The released code (google-deepmind/randomized_positional_encodings) does
 so for sinusoidal, learned and rotary codes.  For relative codes and ALiBi it draws distances instead of positions
 (`released_distance`, claim rpe-6-distances); here positions are drawn for these, too.
+
+Huang et al., arXiv 2410.02140, Section 5, shift all positions by one random offset, so that training on short texts
+reads every row of a learned table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +17,10 @@ import sympy as sp
 
 from theory.encodings import alibi, learned, relational, rotary
 from theory.encodings.encoding import Encoding, Law, Option, Parameter
+from theory.relation import relative
 
 POSITIONS = sp.IndexedBase("p", integer=True, nonnegative=True)
+OFFSET = sp.Symbol("o", integer=True, nonnegative=True)
 LONGEST = sp.Symbol("M", integer=True, positive=True)
 
 
@@ -87,4 +92,20 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
 
 ROPE, ALIBI, APE = map(at_random_positions, (rotary.ENCODING, alibi.ENCODING, learned.ENCODING))
 RPE = at_random_positions(relational.RPE, most=4_096)  # the relation stores a label for every pair of positions
-ENCODINGS = (APE, RPE, ROPE, ALIBI)
+OFFSET_APE = replace(
+    APE,
+    name="offset-ape",
+    title="learned absolute, random offset",
+    arxiv="2410.02140",
+    summary="learned absolute, shifted at random",
+    parameters=(
+        Parameter(symbol=OFFSET, meaning="offset of all positions of a batch, drawn from 0 .. M - n"),
+        *learned.ENCODING.parameters,
+    ),
+    positions=lambda index, length: index + OFFSET,
+    no_relation="",
+    relation_of=lambda circuit, longest: relative(),  # a model that is right at every offset uses distances alone [F]
+    caveat="training has to find that only distances matter",
+    consecutive=True,
+)
+ENCODINGS = (APE, RPE, ROPE, ALIBI, OFFSET_APE)

@@ -48,6 +48,17 @@ def test_the_mean_of_each_token_is_that_of_the_symbolic_side():
         assert abs(mean - randomized.expected_position(rank, length=length, longest=longest)) < 0.75
 
 
+def test_consecutive_positions_start_anywhere_alike():
+    generator = torch.Generator().manual_seed(4)
+    drawn = [sample_positions(3, longest=6, generator=generator, consecutive=True) for _ in range(4_000)]
+    assert all(torch.equal(positions, positions[0] + torch.arange(3)) for positions in drawn)
+    counts = Counter(int(positions[0]) for positions in drawn)
+    assert set(counts) == {0, 1, 2, 3}
+    # Chi-squared with 3 degrees of freedom is above 30 with probability 1.4e-6.
+    assert sum((count - 1_000) ** 2 / 1_000 for count in counts.values()) < 30
+    assert torch.equal(sample_positions(6, longest=6, generator=generator, consecutive=True), torch.arange(6))
+
+
 def test_the_generator_decides_all():
     assert torch.equal(sample(10, 100, seed=3), sample(10, 100, seed=3))
     assert not torch.equal(sample(10, 100, seed=3), sample(10, 100, seed=4))

@@ -37,7 +37,7 @@ def test_drawn_positions_are_enough_for_the_longest_text():
     usual = {parse_encoding(name).name: name for name in usual_encodings(load_profile("quick"))}
     assert set(usual) == {parse_encoding(name).name for name in usual_encodings(PROFILE)}
     drawn = {name for name, record in ENCODINGS.items() if record.drawn_from}
-    assert {usual[name] for name in drawn} == {f"{name}[longest=2048]" for name in drawn} and len(drawn) == 4
+    assert {usual[name] for name in drawn} == {f"{name}[longest=2048]" for name in drawn} and len(drawn) == 5
     assert all(usual[name] == name for name in usual.keys() - drawn)
 
 
