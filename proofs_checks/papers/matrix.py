@@ -228,12 +228,11 @@ ROWS: Mapping[str, PropertyRow] = {
         width="none",
     ),
     "offset-ape": PropertyRow(
-        laws=frozenset(),
+        laws=_STREAMING,
         hooks="positions embed",
         parameters=("o nonnegative whole", "P real"),
         learned=WIDTH * learned.ROWS,
         far=_far(FarField.UNDEFINED),
-        width="none",
     ),
     "random-rope": PropertyRow(
         laws=frozenset({Law.NORM}),

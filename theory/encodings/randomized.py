@@ -107,5 +107,6 @@ OFFSET_APE = replace(
     relation_of=lambda circuit, longest: relative(),  # a model that is right at every offset uses distances alone [F]
     caveat="training has to find that only distances matter",
     consecutive=True,
+    laws=(Law.STREAMING,),
 )
 ENCODINGS = (APE, RPE, ROPE, ALIBI, OFFSET_APE)
