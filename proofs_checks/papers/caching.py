@@ -77,7 +77,7 @@ def _falsifiers(encoding: Encoding) -> Mapping[str, Parameters]:
         "t5-bidirectional": ("16 buckets up to distance 64", _SIXTEEN),
     }
     mutated: list[tuple[str, Formulas]]
-    if encoding.drawn_from:
+    if encoding.drawn_from and not encoding.consecutive:
         mutated = [("tokens at their own indices", mutations.with_drawn_positions_dropped)]
     elif encoding.name in own:
         mutated = [own[encoding.name]]
