@@ -1,0 +1,74 @@
+"""Published results as plain data: cells by table, task and encoding, with their sources."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from empirical.court.cell import Cell, MeasuredRun
+from empirical.court.published.load import published_cells, sources, unusable_runs
+from empirical.court.published.source import PublishedError, Source
+from theory.system.errors import nearest
+
+
+def published_answer(
+    *, evidence: str | None = None, task: str | None = None, encoding: str | None = None
+) -> dict[str, Any]:
+    """Return the published cells that match the filters, the runs that are no evidence, and the sources of both.
+
+    Runs that are no evidence are filtered by table and task.
+
+    Raises:
+        PublishedError: no published result has this table, task or encoding, or a table is damaged.
+    """
+    cells, unusable = published_cells(), unusable_runs()
+    _require_known("evidence", evidence, sources())
+    _require_known("task", task, [cell.question.subject.name for cell in cells])
+    _require_known("encoding", encoding, [cell.question.encoding for cell in cells])
+    rows = [
+        _row(cell)
+        for cell in cells
+        if evidence in (None, cell.evidence)
+        and task in (None, cell.question.subject.name)
+        and encoding in (None, cell.question.encoding)
+    ]
+    unused = [asdict(run) for run in unusable if evidence in (None, run.evidence) and task in (None, run.task)]
+    listed = {row["evidence"] for row in [*rows, *unused]}
+    return {
+        "sources": {name: _described(source) for name, source in sources().items() if name in listed},
+        "cells": rows,
+        "unusable": unused,
+    }
+
+
+def _require_known(kind: str, name: str | None, names: Iterable[str]) -> None:
+    """Raise PublishedError if a filter has a value that no published result has."""
+    names = dict.fromkeys(names)
+    if name is not None and name not in names:
+        hint = nearest(name, names, otherwise=f"known are {', '.join(names)}")
+        raise PublishedError(f"no published result has the {kind} '{name}': {hint}")
+
+
+def _described(source: Source) -> dict[str, Any]:
+    """Return what a source says for people: all but the tables of names."""
+    return {key: value for key, value in asdict(source).items() if not isinstance(value, dict)}
+
+
+def _row(cell: Cell) -> dict[str, Any]:
+    """Return a cell as plain data."""
+    question = cell.question
+    return {
+        "evidence": cell.evidence,
+        "task": question.subject.name,
+        "encoding": question.encoding,
+        "train": question.train,
+        "test": question.test,
+        "runs": [_run(run) for run in cell.runs],
+        "remark": cell.remark,
+        "expressible": question.subject.task is not None,
+        "why_not": question.subject.why_not,
+    }
+
+
+def _run(run: MeasuredRun) -> Mapping[str, Any]:
+    """Return a run as plain data; lengths are texts, as in JSON."""
+    return {"name": run.name, "accuracy": {str(length): share for length, share in sorted(run.accuracy.items())}}
