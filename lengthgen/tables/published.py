@@ -37,6 +37,7 @@ def published_table(answer: Mapping[str, Any]) -> Group:
         "trained, tested: accuracy of each run at the largest length that was measured up to train, and up to test",
         *(f"{name}: {source['title']}, arXiv {source['arxiv']}" for name, source in answer["sources"].items()),
         *(f"not expressible: {', '.join(tasks)}: {why}" for why, tasks in tasks_by_reason.items()),
+        f"{sum(bool(cell['remark']) for cell in answer['cells'])} cells have a remark on a trap; --json shows it",
         f"{len(answer['unusable'])} measured runs are not used; --json lists them with the reason",
     )
 

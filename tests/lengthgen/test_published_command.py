@@ -52,11 +52,13 @@ def test_the_table_shows_trained_and_tested_accuracy_of_every_run(run):
     assert "- - -" in table, "accuracies at trained lengths are shown where none was measured"
 
 
-def test_the_table_names_the_tasks_that_are_not_expressible_and_counts_what_is_not_used(run):
+def test_the_table_names_the_tasks_that_are_not_expressible_and_counts_what_json_alone_shows(answer, run):
+    remarked = sum(cell["remark"] != "" for cell in answer("published")["cells"])
     _, table, _ = run("published")
     words = " ".join(table.split())
     for subject in SUBJECTS.values():
         assert subject.task is not None or subject.why_not in words
+    assert f" {remarked} cells have a remark" in words
     assert "11 measured runs are not used" in words
 
 
