@@ -1,24 +1,33 @@
-"""Questions about tasks of the project."""
+"""Questions about small subjects, for tests of theories."""
+
+from collections.abc import Callable
+from functools import partial
 
 from circuits.task import Task
-from circuits.tasks import TASKS
+from circuits.tasks import load
 from circuits.tasks.published.subject import Subject
 from circuits.theories.theory import Question
 
 
-def subject(name: str, *, with_states: str | None = None) -> Subject:
-    """Subject that is a task of the project; another one may stand for its reading that writes states."""
-    return Subject(
-        name=name, words="", arxiv="", task=TASKS[name], with_states=TASKS[with_states] if with_states else None
+def about(
+    encoding: str,
+    *,
+    name: str = "own",
+    arxiv: str = "",
+    language: str | None = None,
+    task: str | Callable[[], Task] | None = None,
+    with_states: str | None = None,
+    train: int = 50,
+    test: int = 100,
+) -> Question:
+    """Return a question about a subject with this language, or with the task of the catalogue that has this name."""
+    subject = Subject(
+        name=name,
+        words="",
+        arxiv=arxiv,
+        task=partial(load, task) if isinstance(task, str) else task,
+        why_not="" if task else "a test",
+        language=language,
+        with_states=partial(load, with_states) if with_states else None,
     )
-
-
-def question(name: str, encoding: str, train: int = 3, test: int = 9, *, with_states: str | None = None) -> Question:
-    """Question about a task of the project."""
-    return Question(subject=subject(name, with_states=with_states), encoding=encoding, train=train, test=test)
-
-
-def about(task: Task, encoding: str, train: int = 3, test: int = 9) -> Question:
-    """Question about a task."""
-    of_task = Subject(name=task.name, words="", arxiv="", task=lambda: task)
-    return Question(subject=of_task, encoding=encoding, train=train, test=test)
+    return Question(subject=subject, encoding=encoding, train=train, test=test)

@@ -6,12 +6,12 @@ import pytest
 from circuits.task import Task
 from circuits.theories.counts import COUNTS, affine_functions, first_failure, samples_of
 from circuits.trace import trace
-from tests.circuits.theories.questions import about, question
+from tests.circuits.theories.questions import about
 
 
 def answers(name: str, encoding: str = "nope") -> float | None:
     """Probability that the theory gives."""
-    return COUNTS.guess(question(name, encoding)).probability
+    return COUNTS.guess(about(encoding, task=name, train=3, test=9)).probability
 
 
 def test_majority_is_in_and_parity_is_out() -> None:
@@ -62,8 +62,8 @@ def test_equal_counts_with_different_outputs_are_named() -> None:
 
 def test_windows_that_tell_the_last_two_positions_apart() -> None:
     task = last_but_one()
-    assert COUNTS.guess(about(task, "rpe")).probability == pytest.approx(0.9)
-    assert COUNTS.guess(about(task, "nope")).probability == pytest.approx(0.1)
+    assert COUNTS.guess(about("rpe", task=lambda: task, train=3, test=9)).probability == pytest.approx(0.9)
+    assert COUNTS.guess(about("nope", task=lambda: task, train=3, test=9)).probability == pytest.approx(0.1)
 
 
 def test_an_output_that_training_never_shows_is_named() -> None:
@@ -73,7 +73,7 @@ def test_an_output_that_training_never_shows_is_named() -> None:
         prompt=lambda n: [["0"]] * n,
         generate=lambda prompt: ["1" if len(prompt) > 4 else "0"],
     )
-    guess = COUNTS.guess(about(task, "nope", train=3, test=9))
+    guess = COUNTS.guess(about("nope", task=lambda: task, train=3, test=9))
     assert guess.probability == pytest.approx(0.1)
     assert guess.breaks_at == 5
     assert "never showed" in guess.reason

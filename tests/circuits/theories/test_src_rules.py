@@ -10,10 +10,15 @@ from circuits.tasks.published.subject import Subject
 from circuits.theories.scaled import LARGEST, scales_of
 from circuits.theories.src_rules import SRC_THEORIES
 from circuits.theories.theory import Guess, Question
-from tests.circuits.theories.questions import question, subject
+from tests.circuits.theories.questions import about
 
 BY_NAME = {theory.name: theory for theory in SRC_THEORIES}
 OF_PREDICTION = ("src", "src-coverage", "src-selection", "src-distractors")
+
+
+def question(task: str, encoding: str, train: int = 3, test: int = 9) -> Question:
+    """Question about a task of the project."""
+    return about(encoding, task=task, train=train, test=test)
 
 
 def answer(name: str, asked_question: Question) -> Guess:
@@ -66,7 +71,7 @@ def test_abstains_where_there_is_nothing_to_compute() -> None:
 
 
 def test_states_are_a_reading_of_their_own() -> None:
-    at_once = Question(subject=subject("parity-direct", with_states="parity-online"), encoding="rpe", train=3, test=9)
+    at_once = about("rpe", task="parity-direct", with_states="parity-online", train=3, test=9)
     assert answer("src-coverage", at_once).probability == pytest.approx(0.1)
     running = question("parity-online", "rpe")
     assert answer("src-steps", at_once).probability == answer("src-coverage", running).probability
