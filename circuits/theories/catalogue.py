@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from circuits.theories import c_rasp, depth, encodings_order, k_sparse, min_degree, rasp_l
+from circuits.theories.counts import COUNTS
+from circuits.theories.src_rules import SRC_THEORIES
 from circuits.theories.theory import Guess, Question, Theory, TheoryError, no, yes
 from theory.system.errors import nearest
 from theory.system.userfile import Guarded, load_object, shown, split_file
@@ -12,7 +14,7 @@ RIVALS: tuple[Theory, ...] = tuple(
     module.THEORY for module in (c_rasp, k_sparse, encodings_order, rasp_l, depth, min_degree)
 )
 """Rivals of the conjecture on SRC."""
-THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in RIVALS}
+THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, *RIVALS)}
 """Name -> theory."""
 OWN = "the user's own, joined after the results were known"
 """Domain of a theory of the user's own."""
