@@ -1,8 +1,8 @@
 """Predictions of the SRC rule for questions about long inputs, asked of a small copy of the question.
 
-SRC is computed from all prompts of a scale, so a question about length 150 is scaled down: the tested scale becomes
-LARGEST, and the trained scale keeps its share of it ([F]).  A task whose complexity changes first at a length between
-the two is answered wrongly by this reading.
+SRC is computed from all prompts of a scale, so a question about a length above EXACT is scaled down: the tested scale
+becomes LARGEST, and the trained scale keeps its share of it ([F]).  A task whose complexity changes first at a length
+between the two is answered wrongly by this reading.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,10 @@ from circuits.task import Task
 from circuits.theories.theory import Question
 from theory.system.errors import LengthgenError
 
+EXACT = 20
+"""Largest tested scale that is not scaled down."""
 LARGEST = 10
-"""Largest scale that is analysed; above circuits.src.MAX_ARITY, so that a step that reads all digits has no arity."""
+"""Tested scale of small copies; above circuits.src.MAX_ARITY, so that a step that reads all digits has no arity."""
 MAX_STEPS = 2_000_000_000
 """Largest number of counted steps of one search for a circuit: a few seconds on one core."""
 
@@ -48,8 +50,8 @@ class Scales:
 
 
 def scales_of(question: Question) -> Scales:
-    """Return the scales at which a question is computed: its own up to LARGEST, else in the same ratio."""
-    if question.test <= LARGEST:
+    """Return the scales at which a question is computed: its own up to EXACT, else in the same ratio."""
+    if question.test <= EXACT:
         return Scales(train=question.train, test=question.test, exact=True)
     train = max(2, round(LARGEST * question.train / question.test))
     return Scales(train=min(train, LARGEST - 1), test=LARGEST, exact=False)

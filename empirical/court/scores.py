@@ -1,0 +1,139 @@
+"""Scores of theories: proper scores with a price for abstention, confusion, and differences clustered by task.
+
+Each cell counts once, as the mean over its fitting runs.  A theory that abstains is scored as if it had said 1/2.
+Differences of Brier scores have intervals from a bootstrap that draws tasks, because the cells of a task stand or fall
+together.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from empirical.court.outcomes import Outcome
+
+ABSTAINED = 0.5
+"""Probability by which an abstention is scored."""
+LEAST_PROBABILITY = 0.001
+"""Probabilities are moved into [0.001, 0.999] for the log score, so that one error does not count without bound."""
+REPETITIONS = 2_000
+"""Number of draws of the bootstrap."""
+CONFIDENCE = 0.95
+"""Confidence of intervals."""
+LEAST_TASKS = 5
+"""Least number of answered tasks for a verdict; the bootstrap of fewer clusters is too narrow."""
+
+Numbers = NDArray[np.float64]
+Probabilities = Sequence[float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Mean difference of two Brier scores over the same cells, with its interval; below 0 the first is better."""
+
+    value: float
+    low: float
+    high: float
+    cells: int
+    tasks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """Score of a theory over cells with a fitting run.
+
+    Attributes:
+        answered: number of cells with an answer.
+        abstained: number of cells without.
+        right_yes, wrong_yes, right_no, wrong_no: confusion over answered cells without ties, a probability above 1/2
+            being a yes.
+        brier, log: mean scores over all cells, abstentions included; 0 is best, 0.25 and log 2 are those of 1/2.
+        brier_answered: mean Brier score over answered cells; None without any.
+        against_base: difference to the base rate over answered cells; None without any.
+        verdict: "supported" (better than the base rate on what it answers), "refuted" (worse), or "undecided".
+    """
+
+    answered: int
+    abstained: int
+    right_yes: int
+    wrong_yes: int
+    right_no: int
+    wrong_no: int
+    brier: float
+    log: float
+    brier_answered: float | None
+    against_base: Difference | None
+    verdict: str
+
+
+def score(judged: Sequence[Outcome], probabilities: Probabilities, base: Sequence[float]) -> Score:
+    """Return the score of one theory.
+
+    Args:
+        judged: outcomes of cells with a fitting run, at least one.
+        probabilities: its probability for each of them, None where it abstains.
+        base: the base rate for each of them.
+    """
+    answered = np.array([probability is not None for probability in probabilities])
+    brier, base_brier = brier_scores(judged, probabilities), brier_scores(judged, base)
+    against = difference(judged, brier, base_brier, answered) if answered.any() else None
+    confusion = {"right_yes": 0, "wrong_yes": 0, "right_no": 0, "wrong_no": 0}
+    for outcome, probability in zip(judged, probabilities, strict=True):
+        if probability is not None and probability != ABSTAINED and outcome.observed is not None:
+            says = probability > ABSTAINED
+            confusion[f"{'right' if says == outcome.observed else 'wrong'}_{'yes' if says else 'no'}"] += 1
+    return Score(
+        answered=int(answered.sum()),
+        abstained=int((~answered).sum()),
+        **confusion,
+        brier=float(brier.mean()),
+        log=float(np.mean([_log_score(*pair) for pair in zip(judged, probabilities, strict=True)])),
+        brier_answered=float(brier[answered].mean()) if answered.any() else None,
+        against_base=against,
+        verdict=_verdict(against),
+    )
+
+
+def brier_scores(judged: Sequence[Outcome], probabilities: Probabilities) -> Numbers:
+    """Return the Brier score of each cell, float64 [cells]: the mean of (p - outcome)^2 over its fitting runs."""
+    share = np.array([outcome.share for outcome in judged])
+    p = np.array([ABSTAINED if probability is None else probability for probability in probabilities])
+    return share * (1 - p) ** 2 + (1 - share) * p**2
+
+
+def difference(
+    judged: Sequence[Outcome], first_scores: Numbers, second_scores: Numbers, chosen: NDArray[np.bool_] | None = None
+) -> Difference:
+    """Return the mean difference of scores of cells, with its interval over draws of tasks.
+
+    Args:
+        judged: outcomes of the cells.
+        first_scores: scores of the cells by the first theory, float64 [cells].
+        second_scores: scores of the cells by the second one.
+        chosen: True for the cells that count, at least one; None for all.
+    """
+    chosen = np.ones(len(judged), dtype=bool) if chosen is None else chosen
+    names = np.array([outcome.cell.question.subject.name for outcome in judged])[chosen]
+    tasks, task_of = np.unique(names, return_inverse=True)
+    change = (first_scores - second_scores)[chosen]
+    sums, counts = np.bincount(task_of, weights=change), np.bincount(task_of)
+    draws = np.random.default_rng(0).multinomial(len(tasks), np.full(len(tasks), 1 / len(tasks)), size=REPETITIONS)
+    means = (draws @ sums) / (draws @ counts)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Difference(value=float(change.mean()), low=float(low), high=float(high), cells=len(change), tasks=len(tasks))
+
+
+def _verdict(against: Difference | None) -> str:
+    """Return the verdict that a difference to the base rate gives."""
+    if against is None or against.tasks < LEAST_TASKS:
+        return "undecided"
+    return "supported" if against.high < 0 else "refuted" if against.low > 0 else "undecided"
+
+
+def _log_score(outcome: Outcome, probability: float | None) -> float:
+    """Return the mean of -log of the probability of what happened, over the fitting runs of a cell."""
+    p = ABSTAINED if probability is None else min(max(probability, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
+    return -outcome.share * math.log(p) - (1 - outcome.share) * math.log(1 - p)
