@@ -1,74 +1,132 @@
 """Catalogue of the tasks of published experiments, by the names of the published tables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from circuits.task import Task
+from circuits.tasks.commands import scan
+from circuits.tasks.published import algorithmic, arithmetic, chain, copies, numbers
+from circuits.tasks.published.counter_languages import boolean_expressions, equal_runs, shuffled_brackets
 from circuits.tasks.published.languages import LANGUAGES
+from circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
 from circuits.tasks.published.subject import Subject
 
 HUANG = "2410.02140"
 DECOMPILING = "2602.08857"
 KAZEMNEJAD = "2305.19466"
 
-_OTHERS: Mapping[str, Mapping[str, str]] = {
-    HUANG: {
-        "addition": "the sum of two binary numbers, high bit first",
-        "anbn": "the symbols that may follow each prefix of a word a..ab..b, as many b as a",
-        "anbncn": "the symbols that may follow each prefix of a word a..ab..bc..c, as many of each",
-        "anbncndn": "the symbols that may follow each prefix of a word a..ab..bc..cd..d, as many of each",
-        "binary_majority": "the more frequent of two symbols of a word, which are never equally frequent",
-        "binary_majority_interleave": "the majorities of three binary words that are read by turns, symbol by symbol",
-        "bool3": "the symbols that may follow each prefix of a boolean expression with operators of up to 3 operands",
-        "bool5": "the symbols that may follow each prefix of a boolean expression with operators of up to 5 operands",
-        "copy_repeat": "a copy of a word over two symbols",
-        "copy_unique": "a copy of a word of different symbols",
-        "dyck1": "the symbols that may follow each prefix of a word of balanced brackets of one kind",
-        "majority": "the most frequent of the 26 symbols of a word, which is more frequent than any other",
-        "parity": "whether a binary word has an even or an odd number of ones",
-        "shuffle2": "the symbols that may follow each prefix of two interleaved words of balanced brackets",
-        "sort": "the different numbers of a word in ascending order",
-    },
-    DECOMPILING: {
-        "count": "all numbers from the first to the second of two numbers",
-        "unique_bigram_copy": "a copy of a word in which no pair of neighbours comes twice",
-        "unique_reverse": "a word of different symbols from its end to its beginning",
-    },
-    KAZEMNEJAD: {
-        "copy-cmc2x": "a word over many symbols, twice",
-        "copy-cmc": "a copy of a word over many symbols",
-        "copy-rdc": "one symbol as often as another one is repeated",
-        "copy-rsc2x": "one repeated symbol, twice as often",
-        "copy-rsc": "a copy of one repeated symbol",
-        "reverse-mc2x": "a word over many symbols reversed, twice",
-        "reverse-mc": "a word over many symbols reversed",
-        "reverse-mcrv": "a word over many symbols reversed, and then as it was",
-        "scan-len": "the actions that a command in words stands for; longer actions than those of training",
-        "scan-mdlen": "the actions that a command in words stands for; longer actions of the same kinds of commands",
-        "pcfg-md": "the result of nested functions of words; deeper nesting of the same functions",
-        "pcfg": "the result of nested functions of words; deeper nesting than in training",
-        "addition-steps": "the sum of two numbers, with all intermediate results",
-        "summation": "the sum of digits modulo 10, with all intermediate results",
-        "parity-steps": "whether a binary word has an even or an odd number of ones, with all intermediate results",
-        "sorting-single": "numbers of one token in ascending order, with all intermediate results",
-        "sorting-multi": "numbers of several digits in ascending order, with all intermediate results",
-        "polynomial": "the value of a polynomial modulo 10, with all intermediate results",
-        "lego": "the value of a variable that is given by a chain of signs, with all intermediate results",
-    },
-}
+ROUND, SQUARE = ("(", ")"), ("[", "]")
+NEXT = "the symbols that may follow each prefix of"
+PCFG = "a prompt of one nesting depth has no fixed number of tokens, and a `Task` has one layout at each scale"
 
-SUBJECTS: Mapping[str, Subject] = {
-    subject.name: subject
-    for subject in (
-        *(
-            Subject(
-                name=name, words=f"the symbols that may follow each prefix of a word: {words}", arxiv=HUANG, language=e
-            )
-            for name, (e, words) in LANGUAGES.items()
-        ),
-        *(
-            Subject(name=name, words=words, arxiv=arxiv, why_not="not written yet")
-            for arxiv, group in _OTHERS.items()
-            for name, words in group.items()
-        ),
+
+def _regular(name: str, expression: str, words: str) -> Subject:
+    """Return the subject of a regular language."""
+
+    def made(make: Callable[..., Task], suffix: str) -> Task:
+        from circuits.languages.regular import minimal_automaton  # automata-lib takes a tenth of a second to import
+
+        return make(minimal_automaton(expression), f"published-{name}{suffix}")
+
+    return Subject(
+        name=name,
+        words=f"{NEXT} {words}",
+        arxiv=HUANG,
+        language=expression,
+        task=lambda: made(next_symbols_task, ""),
+        with_states=lambda: made(with_states_task, "-with-states"),
     )
-}
-"""Name -> task of a published experiment."""
+
+
+def _huang(name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None) -> Subject:
+    return Subject(name=name, words=words, arxiv=HUANG, task=task, with_states=with_states)
+
+
+def _decompiling(name: str, words: str, task: Callable[[], Task]) -> Subject:
+    return Subject(name=name, words=words, arxiv=DECOMPILING, task=task)
+
+
+def _kazemnejad(
+    name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None
+) -> Subject:
+    return Subject(name=name, words=words, arxiv=KAZEMNEJAD, task=task, with_states=with_states)
+
+
+def _copied(name: str, words: str, *orders: copies.Order, repeated: bool = False) -> Subject:
+    return _kazemnejad(name, words, lambda: copies.copied(name, *orders, repeated=repeated))
+
+
+_SUBJECTS = (
+    *(_regular(name, expression, words) for name, (expression, words) in LANGUAGES.items()),
+    _huang("anbn", f"{NEXT} a word a..ab..b, as many b as a", lambda: equal_runs("ab")),
+    _huang("anbncn", f"{NEXT} a word a..ab..bc..c, as many of each", lambda: equal_runs("abc")),
+    _huang("anbncndn", f"{NEXT} a word a..ab..bc..cd..d, as many of each", lambda: equal_runs("abcd")),
+    _huang("dyck1", f"{NEXT} a word of balanced brackets", lambda: shuffled_brackets((ROUND,), "published-dyck1")),
+    _huang(
+        "shuffle2",
+        f"{NEXT} a word that is balanced in each of two kinds of brackets",
+        lambda: shuffled_brackets((ROUND, SQUARE), "published-shuffle2"),
+    ),
+    _huang("bool3", f"{NEXT} a boolean expression with operators of 1 to 3 operands", lambda: boolean_expressions(3)),
+    _huang("bool5", f"{NEXT} a boolean expression with operators of 1 to 5 operands", lambda: boolean_expressions(5)),
+    _huang("binary_majority", "the more frequent bit of a word", algorithmic.binary_majority),
+    _huang(
+        "binary_majority_interleave",
+        "the more frequent bits of three words that are read by turns",
+        algorithmic.binary_majority_interleave,
+    ),
+    _huang("majority", "the most frequent symbol of a word", algorithmic.majority),
+    _huang("sort", "different numbers in ascending order", algorithmic.sort),
+    _huang("copy_unique", "a copy of a word of different symbols", algorithmic.copy_unique),
+    _huang("copy_repeat", "a copy of a word over two symbols", algorithmic.copy_repeat),
+    _huang("parity", "the parity of the ones of a word", algorithmic.parity, algorithmic.parity_with_states),
+    _huang("addition", "the sum of two binary numbers, high bit first", numbers.addition),
+    _decompiling("count", "all numbers from the first to the second of two numbers", numbers.count),
+    _decompiling("unique_reverse", "a word of different symbols reversed", algorithmic.unique_reverse),
+    _decompiling(
+        "unique_bigram_copy",
+        "a copy of a word in which no pair of neighbours comes twice",
+        algorithmic.unique_bigram_copy,
+    ),
+    _copied("copy-cmc", "a copy of a word over many symbols", copies.forward),
+    _copied("copy-cmc2x", "a word over many symbols, twice", copies.forward, copies.forward),
+    _kazemnejad("copy-rdc", "one symbol as often as another one is repeated", copies.replaced),
+    _copied("copy-rsc", "a copy of one repeated symbol", copies.forward, repeated=True),
+    _copied("copy-rsc2x", "one repeated symbol, twice as often", copies.twice, repeated=True),
+    _copied("reverse-mc", "a word over many symbols reversed", copies.backward),
+    _copied("reverse-mc2x", "a word over many symbols reversed, twice", copies.backward, copies.backward),
+    _copied("reverse-mcrv", "a word over many symbols reversed, then as it was", copies.backward, copies.forward),
+    _kazemnejad(
+        "scan-len",
+        "the actions that commands stand for, with more actions than in training",
+        lambda: replace(scan(), name="published-scan-len"),
+    ),
+    _kazemnejad(
+        "scan-mdlen",
+        "the actions that commands stand for, with more actions than in training but commands of the same kinds",
+        lambda: replace(scan(), name="published-scan-mdlen"),
+    ),
+    Subject(name="pcfg", words="the result of nested functions on words", arxiv=KAZEMNEJAD, why_not=PCFG),
+    Subject(
+        name="pcfg-md",
+        words="the result of nested functions on words, nested more deeply but by functions of the same kinds",
+        arxiv=KAZEMNEJAD,
+        why_not=PCFG,
+    ),
+    _kazemnejad("addition-steps", "the sum of two numbers", arithmetic.addition, arithmetic.addition_with_states),
+    _kazemnejad("summation", "the last digit of a sum", arithmetic.summation, arithmetic.summation_with_states),
+    _kazemnejad("parity-steps", "the parity of the ones of a word", arithmetic.parity, arithmetic.parity_with_states),
+    _kazemnejad("sorting-single", "symbols in ascending order", arithmetic.sorting_single),
+    _kazemnejad("sorting-multi", "numbers of several digits in ascending order", arithmetic.sorting_multi),
+    _kazemnejad(
+        "polynomial", "the last digit of a polynomial's value", arithmetic.polynomial, arithmetic.polynomial_with_states
+    ),
+    _kazemnejad("lego", "the value of a variable at the end of a chain of signs", chain.lego, chain.lego_with_states),
+)
+
+SUBJECTS: Mapping[str, Subject] = {subject.name: subject for subject in _SUBJECTS}
+"""Name -> task of a published experiment.
+
+Despite the names `addition-steps` and `parity-steps`, the published models of the arithmetic tasks answered at once
+(`circuits.tasks.published.arithmetic`); `with_states` is the reading with running results.
+"""

@@ -1,0 +1,186 @@
+"""Arithmetic and sorting of arXiv 2305.19466: the answer at once, as its figure shows it, and with steps as a reading.
+
+The figure whose numbers are used (`appendix_showcase_1.pdf`) has models without a scratchpad: so its program says of
+addition and summation, and beyond the lengths of training summation falls to one in ten, the chance to guess a digit.
+Words of the instruction are left out, and '=' stands for the separator.  Bases are smaller than the paper's ten, so that
+all prompts of small scales can be tried [F].  Tasks with steps write running results and nothing else; the paper's
+scratchpads are longer [F].
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from circuits.task import Reference, Task
+from circuits.tasks.addition import addition_carry
+from circuits.tasks.counter import parity as running_parity
+from circuits.tasks.counter import parity_direct
+from circuits.tasks.digits import Integers, Numbers, digit_task
+from circuits.tasks.sorting import sort_direct
+
+
+def addition(base: int = 2) -> Task:
+    """`a1 .. an + b1 .. bn = c1 .. ck $`: the sum, high digit first, without leading zeros, at once.
+
+    The paper has operands of different lengths too; the larger one is its scale. Both have n digits here, since a
+    `Task` has one layout at each scale [F].
+    """
+    digits = tuple(map(str, range(base)))
+
+    def number(symbols: tuple[str, ...]) -> int:
+        return int("".join(symbols), base)
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        n = len(prompt) // 2 - 1
+        total = number(prompt[:n]) + number(prompt[n + 1 : -1])
+        return [*np.base_repr(total, base), "$"]
+
+    def prompt(n: int) -> list[tuple[str, ...]]:
+        operand = [digits if n == 1 else digits[1:], *[digits] * (n - 1)]
+        return [*operand, ("+",), *operand, ("=",)]
+
+    return Task(
+        name="published-addition-steps",
+        alphabet=(*digits, "+", "=", "$"),
+        prompt=prompt,
+        generate=generate,
+        end="$",
+    )
+
+
+def addition_with_states(base: int = 2) -> Task:
+    """`a1 .. an + b1 .. bn = c1 k1 .. cn kn $`, low digit first, with the carry k after each digit c."""
+    return replace(addition_carry(base), name="published-addition-steps-with-states")
+
+
+def summation(base: int = 3) -> Task:
+    """`x1 + .. + xn = y $`: the sum of digits of 1 to base - 1, modulo the base, at once."""
+    return digit_task(
+        name="published-summation",
+        base=base,
+        marks="+=",
+        prompt=_terms,
+        generate=lambda x: [sum(x) % base],
+        vectorised=lambda x: x.sum(axis=0, keepdims=True) % base,
+        reference=None,
+    )
+
+
+def summation_with_states(base: int = 3) -> Task:
+    """`x1 + .. + xn = y1 .. yn $`: y_t is the sum of the first t digits, modulo the base.
+
+    Unit operator: y_t = y_(t-1) + x_t, where '=' as y counts 0 and '=' as x gives '$'. The arity is 2.
+    """
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        x, y = symbols
+        return "$" if x == "=" else str((int(x) + (0 if y == "=" else int(y))) % base)
+
+    return digit_task(
+        name="published-summation-with-states",
+        base=base,
+        marks="+=",
+        prompt=_terms,
+        generate=lambda x: [sum(x[:t]) % base for t in range(1, len(x) + 1)],
+        vectorised=lambda x: np.cumsum(x, axis=0) % base,
+        reference=Reference(
+            arity=2,
+            steps=lambda n: [("sum", (min(2 * t - 1, 2 * n), 2 * n + t - 1)) for t in range(1, n + 2)],
+            apply=apply,
+        ),
+    )
+
+
+def _terms(n: int, digits: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the prompt `x1 + .. + xn =` over positive digits."""
+    return [digits[1:], *[("+",), digits[1:]] * (n - 1), ("=",)]
+
+
+def parity() -> Task:
+    """`x1 .. xn = y $`: y = 0 for an even number of ones ("Yes" in the paper) and 1 for an odd one, at once."""
+    return replace(parity_direct(), name="published-parity-steps")
+
+
+def parity_with_states() -> Task:
+    """`x1 .. xn = y1 .. yn $`: the parity of each prefix."""
+    return replace(running_parity(), name="published-parity-steps-with-states")
+
+
+def sorting_single(base: int = 3) -> Task:
+    """`x1 .. xn = y1 .. yn $`: symbols in ascending order, at once. The paper has 50 symbols."""
+    return replace(sort_direct(base), name="published-sorting-single")
+
+
+def sorting_multi(base: int = 2) -> Task:
+    """`x1 x1' , x2 x2' .. = y1 y1' , y2 y2' .. $`: numbers in ascending order, at once, high digit first.
+
+    Every number has two digits; those of the paper have 2 to 4 decimal ones.
+    """
+
+    def numbers(prompt: tuple[str, ...]) -> list[str]:
+        return "".join(prompt[:-1]).split(",")
+
+    digits = tuple(map(str, range(base)))
+    return Task(
+        name="published-sorting-multi",
+        alphabet=(*digits, ",", "=", "$"),
+        prompt=lambda n: [digits, digits, *[",", digits, digits] * (n - 1), "="],
+        generate=lambda prompt: [*",".join(sorted(numbers(prompt))), "$"],
+    )
+
+
+def polynomial(base: int = 3) -> Task:
+    """`x c1 d1 .. cn dn = y $`: y = c1 x^d1 + .. + cn x^dn modulo the base, at once.
+
+    All numbers are digits below the base. The paper has coefficients of -3 to 3, degrees up to 3, x of -2 to 2, the
+    modulus 10, and signs between the numbers.
+    """
+    return digit_task(
+        name="published-polynomial",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
+        generate=lambda x: [_values(x, base)[-1]],
+        vectorised=lambda x: np.cumsum(_powers(x, base), axis=0)[-1:] % base,
+        reference=None,
+    )
+
+
+def polynomial_with_states(base: int = 3) -> Task:
+    """`x c1 d1 .. cn dn = y1 .. yn $`: y_t is the sum of the first t terms, modulo the base.
+
+    Unit operator: y_t = y_(t-1) + c_t x^d_t, where '=' as y counts 0 and '=' as c gives '$'. The arity is 4.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        terms = [("term", (1, 2 * t, 2 * t + 1, 2 * n + 1 + t)) for t in range(1, n + 1)]
+        return [*terms, ("term", (1, 2 * n + 2, 2 * n + 2, 3 * n + 2))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        x, coefficient, degree, before = symbols
+        if coefficient == "=":
+            return "$"
+        return str(((0 if before == "=" else int(before)) + int(coefficient) * int(x) ** int(degree)) % base)
+
+    return digit_task(
+        name="published-polynomial-with-states",
+        base=base,
+        marks="=",
+        prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
+        generate=lambda x: _values(x, base),
+        vectorised=lambda x: np.cumsum(_powers(x, base), axis=0) % base,
+        reference=Reference(arity=4, steps=steps, apply=apply),
+    )
+
+
+def _values(x: list[int], base: int) -> list[int]:
+    """Return the sums of the first terms of `x c1 d1 ..`."""
+    terms = [coefficient * x[0] ** degree for coefficient, degree in zip(x[1::2], x[2::2], strict=True)]
+    return [sum(terms[: t + 1]) % base for t in range(len(terms))]
+
+
+def _powers(x: Numbers, base: int) -> Integers:
+    """Return the terms of many `x c1 d1 ..`, modulo the base: uint16 [digits, inputs] -> integers [terms, inputs]."""
+    power = np.array([[pow(value, degree, base) for degree in range(base)] for value in range(base)])
+    terms: Integers = x[1::2] * power[x[0], x[2::2]] % base
+    return terms

@@ -1,0 +1,108 @@
+"""Copies and reversals of arXiv 2305.19466, as the paper's programs write them (`scripts/dataset_builders`).
+
+The words of the instruction ("Copy:", "Reverse:") are left out, '=' stands for the separator and ',' for the token
+[NEXT].  The scale is the number of symbols that are to be copied.  Symbols are numbers below 100.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from circuits.task import Reference, Task, Tokens
+from circuits.tasks.digits import Integers, digits_of
+
+BASE = 100
+"""Number of symbols of words of many symbols [P]; the paper has more of them where one symbol is repeated."""
+
+Order = Callable[[int], Sequence[int]]
+"""Function from the length of the word to the places of the word that are read, from 1, in order."""
+
+
+def forward(n: int) -> Sequence[int]:
+    """Return the places of a word from the first to the last."""
+    return range(1, n + 1)
+
+
+def backward(n: int) -> Sequence[int]:
+    """Return the places of a word from the last to the first."""
+    return range(n, 0, -1)
+
+
+def twice(n: int) -> Sequence[int]:
+    """Return the places of a word from the first to the last, two times."""
+    return [*forward(n), *forward(n)]
+
+
+def copied(name: str, *orders: Order, repeated: bool = False) -> Task:
+    """`x1 .. xn = y1 .. yk $`, or `x1 .. xn = y1 .. yk , z1 .. zk $`: a word's symbols in one or two orders.
+
+    Unit operator: the identity, where '=' gives ',' if there are two orders, and what comes last gives '$'. The arity
+    is 1.
+
+    Args:
+        name: name of the task, without "published-".
+        orders: one or two orders.
+        repeated: True if all symbols of a word are equal.
+    """
+    digits = digits_of(name, BASE, ",=")
+    marks = {"=": "$"} if len(orders) == 1 else {"=": ",", ",": "$"}
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        places = [*orders[0](n), n + 1]
+        if len(orders) > 1:
+            places += [*orders[1](n), n + 1 + len(places)]
+        return [("identity", (place,)) for place in places]
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        word = prompt[:-1]
+        parts = [[word[place - 1] for place in order(len(word))] for order in orders]
+        return [*parts[0], *(symbol for part in parts[1:] for symbol in (",", *part)), "$"]
+
+    def vectorised(prompts: Tokens) -> Integers:
+        word = prompts[:, :-1]
+        comma, end = (np.full((len(word), 1), BASE + mark, dtype=np.uint8) for mark in (0, 2))
+        parts = [word[:, [place - 1 for place in order(word.shape[1])]] for order in orders]
+        return np.concatenate([parts[0], *(part for later in parts[1:] for part in (comma, later)), end], axis=1)
+
+    def draw(n: int, source: random.Random) -> list[str]:
+        return [*[source.choice(digits)] * n, "="]
+
+    return Task(
+        name=f"published-{name}",
+        alphabet=(*digits, ",", "=", "$"),
+        prompt=lambda n: [*[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(
+            arity=1, steps=steps, apply=lambda _, symbols: marks.get(symbols[0]) or str(int(symbols[0]))
+        ),
+        valid=(lambda prompt: len(set(prompt)) == 2) if repeated else None,
+        draw=draw if repeated else None,
+    )
+
+
+def replaced() -> Task:
+    """`a b , a .. a = b .. b $`: the symbol b as often as a stands after the comma; a and b differ.
+
+    The paper writes "Replace a with b in a .. a". Unit operator: the identity, and '=' gives '$'. The arity is 1.
+    """
+    digits = digits_of("copy-rdc", BASE, ",=")
+
+    def draw(n: int, source: random.Random) -> list[str]:
+        old, new = source.sample(digits, 2)
+        return [old, new, ",", *[old] * n, "="]
+
+    return Task(
+        name="published-copy-rdc",
+        alphabet=(*digits, ",", "=", "$"),
+        prompt=lambda n: [digits, digits, ",", *[digits] * n, "="],
+        generate=lambda prompt: [*[prompt[1]] * (len(prompt) - 4), "$"],
+        reference=Reference(
+            arity=1,
+            steps=lambda n: [*[("identity", (2,))] * n, ("identity", (n + 4,))],
+            apply=lambda _, symbols: "$" if symbols[0] == "=" else str(int(symbols[0])),
+        ),
+        valid=lambda prompt: prompt[0] != prompt[1] and set(prompt[3:-1]) == {prompt[0]},
+        draw=draw,
+    )
