@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from lengthgen.commands import circuits, figures, published, report, theory, training
+from lengthgen.commands import circuits, court, figures, published, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
 from lengthgen.interrupts import interrupts_heeded
 from lengthgen.preconditions import TRAINING, missing_training
@@ -43,6 +43,7 @@ for command in (
     training.text,
     training.modular_addition,
     published.published,
+    court.court,
     figures.figures,
     report.report,
     training.reproduce,

@@ -11,7 +11,9 @@ then checked exactly.  That none exist is what the program of the linear solver 
 counts and different outputs prove it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,11 @@ WINDOW = 2
 """Number of last positions whose tokens select an operator, if the encoding tells them apart from all others."""
 FACTORS = (1, 10, 100, 1_000, 10_000)
 """Factors by which a solution of the linear program is multiplied before it is rounded, tried in turn."""
+
+EARLY = 4
+"""Largest scale at which functions are looked for first."""
+MORE = 300
+"""Number of samples that the linear program starts with, and gets at most in each round."""
 
 Integers = NDArray[np.int64]
 
@@ -64,49 +71,45 @@ def guess(question: Question) -> Guess:
     except Unanswered as reason:
         return abstain(str(reason))
     scales = scales_of(question)
-    samples = samples_of(analysis.traces, _window(question, analysis))
-    broken = first_failure(samples, scales.train)
-    if broken is None:
+    window, why = _window(question, analysis), None
+    for largest in (EARLY, scales.test):  # small scales refute most tasks, and cost little
+        samples = samples_of(analysis.traces[:largest], window)
+        try:
+            why = why or failure(samples, scales.train)
+        except Unanswered as reason:
+            return abstain(str(reason))
+    if why is None:
         return yes("in every step the largest affine function of the counts of tokens is the output" + scales.words)
-    scale, why = broken
-    return no(why + scales.words, breaks_at=scale if scales.exact and scale > scales.train else None)
+    return no(why + scales.words)
 
 
-def first_failure(samples: Samples, train: int) -> tuple[int, str] | None:
-    """Return the first scale at which no operators that read counts are right, and why; None if there is none.
+def failure(samples: Samples, train: int) -> str | None:
+    """Return why no operators that read counts are right at every scale; None if some are.
 
     Args:
         samples: steps of the scales of training and test.
         train: largest scale of training.
+
+    Raises:
+        Unanswered: as `affine_functions`.
     """
-    failures: list[tuple[int, str]] = []
-    for window in np.unique(samples.windows, axis=0):
-        chosen = (samples.windows == window).all(axis=1)
-        counts, outputs, scales = samples.counts[chosen], samples.outputs[chosen], samples.scales[chosen]
-        unseen = np.setdiff1d(outputs, outputs[scales <= train])
-        if unseen.size:
-            at = int(scales[np.isin(outputs, unseen)].min())
-            failures.append((at, "an output occurs that training never showed after these last tokens"))
-        for scale in np.unique(scales):
-            part = scales <= scale
-            if (why := _failure(counts[part], outputs[part])) is not None:
-                failures.append((int(scale), why))
-                break
-    return min(failures, default=None)
-
-
-def _failure(counts: Integers, outputs: Integers) -> str | None:
-    """Return why no affine functions of counts give the outputs; None if some do."""
-    different = np.unique(np.column_stack([counts, outputs]), axis=0)[:, :-1]
-    if len(np.unique(different, axis=0)) < len(different):
-        return "two prompts with equal counts have different outputs"
-    if affine_functions(counts, outputs) is None:
-        return "no affine functions of the counts have the output as their largest"
+    if len(_first_rows(np.column_stack([samples.windows, samples.counts]))) < len(samples.outputs):
+        return "two prompts with equal last tokens and counts have different outputs"
+    windows, window_of = np.unique(samples.windows, axis=0, return_inverse=True)
+    for window in range(len(windows)):
+        chosen = window_of.reshape(-1) == window
+        outputs, scales = samples.outputs[chosen], samples.scales[chosen]
+        if np.setdiff1d(outputs, outputs[scales <= train]).size:
+            return "an output occurs that training never showed after these last tokens"
+        if affine_functions(samples.counts[chosen], outputs) is None:
+            return "no affine functions of the counts have the output as their largest"
     return None
 
 
 def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers] | None:
     """Return output -> whole-number coefficients of the counts and of 1, last, so that the output's value is largest.
+
+    The linear program starts with few samples and gets those on which its solution is wrong.
 
     Args:
         counts: int64 [samples, symbols].
@@ -118,53 +121,85 @@ def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers]
     Raises:
         Unanswered: no rounding of the solution is right.
     """
-    kinds = np.unique(outputs)
+    kinds, right = np.unique(outputs, return_inverse=True)
+    right = right.reshape(-1)
     features = np.column_stack([counts, np.ones(len(counts), dtype=np.int64)])
     if len(kinds) == 1:
         return {int(kinds[0]): np.zeros(features.shape[1], dtype=np.int64)}
-    width = features.shape[1]
-    right = np.searchsorted(kinds, outputs)
-    samples, others = np.nonzero(right[:, None] != np.arange(len(kinds)))
-    rows = np.repeat(np.arange(len(samples)), width)
-    places = np.arange(width)
-    columns = [(classes[:, None] * width + places).ravel() for classes in (others, right[samples])]
-    values = features[samples].ravel()
-    difference = csr_array(
-        (np.concatenate([values, -values]), (np.concatenate([rows, rows]), np.concatenate(columns))),
-        shape=(len(samples), len(kinds) * width),
-    )
-    solution = linprog(
-        np.zeros(len(kinds) * width), A_ub=difference, b_ub=-np.ones(len(samples)), bounds=(None, None), method="highs"
-    )
-    if solution.status == 2:  # infeasible
-        return None
-    if not solution.success:
-        raise Unanswered(f"the linear program ended without an answer: {solution.message}")
+    active = np.zeros(len(counts), dtype=bool)
+    active[:: max(1, len(counts) // MORE)] = True
+    while True:
+        solution = _separated(features[active], right[active], len(kinds))
+        if solution is None:
+            return None
+        wrong = ~active & ~_are_largest(features @ solution.T, right, margin=0.5)
+        if not wrong.any():
+            break
+        active[np.flatnonzero(wrong)[:MORE]] = True
     for factor in FACTORS:
-        rounded = np.rint(factor * solution.x).astype(np.int64)
-        if (difference @ rounded < 0).all():
-            return dict(zip(kinds.tolist(), rounded.reshape(len(kinds), width), strict=True))
+        rounded = np.rint(factor * solution).astype(np.int64)
+        if _are_largest(features @ rounded.T, right, margin=1).all():
+            return dict(zip(kinds.tolist(), rounded, strict=True))
     raise Unanswered("no rounding of the linear program's solution is right on every prompt")
 
 
-def samples_of(traces: tuple[Trace, ...], window: int) -> Samples:
-    """Return the steps of some traces; positions before the first count as a token of their own in the window."""
+def _are_largest(values: NDArray[Any], right: Integers, *, margin: float) -> NDArray[np.bool_]:
+    """Return for each row if its entry at `right` is larger than all others by the margin; values [samples, kinds]."""
+    rows = np.arange(len(values))
+    own = values[rows, right]
+    others = values.copy()
+    others[rows, right] = own - margin
+    enough: NDArray[np.bool_] = others.max(axis=1) <= own - margin
+    return enough
+
+
+def _separated(features: Integers, right: Integers, kinds: int) -> NDArray[np.float64] | None:
+    """Return coefficients, float64 [kinds, features], whose value at `right` is larger than all others by 1, or None.
+
+    Raises:
+        Unanswered: the solver ended without an answer.
+    """
+    width = features.shape[1]
+    samples, others = np.nonzero(right[:, None] != np.arange(kinds))
+    rows = np.repeat(np.arange(len(samples)), width)
+    columns = [(kind[:, None] * width + np.arange(width)).ravel() for kind in (others, right[samples])]
+    values = features[samples].ravel()
+    difference = csr_array(
+        (np.concatenate([values, -values]), (np.concatenate([rows, rows]), np.concatenate(columns))),
+        shape=(len(samples), kinds * width),
+    )
+    program = linprog(
+        np.zeros(kinds * width), A_ub=difference, b_ub=-np.ones(len(samples)), bounds=(None, None), method="highs"
+    )
+    if program.status == 2:  # infeasible
+        return None
+    if not program.success:
+        raise Unanswered(f"the linear program ended without an answer: {program.message}")
+    return program.x.reshape(kinds, width)
+
+
+def samples_of(traces: Sequence[Trace], window: int) -> Samples:
+    """Return the steps of some traces, ascending in scale; before the first position there is a token of its own."""
     parts = []
     for trace in traces:
         for position in trace.steps:
-            tokens = trace.tokens_at(position)[:position].astype(np.int64)
-            counts = np.stack([(tokens[:-1] == symbol).sum(axis=0) for symbol in range(trace.symbols)])
-            last = [
-                tokens[-2 - back] if back <= position - 2 else np.full(tokens.shape[1], -1) for back in range(window)
-            ]
-            parts.append(
-                np.concatenate([np.stack(last), counts, tokens[-1:], np.full((1, tokens.shape[1]), trace.scale)])
-            )
-    table = np.concatenate(parts, axis=1).T
-    unique, first = np.unique(table[:, :-1], axis=0, return_index=True)  # scales ascend, so the first is the least
-    return Samples(
-        windows=unique[:, :window], counts=unique[:, window:-1], outputs=unique[:, -1], scales=table[first, -1]
-    )
+            tokens = trace.tokens_at(position)[:position].astype(np.int16)
+            before = tokens[:-1]
+            counts = np.stack([(before == symbol).sum(axis=0, dtype=np.int16) for symbol in range(trace.symbols)])
+            absent = np.full(tokens.shape[1], -1, dtype=np.int16)
+            last = [tokens[-2 - back] if back <= position - 2 else absent for back in range(window)]
+            scales = np.full((1, tokens.shape[1]), trace.scale, dtype=np.int16)
+            part = np.concatenate([np.stack(last), counts, tokens[-1:], scales]).T
+            parts.append(part[_first_rows(part)])
+    table = np.concatenate(parts)
+    table = table[np.sort(_first_rows(table[:, :-1]))].astype(np.int64)  # scales ascend, so the first is the least
+    return Samples(windows=table[:, :window], counts=table[:, window:-2], outputs=table[:, -2], scales=table[:, -1])
+
+
+def _first_rows(table: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the indices of the first of equal rows; rows are compared as bytes, which is fast."""
+    rows = np.ascontiguousarray(table).view(np.dtype((np.void, table.itemsize * table.shape[1]))).reshape(-1)
+    return np.unique(rows, return_index=True)[1]
 
 
 def _window(question: Question, analysis: Analysis) -> int:

@@ -15,7 +15,9 @@ KINDS = {"theories": "", "references": "base rate", "controls": "control"}
 
 def court_table(answer: Mapping[str, Any], *, disagreements: bool = False) -> Group:
     """Return a row for each theory, base rate and control, and below it the cells on which theories disagree."""
-    table = columns("theory", "", "answers", "right", "wrong yes", "wrong no", "Brier", "log", "to base rate", "verdict")
+    table = columns(
+        "theory", "", "answers", "right", "wrong yes", "wrong no", "Brier", "log", "to base rate", "verdict"
+    )
     for part, kind in KINDS.items():
         for name, row in answer[part].items():
             mark = "post hoc" if row.get("post_hoc") else kind
@@ -78,5 +80,7 @@ def _disagreements(answer: Mapping[str, Any]) -> Group:
         observed = {True: "generalizes", False: "fails", None: "tie"}[case["observed"]]
         lines.append(Text(f"{case['cell']}: {observed}", style="bold"))
         for verdict in ("yes", "no"):
-            lines += [Text(f"  {verdict}: {name}: {cells[case['cell']]['guesses'][name]['reason']}") for name in case[verdict]]
+            lines += [
+                Text(f"  {verdict}: {name}: {cells[case['cell']]['guesses'][name]['reason']}") for name in case[verdict]
+            ]
     return Group(Text(f"{len(answer['disagreements'])} cells on which theories disagree", style="bold"), *lines)
