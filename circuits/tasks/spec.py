@@ -14,6 +14,7 @@ from typing import Any
 from circuits.formats import FORMATS, in_format
 from circuits.task import Task, TaskError
 from circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
+from circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, require_family, task_of_family
 from circuits.tasks.machines import MACHINES
 from circuits.transducer import Transducer
 from circuits.two_scales import TwoScaleTask
@@ -29,7 +30,8 @@ class TaskSpec:
     """Task in one format. Two specs are equal iff they name the same task.
 
     Attributes:
-        name: one of circuits.tasks.TASKS, or path/to/file.py:name.
+        name: one of circuits.tasks.TASKS, path/to/file.py:name, or the name of a random circuit or published task
+            (`circuits.tasks.families`).
         base: number of digits if chosen; None for the task's default. A chosen base that equals the default is kept
             distinct from None, so that results stored under its identifier stay valid.
         format: one of circuits.formats.FORMATS.
@@ -50,14 +52,17 @@ class TaskSpec:
                 f"task '{self.name}' has two scales: ask for its SRC with  lengthgen src {self.name} --scales 1-3 "
                 "--second-scales 1-3"
             )
-        if self.base is not None and (self.name not in TASKS or not _has_base(self.name)):
+        if self.base is not None and not _has_base(self.name):
             with_base = ", ".join(name for name in TASKS if _has_base(name))
             raise TaskError(f"task '{self.name}' has no base to choose; these have: {with_base}")
         if self.base is not None:
-            TASKS[self.name](self.base)  # raises TaskError for a base out of range
-        if self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
-            otherwise = f"known are {', '.join(TASKS)}; your own: path/to/file.py:name"
-            raise TaskError(f"unknown task '{self.name}': {nearest(self.name, TASKS, otherwise=otherwise)}")
+            self._with_base(self.base)  # raises TaskError for a base out of range
+        if is_of_family(self.name) and not self.is_own:
+            require_family(self.name)
+        elif self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
+            otherwise = f"known are {', '.join(TASKS)}; published-NAME; your own: path/to/file.py:name"
+            hint = nearest(self.name, [*TASKS, *PUBLISHED_TASKS], otherwise=otherwise)
+            raise TaskError(f"unknown task '{self.name}': {hint}")
         if self.format not in FORMATS:
             raise TaskError(f"unknown format '{self.format}': choose one of {', '.join(FORMATS)}")
 
@@ -99,11 +104,17 @@ class TaskSpec:
             TaskError: the file does not exist, fails or defines no such Task, or the task refuses its base.
         """
         if self.base is not None:
-            return replace(TASKS[self.name](self.base), name=self.identifier())
+            return replace(self._with_base(self.base), name=self.identifier())
         if self.name in TASKS:
             return TASKS[self.name]()
+        if is_of_family(self.name) and not self.is_own:
+            return task_of_family(self.name)
         task: Task = load_object(self.name, what="task", error=TaskError, kind=Task)
         return task
+
+    def _with_base(self, base: int) -> Task:
+        """Return the task with a base. Raise TaskError if the base is out of range."""
+        return TASKS[self.name](base) if self.name in TASKS else task_of_family(self.name, base)
 
     def laid_out(self, largest_scale: int) -> Task:
         """Return the task in its format. Raise TaskError as `plain` does, or if it cannot be aligned."""
@@ -174,4 +185,4 @@ def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., A
 
 def _has_base(name: str) -> bool:
     """True if a task of the project has a base to choose."""
-    return bool(inspect.signature(TASKS[name]).parameters)
+    return bool(inspect.signature(TASKS[name]).parameters) if name in TASKS else has_base(name)

@@ -63,6 +63,13 @@ def test_a_text_names_a_task(text, spec):
         ("copy[base=x]", "is no task"),
         ("copy[size=3]", "is no task"),
         ("mine.py:task]", "unknown task"),
+        ("publishd-d-2", "unknown task 'publishd-d-2': did you mean published-d-2"),
+        ("published-d-5", "unknown task 'published-d-5': did you mean published-d-4"),
+        ("published-pcfg", "'published-pcfg' is no task of the project: a prompt of one nesting depth has no fixed"),
+        ("published-anbn-with-states", "leave out '-with-states'"),
+        ("published-d-2[base=3]", "task 'published-d-2' has no base to choose; these have: copy"),
+        ("random-local-5", "'random-local-5' is no random circuit: write random-WIRING-GROWTH-SEED"),
+        ("random-local-grows-5[base=11]", "the base must be 2 to 10, not 11"),
     ],
 )
 def test_a_text_that_names_no_task_is_refused_in_one_line(text, message):
@@ -96,3 +103,33 @@ def test_a_task_is_loaded_with_its_base_and_laid_out_in_its_format():
 def test_a_chosen_default_is_told_from_none_chosen():
     assert parse_task("copy[base=2]").plain().alphabet == parse_task("copy").plain().alphabet
     assert parse_task("copy[base=2]") != parse_task("copy")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "random-local-rises3-1",
+        "random-local-rises3-1[base=4]",
+        "published-d-2",
+        "published-(aa)*",
+        "published-d-2-with-states",
+        "published-copy-cmc2x",
+        "published-addition",
+    ],
+)
+def test_random_circuits_and_published_tasks_are_named_but_not_listed(text):
+    spec = parse_task(text)
+    assert str(spec) == text
+    assert spec.plain().name == spec.identifier()
+    assert spec.name not in TASKS
+    assert spec.laid_out(3).name == spec.identifier()
+
+
+def test_a_chosen_base_of_a_random_circuit_is_taken():
+    assert parse_task("random-local-grows-5[base=4]").plain().alphabet == ("0", "1", "2", "3", "=", "$")
+    assert load("random-local-grows-5").alphabet == ("0", "1", "2", "=", "$")
+
+
+def test_a_file_may_begin_like_a_family():
+    assert parse_task("random-circuits/mine.py:task").is_own
+    assert parse_task("published-mine.py:task").is_own
