@@ -29,21 +29,21 @@ def lego() -> Task:
         return [letters, SIGNS, ("1",), *[letters, SIGNS, letters] * (n - 1), ("?",), letters, ("=",)]
 
     def valid(prompt: tuple[str, ...]) -> bool:
-        variables, sources, asked = prompt[:-3:3], prompt[2:-3:3], prompt[-2]
+        variables, sources, query = prompt[:-3:3], prompt[2:-3:3], prompt[-2]
         chained = len(set(variables)) == len(variables) and sources[1:] == variables[:-1]
-        return chained and asked in variables[_first_asked(len(variables)) :]
+        return chained and query in variables[_first_query(len(variables)) :]
 
     def draw(n: int, source: random.Random) -> list[str]:
         variables = source.sample(ascii_lowercase, n)
         clauses = zip(variables, source.choices(SIGNS, k=n), ["1", *variables[:-1]], strict=True)
-        asked = source.choice(variables[_first_asked(n) :])
-        return [*(token for clause in clauses for token in clause), "?", asked, "="]
+        query = source.choice(variables[_first_query(n) :])
+        return [*(token for clause in clauses for token in clause), "?", query, "="]
 
     return Task(
         name="published-lego",
         alphabet=(*ascii_lowercase, *SIGNS, "1", "?", "=", "$"),
         prompt=prompt,
-        generate=lambda prompt: [_values_up_to_asked(prompt)[-1], "$"],
+        generate=lambda prompt: [_values_up_to_query(prompt)[-1], "$"],
         valid=valid,
         draw=draw,
     )
@@ -56,31 +56,31 @@ def lego_with_states() -> Task:
     """
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        asked, equals = 3 * n + 2, 3 * n + 3
-        later = [("step", (min(3 * t + 2, 3 * n - 1), equals + t, 3 * t - 2, asked)) for t in range(1, n + 1)]
-        return [("step", (2, equals, equals, asked)), *later]
+        query, equals = 3 * n + 2, 3 * n + 3
+        later = [("step", (min(3 * t + 2, 3 * n - 1), equals + t, 3 * t - 2, query)) for t in range(1, n + 1)]
+        return [("step", (2, equals, equals, query)), *later]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
-        sign, before, variable, asked = symbols
-        if variable == asked:
+        sign, before, variable, query = symbols
+        if variable == query:
             return "$"
         return "+" if sign == (before if before in SIGNS else "+") else "-"
 
     return replace(
         lego(),
         name="published-lego-with-states",
-        generate=lambda prompt: [*_values_up_to_asked(prompt), "$"],
+        generate=lambda prompt: [*_values_up_to_query(prompt), "$"],
         end="$",
         reference=Reference(arity=4, steps=steps, apply=apply),
     )
 
 
-def _first_asked(n: int) -> int:
+def _first_query(n: int) -> int:
     """Return the first place of a chain of n variables, from 0, whose variable may be asked for."""
     return min(n - 1, (n + 1) // 2)
 
 
-def _values_up_to_asked(prompt: tuple[str, ...]) -> list[str]:
+def _values_up_to_query(prompt: tuple[str, ...]) -> list[str]:
     """Return the values of the variables up to the one that is asked for."""
     values = accumulate(prompt[1:-3:3], lambda before, sign: "+" if before == sign else "-")
     return [value for value, _ in zip(values, range(1 + prompt[:-3:3].index(prompt[-2])), strict=False)]

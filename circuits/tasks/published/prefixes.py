@@ -45,8 +45,8 @@ class Prefixes(Generic[State]):
         """Return the symbols that stand at each position of prefixes of a length; none if there is no such prefix."""
         allowed = []
         for before, after in pairwise(_layers(self, length)):
-            found = {symbol for state in before for symbol, _ in self._steps(state, after)}
-            allowed.append(tuple(symbol for symbol in self.symbols if symbol in found))
+            symbols = {symbol for state in before for symbol, _ in self._steps(state, after)}
+            allowed.append(tuple(symbol for symbol in self.symbols if symbol in symbols))
         return allowed
 
     def draw(self, length: int, source: random.Random) -> list[str]:

@@ -34,7 +34,7 @@ def expected(expression: str, length: int, reach: int) -> dict[str, str]:
     for word in words(expression, length + reach):
         if len(word) >= length:
             sets.setdefault(word[:length], set()).add(word[length : length + 1] or "$")
-    return {prefix: "{" + "".join(sorted(found - {"$"})) + "$" * ("$" in found) + "}" for prefix, found in sets.items()}
+    return {prefix: "{" + "".join(sorted(each - {"$"})) + "$" * ("$" in each) + "}" for prefix, each in sets.items()}
 
 
 @pytest.mark.parametrize("name", SMALL)
