@@ -1,10 +1,10 @@
 """Arithmetic and sorting of arXiv 2305.19466: the answer at once, as its figure shows it, and with steps as a reading.
 
-The figure whose numbers are used (`appendix_showcase_1.pdf`) has models without a scratchpad: so its program says of
-addition and summation, and beyond the lengths of training summation falls to one in ten, the chance to guess a digit.
-Words of the instruction are left out, and '=' stands for the separator.  Bases are smaller than the paper's ten, so
-that all prompts of small scales can be tried [F].  Tasks with steps write running results and nothing else; the paper's
-scratchpads are longer [F].
+The figure whose numbers are used (`appendix_showcase_1.pdf`) seems to have models without a scratchpad [F]: the program
+of the paper's main figure takes such models for addition and summation, and beyond the lengths of training summation
+falls to one in ten, the chance to guess a digit.  Words of the instruction are left out, and '=' stands for the
+separator.  Bases are smaller than the paper's ten, so that all prompts of small scales can be tried [F].  Tasks with
+steps write running results and nothing else; the paper's scratchpads are longer [F].
 """
 
 from dataclasses import replace

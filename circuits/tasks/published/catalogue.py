@@ -127,6 +127,6 @@ _SUBJECTS = (
 SUBJECTS: Mapping[str, Subject] = {subject.name: subject for subject in _SUBJECTS}
 """Name -> task of a published experiment.
 
-Despite the names `addition-steps` and `parity-steps`, the published models of the arithmetic tasks answered at once
+Despite the names `addition-steps` and `parity-steps`, the published models of arithmetic tasks seem to answer at once
 (`circuits.tasks.published.arithmetic`); `with_states` is the reading with running results.
 """
