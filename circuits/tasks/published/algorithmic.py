@@ -86,7 +86,7 @@ def majority(base: int = 3) -> Task:
     )
 
 
-def sort(base: int = 16) -> Task:
+def sort(base: int = 12) -> Task:
     """`x1 .. xn = y1 .. yn $`: different numbers below `base` in ascending order, at once.
 
     The papers have 150 numbers. There are fewer here, so that operators of many arguments can be tabled [F]; longer
@@ -129,7 +129,7 @@ def unique_bigram_copy() -> Task:
     return replace(
         plain,
         name="published-unique_bigram_copy",
-        prompt=lambda n: _at_most(BIGRAM_VOCABULARY**2 + 1, n, plain),
+        prompt=lambda n: _at_most(BIGRAM_VOCABULARY**2 + 1, n, plain, "unique_bigram_copy"),
         valid=lambda prompt: len(set(pairwise(prompt))) == len(prompt) - 1,
         draw=draw,
     )
@@ -166,14 +166,14 @@ def _of_different(plain: Task, name: str, base: int) -> Task:
     return replace(
         plain,
         name=f"published-{name}",
-        prompt=lambda n: _at_most(base, n, plain),
+        prompt=lambda n: _at_most(base, n, plain, name),
         valid=lambda prompt: len(set(prompt)) == len(prompt),
         draw=lambda n, source: [*map(str, source.sample(range(base), n)), "="],
     )
 
 
-def _at_most(longest: int, n: int, plain: Task) -> Sequence[Sequence[str] | EllipsisType]:
+def _at_most(longest: int, n: int, plain: Task, name: str) -> Sequence[Sequence[str] | EllipsisType]:
     """Return the prompt of a task at a scale. Raise TaskError if the scale is above `longest`."""
     if n > longest:
-        raise TaskError(f"task 'published-{plain.name}': no word has {n} symbols; take scales of at most {longest}")
+        raise TaskError(f"task 'published-{name}': no word has {n} symbols; take scales of at most {longest}")
     return plain.prompt(n)
