@@ -1,7 +1,11 @@
 """Regular languages of published experiments on length generalization (arXiv 2410.02140, section 5 and appendix).
 
-The expressions are checked against the paper's definitions in words: of Tomita 3 to 7 by counting symbols and runs, and
-of bounded depth by counting brackets.
+The tests check the expressions against the definitions in words.
+
+Traps: the public program of the paper labels two languages otherwise (github lacoco-lab/length_generalization,
+`formal_lang_suite/generators`, read on 24 November 2026).  For Tomita 3 it takes the state after an odd run of zeros
+for a dead one, so it forbids 0 after an odd run of ones, and after an even run of zeros behind it.  For 012 it lets a
+word end only after a 2.  The paper's numbers for these two differ from those of arXiv 2602.08857; this may be why.
 """
 
 from collections.abc import Mapping
