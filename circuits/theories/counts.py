@@ -36,7 +36,11 @@ FACTORS = (1, 10, 100, 1_000, 10_000)
 EARLY = 4
 """Largest scale at which functions are looked for first."""
 MORE = 300
-"""Number of samples that the linear program starts with, and gets at most in each round."""
+"""Largest number of inequalities, about, that the linear program gets in each round."""
+MAX_COEFFICIENTS = 2_000
+"""Largest number of unknowns of a linear program: outputs times symbols."""
+MAX_ROUNDS = 60
+"""Largest number of rounds of the linear program."""
 
 Integers = NDArray[np.int64]
 
@@ -71,16 +75,15 @@ def guess(question: Question) -> Guess:
     except Unanswered as reason:
         return abstain(str(reason))
     scales = scales_of(question)
-    window, why = _window(question, analysis), None
+    window = _window(question, analysis)
     for largest in (EARLY, scales.test):  # small scales refute most tasks, and cost little
-        samples = samples_of(analysis.traces[:largest], window)
         try:
-            why = why or failure(samples, scales.train)
+            why = failure(samples_of(analysis.traces[:largest], window), scales.train)
         except Unanswered as reason:
             return abstain(str(reason))
-    if why is None:
-        return yes("in every step the largest affine function of the counts of tokens is the output" + scales.words)
-    return no(why + scales.words)
+        if why is not None:
+            return no(why + scales.words)
+    return yes("in every step the largest affine function of the counts of tokens is the output" + scales.words)
 
 
 def failure(samples: Samples, train: int) -> str | None:
@@ -109,7 +112,7 @@ def failure(samples: Samples, train: int) -> str | None:
 def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers] | None:
     """Return output -> whole-number coefficients of the counts and of 1, last, so that the output's value is largest.
 
-    The linear program starts with few samples and gets those on which its solution is wrong.
+    The linear program starts with few inequalities and gets those that its solution breaks.
 
     Args:
         counts: int64 [samples, symbols].
@@ -119,48 +122,64 @@ def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers]
         None if the linear program has no solution. Functions that are returned were checked exactly.
 
     Raises:
-        Unanswered: no rounding of the solution is right.
+        Unanswered: the program is too large or needs too many rounds, or no rounding of its solution is right.
     """
     kinds, right = np.unique(outputs, return_inverse=True)
     right = right.reshape(-1)
     features = np.column_stack([counts, np.ones(len(counts), dtype=np.int64)])
-    if len(kinds) == 1:
-        return {int(kinds[0]): np.zeros(features.shape[1], dtype=np.int64)}
-    active = np.zeros(len(counts), dtype=bool)
-    active[:: max(1, len(counts) // MORE)] = True
-    while True:
-        solution = _separated(features[active], right[active], len(kinds))
-        if solution is None:
-            return None
-        wrong = ~active & ~_are_largest(features @ solution.T, right, margin=0.5)
-        if not wrong.any():
+    if len(kinds) > 1 and len(kinds) * features.shape[1] > MAX_COEFFICIENTS:
+        raise Unanswered(
+            f"functions of the counts of {counts.shape[1]} symbols for {len(kinds)} outputs have more than "
+            f"{MAX_COEFFICIENTS:,} coefficients, which is not tried"
+        )
+    solution = np.zeros((len(kinds), features.shape[1]))
+    pairs = np.empty((0, 2), dtype=np.int64)
+    for _ in range(MAX_ROUNDS):
+        broken = _broken(features @ solution.T, right, margin=0.5)
+        if not len(broken):
             break
-        active[np.flatnonzero(wrong)[:MORE]] = True
+        pairs = np.concatenate([pairs, broken[:: -(-len(broken) // MORE)]])
+        separated = _separated(features, right, pairs, len(kinds))
+        if separated is None:
+            return None
+        solution = separated
+    else:
+        raise Unanswered(f"the linear program is not solved after {MAX_ROUNDS} rounds")
     for factor in FACTORS:
         rounded = np.rint(factor * solution).astype(np.int64)
-        if _are_largest(features @ rounded.T, right, margin=1).all():
+        if not len(_broken(features @ rounded.T, right, margin=1)):
             return dict(zip(kinds.tolist(), rounded, strict=True))
     raise Unanswered("no rounding of the linear program's solution is right on every prompt")
 
 
-def _are_largest(values: NDArray[Any], right: Integers, *, margin: float) -> NDArray[np.bool_]:
-    """Return for each row if its entry at `right` is larger than all others by the margin; values [samples, kinds]."""
+def _broken(values: NDArray[Any], right: Integers, *, margin: float) -> Integers:
+    """Return the pairs (sample, kind) whose value is not below that of the right kind by the margin, int64 [pairs, 2].
+
+    Args:
+        values: values of the functions, [samples, kinds].
+        right: right kind of each sample.
+        margin: least distance.
+    """
     rows = np.arange(len(values))
-    own = values[rows, right]
-    others = values.copy()
-    others[rows, right] = own - margin
-    enough: NDArray[np.bool_] = others.max(axis=1) <= own - margin
-    return enough
+    close = values > values[rows, right][:, None] - margin
+    close[rows, right] = False
+    return np.argwhere(close)
 
 
-def _separated(features: Integers, right: Integers, kinds: int) -> NDArray[np.float64] | None:
-    """Return coefficients, float64 [kinds, features], whose value at `right` is larger than all others by 1, or None.
+def _separated(features: Integers, right: Integers, pairs: Integers, kinds: int) -> NDArray[np.float64] | None:
+    """Return coefficients, float64 [kinds, features], for which every pair keeps a distance of 1; None without any.
+
+    Args:
+        features: int64 [samples, features].
+        right: right kind of each sample.
+        pairs: pairs (sample, other kind) whose value must lie below that of the right kind.
+        kinds: number of kinds.
 
     Raises:
         Unanswered: the solver ended without an answer.
     """
     width = features.shape[1]
-    samples, others = np.nonzero(right[:, None] != np.arange(kinds))
+    samples, others = pairs.T
     rows = np.repeat(np.arange(len(samples)), width)
     columns = [(kind[:, None] * width + np.arange(width)).ravel() for kind in (others, right[samples])]
     values = features[samples].ravel()
@@ -175,7 +194,8 @@ def _separated(features: Integers, right: Integers, kinds: int) -> NDArray[np.fl
         return None
     if not program.success:
         raise Unanswered(f"the linear program ended without an answer: {program.message}")
-    return program.x.reshape(kinds, width)
+    coefficients: NDArray[np.float64] = program.x.reshape(kinds, width)
+    return coefficients
 
 
 def samples_of(traces: Sequence[Trace], window: int) -> Samples:
