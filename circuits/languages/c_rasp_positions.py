@@ -46,11 +46,13 @@ def decide_with_positions(automaton: Automaton) -> Decision:
         first, second = confused
         why = f"no count tells state {first} of the minimal automaton from state {second} after symbols that are far"
         return Decision(c_rasp=False, why=f"{why} apart, at positions with the same remainder")
-    sizes = itertools.product(WINDOWS, range(1, automaton.states + 1))
+    sizes = itertools.product(WINDOWS, range(1, 2 * automaton.states + 1))
     for window, modulus in sorted(sizes, key=lambda size: (size[0] + size[1], size)):
         rewritten = with_positions(automaton, window=window, modulus=modulus)
         if rewritten is not None and decide(rewritten).c_rasp:
-            seen = [f"the position modulo {modulus}"] * (modulus > 1) + [f"the last {window} symbols"] * (window > 0)
+            seen = [f"the position modulo {modulus}"] * (modulus > 1) + [
+                f"the last {window} symbol{'s' * (window > 1)}"
+            ] * (window > 0)
             return Decision(
                 c_rasp=True, why=f"counts tell the states apart if each symbol also has {' and '.join(seen)}"
             )
@@ -91,8 +93,11 @@ def with_positions(automaton: Automaton, *, window: int, modulus: int) -> Automa
 def confused_states(automaton: Automaton) -> tuple[int, int] | None:
     """Return two states that prove that the language is not in C-RASP[periodic, local]; None if none were found."""
     actions = stable_actions(automaton)
-    if actions is None:
-        return None
+    return None if actions is None else confused_by(actions)
+
+
+def confused_by(actions: frozenset[Action]) -> tuple[int, int] | None:
+    """Return two states that C-RASP confuses over words that act like these and begin and end alike; None if none."""
     for idempotent in sorted(action for action in actions if _then(action, action) == action):
         symbols = {_then(_then(idempotent, action), idempotent) for action in actions}
         if len(symbols) <= MAX_SYMBOLS and (pair := _confused(set(idempotent) - {DEAD}, symbols)):

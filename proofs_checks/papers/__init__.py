@@ -59,6 +59,8 @@ ORDER = (
     "trained",
     "longer_text",
     "modular_runs",
+    "languages",
+    "rivals",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.
 

@@ -1,0 +1,346 @@
+"""Rival theories of length generalization: what each says of its own examples, and where they differ."""
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+from itertools import product
+
+from circuits.languages.c_rasp import Decision, decide
+from circuits.languages.c_rasp_positions import decide_with_positions
+from circuits.languages.regular import Automaton, minimal_automaton
+from circuits.task import Task
+from circuits.tasks import load
+from circuits.tasks.published.languages import LANGUAGES
+from circuits.tasks.published.subject import Subject
+from circuits.theories import c_rasp, encodings_order, k_sparse, min_degree
+from circuits.theories.depth import blocks
+from circuits.theories.theory import Guess, Question
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from proofs_checks.papers.languages.positions import SOURCE as C_RASP
+from proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
+
+SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
+ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")
+DEPTH = Source(paper="Knee-Deep in C-RASP: A Transformer Depth Hierarchy", arxiv="2506.16055")
+
+Decide = Callable[[Automaton], Decision]
+Build = Callable[[], Task]
+Prediction = Callable[[str], bool]
+"""Prefix of a word -> True if it is predicted to be in the language."""
+
+LONGEST = 11
+BLOCKS = range(3, 7)
+SIZE = 5
+
+
+def authors_agree(*, decisions: Mapping[str, Decide]) -> Evidence:
+    """Decide if these decisions, by kind of encoding, give the authors' predictions for their regular languages."""
+    table = (files("empirical.court.published") / "huang2025.csv").read_text(encoding="utf-8")
+    checked = 0
+    for row in csv.DictReader(table.splitlines()):
+        if row["task"] not in LANGUAGES or row["pe"] not in decisions:
+            continue
+        decision = decisions[row["pe"]](minimal_automaton(LANGUAGES[row["task"]][0]))
+        if decision.c_rasp is not (row["predicted"] == "True"):
+            raise Refuted(
+                f"{row['task']} with {row['pe']}: {decision.c_rasp} as decided, {row['predicted']} as printed"
+            )
+        checked += 1
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"{len(LANGUAGES)} regular languages",
+        facts=(f"{checked} predictions of the authors, all as decided",),
+    )
+
+
+def windowed(width: int, *, far: bool = False) -> Build:
+    """Return the builder of a task: write n bits, each the parity of the last `width` tokens, or of the first ones."""
+
+    def generate(bits: tuple[str, ...]) -> list[str]:
+        text = [int(bit) for bit in bits]
+        for _ in bits:
+            text.append(sum(text[:width] if far else text[-width:]) % 2)
+        return [str(bit) for bit in text[len(bits) :]]
+
+    def build() -> Task:
+        return Task(name="windowed", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n, generate=generate)
+
+    return build
+
+
+def catalogued(name: str) -> Build:
+    """Return the builder of a task of the catalogue."""
+    return lambda: load(name)
+
+
+def answer(theory: Callable[[Question], Guess], encoding: str, subject: Subject) -> bool | None:
+    """Return yes, no or None of a theory about one subject."""
+    probability = theory(Question(subject=subject, encoding=encoding, train=50, test=100)).probability
+    return None if probability is None else probability > 1 / 2
+
+
+def near_and_few(*, near: Sequence[Build], far: Sequence[Build], many: Sequence[Build]) -> Evidence:
+    """Decide if k-sparse says yes to near tasks, yes with coupled positions only to far ones, and no to the others."""
+    expected = ((near, {"rope": True, "ipe": True}), (far, {"rope": False, "ipe": True}))
+    for builds, answers in (*expected, (many, {"rope": False, "ipe": False})):
+        for build in builds:
+            subject = Subject(name="task", words="", arxiv="", task=build)
+            for encoding, wanted in answers.items():
+                if answer(k_sparse.guess, encoding, subject) is not wanted:
+                    raise Refuted(f"{build().name} with {encoding}: k-sparse does not say {'yes' if wanted else 'no'}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"scales up to {k_sparse.TEST}",
+        facts=(f"{len(near)} near tasks, {len(far)} far ones, {len(many)} that depend on all tokens",),
+    )
+
+
+def seen_symbol() -> Task:
+    """Return the task that writes after n bits if a 1 is among them."""
+    return Task(
+        name="seen",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [*[("0", "1")] * n, ("=",)],
+        generate=lambda text: [max(text[:-1])],
+    )
+
+
+def theories_differ(*, counted: tuple[str, Build], carried: tuple[str, Build]) -> Evidence:
+    """Decide if C-RASP says yes and k-sparse no to the first language and its task, and the reverse to the second."""
+    for (language, build), wanted in ((counted, True), (carried, False)):
+        subject = Subject(name="task", words="", arxiv="", task=build, language=language)
+        answers = answer(c_rasp.guess, "nope", subject), answer(k_sparse.guess, "nope", subject)
+        if answers != (wanted, not wanted):
+            raise Refuted(f"{language} without positions: C-RASP says {answers[0]}, k-sparse {answers[1]}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"scales up to {k_sparse.TEST}",
+        facts=(f"C-RASP yes, k-sparse no: {counted[0]}", f"C-RASP no, k-sparse yes: {carried[0]}"),
+    )
+
+
+def is_order(*, better: Iterable[tuple[str, str]], probability: Callable[[str], float | None]) -> Evidence:
+    """Decide if a probability of encodings is a total order in which each pair is better first."""
+    pairs = list(better)
+    names = sorted({name for pair in pairs for name in pair})
+    for first, second in pairs:
+        before, after = probability(first), probability(second)
+        if before is None or after is None or before <= after:
+            raise Refuted(f"{first} is not before {second}: {before}, {after}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"{len(names)} encodings",
+        facts=(f"{len(pairs)} pairs in order", f"any two of {', '.join(names)} are compared by a number"),
+    )
+
+
+def place(encoding: str) -> float | None:
+    """Return the probability that the order of encodings gives to an encoding."""
+    subject = Subject(name="task", words="", arxiv="")
+    question = Question(subject=subject, encoding=encoding, train=50, test=100)
+    return encodings_order.guess(question).probability
+
+
+def alternation(count: int) -> str:
+    """Return the expression of L_k: k blocks of a and b in turn, a first."""
+    return "".join("ab"[block % 2] * 2 + "*" for block in range(count))
+
+
+def turns(text: str, *, first: str) -> int:
+    """Return the length of the longest subsequence of a text that alternates between a and b and begins with a letter.
+
+    Each further letter takes one more count in C-RASP.
+    """
+    length = 0
+    for letter in text:
+        length += letter == ("ab" if first == "a" else "ba")[length % 2]
+    return length
+
+
+def predicts(*, depth: Callable[[int], int], first: str, last: Callable[[int], str]) -> Evidence:
+    """Decide if, on all prefixes of words of L_k, a test of so many alternations and the last letter tells members.
+
+    Args:
+        depth: k -> number of alternations that the program counts, which is its depth.
+        first: letter with which the counted alternations begin.
+        last: k -> the letter that members end in.
+    """
+    checked = 0
+    for count in BLOCKS:
+        automaton = minimal_automaton(alternation(count))
+        if blocks(automaton) != count:
+            raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
+        for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
+            state = _state(automaton, text)
+            if state is None:
+                continue
+            predicted = turns(text, first=first) >= depth(count) and text[-1] == last(count)
+            checked += 1
+            if predicted is not (state in automaton.accepting):
+                raise Refuted(f"{text} as a prefix of {alternation(count)} is told wrongly")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"k = {BLOCKS[0]}..{BLOCKS[-1]} and prefixes up to {LONGEST} letters",
+        facts=(f"{checked} prefixes told right",),
+        assumptions=("that no program of less depth does so is the paper's theorem",),
+    )
+
+
+def _state(automaton: Automaton, text: str) -> int | None:
+    """Return the state after a text; None if no word of the language begins so."""
+    state: int | None = 0
+    for letter in text:
+        state = None if state is None else automaton.step.get((state, letter))
+    return state
+
+
+def learned_bands(*, encoding: str, generalizes: Callable[[int, int], bool]) -> Evidence:
+    """Decide for which distances d and training lengths N0 the interpolator learns the pattern j - i = d.
+
+    Args:
+        encoding: the encoding whose patterns are combined.
+        generalizes: d, N0 -> True if it learns the pattern for length SIZE.
+    """
+    cells = [(distance, train) for distance in range(SIZE) for train in range(1, SIZE)]
+    for distance, train in cells:
+        subject = min_degree.pattern_subject(f"1 if j - i == {distance} else 0")
+        question = Question(subject=subject, encoding=encoding, train=train, test=SIZE)
+        probability = min_degree.guess(question).probability
+        if probability is None or (probability > 1 / 2) is not generalizes(distance, train):
+            raise Refuted(f"{encoding}, distance {distance}, trained to {train}: the interpolator says {probability}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"lengths up to {SIZE}",
+        facts=(f"{len(cells)} pairs of a distance and a training length",),
+    )
+
+
+def _no_loops(automaton: Automaton) -> Decision:
+    step = {(state, symbol): following for (state, symbol), following in automaton.step.items() if state != following}
+    return decide(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
+
+
+_CHAIN = ("nope", "t5", "alibi", "rope")
+_BETTER = [
+    *((first, second) for place, first in enumerate(_CHAIN) for second in _CHAIN[place + 1 :]),
+    *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),
+]
+_FAR = (catalogued("copy"), catalogued("reverse"), windowed(3, far=True))
+_PARITY = ("(b*ab*a)*b*", catalogued("parity-online"))
+
+CLAIMS = (
+    Claim(
+        id="rival-c-rasp",
+        source=C_RASP.at("results figure"),
+        statement="For all 17 regular languages of the paper, C-RASP without positions and with periods and nearby "
+        "symbols is decided as the authors predict for no positions and for learned absolute ones.",
+        latex=r"\text{NoPE}: L \in \text{C-RASP}[\,], \quad "
+        r"\text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
+        label="P",
+        check=authors_agree,
+        holds={"decisions": {"nope": decide, "ape": decide_with_positions}},
+        falsifiers={
+            "no positions for both": {"decisions": {"nope": decide, "ape": decide}},
+            "positions for both": {"decisions": {"nope": decide_with_positions, "ape": decide_with_positions}},
+            "loops do not count": {"decisions": {"nope": _no_loops, "ape": decide_with_positions}},
+        },
+    ),
+    Claim(
+        id="rival-k-sparse",
+        source=SPARSE.at("abstract; the scales are ours"),
+        statement="k-sparse says yes to parities of the last tokens, to copy and reverse only with coupled positions, "
+        f"and never to parity and majority at once: at scales up to {k_sparse.TEST}.",
+        latex=r"\exists k, d\ \forall n: \text{each token depends on} \le k \text{ of the last } d",
+        label="F",
+        check=near_and_few,
+        holds={
+            "near": (windowed(1), windowed(2), windowed(4), catalogued("parity-online")),
+            "far": _FAR,
+            "many": (catalogued("parity-direct"), catalogued("majority-direct")),
+        },
+        falsifiers={
+            "reverse is near": {"near": (catalogued("reverse"),)},
+            "first tokens are near": {"near": (windowed(3, far=True),)},
+            "last tokens are far": {"far": (windowed(3),)},
+            "parity depends on few tokens": {"far": (catalogued("parity-direct"),)},
+        },
+    ),
+    Claim(
+        id="rival-disagreement",
+        source=C_RASP.at("against arXiv 2502.16792; the examples are ours"),
+        statement="C-RASP and k-sparse contradict each other both ways without positions: the symbol that was seen is "
+        "counted but depends on all tokens, and parity that is written after each symbol depends on two and is not "
+        f"counted, at scales up to {k_sparse.TEST}.",
+        latex=r"\Sigma^* a \Sigma^* \in \text{C-RASP}, \quad (b^* a b^* a)^* b^* \notin \text{C-RASP}",
+        label="F",
+        check=theories_differ,
+        holds={"counted": ("(a+b)*a(a+b)*", seen_symbol), "carried": _PARITY},
+        falsifiers={
+            "parity at once": {"carried": ("(b*ab*a)*b*", catalogued("parity-direct"))},
+            "the same language twice": {"counted": _PARITY},
+            "the last symbol": {"counted": ("(a+b)*b", seen_symbol)},
+        },
+    ),
+    Claim(
+        id="rival-order",
+        source=ORDER.at("Section 4"),
+        statement="The order of 6 encodings is total and does not depend on the task: NoPE, T5, ALiBi, then rotary and "
+        "absolute ones.",
+        latex=r"\text{NoPE} > \text{T5} > \text{ALiBi} > \text{rotary}, \text{absolute}",
+        label="F",
+        check=is_order,
+        holds={"better": _BETTER, "probability": place},
+        falsifiers={
+            "ALiBi before T5": {"better": [("alibi", "t5")]},
+            "rotary before absolute": {"better": [("rope", "ape")]},
+            "an encoding outside the order": {"better": [("nope", "fox")]},
+            "no order": {"probability": lambda _: 0.5},
+        },
+    ),
+    Claim(
+        id="rival-depth",
+        source=DEPTH.at("corollary on prediction, appendix C.4"),
+        statement="A C-RASP program of depth k - 2 tells which prefixes of words of k alternating blocks are such "
+        "words, by k - 2 alternations that begin with b and by the last letter: "
+        f"for k = {BLOCKS[0]}..{BLOCKS[-1]} and prefixes up to {LONGEST} letters.",
+        latex=r"L_k = a^+ b^+ a^+ \cdots \text{ is predicted at depth } k - 2",
+        label="P",
+        check=predicts,
+        holds={"depth": lambda count: count - 2, "first": "b", "last": lambda count: "ba"[count % 2]},
+        falsifiers={
+            "depth k - 3": {"depth": lambda count: count - 3},
+            "depth k": {"depth": lambda count: count},
+            "alternations that begin with a": {"first": "a"},
+            "the other letter": {"last": lambda count: "ab"[count % 2]},
+        },
+    ),
+    Claim(
+        id="rival-min-degree-relative",
+        source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
+        statement="With relative positions the min-degree interpolator learns the pattern of one distance iff training "
+        f"shows the distance: at lengths up to {SIZE}.",
+        latex=r"[j - i = d] \text{ is learned from lengths} \le N_0 \iff d < N_0",
+        label="F",
+        check=learned_bands,
+        holds={"encoding": "rpe", "generalizes": lambda distance, train: distance < train},
+        falsifiers={
+            "one length earlier": {"generalizes": lambda distance, train: distance <= train},
+            "one length later": {"generalizes": lambda distance, train: distance + 1 < train},
+            "absolute positions": {"encoding": "ape"},
+        },
+    ),
+    Claim(
+        id="rival-min-degree-absolute",
+        source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
+        statement="With absolute positions it learns the pattern of no distance, since the last length of the test has "
+        f"codes of its own: at lengths up to {SIZE}.",
+        latex=r"[j - i = d] \text{ is learned from no } N_0 < N",
+        label="F",
+        check=learned_bands,
+        holds={"encoding": "ape", "generalizes": lambda distance, train: False},
+        falsifiers={
+            "relative positions": {"encoding": "rpe"},
+            "distances that training shows": {"generalizes": lambda distance, train: distance < train},
+        },
+    ),
+)
