@@ -1,10 +1,13 @@
-"""RASP-L: the authors' classification, whatever the encoding, and nothing else."""
+"""RASP-L: the authors' classification, programs that enumeration finds, and no answer else."""
 
+import numpy as np
 import pytest
 
+from circuits.task import Task
 from circuits.tasks.published.catalogue import SUBJECTS
 from circuits.theories.cited import classification
 from circuits.theories.rasp_l import guess
+from circuits.theories.rasp_l_programs import TESTS, Head, examples, features, program
 from circuits.theories.theory import SURE, Question
 from tests.circuits.theories.questions import about
 
@@ -20,5 +23,74 @@ def test_the_encoding_does_not_matter(encoding: str) -> None:
         assert guess(question).probability == pytest.approx(answer)
 
 
-def test_other_tasks_are_not_answered() -> None:
-    assert guess(about("nope", language="(aa)*")).probability is None
+@pytest.mark.parametrize("name", sorted(classification("rasp-l").answers["any"]))
+def test_enumeration_finds_a_program_where_the_authors_do(name: str) -> None:
+    build = SUBJECTS[name].task
+    assert build is not None
+    assert (program(examples(build())) is not None) == classification("rasp-l").answers["any"][name]
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("tomita4", "token before"), ("majority", "count"), ("dyck1", "more often")]
+)
+def test_a_program_that_was_found_is_described(name: str, head: str) -> None:
+    answer = guess(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
+    assert answer.probability == SURE
+    assert head in answer.reason
+    assert f"up to {TESTS[-1]}" in answer.reason
+
+
+@pytest.mark.parametrize("name", ["tomita5", "(aa)*", "reverse-mc"])
+def test_a_task_without_a_program_is_not_answered(name: str) -> None:
+    answer = guess(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
+    assert answer.probability is None
+    assert "no program" in answer.reason
+
+
+def test_a_head_reads_what_its_words_say() -> None:
+    sample = examples(last_but_two(), (4,))
+    head = str(Head(key=1, query=0, relation="=", rank="place", largest=True, value=0))
+    values = features(sample)[head]
+    for step, value in enumerate(values):
+        text = sample.tokens[sample.text[step], : sample.query[step] + 1]
+        after = [int(text[place]) for place in range(1, len(text)) if text[place - 1] == text[-1]]
+        assert value == (after[-1] if after else -1)
+
+
+def last_but_two() -> Task:
+    """Task that writes the token three places before, until the text has doubled."""
+
+    def generate(bits: tuple[str, ...]) -> list[str]:
+        text = list(bits)
+        for _ in bits:
+            text.append(text[-3])
+        return text[len(bits) :]
+
+    return Task(
+        name="last", alphabet="0123", prompt=lambda n: [tuple("0123")] * (n + 2), generate=lambda x: generate(x)
+    )
+
+
+def test_a_place_at_a_distance_has_no_program() -> None:
+    assert program(examples(last_but_two(), (1, 2, 3, 4, 5, 6, 8))) is None
+
+
+def test_a_program_must_be_right_beyond_the_scales_that_fill_its_table() -> None:
+    def late(bits: tuple[str, ...]) -> list[str]:
+        return ["1" if len(bits) > 6 else "0"]
+
+    task = Task(name="late", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n, generate=late)
+    assert program(examples(task, (1, 2, 3, 4, 5))) is not None
+    assert program(examples(task, (1, 2, 3, 4, 5, 6, 8))) is None
+
+
+def test_a_missing_scale_ends_the_examples_only_beyond_the_first_tested_one() -> None:
+    sort = SUBJECTS["sort"].task
+    assert sort is not None
+    assert np.count_nonzero(~examples(sort()).trained)
+
+
+def test_a_subject_without_a_task_is_not_answered() -> None:
+    answer = guess(about("nope"))
+    assert answer.probability is None
+    assert "a test" in answer.reason
