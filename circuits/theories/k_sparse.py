@@ -97,8 +97,9 @@ def guess(question: Question) -> Guess:
         return abstain(answer)
     if answer.sparsity is None:
         return no(f"up to scale {TRAIN} some token depends on more than {MAX_ARITY} tokens")
-    few = f"up to scale {TRAIN} each token depends on {answer.sparsity} earlier token{'s' * (answer.sparsity > 1)}"
-    near = f"{few}, at most {answer.distance} back"
+    tokens = "1 earlier token" if answer.sparsity == 1 else f"{answer.sparsity} earlier tokens"
+    few = f"up to scale {TRAIN} each token depends on at most {tokens}"
+    near = f"{few}, none more than {answer.distance} back"
     if answer.more_at is not None:
         return no(f"{few}, but not at scale {answer.more_at}", breaks_at=_length(answer.more_at, question))
     if encoding_name(question.encoding) in COUPLED:

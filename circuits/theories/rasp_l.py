@@ -5,7 +5,7 @@ from functools import cache
 
 from circuits.task import Task, TaskError
 from circuits.theories.cited import classification
-from circuits.theories.rasp_l_programs import HEADS, TESTS, examples, program
+from circuits.theories.rasp_l_programs import HEADS, TESTS, examples, features, program
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
 NAME = "rasp-l"
@@ -15,9 +15,10 @@ NAME = "rasp-l"
 def shortest_program(build: Callable[[], Task]) -> tuple[str, ...] | str | None:
     """Return the features of a program for the task that a function builds; None if none is right, or why not tried."""
     try:
-        return program(examples(build()))
+        sample = examples(build())
     except TaskError as error:
         return f"programs cannot be tried: {error}"
+    return program(sample, features(sample))
 
 
 def guess(question: Question) -> Guess:

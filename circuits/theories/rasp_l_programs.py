@@ -10,7 +10,7 @@ order, `shift_right`, `sel_width`, maps of tokens.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -160,12 +160,15 @@ def _related(keys: Values, queries: Values, relation: str) -> NDArray[np.bool_]:
     return np.asarray(related & (keys != NOTHING) & (queries != NOTHING))
 
 
-def program(sample: Examples) -> tuple[str, ...] | None:
+def program(sample: Examples, values: Mapping[str, Values]) -> tuple[str, ...] | None:
     """Return the names of the features of a program that is right on all examples, as few as can be; None if none.
 
     Every combination is first tried on few of the steps, since most fail there.
+
+    Args:
+        sample: the examples.
+        values: name of a feature -> its values at the steps (`features`).
     """
-    values = features(sample)
     last = sample.tokens[sample.text, sample.query]
     few = np.unique(np.linspace(0, len(last) - 1, FIRST_TRIED).astype(np.int64))
     for count in range(HEADS + 1):

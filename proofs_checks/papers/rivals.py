@@ -10,9 +10,10 @@ from circuits.languages.c_rasp_positions import decide_with_positions
 from circuits.languages.regular import Automaton, minimal_automaton
 from circuits.task import Task
 from circuits.tasks import load
+from circuits.tasks.published.catalogue import SUBJECTS
 from circuits.tasks.published.languages import LANGUAGES
 from circuits.tasks.published.subject import Subject
-from circuits.theories import c_rasp, encodings_order, k_sparse, min_degree
+from circuits.theories import c_rasp, encodings_order, k_sparse, min_degree, rasp_l_programs
 from circuits.theories.depth import blocks
 from circuits.theories.theory import Guess, Question
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
@@ -21,6 +22,7 @@ from proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
 ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")
+RASP_L = Source(paper="What Algorithms can Transformers Learn? A Study in Length Generalization", arxiv="2310.16028")
 DEPTH = Source(paper="Knee-Deep in C-RASP: A Transformer Depth Hierarchy", arxiv="2506.16055")
 
 Decide = Callable[[Automaton], Decision]
@@ -194,6 +196,33 @@ def _state(automaton: Automaton, text: str) -> int | None:
     return state
 
 
+def programs_exist(*, short: Sequence[str], none: Sequence[str], used: Callable[[str], bool]) -> Evidence:
+    """Decide if enumeration finds a program of RASP-L for the tasks of `short` and for none of the others.
+
+    Args:
+        short: names of published tasks.
+        none: likewise.
+        used: name of a feature -> True if programs may read it.
+    """
+    facts = []
+    for names, wanted in ((short, True), (none, False)):
+        for name in names:
+            build = SUBJECTS[name].task
+            assert build is not None
+            sample = rasp_l_programs.examples(build(), (*range(1, rasp_l_programs.TRAIN + 1), 6, 8, 10))
+            values = {feature: read for feature, read in rasp_l_programs.features(sample).items() if used(feature)}
+            parts = rasp_l_programs.program(sample, values)
+            if (parts is not None) is not wanted:
+                raise Refuted(f"{name}: {'no program' if parts is None else 'a program'} was found")
+            facts.append(f"{name}: {'no program' if parts is None else ' and '.join(parts) or 'the last token'}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach="scales up to 10",
+        facts=tuple(facts),
+        assumptions=(f"on at most {rasp_l_programs.PROMPTS} prompts of each scale",),
+    )
+
+
 def learned_bands(*, encoding: str, generalizes: Callable[[int, int], bool]) -> Evidence:
     """Decide for which distances d and training lengths N0 the interpolator learns the pattern j - i = d.
 
@@ -312,6 +341,26 @@ CLAIMS = (
             "depth k": {"depth": lambda count: count},
             "alternations that begin with a": {"first": "a"},
             "the other letter": {"last": lambda count: "ab"[count % 2]},
+        },
+    ),
+    Claim(
+        id="rival-rasp-l",
+        source=RASP_L.at("tasks with and without a short program; the fragment of RASP-L is ours"),
+        statement="Programs of at most two features exist for the copy of unique tokens, sort and count, and none for "
+        "the copy with repeats, addition and parity, as the authors say: at scales up to 10.",
+        latex=r"\exists \text{ a short RASP-L program for all lengths} \Rightarrow \text{length generalization}",
+        label="F",
+        check=programs_exist,
+        holds={
+            "short": ("copy_unique", "sort", "count"),
+            "none": ("parity", "copy_repeat", "addition"),
+            "used": lambda feature: True,
+        },
+        answers=("short", "none"),
+        falsifiers={
+            "no attention": {"used": lambda feature: False},
+            "no token before another": {"used": lambda feature: "before" not in feature},
+            "no order of tokens": {"used": lambda feature: "<" not in feature and ">" not in feature},
         },
     ),
     Claim(
