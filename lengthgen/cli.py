@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from lengthgen.commands import circuits, court, figures, published, report, theory, training
+from lengthgen.commands import circuits, court, figures, language, published, report, theory, training
 from lengthgen.commands.options import INTERRUPTED
 from lengthgen.interrupts import interrupts_heeded
 from lengthgen.preconditions import TRAINING, missing_training
@@ -32,6 +32,7 @@ for command in (
     circuits.tasks,
     theory.encodings,
     circuits.predict,
+    language.language,
     theory.verify,
     theory.audit,
     training.train,
